@@ -1,0 +1,1 @@
+//! AES kernels and hashes on every tier, as batch functions over slices.

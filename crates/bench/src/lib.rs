@@ -1,0 +1,1 @@
+//! Benchmarks with the limit measured in the same run, tables and plots.

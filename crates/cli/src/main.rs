@@ -1,0 +1,3 @@
+//! The `hushwire` command.
+#![forbid(unsafe_code)]
+fn main() {}

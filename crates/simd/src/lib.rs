@@ -1,0 +1,1 @@
+//! Capability tokens and vector operations, each with a portable form.

@@ -1,0 +1,1 @@
+//! Seeded three-party worlds, tampering and pinned wire traces for tests.

@@ -1,0 +1,1 @@
+//! Channels, handshake, TLS, in-process and lockstep drivers, decorators.
