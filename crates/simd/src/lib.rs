@@ -1,1 +1,38 @@
 //! Capability tokens and vector operations, each with a portable form.
+//!
+//! A *token* is a zero-sized value that exists only when the CPU has the features it stands for; a kernel is
+//! written once, generic over [`Lanes`], and [`dispatch`] monomorphises it behind one `#[target_feature]`
+//! wrapper per tier. Nothing here needs a build flag: one binary runs everywhere.
+//!
+//! ```text
+//! tier      token      blocks per vector   needs
+//! vaes512   X512<G>    4                   AVX-512F/BW/VL + VAES
+//! vaes256   X256<G>    2                   AVX2 + VAES
+//! aesni     X128<G>    1                   SSSE3/SSE4.1 + AES-NI
+//! neon      Neon       1                   ARMv8 + AES
+//! portable  Portable   4                   nothing (bit-sliced, constant time)
+//! ```
+//!
+//! GFNI (`G`) and carry-less multiplication ([`clmul`]) are capabilities of their own: no tier implies them.
+//! AVX-512BW is part of the `vaes512` tier only because every CPU with 512-bit VAES has it; it is detected, not assumed.
+//!
+//! Constant time: no operation branches on or indexes by vector contents, in any tier.
+
+pub mod bytes;
+pub mod clmul;
+mod detect;
+mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+pub mod sbox;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use detect::{Cpu, Features, Tier, UnknownTier, cpu, dispatch};
+pub use lanes::{Kernel, Lanes};
+#[cfg(target_arch = "aarch64")]
+pub use neon::Neon;
+pub use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{X128, X256, X512};

@@ -1,0 +1,171 @@
+//! Vectors of GF(2^8) elements, written once for two forms: GFNI on natural bytes, and bit slices without GFNI.
+//!
+//! ```text
+//! Gfni<L>    B = L::V        one instruction a product or a linear map
+//! Sliced<L>  B = [L::V; 8]   plane b holds bit b of every byte; load and store slice and unslice
+//! ```
+//! Both read and write natural byte order, so that what a kernel writes does not depend on the form.
+
+use crate::{Kernel, Lanes, Tier, cpu, dispatch};
+
+/// Bytewise operations in GF(2^8) modulo x^8+x^4+x^3+x+1 on [`ByteField::BYTES`] bytes at a time.
+pub trait ByteField: Copy {
+    /// The vector.
+    type B: Copy;
+    /// Bytes in a vector, a multiple of 16.
+    const BYTES: usize;
+    /// Loads the first [`ByteField::BYTES`] bytes, which must be there.
+    fn load(self, src: &[u8]) -> Self::B;
+    /// Stores to the first [`ByteField::BYTES`] bytes, which must be there.
+    fn store(self, v: Self::B, dst: &mut [u8]);
+    /// The same 16 bytes throughout.
+    fn splat(self, block: &[u8; 16]) -> Self::B;
+    /// Sum in the field.
+    fn xor(self, a: Self::B, b: Self::B) -> Self::B;
+    /// Product in the field.
+    fn mul(self, a: Self::B, b: Self::B) -> Self::B;
+    /// A GF(2)-linear map of every byte, in GFNI's matrix layout.
+    fn linear(self, a: Self::B, matrix: u64) -> Self::B;
+    /// Moves bytes inside each 16: byte `i` becomes byte `idx[i]`, `idx[i] < 16`.
+    fn permute(self, a: Self::B, idx: &[u8; 16]) -> Self::B;
+}
+
+/// A computation written once for every [`ByteField`].
+pub trait ByteKernel {
+    /// What it returns.
+    type Out;
+    /// Runs with the given operations; mark it and what it calls `#[inline(always)]`.
+    fn run<F: ByteField>(self, field: F) -> Self::Out;
+}
+
+/// Runs `kernel` with GFNI where `gfni` asks for it and the CPU has it, and on bit slices elsewhere.
+///
+/// # Panics
+/// As [`dispatch`].
+pub fn dispatch_bytes<K: ByteKernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
+    struct Adapter<K>(K);
+    impl<K: ByteKernel> Kernel for Adapter<K> {
+        type Out = K::Out;
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> K::Out {
+            if L::GFNI { self.0.run(Gfni(lanes)) } else { self.0.run(Sliced(lanes)) }
+        }
+    }
+    dispatch(tier, gfni && cpu().features().gfni, Adapter(kernel))
+}
+
+/// Natural bytes, one instruction an operation. Correct, but slow, where `L` lacks GFNI.
+#[derive(Clone, Copy)]
+pub struct Gfni<L>(pub L);
+
+impl<L: Lanes> ByteField for Gfni<L> {
+    type B = L::V;
+    const BYTES: usize = L::BYTES;
+    #[inline(always)]
+    fn load(self, src: &[u8]) -> L::V {
+        self.0.load(src)
+    }
+    #[inline(always)]
+    fn store(self, v: L::V, dst: &mut [u8]) {
+        self.0.store(v, dst);
+    }
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> L::V {
+        self.0.splat(block)
+    }
+    #[inline(always)]
+    fn xor(self, a: L::V, b: L::V) -> L::V {
+        self.0.xor(a, b)
+    }
+    #[inline(always)]
+    fn mul(self, a: L::V, b: L::V) -> L::V {
+        self.0.gf8_mul(a, b)
+    }
+    #[inline(always)]
+    fn linear(self, a: L::V, matrix: u64) -> L::V {
+        self.0.gf8_affine(a, matrix)
+    }
+    #[inline(always)]
+    fn permute(self, a: L::V, idx: &[u8; 16]) -> L::V {
+        self.0.shuffle(a, self.0.splat(idx))
+    }
+}
+
+/// Bit planes of eight vectors at a time.
+#[derive(Clone, Copy)]
+pub struct Sliced<L>(pub L);
+
+/// Eight vectors of bytes to eight bit planes, its own inverse: bit `j` of plane `b`'s byte `i` is bit `b` of `v[j]`'s byte `i`.
+#[inline(always)]
+pub fn slice8<L: Lanes>(l: L, mut v: [L::V; 8]) -> [L::V; 8] {
+    let masks = [l.splat(&[0x55; 16]), l.splat(&[0x33; 16]), l.splat(&[0x0f; 16])];
+    macro_rules! stage {
+        ($s:literal, $m:expr, $d:literal, $($i:literal)*) => {$(
+            let t = l.and(l.xor(l.shr64::<$s>(v[$i]), v[$i + $d]), $m);
+            v[$i + $d] = l.xor(v[$i + $d], t);
+            v[$i] = l.xor(v[$i], l.shl64::<$s>(t));
+        )*};
+    }
+    stage!(1, masks[0], 1, 0 2 4 6);
+    stage!(2, masks[1], 2, 0 1 4 5);
+    stage!(4, masks[2], 4, 0 1 2 3);
+    v
+}
+
+impl<L: Lanes> ByteField for Sliced<L> {
+    type B = [L::V; 8];
+    const BYTES: usize = 8 * L::BYTES;
+    #[inline(always)]
+    fn load(self, src: &[u8]) -> [L::V; 8] {
+        let src = &src[..8 * L::BYTES];
+        slice8(self.0, std::array::from_fn(|j| self.0.load(&src[j * L::BYTES..])))
+    }
+    #[inline(always)]
+    fn store(self, v: [L::V; 8], dst: &mut [u8]) {
+        let dst = &mut dst[..8 * L::BYTES];
+        for (j, v) in slice8(self.0, v).into_iter().enumerate() {
+            self.0.store(v, &mut dst[j * L::BYTES..]);
+        }
+    }
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> [L::V; 8] {
+        slice8(self.0, [self.0.splat(block); 8])
+    }
+    #[inline(always)]
+    fn xor(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
+        std::array::from_fn(|i| self.0.xor(a[i], b[i]))
+    }
+    #[inline(always)]
+    fn mul(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
+        let l = self.0;
+        let mut p = [l.zero(); 15];
+        for i in 0..8 {
+            for j in 0..8 {
+                p[i + j] = l.xor(p[i + j], l.and(a[i], b[j]));
+            }
+        }
+        // x^8 = x^4 + x^3 + x + 1, from the top down.
+        for k in (8..15).rev() {
+            for shift in [4, 3, 1, 0] {
+                p[k - 8 + shift] = l.xor(p[k - 8 + shift], p[k]);
+            }
+        }
+        std::array::from_fn(|i| p[i])
+    }
+    #[inline(always)]
+    fn linear(self, a: [L::V; 8], matrix: u64) -> [L::V; 8] {
+        let rows = matrix.to_le_bytes();
+        std::array::from_fn(|i| {
+            // The matrix is public.
+            (0..8).fold(
+                self.0.zero(),
+                |sum, j| if rows[7 - i] >> j & 1 == 1 { self.0.xor(sum, a[j]) } else { sum },
+            )
+        })
+    }
+    #[inline(always)]
+    fn permute(self, a: [L::V; 8], idx: &[u8; 16]) -> [L::V; 8] {
+        let idx = self.0.splat(idx);
+        slice8(self.0, slice8(self.0, a).map(|v| self.0.shuffle(v, idx)))
+    }
+}

@@ -1,0 +1,236 @@
+//! The portable tier: four blocks in eight 64-bit words, AES bit-sliced, no table and no secret-dependent branch.
+//!
+//! Slicing 64 bytes (word `j`, byte `i`) gives eight planes; bit `8i + j` of plane `b` is bit `b` of that byte:
+//!
+//! ```text
+//! word j, byte i  ->  block j/2, AES row i & 3, AES column 2(j & 1) + (i >> 2)
+//! ```
+//!
+//! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring bits.
+
+use crate::{Lanes, sbox};
+
+/// The tier that every CPU has.
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+type Words = [u64; 8];
+
+/// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, without tables or branches.
+pub(crate) fn mul_soft(a: u8, b: u8) -> u8 {
+    let (mut a, mut r) = (a, 0u8);
+    for i in 0..8 {
+        r ^= a & 0u8.wrapping_sub((b >> i) & 1);
+        a = (a << 1) ^ (0x1b & 0u8.wrapping_sub(a >> 7));
+    }
+    r
+}
+
+/// `M·x` over GF(2) with GFNI's matrix layout.
+pub(crate) fn affine_soft(x: u8, matrix: u64) -> u8 {
+    let rows = matrix.to_le_bytes();
+    (0..8).fold(0, |r, i| r | ((((rows[7 - i] & x).count_ones() & 1) as u8) << i))
+}
+
+/// Swaps the bits of `b` under `mask` with those of `a` under `mask << s`.
+#[inline(always)]
+fn swap_move(q: &mut Words, lo: usize, hi: usize, s: u32, mask: u64) {
+    let t = ((q[lo] >> s) ^ q[hi]) & mask;
+    q[hi] ^= t;
+    q[lo] ^= t << s;
+}
+
+/// Bytes to planes; its own inverse.
+#[inline(always)]
+fn slice(q: &mut Words) {
+    for i in [0, 2, 4, 6] {
+        swap_move(q, i, i + 1, 1, 0x5555_5555_5555_5555);
+    }
+    for i in [0, 1, 4, 5] {
+        swap_move(q, i, i + 2, 2, 0x3333_3333_3333_3333);
+    }
+    for i in 0..4 {
+        swap_move(q, i, i + 4, 4, 0x0f0f_0f0f_0f0f_0f0f);
+    }
+}
+
+/// Plain 64-bit words as Boolean gates.
+struct WordGates;
+
+impl sbox::Gates for WordGates {
+    type W = u64;
+    #[inline(always)]
+    fn xor(&mut self, a: u64, b: u64) -> u64 {
+        a ^ b
+    }
+    #[inline(always)]
+    fn and(&mut self, a: u64, b: u64) -> u64 {
+        a & b
+    }
+    #[inline(always)]
+    fn not(&mut self, a: u64) -> u64 {
+        !a
+    }
+}
+
+#[inline(always)]
+fn shift_rows(x: u64) -> u64 {
+    let s = ((x & 0x5555_5555_5555_5555) << 1) | ((x >> 1) & 0x5555_5555_5555_5555);
+    (x & 0x0000_00ff_0000_00ff)
+        | ((x >> 32) & 0x0000_ff00)
+        | ((s << 32) & 0x0000_ff00_0000_0000)
+        | (s & 0x00ff_0000_00ff_0000)
+        | ((s >> 32) & 0xff00_0000)
+        | ((x << 32) & 0xff00_0000_0000_0000)
+}
+
+/// Every column's bytes turned by one row: byte of row `r` becomes that of row `r + 1`.
+#[inline(always)]
+fn next_row(x: u64) -> u64 {
+    ((x >> 8) & 0x00ff_ffff_00ff_ffff) | ((x << 24) & 0xff00_0000_ff00_0000)
+}
+
+#[inline(always)]
+fn mix_columns(q: &mut Words) {
+    let t: Words = std::array::from_fn(|b| q[b] ^ next_row(q[b]));
+    for b in 0..8 {
+        let double = match b {
+            0 => t[7],
+            1 | 3 | 4 => t[b - 1] ^ t[7],
+            _ => t[b - 1],
+        };
+        // 2(a0+a1) + a1 + a2 + a3 with a2 + a3 = (a0 + a1) turned by two rows.
+        q[b] = double ^ next_row(q[b]) ^ next_row(next_row(t[b]));
+    }
+}
+
+#[inline(always)]
+fn sub_shift(q: &mut Words) {
+    *q = sbox::forward(&mut WordGates, *q);
+    for plane in q.iter_mut() {
+        *plane = shift_rows(*plane);
+    }
+}
+
+#[inline(always)]
+fn zip(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
+    std::array::from_fn(|i| f(a[i], b[i]))
+}
+
+fn to_bytes(a: &Words) -> [u8; 64] {
+    let mut out = [0; 64];
+    for (o, w) in out.chunks_exact_mut(8).zip(a) {
+        o.copy_from_slice(&w.to_le_bytes());
+    }
+    out
+}
+
+fn from_bytes(b: &[u8; 64]) -> Words {
+    std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| b[8 * i + j])))
+}
+
+impl Lanes for Portable {
+    const N: usize = 4;
+    const GFNI: bool = false;
+    type V = Words;
+
+    #[inline(always)]
+    fn zero(self) -> Words {
+        [0; 8]
+    }
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> Words {
+        let half = |i: usize| u64::from_le_bytes(std::array::from_fn(|j| block[8 * i + j]));
+        std::array::from_fn(|i| half(i & 1))
+    }
+    #[inline(always)]
+    fn load(self, src: &[u8]) -> Words {
+        let src = &src[..64];
+        std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| src[8 * i + j])))
+    }
+    #[inline(always)]
+    fn store(self, v: Words, dst: &mut [u8]) {
+        for (o, w) in dst[..64].chunks_exact_mut(8).zip(v) {
+            o.copy_from_slice(&w.to_le_bytes());
+        }
+    }
+    #[inline(always)]
+    fn xor(self, a: Words, b: Words) -> Words {
+        zip(a, b, |x, y| x ^ y)
+    }
+    #[inline(always)]
+    fn and(self, a: Words, b: Words) -> Words {
+        zip(a, b, |x, y| x & y)
+    }
+    #[inline(always)]
+    fn or(self, a: Words, b: Words) -> Words {
+        zip(a, b, |x, y| x | y)
+    }
+    #[inline(always)]
+    fn andnot(self, a: Words, b: Words) -> Words {
+        zip(a, b, |x, y| !x & y)
+    }
+    #[inline(always)]
+    fn shr64<const S: i32>(self, a: Words) -> Words {
+        a.map(|x| x >> S)
+    }
+    #[inline(always)]
+    fn shl64<const S: i32>(self, a: Words) -> Words {
+        a.map(|x| x << S)
+    }
+    #[inline(always)]
+    fn add64(self, a: Words, b: Words) -> Words {
+        zip(a, b, u64::wrapping_add)
+    }
+    fn shuffle(self, a: Words, idx: Words) -> Words {
+        let (a, idx) = (to_bytes(&a), to_bytes(&idx));
+        let mut out = [0; 64];
+        for (i, o) in out.iter_mut().enumerate() {
+            // Indices are public; bytes are not.
+            *o = if idx[i] & 0x80 == 0 { a[(i & !15) + usize::from(idx[i] & 15)] } else { 0 };
+        }
+        from_bytes(&out)
+    }
+    fn enc(self, state: Words, key: Words) -> Words {
+        let mut q = state;
+        slice(&mut q);
+        sub_shift(&mut q);
+        mix_columns(&mut q);
+        slice(&mut q);
+        self.xor(q, key)
+    }
+    fn enc_last(self, state: Words, key: Words) -> Words {
+        let mut q = state;
+        slice(&mut q);
+        sub_shift(&mut q);
+        slice(&mut q);
+        self.xor(q, key)
+    }
+    fn gf8_mul(self, a: Words, b: Words) -> Words {
+        let (a, b) = (to_bytes(&a), to_bytes(&b));
+        from_bytes(&std::array::from_fn(|i| mul_soft(a[i], b[i])))
+    }
+    fn gf8_affine(self, a: Words, matrix: u64) -> Words {
+        from_bytes(&to_bytes(&a).map(|x| affine_soft(x, matrix)))
+    }
+
+    /// Slices once for the whole cipher instead of once a round.
+    fn encrypt<const M: usize, const R: usize>(self, keys: &[Words; R], blocks: &mut [Words; M]) {
+        let mut sliced = *keys;
+        sliced.iter_mut().for_each(slice);
+        for block in blocks {
+            let mut q = *block;
+            slice(&mut q);
+            q = self.xor(q, sliced[0]);
+            for key in &sliced[1..R - 1] {
+                sub_shift(&mut q);
+                mix_columns(&mut q);
+                q = self.xor(q, *key);
+            }
+            sub_shift(&mut q);
+            q = self.xor(q, sliced[R - 1]);
+            slice(&mut q);
+            *block = q;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! AES-NI, VAES-256 and VAES-512 tokens, with and without GFNI.
+
+use crate::portable::{affine_soft, mul_soft};
+use crate::{Kernel, Lanes, Portable, Tier};
+use std::arch::x86_64::*;
+
+/// AES-NI, one block a vector; `G`: with GFNI. Made only by [`run`] after detection.
+#[derive(Clone, Copy)]
+pub struct X128<const G: bool>(());
+/// VAES on 256-bit vectors; `G`: with GFNI. Made only by [`run`] after detection.
+#[derive(Clone, Copy)]
+pub struct X256<const G: bool>(());
+/// VAES on 512-bit vectors; `G`: with GFNI. Made only by [`run`] after detection.
+#[derive(Clone, Copy)]
+pub struct X512<const G: bool>(());
+
+/// Calls `kernel` behind the wrapper of its tier. The caller has checked that the CPU has `tier` and, with `gfni`, GFNI.
+pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
+    // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper enables only
+    // features that its tier's detection requires.
+    unsafe {
+        match (tier, gfni) {
+            (Tier::Vaes512, true) => x512g(kernel),
+            (Tier::Vaes512, false) => x512(kernel),
+            (Tier::Vaes256, true) => x256g(kernel),
+            (Tier::Vaes256, false) => x256(kernel),
+            (Tier::AesNi, true) => x128g(kernel),
+            (Tier::AesNi, false) => x128(kernel),
+            (Tier::Portable | Tier::Neon, _) => kernel.run(Portable),
+        }
+    }
+}
+
+macro_rules! wrapper {
+    ($name:ident, $features:literal, $token:expr) => {
+        #[target_feature(enable = $features)]
+        fn $name<K: Kernel>(kernel: K) -> K::Out {
+            kernel.run($token)
+        }
+    };
+}
+wrapper!(x512g, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3,gfni", X512::<true>(()));
+wrapper!(x512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", X512::<false>(()));
+wrapper!(x256g, "vaes,aes,avx2,sse4.1,ssse3,gfni", X256::<true>(()));
+wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()));
+wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()));
+wrapper!(x128, "aes,sse4.1,ssse3", X128::<false>(()));
+
+/// Runs a soft bytewise operation through memory: only where GFNI is missing, off the fast paths.
+macro_rules! through_memory {
+    ($self:ident, $n:literal, $f:ident, $a:expr, $b:expr) => {{
+        let (mut x, mut y) = ([0u8; $n], [0u8; $n]);
+        $self.store($a, &mut x);
+        $self.store($b, &mut y);
+        for (p, q) in x.iter_mut().zip(y) {
+            *p = $f(*p, q);
+        }
+        $self.load(&x)
+    }};
+}
+
+macro_rules! lanes {
+    ($token:ident, $n:literal, $bytes:literal, $v:ty, load $load:ident, store $store:ident, zero $zero:ident,
+     splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
+     srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
+     affine $affine:ident, set64 $set64:ident) => {
+        impl<const G: bool> Lanes for $token<G> {
+            const N: usize = $n;
+            const GFNI: bool = G;
+            type V = $v;
+
+            #[inline(always)]
+            fn zero(self) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $zero() }
+            }
+            #[inline(always)]
+            fn splat(self, block: &[u8; 16]) -> $v {
+                // SAFETY: the token proves the features; `block` is 16 readable bytes, any alignment.
+                unsafe { $splat(_mm_loadu_si128(block.as_ptr().cast())) }
+            }
+            #[inline(always)]
+            fn load(self, src: &[u8]) -> $v {
+                assert!(src.len() >= $bytes);
+                // SAFETY: the token proves the features; the length was checked, alignment is not needed.
+                unsafe { $load(src.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, v: $v, dst: &mut [u8]) {
+                assert!(dst.len() >= $bytes);
+                // SAFETY: the token proves the features; the length was checked, alignment is not needed.
+                unsafe { $store(dst.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn xor(self, a: $v, b: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $xor(a, b) }
+            }
+            #[inline(always)]
+            fn and(self, a: $v, b: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $and(a, b) }
+            }
+            #[inline(always)]
+            fn or(self, a: $v, b: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $or(a, b) }
+            }
+            #[inline(always)]
+            fn andnot(self, a: $v, b: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $andnot(a, b) }
+            }
+            #[inline(always)]
+            fn shr64<const S: i32>(self, a: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $srl(a, _mm_cvtsi32_si128(S)) }
+            }
+            #[inline(always)]
+            fn shl64<const S: i32>(self, a: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $sll(a, _mm_cvtsi32_si128(S)) }
+            }
+            #[inline(always)]
+            fn add64(self, a: $v, b: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $add64(a, b) }
+            }
+            #[inline(always)]
+            fn shuffle(self, a: $v, idx: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $shuffle(a, idx) }
+            }
+            #[inline(always)]
+            fn enc(self, state: $v, key: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $enc(state, key) }
+            }
+            #[inline(always)]
+            fn enc_last(self, state: $v, key: $v) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $last(state, key) }
+            }
+            #[inline(always)]
+            fn gf8_mul(self, a: $v, b: $v) -> $v {
+                if G {
+                    // SAFETY: `G` is true only for tokens made after GFNI was detected.
+                    unsafe { $mul(a, b) }
+                } else {
+                    through_memory!(self, $bytes, mul_soft, a, b)
+                }
+            }
+            #[inline(always)]
+            fn gf8_affine(self, a: $v, matrix: u64) -> $v {
+                if G {
+                    // SAFETY: `G` is true only for tokens made after GFNI was detected.
+                    unsafe { $affine::<0>(a, $set64(matrix.cast_signed())) }
+                } else {
+                    let soft = |x: u8, _: u8| affine_soft(x, matrix);
+                    through_memory!(self, $bytes, soft, a, a)
+                }
+            }
+        }
+    };
+}
+
+#[inline(always)]
+fn same(v: __m128i) -> __m128i {
+    v
+}
+
+lanes!(X128, 1, 16, __m128i, load _mm_loadu_si128, store _mm_storeu_si128, zero _mm_setzero_si128,
+    splat same, xor _mm_xor_si128, and _mm_and_si128, or _mm_or_si128, andnot _mm_andnot_si128,
+    add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
+    last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x);
+lanes!(X256, 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
+    splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
+    andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
+    shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
+    mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x);
+lanes!(X512, 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
+    splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
+    andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
+    shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
+    mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64);

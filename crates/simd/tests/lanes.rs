@@ -1,0 +1,150 @@
+//! Every token agrees with the portable form on every operation, and the portable form with FIPS-197.
+
+use hushwire_simd::bytes::{ByteField, ByteKernel, Gfni, Sliced, dispatch_bytes};
+use hushwire_simd::clmul::Clmul;
+use hushwire_simd::{Kernel, Lanes, Portable, Tier, cpu, dispatch};
+
+/// A fixed, public pseudo-random byte stream.
+fn noise(seed: u64, n: usize) -> Vec<u8> {
+    let mut s = seed | 1;
+    (0..n)
+        .map(|_| {
+            s ^= s << 13;
+            s ^= s >> 7;
+            s ^= s << 17;
+            (s >> 24) as u8
+        })
+        .collect()
+}
+
+/// All operations on 64 bytes, as bytes, in a fixed order.
+struct Every<'a>(&'a [u8], &'a [u8]);
+
+impl Kernel for Every<'_> {
+    type Out = Vec<Vec<u8>>;
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> Vec<Vec<u8>> {
+        let mut out = vec![vec![0; 64]; 16];
+        for o in (0..64).step_by(L::BYTES) {
+            let (a, b) = (l.load(&self.0[o..]), l.load(&self.1[o..]));
+            let k = l.splat(self.1[..16].try_into().unwrap());
+            let mut two = [a, b];
+            l.encrypt(&[k, a, b, k, a, b, k, a, b, k, a], &mut two);
+            let all = [
+                l.xor(a, b),
+                l.and(a, b),
+                l.or(a, b),
+                l.andnot(a, b),
+                l.shr64::<5>(a),
+                l.shl64::<9>(a),
+                l.add64(a, b),
+                l.shuffle(a, b),
+                l.enc(a, b),
+                l.enc_last(a, b),
+                l.gf8_mul(a, b),
+                l.gf8_affine(a, 0x8f1e_3c78_f0e1_c387),
+                l.zero(),
+                k,
+                two[0],
+                two[1],
+            ];
+            for (dst, v) in out.iter_mut().zip(all) {
+                l.store(v, &mut dst[o..]);
+            }
+        }
+        out
+    }
+}
+
+#[test]
+fn every_tier_and_capability_agrees_with_portable() {
+    for seed in 0..50 {
+        let (a, b) = (noise(seed, 64), noise(seed + 1000, 64));
+        let want = Every(&a, &b).run(Portable);
+        for &tier in cpu().tiers() {
+            for gfni in [false, true] {
+                let got = dispatch(tier, gfni, Every(&a, &b));
+                assert_eq!(got, want, "{tier} gfni={gfni}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fips_197_appendix_b_round_by_round() {
+    // The start of round 1, its round key, and the start of round 2.
+    let start: [u8; 16] = hex("193de3bea0f4e22b9ac68d2ae9f84808");
+    let key: [u8; 16] = hex("a0fafe1788542cb123a339392a6c7605");
+    let next: [u8; 16] = hex("a49c7ff2689f352b6b5bea43026a5049");
+    struct Round([u8; 16], [u8; 16]);
+    impl Kernel for Round {
+        type Out = [u8; 16];
+        #[inline(always)]
+        fn run<L: Lanes>(self, l: L) -> [u8; 16] {
+            let mut out = [0; 64];
+            l.store(l.enc(l.splat(&self.0), l.splat(&self.1)), &mut out);
+            out[..16].try_into().unwrap()
+        }
+    }
+    for &tier in cpu().tiers() {
+        assert_eq!(dispatch(tier, true, Round(start, key)), next, "{tier}");
+    }
+}
+
+fn hex(s: &str) -> [u8; 16] {
+    std::array::from_fn(|i| u8::from_str_radix(&s[2 * i..2 * i + 2], 16).unwrap())
+}
+
+/// x^254 then the affine map: the S-box as FIPS-197 defines it, and a permuted copy.
+struct ByDefinition<'a>(&'a [u8]);
+
+impl ByteKernel for ByDefinition<'_> {
+    type Out = Vec<u8>;
+    #[inline(always)]
+    fn run<F: ByteField>(self, f: F) -> Vec<u8> {
+        let mut out = vec![0; 2 * self.0.len()];
+        let (sbox, turned) = out.split_at_mut(self.0.len());
+        let idx = std::array::from_fn(|i| (i as u8 + 5) & 15);
+        for o in (0..self.0.len()).step_by(F::BYTES) {
+            let x = f.load(&self.0[o..]);
+            let inv = (0..6).fold(f.mul(x, x), |acc, _| f.mul(f.mul(acc, x), f.mul(acc, x)));
+            f.store(f.xor(f.linear(inv, 0xf1e3_c78f_1f3e_7cf8), f.splat(&[0x63; 16])), &mut sbox[o..]);
+            f.store(f.permute(x, &idx), &mut turned[o..]);
+        }
+        out
+    }
+}
+
+#[test]
+fn byte_fields_agree_and_give_the_sbox() {
+    let bytes: Vec<u8> = (0..1024).map(|i| i as u8).collect();
+    let want = ByDefinition(&bytes).run(Gfni(Portable));
+    assert_eq!(want[..4], [0x63, 0x7c, 0x77, 0x7b], "FIPS-197 figure 7");
+    assert_eq!(want[0x53], 0xed, "FIPS-197 section 5.1.1");
+    assert_eq!(ByDefinition(&bytes).run(Sliced(Portable)), want);
+    for &tier in cpu().tiers() {
+        for gfni in [false, true] {
+            assert_eq!(dispatch_bytes(tier, gfni, ByDefinition(&bytes)), want, "{tier} gfni={gfni}");
+        }
+    }
+}
+
+#[test]
+fn clmul_forms_agree() {
+    let n = noise(9, 16 * 200);
+    for c in n.chunks_exact(16) {
+        let (a, b) =
+            (u64::from_le_bytes(c[..8].try_into().unwrap()), u64::from_le_bytes(c[8..].try_into().unwrap()));
+        assert_eq!(Clmul::best().mul(a, b), Clmul::portable().mul(a, b));
+    }
+    assert_eq!(Clmul::portable().mul(3, 3), 5);
+}
+
+#[test]
+fn tier_names_round_trip_and_unknown_ones_are_explained() {
+    for t in Tier::ALL {
+        assert_eq!(t.name().parse(), Ok(t));
+    }
+    let e = "avx9".parse::<Tier>().unwrap_err();
+    assert!(e.to_string().contains("vaes512"), "{e}");
+}
