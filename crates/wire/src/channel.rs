@@ -1,0 +1,271 @@
+//! Exact-length messages over half links.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use rustix::event::PollFlags;
+
+use crate::{NetError, PartyId, Rx, Tap, Tx, link::wait_any};
+
+/// Ordered exact-length messages out to one peer and in from another (which may be the same), on one lane.
+///
+/// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move. After any error
+/// both links are closed and every later call answers [`NetError::Dropped`].
+///
+/// One thread may keep several channels in flight: `start(A) start(B) … finish(A) finish(B) …` ends for messages
+/// of any length over buffers of any length, as long as all parties keep the same order.
+pub struct Channel {
+    lane: u16,
+    to: Option<PartyId>,
+    from: Option<PartyId>,
+    tx: Option<Box<dyn Tx>>,
+    rx: Option<Box<dyn Rx>>,
+    stall: Duration,
+    taps: Vec<Box<dyn Tap>>,
+    sending: Option<Sending>,
+    dropped: bool,
+}
+
+/// The message between `start` and `finish`.
+struct Sending {
+    bytes: usize,
+    taken: usize,
+    flushed: bool,
+    /// What a tap sends in place of the caller's bytes.
+    instead: Option<Vec<u8>>,
+}
+
+/// Which half of a channel failed.
+type Failed = (Option<PartyId>, io::Error);
+
+impl Channel {
+    /// A channel over two half links; either may be missing. `stall` is how long no byte may move, either way,
+    /// while a step waits.
+    #[must_use]
+    pub fn new(
+        lane: u16,
+        tx: Option<(PartyId, Box<dyn Tx>)>,
+        rx: Option<(PartyId, Box<dyn Rx>)>,
+        stall: Duration,
+    ) -> Self {
+        let (to, tx) = tx.unzip();
+        let (from, rx) = rx.unzip();
+        Self { lane, to, from, tx, rx, stall, taps: Vec::new(), sending: None, dropped: false }
+    }
+
+    /// Whom messages go to.
+    #[must_use]
+    pub fn to(&self) -> Option<PartyId> {
+        self.to
+    }
+
+    /// Whom messages come from.
+    #[must_use]
+    pub fn from(&self) -> Option<PartyId> {
+        self.from
+    }
+
+    /// Which lane this is.
+    #[must_use]
+    pub fn lane(&self) -> u16 {
+        self.lane
+    }
+
+    /// Adds a tap, nearer the wire than those before it.
+    pub fn tap(&mut self, tap: Box<dyn Tap>) {
+        self.taps.push(tap);
+    }
+
+    /// Starts to send `out`: takes what the transport accepts now and never blocks. The same `out` must be given
+    /// to [`Channel::finish`]. `step` names what is under way, for errors.
+    ///
+    /// # Errors
+    /// The link to the peer is gone, or the channel failed earlier.
+    ///
+    /// # Panics
+    /// When the message before is not finished, or there is no link to send on: a bug of the caller.
+    pub fn start(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
+        self.alive(step)?;
+        assert!(self.sending.is_none(), "{step}: start before the message before was finished");
+        assert!(out.is_empty() || self.tx.is_some(), "{step}: this channel has nobody to send to");
+        let instead = if out.is_empty() { None } else { self.tap_outgoing(out) };
+        let mut sending = Sending { bytes: out.len(), taken: 0, flushed: out.is_empty(), instead };
+        let pushed = loop {
+            match self.push(&mut sending, out) {
+                Ok(true) if sending.taken < sending.bytes => {}
+                Ok(_) => break Ok(()),
+                Err(e) => break Err(e),
+            }
+        };
+        self.sending = Some(sending);
+        pushed.map_err(|e| self.fail(step, e))
+    }
+
+    /// Sends the rest of `out` and fills `into`, making progress both ways. Sends the whole of `out` if
+    /// [`Channel::start`] was not called.
+    ///
+    /// # Errors
+    /// The peer closed, stalled, or broke TLS; the channel is closed then.
+    ///
+    /// # Panics
+    /// When `out` is not as long as in `start`, or there is no link to receive on: a bug of the caller.
+    pub fn finish(&mut self, step: &str, out: &[u8], into: &mut [u8]) -> Result<(), NetError> {
+        if self.sending.is_none() {
+            self.start(step, out)?;
+        }
+        self.alive(step)?;
+        assert!(into.is_empty() || self.rx.is_some(), "{step}: this channel has nobody to receive from");
+        let Some(mut sending) = self.sending.take() else {
+            return Err(self.dropped_error(step));
+        };
+        assert_eq!(out.len(), sending.bytes, "{step}: finish was given another message than start");
+        self.pump(step, &mut sending, out, into)?;
+        if let (false, Some(from)) = (into.is_empty(), self.from) {
+            for tap in self.taps.iter_mut().rev() {
+                tap.incoming(from, self.lane, into);
+            }
+        }
+        if !(out.is_empty() && into.is_empty()) {
+            for tap in &mut self.taps {
+                tap.finished(self.lane);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends `out` whole and fills `into`: [`Channel::start`], then [`Channel::finish`].
+    ///
+    /// # Errors
+    /// As [`Channel::finish`].
+    pub fn exchange(&mut self, step: &str, out: &[u8], into: &mut [u8]) -> Result<(), NetError> {
+        self.start(step, out)?;
+        self.finish(step, out, into)
+    }
+
+    /// Sends `out` whole.
+    ///
+    /// # Errors
+    /// As [`Channel::finish`].
+    pub fn send(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
+        self.exchange(step, out, &mut [])
+    }
+
+    /// Fills `into`.
+    ///
+    /// # Errors
+    /// As [`Channel::finish`].
+    pub fn recv(&mut self, step: &str, into: &mut [u8]) -> Result<(), NetError> {
+        self.exchange(step, &[], into)
+    }
+
+    /// Moves bytes both ways until all have moved; the stall limit restarts with every byte.
+    fn pump(
+        &mut self,
+        step: &str,
+        sending: &mut Sending,
+        out: &[u8],
+        into: &mut [u8],
+    ) -> Result<(), NetError> {
+        let mut got = 0;
+        let mut still_since: Option<Instant> = None;
+        loop {
+            // Read before the attempts: what changes after them ends the wait at once.
+            let out_epoch = self.tx.as_deref().map_or(0, |tx| tx.wait_on().epoch());
+            let in_epoch = self.rx.as_deref().map_or(0, |rx| rx.wait_on().epoch());
+            let mut moved = match self.push(sending, out) {
+                Ok(moved) => moved,
+                Err(e) => return Err(self.fail(step, e)),
+            };
+            if got < into.len() {
+                match self.rx.as_mut().map_or(Ok(0), |rx| rx.try_recv(&mut into[got..])) {
+                    Ok(n) => {
+                        got += n;
+                        moved |= n > 0;
+                    }
+                    Err(e) => return Err(self.fail(step, (self.from, e))),
+                }
+            }
+            let (sent, received) = (sending.flushed, got == into.len());
+            if sent && received {
+                return Ok(());
+            }
+            if moved {
+                still_since = None;
+                continue;
+            }
+            let now = Instant::now();
+            let still = now - *still_since.get_or_insert(now);
+            if still >= self.stall {
+                let peer = if received { self.to } else { self.from };
+                self.drop_links();
+                return Err(NetError::Stalled { peer, step: step.to_owned(), after: self.stall });
+            }
+            let out_wait =
+                self.tx.as_deref().filter(|_| !sent).map(|tx| tx.wait_on().after(out_epoch, PollFlags::OUT));
+            let in_wait = self
+                .rx
+                .as_deref()
+                .filter(|_| !received)
+                .map(|rx| rx.wait_on().after(in_epoch, PollFlags::IN));
+            if let Err(e) = wait_any(out_wait, in_wait, self.stall - still) {
+                return Err(self.fail(step, (self.from.or(self.to), e)));
+            }
+        }
+    }
+
+    /// One attempt to send; true when a byte moved.
+    fn push(&mut self, sending: &mut Sending, out: &[u8]) -> Result<bool, Failed> {
+        let Some(tx) = self.tx.as_mut().filter(|_| !sending.flushed) else {
+            return Ok(false);
+        };
+        let bytes = sending.instead.as_deref().unwrap_or(out);
+        let mut attempt = || {
+            let mut moved = 0;
+            if sending.taken < sending.bytes {
+                moved = tx.try_send(&bytes[sending.taken..])?;
+                sending.taken += moved;
+            }
+            if sending.taken == sending.bytes {
+                sending.flushed = tx.try_flush()?;
+            }
+            Ok(moved > 0)
+        };
+        attempt().map_err(|e| (self.to, e))
+    }
+
+    fn tap_outgoing(&mut self, out: &[u8]) -> Option<Vec<u8>> {
+        let to = self.to?;
+        let mut instead: Option<Vec<u8>> = None;
+        for tap in &mut self.taps {
+            let msg = instead.as_deref().unwrap_or(out);
+            if let Some(other) = tap.outgoing(to, self.lane, msg) {
+                assert_eq!(other.len(), out.len(), "a tap changed the length of a message");
+                instead = Some(other);
+            }
+        }
+        instead
+    }
+
+    fn alive(&self, step: &str) -> Result<(), NetError> {
+        if self.dropped { Err(self.dropped_error(step)) } else { Ok(()) }
+    }
+
+    fn dropped_error(&self, step: &str) -> NetError {
+        NetError::Dropped { peer: self.from.or(self.to), step: step.to_owned() }
+    }
+
+    /// Closes both links, so that the peers learn of the error, and names it.
+    fn fail(&mut self, step: &str, (peer, source): Failed) -> NetError {
+        self.drop_links();
+        NetError::from_link(peer, step, source)
+    }
+
+    fn drop_links(&mut self) {
+        self.dropped = true;
+        self.tx = None;
+        self.rx = None;
+        self.sending = None;
+    }
+}
