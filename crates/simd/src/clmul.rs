@@ -45,6 +45,62 @@ impl Clmul {
         }
         mul_soft(a, b)
     }
+
+    /// The sum of the 255-bit products `a[i] b[i]`, as low and high 128 bits; one product where the slices hold one.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    #[must_use]
+    pub fn dot(self, a: &[u128], b: &[u128]) -> [u128; 2] {
+        assert_eq!(a.len(), b.len(), "an inner product needs equal lengths");
+        #[cfg(target_arch = "x86_64")]
+        if self.hardware {
+            // SAFETY: `hardware` is true only after PCLMULQDQ was detected.
+            return unsafe { dot_x86(a, b) };
+        }
+        let [mut lo, mut mid, mut hi] = [0; 3];
+        for (&a, &b) in a.iter().zip(b) {
+            let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
+            lo ^= self.mul(a0, b0);
+            hi ^= self.mul(a1, b1);
+            mid ^= self.mul(a0 ^ a1, b0 ^ b1);
+        }
+        combine(lo, mid ^ lo ^ hi, hi)
+    }
+}
+
+#[inline(always)]
+fn halves(x: u128) -> [u64; 2] {
+    [x as u64, (x >> 64) as u64]
+}
+
+#[inline(always)]
+fn combine(lo: u128, mid: u128, hi: u128) -> [u128; 2] {
+    [lo ^ mid << 64, hi ^ mid >> 64]
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "pclmulqdq,sse4.1")]
+fn dot_x86(a: &[u128], b: &[u128]) -> [u128; 2] {
+    use std::arch::x86_64::*;
+    let whole = |x: u128| {
+        let [lo, hi] = halves(x);
+        _mm_set_epi64x(hi.cast_signed(), lo.cast_signed())
+    };
+    let number = |v: __m128i| {
+        u128::from(_mm_extract_epi64::<1>(v).cast_unsigned()) << 64
+            | u128::from(_mm_cvtsi128_si64(v).cast_unsigned())
+    };
+    let zero = _mm_setzero_si128();
+    let [mut lo, mut m0, mut m1, mut hi] = [zero; 4];
+    for (&a, &b) in a.iter().zip(b) {
+        let (a, b) = (whole(a), whole(b));
+        lo = _mm_xor_si128(lo, _mm_clmulepi64_si128::<0x00>(a, b));
+        m0 = _mm_xor_si128(m0, _mm_clmulepi64_si128::<0x01>(a, b));
+        m1 = _mm_xor_si128(m1, _mm_clmulepi64_si128::<0x10>(a, b));
+        hi = _mm_xor_si128(hi, _mm_clmulepi64_si128::<0x11>(a, b));
+    }
+    combine(number(lo), number(_mm_xor_si128(m0, m1)), number(hi))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -126,7 +126,11 @@ fn detect() -> Cpu {
             tiers.push(Tier::Vaes512);
         }
     }
-    let features = Features { gfni: has!("gfni"), clmul: has!("pclmulqdq"), avx512bw: has!("avx512bw") };
+    let features = Features {
+        gfni: has!("gfni"),
+        clmul: has!("pclmulqdq") && has!("sse4.1"),
+        avx512bw: has!("avx512bw"),
+    };
     Cpu { tiers, features }
 }
 

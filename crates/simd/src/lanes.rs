@@ -53,6 +53,48 @@ pub trait Lanes: Copy + Send + Sync {
     /// Bytewise `M·x` over GF(2), `M` as GFNI's: byte `7-i` of `matrix` is the row that makes output bit `i`.
     fn gf8_affine(self, a: Self::V, matrix: u64) -> Self::V;
 
+    /// Interleaves the `W`-bit elements (`W` = 8, 16, 32 or 64) of the lower halves of each 128-bit lane, then of the
+    /// upper halves: `(a0 b0 a1 b1 .., ..)`.
+    fn unpack<const W: usize>(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+
+    /// Lane `i` from the 16 bytes at `i * stride`.
+    ///
+    /// # Panics
+    /// If `src` ends before the last lane (the caller's bug).
+    #[inline(always)]
+    fn load_strided(self, src: &[u8], stride: usize) -> Self::V {
+        let mut bytes = [0; 64];
+        for i in 0..Self::N {
+            bytes[16 * i..16 * i + 16].copy_from_slice(&src[i * stride..i * stride + 16]);
+        }
+        self.load(&bytes)
+    }
+
+    /// Lane `i` to the 16 bytes at `i * stride`.
+    ///
+    /// # Panics
+    /// If `dst` ends before the last lane (the caller's bug).
+    #[inline(always)]
+    fn store_strided(self, v: Self::V, dst: &mut [u8], stride: usize) {
+        let mut bytes = [0; 64];
+        self.store(v, &mut bytes);
+        for i in 0..Self::N {
+            dst[i * stride..i * stride + 16].copy_from_slice(&bytes[16 * i..16 * i + 16]);
+        }
+    }
+
+    /// [`Lanes::gf8_affine`] with a matrix per 64-bit word: every byte of word `i` of `x` times word `i` of `matrices`.
+    fn gf8_affine_each(self, x: Self::V, matrices: Self::V) -> Self::V {
+        let (mut bytes, mut rows) = ([0; 64], [0; 64]);
+        self.store(x, &mut bytes);
+        self.store(matrices, &mut rows);
+        for (word, m) in bytes.chunks_exact_mut(8).zip(rows.chunks_exact(8)) {
+            let m = u64::from_le_bytes(std::array::from_fn(|i| m[i]));
+            word.iter_mut().for_each(|b| *b = crate::portable::affine_soft(*b, m));
+        }
+        self.load(&bytes)
+    }
+
     /// `a ^ b ^ c`.
     #[inline(always)]
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
@@ -72,6 +114,58 @@ pub trait Lanes: Copy + Send + Sync {
         }
         for b in blocks.iter_mut() {
             *b = self.enc_last(*b, keys[R - 1]);
+        }
+    }
+
+    /// [`Lanes::encrypt`], then `blocks[i] ^= masks[i]`; the last round takes the masks along with its key.
+    #[inline(always)]
+    fn encrypt_xor<const M: usize, const R: usize>(
+        self,
+        keys: &[Self::V; R],
+        masks: &[Self::V; M],
+        blocks: &mut [Self::V; M],
+    ) {
+        for b in blocks.iter_mut() {
+            *b = self.xor(*b, keys[0]);
+        }
+        for key in &keys[1..R - 1] {
+            for b in blocks.iter_mut() {
+                *b = self.enc(*b, *key);
+            }
+        }
+        for (b, m) in blocks.iter_mut().zip(masks) {
+            *b = self.enc_last(*b, self.xor(keys[R - 1], *m));
+        }
+    }
+
+    /// `blocks[i]` becomes `AES_k0(blocks[i]) ^ AES_k1(blocks[i])`, with `2 M` vectors in flight.
+    #[inline(always)]
+    fn encrypt_sum<const M: usize, const R: usize>(
+        self,
+        k0: &[Self::V; R],
+        k1: &[Self::V; R],
+        blocks: &mut [Self::V; M],
+    ) {
+        let mut other = *blocks;
+        for (a, b) in blocks.iter_mut().zip(&mut other) {
+            *a = self.xor(*a, k0[0]);
+            *b = self.xor(*b, k1[0]);
+        }
+        for (x, y) in k0[1..R - 1].iter().zip(&k1[1..R - 1]) {
+            for a in blocks.iter_mut() {
+                *a = self.enc(*a, *x);
+            }
+            for b in &mut other {
+                *b = self.enc(*b, *y);
+            }
+        }
+        // The last round is linear in its key: the first cipher's output rides in as the second's last key.
+        let last = self.xor(k0[R - 1], k1[R - 1]);
+        for a in blocks.iter_mut() {
+            *a = self.enc_last(*a, last);
+        }
+        for (a, b) in blocks.iter_mut().zip(other) {
+            *a = self.enc_last(b, *a);
         }
     }
 }

@@ -86,4 +86,22 @@ impl Lanes for Neon {
     fn gf8_affine(self, a: uint8x16_t, matrix: u64) -> uint8x16_t {
         self.load(&self.bytes(a).map(|x| affine_soft(x, matrix)))
     }
+    #[inline(always)]
+    fn unpack<const W: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
+        macro_rules! zip {
+            ($to:ident, $from:ident, $lo:ident, $hi:ident) => {{
+                let (a, b) = ($to(a), $to(b));
+                ($from($lo(a, b)), $from($hi(a, b)))
+            }};
+        }
+        // SAFETY: the token proves the features.
+        unsafe {
+            match W {
+                8 => (vzip1q_u8(a, b), vzip2q_u8(a, b)),
+                16 => zip!(vreinterpretq_u16_u8, vreinterpretq_u8_u16, vzip1q_u16, vzip2q_u16),
+                32 => zip!(vreinterpretq_u32_u8, vreinterpretq_u8_u32, vzip1q_u32, vzip2q_u32),
+                _ => zip!(vreinterpretq_u64_u8, vreinterpretq_u8_u64, vzip1q_u64, vzip2q_u64),
+            }
+        }
+    }
 }

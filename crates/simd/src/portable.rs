@@ -129,6 +129,19 @@ fn from_bytes(b: &[u8; 64]) -> Words {
     std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| b[8 * i + j])))
 }
 
+/// The `W`-bit elements of the lower 32 bits, each followed by `W` zero bits.
+#[inline(always)]
+fn spread<const W: usize>(x: u64) -> u64 {
+    let mut x = x & 0xffff_ffff;
+    if W <= 16 {
+        x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    }
+    if W <= 8 {
+        x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+    }
+    x
+}
+
 impl Lanes for Portable {
     const N: usize = 4;
     const GFNI: bool = false;
@@ -232,5 +245,46 @@ impl Lanes for Portable {
             slice(&mut q);
             *block = q;
         }
+    }
+
+    fn encrypt_xor<const M: usize, const R: usize>(
+        self,
+        keys: &[Words; R],
+        masks: &[Words; M],
+        blocks: &mut [Words; M],
+    ) {
+        self.encrypt(keys, blocks);
+        for (b, m) in blocks.iter_mut().zip(masks) {
+            *b = self.xor(*b, *m);
+        }
+    }
+
+    fn encrypt_sum<const M: usize, const R: usize>(
+        self,
+        k0: &[Words; R],
+        k1: &[Words; R],
+        blocks: &mut [Words; M],
+    ) {
+        let mut other = *blocks;
+        self.encrypt(k0, blocks);
+        self.encrypt(k1, &mut other);
+        for (a, b) in blocks.iter_mut().zip(other) {
+            *a = self.xor(*a, b);
+        }
+    }
+
+    fn unpack<const W: usize>(self, a: Words, b: Words) -> (Words, Words) {
+        // Words 2i and 2i + 1 are the halves of lane i.
+        let half = |h: usize| -> Words {
+            std::array::from_fn(|j| {
+                let (x, y) = (a[(j & !1) + h], b[(j & !1) + h]);
+                if W == 64 {
+                    return if j & 1 == 0 { x } else { y };
+                }
+                let s = 32 * (j & 1);
+                spread::<W>(x >> s) | spread::<W>(y >> s) << W
+            })
+        };
+        (half(0), half(1))
     }
 }

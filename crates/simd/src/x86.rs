@@ -63,7 +63,8 @@ macro_rules! lanes {
     ($token:ident, $n:literal, $bytes:literal, $v:ty, load $load:ident, store $store:ident, zero $zero:ident,
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
-     affine $affine:ident, set64 $set64:ident) => {
+     affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
+     gather $gather:ident, scatter $scatter:ident) => {
         impl<const G: bool> Lanes for $token<G> {
             const N: usize = $n;
             const GFNI: bool = G;
@@ -160,8 +161,112 @@ macro_rules! lanes {
                     through_memory!(self, $bytes, soft, a, a)
                 }
             }
+            #[inline(always)]
+            fn gf8_affine_each(self, x: $v, matrices: $v) -> $v {
+                if G {
+                    // SAFETY: `G` is true only for tokens made after GFNI was detected.
+                    unsafe { $affine::<0>(x, matrices) }
+                } else {
+                    let (mut bytes, mut rows) = ([0u8; $bytes], [0u8; $bytes]);
+                    self.store(x, &mut bytes);
+                    self.store(matrices, &mut rows);
+                    for (word, m) in bytes.chunks_exact_mut(8).zip(rows.chunks_exact(8)) {
+                        let m = u64::from_le_bytes(std::array::from_fn(|i| m[i]));
+                        word.iter_mut().for_each(|b| *b = affine_soft(*b, m));
+                    }
+                    self.load(&bytes)
+                }
+            }
+            #[inline(always)]
+            fn unpack<const W: usize>(self, a: $v, b: $v) -> ($v, $v) {
+                let width = W.trailing_zeros() - 3;
+                let mut at = 0;
+                $(
+                    if width == at {
+                        // SAFETY: the token proves the features.
+                        return unsafe { ($lo(a, b), $hi(a, b)) };
+                    }
+                    at += 1;
+                )*
+                unreachable!("{W} bits, element {at}")
+            }
+            #[inline(always)]
+            fn load_strided(self, src: &[u8], stride: usize) -> $v {
+                assert!(fits($n, src.len(), stride));
+                // SAFETY: the token proves the features; every lane's 16 bytes are inside `src`.
+                unsafe { $gather(src.as_ptr(), stride) }
+            }
+            #[inline(always)]
+            fn store_strided(self, v: $v, dst: &mut [u8], stride: usize) {
+                assert!(fits($n, dst.len(), stride));
+                // SAFETY: the token proves the features; every lane's 16 bytes are inside `dst`.
+                unsafe { $scatter(v, dst.as_mut_ptr(), stride) }
+            }
         }
     };
+}
+
+/// Whether `lanes` times 16 bytes, `stride` apart, lie in `len` bytes.
+#[inline(always)]
+fn fits(lanes: usize, len: usize, stride: usize) -> bool {
+    len >= 16 && (lanes == 1 || stride <= (len - 16) / (lanes - 1))
+}
+
+/// Reads a lane at `p`.
+#[inline(always)]
+unsafe fn gather128(p: *const u8, _: usize) -> __m128i {
+    // SAFETY: the caller checked that 16 bytes are readable there.
+    unsafe { _mm_loadu_si128(p.cast()) }
+}
+
+/// Reads two lanes, `stride` apart.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn gather256(p: *const u8, stride: usize) -> __m256i {
+    // SAFETY: the caller checked that both lanes are readable.
+    unsafe { _mm256_loadu2_m128i(p.add(stride).cast(), p.cast()) }
+}
+
+/// Reads four lanes, `stride` apart.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn gather512(p: *const u8, stride: usize) -> __m512i {
+    // SAFETY: the caller checked that all lanes are readable.
+    unsafe {
+        let lane = |i: usize| _mm_loadu_si128(p.add(i * stride).cast());
+        let v = _mm512_zextsi128_si512(lane(0));
+        let v = _mm512_inserti32x4::<1>(v, lane(1));
+        let v = _mm512_inserti32x4::<2>(v, lane(2));
+        _mm512_inserti32x4::<3>(v, lane(3))
+    }
+}
+
+/// Writes a lane at `p`.
+#[inline(always)]
+unsafe fn scatter128(v: __m128i, p: *mut u8, _: usize) {
+    // SAFETY: the caller checked that 16 bytes are writable there.
+    unsafe { _mm_storeu_si128(p.cast(), v) }
+}
+
+/// Writes two lanes, `stride` apart.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn scatter256(v: __m256i, p: *mut u8, stride: usize) {
+    // SAFETY: the caller checked that both lanes are writable.
+    unsafe { _mm256_storeu2_m128i(p.add(stride).cast(), p.cast(), v) }
+}
+
+/// Writes four lanes, `stride` apart.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn scatter512(v: __m512i, p: *mut u8, stride: usize) {
+    // SAFETY: the caller checked that all lanes are writable.
+    unsafe {
+        _mm_storeu_si128(p.cast(), _mm512_castsi512_si128(v));
+        _mm_storeu_si128(p.add(stride).cast(), _mm512_extracti32x4_epi32::<1>(v));
+        _mm_storeu_si128(p.add(2 * stride).cast(), _mm512_extracti32x4_epi32::<2>(v));
+        _mm_storeu_si128(p.add(3 * stride).cast(), _mm512_extracti32x4_epi32::<3>(v));
+    }
 }
 
 #[inline(always)]
@@ -172,14 +277,20 @@ fn same(v: __m128i) -> __m128i {
 lanes!(X128, 1, 16, __m128i, load _mm_loadu_si128, store _mm_storeu_si128, zero _mm_setzero_si128,
     splat same, xor _mm_xor_si128, and _mm_and_si128, or _mm_or_si128, andnot _mm_andnot_si128,
     add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
-    last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x);
+    last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x,
+    unpack (_mm_unpacklo_epi8, _mm_unpackhi_epi8) (_mm_unpacklo_epi16, _mm_unpackhi_epi16) (_mm_unpacklo_epi32, _mm_unpackhi_epi32) (_mm_unpacklo_epi64, _mm_unpackhi_epi64),
+    gather gather128, scatter scatter128);
 lanes!(X256, 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
     splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
     andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
     shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
-    mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x);
+    mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
+    unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
+    gather gather256, scatter scatter256);
 lanes!(X512, 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
-    mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64);
+    mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64,
+    unpack (_mm512_unpacklo_epi8, _mm512_unpackhi_epi8) (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16) (_mm512_unpacklo_epi32, _mm512_unpackhi_epi32) (_mm512_unpacklo_epi64, _mm512_unpackhi_epi64),
+    gather gather512, scatter scatter512);

@@ -24,12 +24,22 @@ impl Kernel for Every<'_> {
     type Out = Vec<Vec<u8>>;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> Vec<Vec<u8>> {
-        let mut out = vec![vec![0; 64]; 16];
+        let mut out = vec![vec![0; 64]; 30];
         for o in (0..64).step_by(L::BYTES) {
             let (a, b) = (l.load(&self.0[o..]), l.load(&self.1[o..]));
             let k = l.splat(self.1[..16].try_into().unwrap());
             let mut two = [a, b];
-            l.encrypt(&[k, a, b, k, a, b, k, a, b, k, a], &mut two);
+            let keys = [k, a, b, k, a, b, k, a, b, k, a];
+            l.encrypt(&keys, &mut two);
+            let mut masked = [a, b];
+            l.encrypt_xor(&keys, &[b, k], &mut masked);
+            let mut sum = [a, b];
+            l.encrypt_sum(&keys, &[b, k, a, b, k, a, b, k, a, b, k], &mut sum);
+            let (u8s, u16s, u32s, u64s) =
+                (l.unpack::<8>(a, b), l.unpack::<16>(a, b), l.unpack::<32>(a, b), l.unpack::<64>(a, b));
+            let mut apart = [0; 256];
+            l.store_strided(a, &mut apart, 48);
+            assert_eq!(self.0[o + L::BYTES - 16..o + L::BYTES], apart[48 * (L::N - 1)..][..16]);
             let all = [
                 l.xor(a, b),
                 l.and(a, b),
@@ -47,6 +57,20 @@ impl Kernel for Every<'_> {
                 k,
                 two[0],
                 two[1],
+                masked[0],
+                masked[1],
+                sum[0],
+                sum[1],
+                u8s.0,
+                u8s.1,
+                u16s.0,
+                u16s.1,
+                u32s.0,
+                u32s.1,
+                u64s.0,
+                u64s.1,
+                l.load_strided(&apart, 48),
+                l.gf8_affine_each(a, b),
             ];
             for (dst, v) in out.iter_mut().zip(all) {
                 l.store(v, &mut dst[o..]);
@@ -68,6 +92,19 @@ fn every_tier_and_capability_agrees_with_portable() {
             }
         }
     }
+}
+
+#[test]
+fn unpack_interleaves_inside_each_lane() {
+    let a: Vec<u8> = (0..64).collect();
+    let b: Vec<u8> = (64..128).collect();
+    let (lo, hi) = Portable.unpack::<8>(Portable.load(&a), Portable.load(&b));
+    let mut out = [0; 64];
+    Portable.store(lo, &mut out);
+    assert_eq!(out[..4], [0, 64, 1, 65]);
+    assert_eq!(out[16..20], [16, 80, 17, 81]);
+    Portable.store(hi, &mut out);
+    assert_eq!(out[..4], [8, 72, 9, 73]);
 }
 
 #[test]
@@ -138,6 +175,18 @@ fn clmul_forms_agree() {
         assert_eq!(Clmul::best().mul(a, b), Clmul::portable().mul(a, b));
     }
     assert_eq!(Clmul::portable().mul(3, 3), 5);
+}
+
+#[test]
+fn clmul_inner_products_agree() {
+    let n = noise(11, 32 * 40);
+    let words: Vec<u128> = n.chunks_exact(16).map(|c| u128::from_le_bytes(c.try_into().unwrap())).collect();
+    for len in 0..=40 {
+        let (a, b) = (&words[..len], &words[40..40 + len]);
+        assert_eq!(Clmul::best().dot(a, b), Clmul::portable().dot(a, b));
+    }
+    assert_eq!(Clmul::best().dot(&[1 << 127], &[1 << 127]), [0, 1 << 126]);
+    assert_eq!(Clmul::portable().dot(&[3 << 63, 1], &[1 << 64, 0]), [1 << 127, 1]);
 }
 
 #[test]
