@@ -1,0 +1,160 @@
+//! Cases, and running the chosen ones inside the time budget.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    BenchOptions, BoxError, Error, Limits, Params, Progress, Report, Reporter, Result, Row, Timer, Unit,
+    timing,
+};
+
+/// What a case's closure does.
+type Work<'a> = Box<dyn FnMut(&mut Context<'_>) -> Result<Vec<Row>, BoxError> + 'a>;
+
+/// One point of a bench's grid.
+pub struct Case<'a> {
+    /// The name, shared by the cases that differ only in parameters.
+    pub name: String,
+    /// The parameters; every case of a bench has the same keys.
+    pub params: Params,
+    /// Whether a run without options measures it.
+    pub core: bool,
+    /// Whether `--quick` measures it.
+    pub quick: bool,
+    work: Work<'a>,
+}
+
+impl<'a> Case<'a> {
+    /// A case of the grid. `work` gives a [`Row`], or several rows of different
+    /// metrics; their case and parameters are filled in.
+    pub fn new<R: Into<Vec<Row>>>(
+        name: &str,
+        params: Params,
+        mut work: impl FnMut(&mut Context<'_>) -> Result<R, BoxError> + 'a,
+    ) -> Self {
+        let work: Work<'a> = Box::new(move |context| work(context).map(Into::into));
+        Self { name: name.to_owned(), params, core: false, quick: false, work }
+    }
+
+    /// Puts the case into the core set, or not.
+    #[must_use]
+    pub fn core(mut self, core: bool) -> Self {
+        self.core = core;
+        self
+    }
+
+    /// Puts the case into the quick set, or not.
+    #[must_use]
+    pub fn quick(mut self, quick: bool) -> Self {
+        self.quick = quick;
+        self
+    }
+}
+
+/// What a case's closure is given.
+pub struct Context<'a> {
+    options: &'a BenchOptions,
+    limits: &'a mut Limits,
+    timer: Timer,
+}
+
+impl Context<'_> {
+    /// The timer for this case, with the time that the case may take.
+    #[must_use]
+    pub fn timer(&self) -> Timer {
+        self.timer
+    }
+
+    /// The options of the run.
+    #[must_use]
+    pub fn options(&self) -> &BenchOptions {
+        self.options
+    }
+
+    /// The value of the limit `name`, measured by the first case that needs it.
+    pub fn limit(
+        &mut self,
+        name: &str,
+        unit: Unit,
+        measure: impl FnOnce(Timer) -> Result<f64, BoxError>,
+    ) -> Result<f64, BoxError> {
+        if let Some(limit) = self.limits.get(name) {
+            if limit.unit == unit {
+                return Ok(limit.value);
+            }
+            let what = format!("is in {}, and was asked for in {unit}", limit.unit);
+            return Err(Error::Limit { name: name.to_owned(), what }.into());
+        }
+        let value = measure(self.timer)?;
+        self.limits.add(name, value, unit)?;
+        Ok(value)
+    }
+}
+
+/// Runs a bench on the standard streams and gives its report.
+pub fn run(bench: &str, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<Report> {
+    let begin = Instant::now();
+    let cases = options.select(cases)?;
+    let mut reporter = Reporter::new(Report::new(bench), options);
+    let ran = run_chosen(&mut reporter, cases, options, begin);
+    // Rows measured before a failure are worth keeping.
+    let finished = reporter.finish();
+    ran.and(finished)
+}
+
+/// Runs the cases that the options ask for.
+///
+/// Where the options bound the whole run, each case gets an equal share of the
+/// time that is left, at most the time of a row. A late run makes the last rows
+/// short; it never drops them.
+pub fn run_cases(reporter: &mut Reporter, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<()> {
+    let begin = Instant::now();
+    let cases = options.select(cases)?;
+    run_chosen(reporter, cases, options, begin)
+}
+
+fn run_chosen(
+    reporter: &mut Reporter,
+    cases: Vec<Case<'_>>,
+    options: &BenchOptions,
+    begin: Instant,
+) -> Result<()> {
+    reporter.begin(cases.iter().map(|case| (case.name.as_str(), &case.params)))?;
+    let of = cases.len();
+    for (done, mut case) in cases.into_iter().enumerate() {
+        let now = Progress { number: done + 1, of, case: &case.name, params: &case.params };
+        reporter.progress(&now);
+        timing::reset_peak_memory();
+        let timer = Timer {
+            budget: share(options, begin.elapsed(), of - done),
+            runs: if options.quick { 3 } else { 5 },
+        };
+        let limits = &mut reporter.report_mut().limits;
+        let rows = (case.work)(&mut Context { options, limits, timer });
+        let peak = timing::peak_memory_bytes();
+        let rows = rows.map_err(|source| Error::Case {
+            case: case.name.clone(),
+            params: case.params.to_string(),
+            source,
+        })?;
+        for mut row in rows {
+            row.case.clone_from(&case.name);
+            row.params = case.params.clone();
+            row.peak_memory_bytes = row.peak_memory_bytes.or(peak);
+            reporter.row(row)?;
+        }
+    }
+    Ok(())
+}
+
+/// The time for the next case, with `left` cases to go.
+fn share(options: &BenchOptions, elapsed: Duration, left: usize) -> Duration {
+    let row = options.row_time();
+    let Some(total) = options.total() else { return row };
+    let left = u32::try_from(left).unwrap_or(u32::MAX).max(1);
+    let least = Duration::from_millis(5);
+    row.min((total.saturating_sub(elapsed) / left).max(least))
+}
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

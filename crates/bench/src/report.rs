@@ -1,0 +1,270 @@
+//! The report: what a run measured, on which machine, against which limits.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Error, Limits, Machine, Measurement, Params, Result, Unit};
+
+/// A whole report. The order of the fields is the order in the JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The bench's name.
+    pub bench: String,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What the machine could do at most.
+    pub limits: Limits,
+    /// What was measured.
+    pub rows: Vec<Row>,
+}
+
+impl Report {
+    /// An empty report of the bench `bench` on this machine.
+    #[must_use]
+    pub fn new(bench: &str) -> Self {
+        Self {
+            bench: bench.to_owned(),
+            machine: Machine::this(),
+            limits: Limits::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row after filling in its limit; a number that JSON has no form for
+    /// is refused.
+    pub fn push(&mut self, mut row: Row) -> Result<&Row> {
+        let numbers = [("median", row.median), ("min", row.min), ("max", row.max)];
+        let bytes = row.bytes_per_unit.map(|bytes| ("bytes_per_unit", bytes));
+        for (what, value) in numbers.into_iter().chain(bytes) {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { case: row.case, what, value });
+            }
+        }
+        self.limits.apply(&mut row)?;
+        let at = self.rows.len();
+        self.rows.push(row);
+        Ok(&self.rows[at])
+    }
+
+    /// The report as indented JSON with a final newline.
+    pub fn to_json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+/// One measured figure. Every field stands in every row of the JSON, `null`
+/// where it has no value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The case's name; [`run_cases`](crate::run_cases) fills it in.
+    pub case: String,
+    /// The case's parameters; [`run_cases`](crate::run_cases) fills them in.
+    pub params: Params,
+    /// What was measured, such as `throughput` or `latency`.
+    pub metric: String,
+    /// The unit of `median`, `min`, `max` and `limit`.
+    pub unit: Unit,
+    /// The median over the runs.
+    pub median: f64,
+    /// The smallest figure of a run.
+    pub min: f64,
+    /// The largest figure of a run.
+    pub max: f64,
+    /// How many runs were timed.
+    pub runs: u32,
+    /// Bytes that one party sends per unit of work.
+    pub bytes_per_unit: Option<f64>,
+    /// Rounds of communication.
+    pub rounds: Option<u64>,
+    /// The most memory this process held during the case.
+    pub peak_memory_bytes: Option<u64>,
+    /// The limit's value in the row's unit; filled in from the report's limits.
+    pub limit: Option<f64>,
+    /// The limit's name.
+    pub limit_name: Option<String>,
+    /// How much of the limit is reached; filled in with the limit.
+    pub fraction_of_limit: Option<f64>,
+    /// What the paper states for this row.
+    #[serde(default)]
+    pub paper: Paper,
+}
+
+impl Row {
+    /// A row with a measurement and nothing else yet.
+    #[must_use]
+    pub fn new(metric: &str, unit: Unit, measured: Measurement) -> Self {
+        let Measurement { median, min, max, runs } = measured;
+        Self {
+            case: String::new(),
+            params: Params::new(),
+            metric: metric.to_owned(),
+            unit,
+            median,
+            min,
+            max,
+            runs,
+            bytes_per_unit: None,
+            rounds: None,
+            peak_memory_bytes: None,
+            limit: None,
+            limit_name: None,
+            fraction_of_limit: None,
+            paper: Paper::default(),
+        }
+    }
+
+    /// Sets the bytes that one party sends per unit of work.
+    #[must_use]
+    pub fn bytes_per_unit(mut self, bytes: f64) -> Self {
+        self.bytes_per_unit = Some(bytes);
+        self
+    }
+
+    /// Sets the rounds of communication.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u64) -> Self {
+        self.rounds = Some(rounds);
+        self
+    }
+
+    /// Sets the peak memory, where it is not this process's that counts.
+    #[must_use]
+    pub fn peak_memory_bytes(mut self, bytes: u64) -> Self {
+        self.peak_memory_bytes = Some(bytes);
+        self
+    }
+
+    /// Measures the row against the limit called `name`.
+    #[must_use]
+    pub fn limit(mut self, name: &str) -> Self {
+        self.limit_name = Some(name.to_owned());
+        self
+    }
+
+    /// Sets what the paper states for this row.
+    #[must_use]
+    pub fn paper(mut self, paper: Paper) -> Self {
+        self.paper = paper;
+        self
+    }
+}
+
+/// One row for a case that gives one.
+impl From<Row> for Vec<Row> {
+    fn from(row: Row) -> Self {
+        vec![row]
+    }
+}
+
+/// A paper's figure: `value`, `unit` and `source`, and whatever else is worth
+/// stating beside them. Empty where the paper has none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Paper(Map<String, Value>);
+
+impl Paper {
+    /// The figure `value` in `unit`, found in `source` (paper, table, row).
+    #[must_use]
+    pub fn new(value: f64, unit: &Unit, source: &str) -> Self {
+        Self::default().with("value", value).with("unit", unit.as_str()).with("source", source)
+    }
+
+    /// States one more thing, such as the paper's machine.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Whether the paper states nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The figure where it is in `unit`.
+    #[must_use]
+    pub fn value_in(&self, unit: &Unit) -> Option<f64> {
+        let same = self.0.get("unit").and_then(Value::as_str) == Some(unit.as_str());
+        self.0.get("value").and_then(Value::as_f64).filter(|_| same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW_KEYS: [&str; 15] = [
+        "case",
+        "params",
+        "metric",
+        "unit",
+        "median",
+        "min",
+        "max",
+        "runs",
+        "bytes_per_unit",
+        "rounds",
+        "peak_memory_bytes",
+        "limit",
+        "limit_name",
+        "fraction_of_limit",
+        "paper",
+    ];
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    fn measured(median: f64) -> Measurement {
+        Measurement { median, min: median, max: median, runs: 5 }
+    }
+
+    fn report() -> Report {
+        let mut report = Report::new("aes");
+        report.limits.add("peak", 4e9, Unit::BLOCKS_PER_S).unwrap();
+        let mut bare = Row::new("latency", Unit::MS, measured(2.5));
+        bare.params = Params::new().with("zeta", 7).with("alpha", "x").with("blocks", 1u64 << 40);
+        report.push(bare).unwrap();
+        let full = Row::new("throughput", Unit::BLOCKS_PER_S, measured(1e9))
+            .bytes_per_unit(16.0)
+            .rounds(10)
+            .peak_memory_bytes(1 << 20)
+            .limit("peak")
+            .paper(Paper::new(2e9, &Unit::BLOCKS_PER_S, "Table 8"));
+        report.push(full).unwrap();
+        report
+    }
+
+    #[test]
+    fn every_key_stands_in_every_row_in_order() {
+        let json: Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
+        assert_eq!(keys(&json), ["bench", "machine", "limits", "rows"]);
+        assert_eq!(keys(&json["limits"][0]), ["name", "value", "unit"]);
+        assert_eq!(keys(&json["rows"][0]), ROW_KEYS);
+        assert_eq!(keys(&json["rows"][1]), ROW_KEYS);
+        let bare = &json["rows"][0];
+        for absent in &ROW_KEYS[8..14] {
+            assert!(bare[absent].is_null(), "{absent}");
+        }
+        assert_eq!(bare["paper"], serde_json::json!({}));
+        assert_eq!(bare["params"].to_string(), r#"{"zeta":7,"alpha":"x","blocks":1099511627776}"#);
+        let full = &json["rows"][1];
+        assert_eq!((&full["fraction_of_limit"], &full["runs"]), (&0.25.into(), &5.into()));
+        assert_eq!(keys(&full["paper"]), ["value", "unit", "source"]);
+    }
+
+    #[test]
+    fn json_reads_back_as_it_was() {
+        let report = report();
+        let back: Report = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        assert_eq!(back, report);
+    }
+
+    #[test]
+    fn numbers_that_json_lacks_are_refused() {
+        let row = Row::new("throughput", Unit::MS, measured(f64::INFINITY));
+        let error = Report::new("aes").push(row).unwrap_err().to_string();
+        assert!(error.contains("median is inf"), "{error}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Where a report goes while it grows: the table, the JSON file, the progress.
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::{BenchOptions, Error, Params, Report, Result, Row, table, table::Table};
+
+/// Writes a report while its rows come in.
+pub struct Reporter {
+    report: Report,
+    json: Option<PathBuf>,
+    out: Box<dyn Write>,
+    progress: Option<Box<dyn Write>>,
+    table: Option<Table>,
+}
+
+/// Which case is running.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The number of the case, from 1.
+    pub number: usize,
+    /// How many cases there are.
+    pub of: usize,
+    /// The case's name.
+    pub case: &'a str,
+    /// The case's parameters.
+    pub params: &'a Params,
+}
+
+impl Reporter {
+    /// A reporter on the standard streams: the table on standard output (on
+    /// standard error where the JSON takes standard output), the progress on
+    /// standard error where that is a terminal.
+    #[must_use]
+    pub fn new(report: Report, options: &BenchOptions) -> Self {
+        let json_on_stdout = options.json.as_deref() == Some(Path::new("-"));
+        let out: Box<dyn Write> =
+            if json_on_stdout { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+        let progress = io::stderr().is_terminal().then(|| Box::new(io::stderr()) as Box<dyn Write>);
+        Self::with_outputs(report, options.json.clone(), out, progress)
+    }
+
+    /// A reporter with chosen streams.
+    #[must_use]
+    pub fn with_outputs(
+        report: Report,
+        json: Option<PathBuf>,
+        out: Box<dyn Write>,
+        progress: Option<Box<dyn Write>>,
+    ) -> Self {
+        Self { report, json, out, progress, table: None }
+    }
+
+    /// The report so far.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The report so far, for adding limits.
+    pub fn report_mut(&mut self) -> &mut Report {
+        &mut self.report
+    }
+
+    /// Prints the table's head for these cases, and tries whether the JSON file
+    /// can be written before time is spent on measuring.
+    pub fn begin<'a>(&mut self, cases: impl Iterator<Item = (&'a str, &'a Params)>) -> Result<()> {
+        let table = Table::new(cases);
+        write!(self.out, "# {}\n\n{}\n\n", self.report.bench, self.report.machine.summary())?;
+        write!(self.out, "{}", table.head())?;
+        self.out.flush()?;
+        self.table = Some(table);
+        self.save()
+    }
+
+    /// Says on the terminal which case is running.
+    pub fn progress(&mut self, now: &Progress<'_>) {
+        if let Some(progress) = &mut self.progress {
+            let Progress { number, of, case, params } = now;
+            let line = format!("[{number}/{of}] {case} {params}");
+            let line: String = line.chars().filter(|c| !c.is_control()).take(78).collect();
+            // A progress line is not worth a failed run.
+            drop(write!(progress, "\r\x1b[2K{line}").and_then(|()| progress.flush()));
+        }
+    }
+
+    fn clear_progress(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            drop(write!(progress, "\r\x1b[2K").and_then(|()| progress.flush()));
+        }
+    }
+
+    /// Adds a row: to the report, the table and the JSON file.
+    pub fn row(&mut self, row: Row) -> Result<()> {
+        self.clear_progress();
+        let row = self.report.push(row)?;
+        let table = self.table.get_or_insert_with(|| Table::new([(&*row.case, &row.params)].into_iter()));
+        self.out.write_all(table.row(row).as_bytes())?;
+        self.out.flush()?;
+        self.save()
+    }
+
+    /// Ends the table, writes JSON that goes to a stream, and gives the report.
+    pub fn finish(mut self) -> Result<Report> {
+        self.clear_progress();
+        self.out.write_all(table::limits(&self.report.limits).as_bytes())?;
+        self.out.flush()?;
+        if let Some(path) = &self.json {
+            let json = self.report.to_json()?;
+            if path == Path::new("-") {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(json.as_bytes()).and_then(|()| stdout.flush())?;
+            } else if is_stream(path) {
+                fs::write(path, json).map_err(|e| failed("writing", path, e))?;
+            }
+        }
+        self.save()?;
+        Ok(self.report)
+    }
+
+    /// Replaces the JSON file, so that a reader finds the old or the new one.
+    fn save(&self) -> Result<()> {
+        let Some(path) = self.json.as_deref().filter(|path| !is_stream(path)) else {
+            return Ok(());
+        };
+        // Through a link, the file it points to is replaced, not the link.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let written = fs::write(&temporary, self.report.to_json()?)
+            .map_err(|e| failed("writing", &temporary, e))
+            .and_then(|()| fs::rename(&temporary, path).map_err(|e| failed("replacing", path, e)));
+        if written.is_err() {
+            drop(fs::remove_file(&temporary));
+        }
+        written
+    }
+}
+
+/// Standard output, a pipe or a device: written once, never replaced.
+fn is_stream(path: &Path) -> bool {
+    let special = |meta: fs::Metadata| !meta.is_file() && !meta.is_dir();
+    path == Path::new("-") || fs::metadata(path).is_ok_and(special)
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::File { action, path: path.to_owned(), source }
+}
