@@ -1,1 +1,229 @@
-//! Pictures of reports.
+//! Pictures of reports: one panel for each bench, metric and unit.
+//!
+//! Rows that sweep an integer parameter become lines over that parameter, all
+//! others horizontal bars, grouped by case.
+
+mod axis;
+mod bars;
+mod canvas;
+mod lines;
+
+use std::{fs, path::PathBuf};
+
+use crate::{Error, Report, Result, Row, Unit};
+use canvas::{Canvas, INK, MUTED, text_width, wrap};
+
+/// Space around and between panels.
+const MARGIN: f64 = 20.0;
+/// The narrowest a panel is.
+const LEAST_WIDTH: f64 = 860.0;
+/// More lines than this in one panel are taken apart.
+const MOST_LINES: usize = 24;
+
+/// A row and the number of the file it is from.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    file: usize,
+    row: &'a Row,
+}
+
+/// Rows that share bench, metric and unit.
+struct Panel<'a> {
+    title: String,
+    unit: &'a Unit,
+    points: Vec<Point<'a>>,
+    /// Names of the files, where there are several.
+    files: &'a [String],
+}
+
+/// Something by which the rows of a panel can differ.
+#[derive(Clone, PartialEq)]
+enum Key {
+    Case,
+    Param(String),
+    File,
+}
+
+impl Key {
+    fn text(&self, point: Point<'_>, files: &[String]) -> String {
+        match self {
+            Self::Case => point.row.case.clone(),
+            Self::Param(key) => point.row.params.text(key).unwrap_or_default(),
+            Self::File => files.get(point.file).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The text as it stands in a label.
+    fn label(&self, point: Point<'_>, files: &[String]) -> String {
+        match self {
+            Self::Param(key) => format!("{key}={}", self.text(point, files)),
+            Self::Case | Self::File => self.text(point, files),
+        }
+    }
+}
+
+impl Panel<'_> {
+    /// The keys in which the rows differ, and `key=value` of those that they
+    /// share.
+    fn keys(&self) -> (Vec<Key>, Vec<String>) {
+        let mut keys = vec![Key::Case];
+        for point in &self.points {
+            for key in point.row.params.keys() {
+                let key = Key::Param(key.to_owned());
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        keys.push(Key::File);
+        let (mut varying, mut shared) = (Vec::new(), Vec::new());
+        for key in keys {
+            if self.values(&key).len() > 1 {
+                varying.push(key);
+            } else if matches!(key, Key::Param(_)) {
+                shared.push(key.label(self.points[0], self.files));
+            }
+        }
+        (varying, shared)
+    }
+
+    /// The different values of a key, in order of appearance.
+    fn values(&self, key: &Key) -> Vec<String> {
+        let mut values = Vec::new();
+        for point in &self.points {
+            let value = key.text(*point, self.files);
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    }
+
+    fn label(&self, point: Point<'_>, keys: &[Key]) -> String {
+        let parts: Vec<_> = keys.iter().map(|key| key.label(point, self.files)).collect();
+        parts.join(", ")
+    }
+}
+
+/// Draws the reports in `files` as one SVG picture.
+pub fn svg(files: &[PathBuf]) -> Result<String> {
+    let mut reports = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(path).map_err(|source| Error::File {
+            action: "reading",
+            path: path.clone(),
+            source,
+        })?;
+        let report: Report = serde_json::from_str(&text)
+            .map_err(|e| Error::NotAReport { path: path.clone(), cause: e.to_string() })?;
+        reports.push(report);
+    }
+    let names: Vec<String> = if files.len() > 1 { file_names(files) } else { Vec::new() };
+    draw(&reports, &names)
+}
+
+/// File stems, or whole paths where two files have the same stem.
+fn file_names(files: &[PathBuf]) -> Vec<String> {
+    let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stems: Vec<_> = files.iter().map(stem).collect();
+    let twice = |stem: &String| stems.iter().filter(|other| *other == stem).count() > 1;
+    let name = |(path, stem): (&PathBuf, &String)| {
+        if twice(stem) { path.display().to_string() } else { stem.clone() }
+    };
+    files.iter().zip(&stems).map(name).collect()
+}
+
+fn draw(reports: &[Report], names: &[String]) -> Result<String> {
+    let panels = panels(reports, names);
+    if panels.is_empty() {
+        let what = if reports.is_empty() { "no report was given" } else { "the reports hold no row" };
+        return Err(Error::NothingToPlot(what.to_owned()));
+    }
+    let drawn: Vec<Canvas> = panels.iter().map(panel).collect();
+    let width = drawn.iter().map(|panel| panel.width).fold(LEAST_WIDTH, f64::max);
+    let mut page = Canvas::new(width + 2.0 * MARGIN, MARGIN);
+    for (i, report) in reports.iter().enumerate() {
+        let name = names.get(i).map(|name| format!("{name}: ")).unwrap_or_default();
+        for line in wrap(&(name + &report.machine.summary()), 11.0, width) {
+            page.height += 15.0;
+            page.text(MARGIN, page.height - 4.0, &line, canvas::Text::small());
+        }
+    }
+    for panel in drawn {
+        page.height += MARGIN;
+        let top = page.height;
+        page.place(MARGIN, top, &panel);
+        page.height += panel.height;
+    }
+    page.height += MARGIN;
+    Ok(page.finish())
+}
+
+/// Groups the rows of all reports, in order of appearance.
+fn panels<'a>(reports: &'a [Report], files: &'a [String]) -> Vec<Panel<'a>> {
+    let mut panels: Vec<(&str, Panel<'a>)> = Vec::new();
+    for (file, report) in reports.iter().enumerate() {
+        for row in &report.rows {
+            let point = Point { file, row };
+            let same = |(bench, panel): &&mut (&str, Panel<'a>)| {
+                let first = panel.points[0].row;
+                *bench == report.bench && first.metric == row.metric && first.unit == row.unit
+            };
+            if let Some((_, panel)) = panels.iter_mut().find(same) {
+                panel.points.push(point);
+            } else {
+                let title = format!("{}: {} ({})", report.bench, row.metric, row.unit);
+                panels.push((&report.bench, Panel { title, unit: &row.unit, points: vec![point], files }));
+            }
+        }
+    }
+    panels.into_iter().flat_map(|(_, panel)| apart(panel)).collect()
+}
+
+/// Takes a panel with too many lines apart by the first key that varies.
+fn apart(panel: Panel<'_>) -> Vec<Panel<'_>> {
+    let Some(sweep) = lines::sweep(&panel) else { return vec![panel] };
+    if sweep.series.len() <= MOST_LINES {
+        return vec![panel];
+    }
+    let (keys, _) = panel.keys();
+    let Some(key) = keys.into_iter().find(|key| *key != Key::Param(sweep.param.clone())) else {
+        return vec![panel];
+    };
+    let parts = panel.values(&key).into_iter().map(|value| {
+        let of_value = |point: &&Point<'_>| key.text(**point, panel.files) == value;
+        let points: Vec<_> = panel.points.iter().filter(of_value).copied().collect();
+        let title = format!("{}, {}", panel.title, key.label(points[0], panel.files));
+        Panel { title, unit: panel.unit, points, files: panel.files }
+    });
+    parts.flat_map(apart).collect()
+}
+
+fn panel(panel: &Panel<'_>) -> Canvas {
+    match lines::sweep(panel) {
+        Some(sweep) => lines::draw(panel, &sweep),
+        None => bars::draw(panel),
+    }
+}
+
+/// Starts a panel with its title and what all its rows share.
+fn heading(panel: &Panel<'_>, width: f64, shared: &[String]) -> Canvas {
+    let mut canvas = Canvas::new(width.max(text_width(&panel.title, 16.0) + 8.0), 0.0);
+    canvas.height = 20.0;
+    canvas.text(0.0, 15.0, &panel.title, canvas::Text { size: 16.0, bold: true, ..canvas::Text::plain(INK) });
+    let sense = if panel.unit.is_rate() { "more is better" } else { "less is better" };
+    let mut line = shared.join(", ");
+    line += if shared.is_empty() { sense } else { "; " };
+    if !shared.is_empty() {
+        line += sense;
+    }
+    for line in wrap(&line, 12.0, canvas.width) {
+        canvas.height += 16.0;
+        canvas.text(0.0, canvas.height - 4.0, &line, canvas::Text::plain(MUTED));
+    }
+    canvas
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
