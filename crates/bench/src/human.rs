@@ -49,6 +49,9 @@ pub(crate) fn quantity(value: f64, unit: &Unit) -> String {
 
 /// A number with its prefix, without trailing zeros: the label of an axis tick.
 pub(crate) fn tick(value: f64, unit: &Unit) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let scale = Scale::of(value, unit);
     let shown = trim(&scale.number(value)).to_owned();
     let prefix = match unit.as_str() {
@@ -127,7 +130,7 @@ mod tests {
         assert_eq!(tick(2e6, &Unit::BLOCKS_PER_S), "2 M");
         assert_eq!(tick(5e9, &Unit::BYTES_PER_S), "5 GB");
         assert_eq!(tick(0.1, &Unit::MS), "100 µs");
-        assert_eq!(tick(0.0, &Unit::BLOCKS_PER_S), "0");
+        assert_eq!((tick(0.0, &Unit::BLOCKS_PER_S), tick(-0.0, &Unit::MS)), ("0".into(), "0".into()));
         assert_eq!((count(1024.0), count(1e6)), ("1024".into(), "1 M".into()));
         assert_eq!((percent(0.876), percent(0.0123)), ("88 %".into(), "1.2 %".into()));
         assert_eq!(memory(3 << 20), "3.00 MiB");

@@ -102,14 +102,13 @@ impl Machine {
     #[must_use]
     pub fn summary(&self) -> String {
         let cpu = self.cpu.as_deref().unwrap_or(&self.arch);
-        let mut line = cpu.to_owned();
-        if let Some(cores) = self.usable_cores.or(self.logical_cores) {
-            line += &format!(", {cores} logical cores");
-        }
-        if let Some(memory) = self.memory_bytes {
-            line += &format!(", {}", crate::human::memory(memory));
-        }
-        format!("{line}, {}, hushwire {}, {}", self.os, self.hushwire, self.date)
+        let mut parts = vec![cpu.to_owned()];
+        let cores = self.usable_cores.or(self.logical_cores);
+        parts.extend(cores.map(|cores| format!("{cores} logical cores")));
+        parts.extend(self.memory_bytes.map(crate::human::memory));
+        parts.extend([self.os.clone(), format!("hushwire {}", self.hushwire), self.date.clone()]);
+        parts.retain(|part| !part.trim().is_empty());
+        parts.join(", ")
     }
 }
 

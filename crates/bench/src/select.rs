@@ -12,7 +12,7 @@ pub struct BenchOptions {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Measure a small set of rows briefly, within 20 seconds in total
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     pub quick: bool,
     /// Measure the whole grid of rows, however long that takes
     #[arg(long)]

@@ -61,8 +61,8 @@ pub(super) fn draw(panel: &Panel<'_>) -> Canvas {
     let plot = PLOT_WIDTH.max(super::LEAST_WIDTH - left - right);
 
     let mut canvas = heading(panel, left + plot + right, &shared);
-    legend(panel, &mut canvas);
     let axis = value_axis(panel, left, left + plot);
+    legend(panel, &mut canvas, axis.is_log());
     let top = canvas.height + 4.0;
     let heading = if flat { 0.0 } else { 24.0 };
     let bars: usize = entries().map(|entry| entry.points.len()).sum();
@@ -154,7 +154,7 @@ fn bar(panel: &Panel<'_>, canvas: &mut Canvas, axis: &Axis, point: Point<'_>, y:
 }
 
 /// What the signs mean, in lines as wide as the panel.
-fn legend(panel: &Panel<'_>, canvas: &mut Canvas) {
+fn legend(panel: &Panel<'_>, canvas: &mut Canvas, log: bool) {
     let rows = || panel.points.iter().map(|point| point.row);
     let mut signs: Vec<(Sign, String)> = Vec::new();
     if panel.files.len() > 1 {
@@ -173,6 +173,9 @@ fn legend(panel: &Panel<'_>, canvas: &mut Canvas) {
     if rows().any(|row| row.paper.value_in(panel.unit).is_some()) {
         signs.push((Sign::Paper, "the paper's figure".to_owned()));
     }
+    if log {
+        signs.push((Sign::Nothing, "(logarithmic axis)".to_owned()));
+    }
     let (mut x, mut y) = (0.0, canvas.height + 12.0);
     for (sign, text) in signs {
         let width = 24.0 + text_width(&text, 11.0) + 14.0;
@@ -180,6 +183,7 @@ fn legend(panel: &Panel<'_>, canvas: &mut Canvas) {
             (x, y) = (0.0, y + 18.0);
         }
         match sign {
+            Sign::Nothing => {}
             Sign::Bar(colour) => canvas.key(x + 1.0, y - 5.0, 16.0, 10.0, colour),
             Sign::Span => {
                 canvas.line((x + 1.0, y), (x + 17.0, y), INK, 1.2, "");
@@ -201,4 +205,5 @@ enum Sign {
     Span,
     Limit,
     Paper,
+    Nothing,
 }

@@ -122,15 +122,15 @@ pub fn svg(files: &[PathBuf]) -> Result<String> {
     draw(&reports, &names)
 }
 
-/// File stems, or whole paths where two files have the same stem.
+/// File stems, or numbered paths where two files have the same stem.
 fn file_names(files: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let stems: Vec<_> = files.iter().map(stem).collect();
     let twice = |stem: &String| stems.iter().filter(|other| *other == stem).count() > 1;
-    let name = |(path, stem): (&PathBuf, &String)| {
-        if twice(stem) { path.display().to_string() } else { stem.clone() }
+    let name = |(i, (path, stem)): (usize, (&PathBuf, &String))| {
+        if twice(stem) { format!("{} ({})", path.display(), i + 1) } else { stem.clone() }
     };
-    files.iter().zip(&stems).map(name).collect()
+    files.iter().zip(&stems).enumerate().map(name).collect()
 }
 
 fn draw(reports: &[Report], names: &[String]) -> Result<String> {

@@ -91,6 +91,8 @@ fn a_bar_for_each_row_and_a_line_for_each_series() {
     let curves = svg(std::slice::from_ref(&lines_file)).unwrap();
     assert_eq!((count(&curves, "class=\"bar\""), count(&curves, "class=\"series\"")), (0, 9));
     assert!(curves.contains("sbox=tower, transport=shm") && curves.contains("limit loopback"));
+    let twice = svg(&[lines_file.clone(), lines_file.clone()]).unwrap();
+    assert_eq!(count(&twice, "class=\"series\""), 18);
     let both = svg(&[grid_file.clone(), lines_file, grid_file]).unwrap();
     assert_eq!((count(&both, "class=\"bar\""), count(&both, "class=\"series\"")), (64, 9));
     if let Some(keep) = std::env::var_os("HUSHWIRE_PLOTS") {
