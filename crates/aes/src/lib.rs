@@ -1,1 +1,33 @@
 //! AES kernels and hashes on every tier, as batch functions over slices.
+//!
+//! ```text
+//! Backend                 tier and capabilities, chosen once; every batch function is a method of it
+//! Aes128 Aes192 Aes256    round keys, expanded in constant time, zeroized on drop
+//! ctr_xor ecb_encrypt     the standard modes
+//! counter_blocks          F_k(first + i)
+//! counter_xor2            F_k0(first + i) ^ F_k1(first + i), three-party zero sharing: the hot path of the project
+//! rekeyed                 many keys, a few blocks under each
+//! ccr tccr prp            hashes from one fixed key; cr_multi_instance, cr_label_key: a key per tweak or label
+//! ggm_level               one level of a GGM tree, from two fixed keys or as a half tree
+//! rounds_only             the register-only limit that benchmarks compare with
+//! Deferred                a queue for jobs that arrive one at a time
+//! ```
+//!
+//! Results depend on neither tier nor capability. Constant time: no function branches on or indexes by keys, labels
+//! or data; lengths, counters and tweaks are public.
+
+mod backend;
+mod batch;
+mod ctr;
+mod deferred;
+mod ggm;
+mod hash;
+mod key;
+mod limit;
+mod rekey;
+
+pub use backend::{Backend, BackendError, ENV};
+pub use deferred::{Deferred, Job, Ticket};
+pub use ggm::GgmKeys;
+pub use key::{Aes128, Aes192, Aes256, Key};
+pub use limit::Rounds;

@@ -1,1 +1,18 @@
-//! 128-bit blocks, bit-matrix transposition, GF(2^128), GF(2^61-1).
+//! 128-bit blocks, bit-matrix transposition, GF(2^128) and GF(2^61−1).
+//!
+//! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
+//!
+//! ```text
+//! byte      0                       1                            15
+//! bit       7 6 5 4 3 2 1 0         15 14 13 12 11 10 9 8   ..   127 .. 120
+//! u128      2^7      ..  2^0        2^15      ..      2^8        2^127 .. 2^120     (little-endian)
+//! ```
+
+mod block;
+pub mod gf128;
+pub mod m61;
+pub mod transpose;
+
+pub use block::{Block, as_bytes, as_bytes_mut};
+pub use gf128::Gf128;
+pub use m61::M61;

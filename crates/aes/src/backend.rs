@@ -1,0 +1,117 @@
+//! Which tier and capabilities kernels run with.
+
+use hushwire_simd::bytes::{ByteKernel, dispatch_bytes};
+use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
+
+/// The environment variable that [`Backend::from_env`] reads.
+pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
+
+/// A tier that this CPU has, and whether GFNI is used. A local choice: no result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backend {
+    tier: Tier,
+    gfni: bool,
+}
+
+/// Why a backend cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BackendError {
+    /// No tier has this name.
+    Unknown(String),
+    /// This CPU lacks the tier.
+    Missing {
+        /// The tier asked for.
+        tier: Tier,
+        /// The tiers that this CPU has.
+        available: &'static [Tier],
+    },
+}
+
+impl std::fmt::Display for BackendError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BackendError::Unknown(name) => UnknownTier(name.clone()).fmt(f),
+            BackendError::Missing { tier, available } => {
+                let names: Vec<&str> = available.iter().map(|t| t.name()).collect();
+                write!(f, "this CPU lacks the AES backend {tier}; it has {}", names.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for BackendError {}
+
+impl Default for Backend {
+    fn default() -> Self {
+        Backend::best()
+    }
+}
+
+impl Backend {
+    /// The widest tier and every capability of this CPU.
+    #[must_use]
+    pub fn best() -> Self {
+        Backend { tier: cpu().best(), gfni: cpu().features().gfni }
+    }
+
+    /// The given tier, with GFNI where the CPU has it.
+    pub fn forced(tier: Tier) -> Result<Self, BackendError> {
+        if cpu().has(tier) {
+            Ok(Backend { tier, ..Backend::best() })
+        } else {
+            Err(BackendError::Missing { tier, available: cpu().tiers() })
+        }
+    }
+
+    /// What [`ENV`] names, [`Backend::best`] where it is unset or empty.
+    pub fn from_env() -> Result<Self, BackendError> {
+        match std::env::var_os(ENV) {
+            Some(name) if !name.is_empty() => Backend::named(&name.to_string_lossy()),
+            _ => Ok(Backend::best()),
+        }
+    }
+
+    /// The tier of this name, as on the command line.
+    pub fn named(name: &str) -> Result<Self, BackendError> {
+        let tier = name.parse().map_err(|UnknownTier(name)| BackendError::Unknown(name))?;
+        Backend::forced(tier)
+    }
+
+    /// Every backend of this CPU, with and without GFNI, slowest first: what tests run over.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni });
+        let has = |b: &Backend| !b.gfni || cpu().features().gfni;
+        cpu().tiers().iter().copied().flat_map(forms).filter(has).collect()
+    }
+
+    /// The tier.
+    #[must_use]
+    pub fn tier(self) -> Tier {
+        self.tier
+    }
+
+    /// Whether GFNI is used.
+    #[must_use]
+    pub fn gfni(self) -> bool {
+        self.gfni
+    }
+
+    /// The same tier without GFNI.
+    #[must_use]
+    pub fn without_gfni(self) -> Self {
+        Backend { gfni: false, ..self }
+    }
+
+    /// Runs a kernel.
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
+        dispatch(self.tier, self.gfni, kernel)
+    }
+
+    /// Runs a kernel over GF(2^8) vectors, bit-sliced without GFNI.
+    #[inline]
+    pub fn run_bytes<K: ByteKernel>(self, kernel: K) -> K::Out {
+        dispatch_bytes(self.tier, self.gfni, kernel)
+    }
+}

@@ -1,0 +1,97 @@
+//! Key schedules (FIPS-197, section 5.2).
+
+use crate::Backend;
+use hushwire_simd::{Kernel, Lanes};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// `R` round keys; secret, so neither printed nor compared.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Key<const R: usize> {
+    round: [[u8; 16]; R],
+}
+
+/// AES with a 128-bit key: 10 rounds.
+pub type Aes128 = Key<11>;
+/// AES with a 192-bit key: 12 rounds.
+pub type Aes192 = Key<13>;
+/// AES with a 256-bit key: 14 rounds.
+pub type Aes256 = Key<15>;
+
+macro_rules! sized {
+    ($rounds:literal, $bytes:literal) => {
+        impl Key<$rounds> {
+            /// Expands a key with the best backend.
+            #[must_use]
+            pub fn new(key: &[u8; $bytes]) -> Self {
+                Self::on(Backend::best(), key)
+            }
+
+            /// Expands a key with the given backend.
+            #[must_use]
+            pub fn on(backend: Backend, key: &[u8; $bytes]) -> Self {
+                let mut round = [[0; 16]; $rounds];
+                backend.run(Expand { key, round: round.as_flattened_mut() });
+                let expanded = Key { round };
+                round.zeroize();
+                expanded
+            }
+        }
+    };
+}
+sized!(11, 16);
+sized!(13, 24);
+sized!(15, 32);
+
+impl<const R: usize> Key<R> {
+    /// The round keys' bytes, for fused kernels.
+    #[must_use]
+    pub fn round_keys(&self) -> &[[u8; 16]; R] {
+        &self.round
+    }
+
+    /// Every round key in every lane, for kernels over [`Lanes`].
+    #[inline(always)]
+    pub fn vectors<L: Lanes>(&self, l: L) -> [L::V; R] {
+        let mut v = [l.zero(); R];
+        for (v, key) in v.iter_mut().zip(&self.round) {
+            *v = l.splat(key);
+        }
+        v
+    }
+}
+
+/// Writes the schedule of `key` to `round`; S-boxes by the last AES round, in constant time on every tier.
+struct Expand<'a> {
+    key: &'a [u8],
+    round: &'a mut [u8],
+}
+
+impl Kernel for Expand<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let words = self.key.len() / 4;
+        let mut buffer = Zeroizing::new([0u8; 64]);
+        let mut rcon = 1u8;
+        self.round[..self.key.len()].copy_from_slice(self.key);
+        for i in words..self.round.len() / 4 {
+            let mut t: [u8; 4] = std::array::from_fn(|j| self.round[4 * i - 4 + j]);
+            if i % words == 0 || words > 6 && i % words == 4 {
+                if i % words == 0 {
+                    t.rotate_left(1);
+                }
+                // Four equal columns: ShiftRows changes nothing.
+                let column = Zeroizing::new(std::array::from_fn::<u8, 16, _>(|j| t[j % 4]));
+                l.store(l.enc_last(l.splat(&column), l.zero()), &mut *buffer);
+                t.copy_from_slice(&buffer[..4]);
+                if i % words == 0 {
+                    t[0] ^= rcon;
+                    rcon = rcon << 1 ^ 0x1b & 0u8.wrapping_sub(rcon >> 7);
+                }
+            }
+            for (j, t) in t.iter().enumerate() {
+                self.round[4 * i + j] = self.round[4 * (i - words) + j] ^ t;
+            }
+        }
+    }
+}

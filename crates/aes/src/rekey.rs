@@ -1,0 +1,278 @@
+//! Many keys, a few blocks under each: schedules of `4 N` keys interleaved with their encryptions.
+//!
+//! Four vectors of keys are transposed so that vector `w` holds word `w` of them all; then a round of the schedule is
+//!
+//! ```text
+//! t = SubWord(RotWord(w3)) ^ rcon     one shuffle (ShiftRows undone) and one last AES round for 4 N keys
+//! w0 ^= t; w1 ^= w0; w2 ^= w1; w3 ^= w2
+//! ```
+//!
+//! and four round-key vectors come out of transposing back: no AESKEYGENASSIST, no serial word chain per key.
+
+use crate::Backend;
+use crate::batch::{Counter, sigma};
+use crate::hash::shared;
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_simd::{Kernel, Lanes};
+
+/// Word `j` of vector `i` in every lane to word `i` of vector `j`.
+#[inline(always)]
+fn transpose<L: Lanes>(l: L, [a, b, c, d]: [L::V; 4]) -> [L::V; 4] {
+    let ((ab0, ab1), (cd0, cd1)) = (l.unpack::<32>(a, b), l.unpack::<32>(c, d));
+    let ((x0, x1), (x2, x3)) = (l.unpack::<64>(ab0, cd0), l.unpack::<64>(ab1, cd1));
+    [x0, x1, x2, x3]
+}
+
+/// Takes the output byte's place in ShiftRows and RotWord back to the input's: with it, a last round gives
+/// SubWord(RotWord(w)) for each of a lane's four words.
+const ROTATED: [u8; 16] = {
+    let mut idx = [0; 16];
+    let mut p = 0;
+    while p < 16 {
+        let (column, row) = (p / 4, p % 4);
+        idx[p] = (4 * ((column + 4 - row) % 4) + (row + 1) % 4) as u8;
+        p += 1;
+    }
+    idx
+};
+
+const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
+/// `x[i][h]` becomes its encryption under key vector `i`, xored with `masks[i][h]`.
+#[inline(always)]
+fn encrypt<L: Lanes, const H: usize>(l: L, keys: [L::V; 4], masks: &[[L::V; H]; 4], x: &mut [[L::V; H]; 4]) {
+    for (x, k) in x.iter_mut().zip(keys) {
+        for x in x {
+            *x = l.xor(*x, k);
+        }
+    }
+    let rotated = l.splat(&ROTATED);
+    let mut w = transpose(l, keys);
+    for (round, rcon) in RCON.into_iter().enumerate() {
+        let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * rcon as u128));
+        let t = l.enc_last(l.shuffle(w[3], rotated), rcon);
+        w[0] = l.xor(w[0], t);
+        w[1] = l.xor(w[1], w[0]);
+        w[2] = l.xor(w[2], w[1]);
+        w[3] = l.xor(w[3], w[2]);
+        for ((x, m), k) in x.iter_mut().zip(masks).zip(transpose(l, w)) {
+            for (x, m) in x.iter_mut().zip(m) {
+                *x = if round == 9 { l.enc_last(*x, l.xor(k, *m)) } else { l.enc(*x, k) };
+            }
+        }
+    }
+}
+
+/// What differs between the functions below: where keys and inputs come from.
+trait Form<const H: usize> {
+    /// Counters and constants.
+    type Ready<L: Lanes>;
+    /// Sets up.
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
+    /// The next `4 N` keys and the `4 N H` blocks for them. Mark it `#[inline(always)]`.
+    fn group<L: Lanes>(l: L, ready: &mut Self::Ready<L>, keys: &[u8], src: &[u8], dst: &mut [u8]);
+}
+
+/// Runs a form over slices; `keys` and `src` may be empty where the form needs none.
+struct Keyed<'a, F, const H: usize> {
+    form: F,
+    keys: &'a [u8],
+    src: &'a [u8],
+    dst: &'a mut [u8],
+}
+
+impl<F: Form<H>, const H: usize> Kernel for Keyed<'_, F, H> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let Keyed { form, keys, src, dst } = self;
+        let (key_bytes, bytes) = (4 * L::BYTES, 4 * H * L::BYTES);
+        let mut ready = form.ready(l);
+        let whole = dst.len() / bytes;
+        for g in 0..whole {
+            let keys = if keys.is_empty() { keys } else { &keys[g * key_bytes..][..key_bytes] };
+            let src = if src.is_empty() { src } else { &src[g * bytes..][..bytes] };
+            F::group(l, &mut ready, keys, src, &mut dst[g * bytes..][..bytes]);
+        }
+        let rest = &mut dst[whole * bytes..];
+        if !rest.is_empty() {
+            let (mut k, mut x, mut y) = ([0; 256], [[0; 256]; H], [[0; 256]; H]);
+            let tail = |from: &[u8], to: &mut [u8], size: usize| {
+                let from = if from.is_empty() { from } else { &from[whole * size..] };
+                to[..from.len()].copy_from_slice(from);
+            };
+            let (x, y) = (x.as_flattened_mut(), y.as_flattened_mut());
+            tail(keys, &mut k, key_bytes);
+            tail(src, x, bytes);
+            y[..rest.len()].copy_from_slice(rest);
+            F::group(l, &mut ready, &k[..key_bytes], &x[..bytes], &mut y[..bytes]);
+            rest.copy_from_slice(&y[..rest.len()]);
+        }
+    }
+}
+
+#[inline(always)]
+fn load_keys<L: Lanes>(l: L, keys: &[u8]) -> [L::V; 4] {
+    let mut v = [l.zero(); 4];
+    for (v, keys) in v.iter_mut().zip(keys.chunks_exact(L::BYTES)) {
+        *v = l.load(keys);
+    }
+    v
+}
+
+/// Block `h` of every key's `H`, key by lane.
+#[inline(always)]
+fn load<L: Lanes, const H: usize>(l: L, src: &[u8]) -> [[L::V; H]; 4] {
+    let mut x = [[l.zero(); H]; 4];
+    for (x, src) in x.iter_mut().zip(src.chunks_exact(H * L::BYTES)) {
+        for (h, x) in x.iter_mut().enumerate() {
+            *x = if H == 1 { l.load(src) } else { l.load_strided(&src[16 * h..], 16 * H) };
+        }
+    }
+    x
+}
+
+#[inline(always)]
+fn store<L: Lanes, const H: usize>(l: L, x: [[L::V; H]; 4], dst: &mut [u8]) {
+    for (x, dst) in x.into_iter().zip(dst.chunks_exact_mut(H * L::BYTES)) {
+        for (h, x) in x.into_iter().enumerate() {
+            if H == 1 {
+                l.store(x, dst);
+            } else {
+                l.store_strided(x, &mut dst[16 * h..], 16 * H);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn sigmas<L: Lanes, const H: usize>(l: L, mut x: [[L::V; H]; 4]) -> [[L::V; H]; 4] {
+    for x in x.iter_mut().flatten() {
+        *x = sigma(l, *x);
+    }
+    x
+}
+
+/// AES_key(block), in place.
+struct Plain;
+
+impl<const H: usize> Form<H> for Plain {
+    type Ready<L: Lanes> = ();
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, _: L) {}
+    #[inline(always)]
+    fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], _: &[u8], dst: &mut [u8]) {
+        let mut x = load::<L, H>(l, dst);
+        encrypt(l, load_keys(l, keys), &[[l.zero(); H]; 4], &mut x);
+        store(l, x, dst);
+    }
+}
+
+/// AES_key(σ(x)) ⊕ σ(x), keys given.
+struct Given;
+
+impl<const H: usize> Form<H> for Given {
+    type Ready<L: Lanes> = ();
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, _: L) {}
+    #[inline(always)]
+    fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], src: &[u8], dst: &mut [u8]) {
+        let masks = sigmas(l, load::<L, H>(l, src));
+        let mut x = masks;
+        encrypt(l, load_keys(l, keys), &masks, &mut x);
+        store(l, x, dst);
+    }
+}
+
+/// AES_{S⊕i}(σ(x)) ⊕ σ(x), i counting from the second field.
+struct Counted(Block, u128);
+
+impl<const H: usize> Form<H> for Counted {
+    type Ready<L: Lanes> = (L::V, Counter<L, 4>);
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+        (l.splat(&self.0.0), Counter::new(l, self.1, 1))
+    }
+    #[inline(always)]
+    fn group<L: Lanes>(l: L, (start, tweaks): &mut Self::Ready<L>, _: &[u8], src: &[u8], dst: &mut [u8]) {
+        let mut keys = tweaks.next(l);
+        for k in &mut keys {
+            *k = l.xor(*k, *start);
+        }
+        let masks = sigmas(l, load::<L, H>(l, src));
+        let mut x = masks;
+        encrypt(l, keys, &masks, &mut x);
+        store(l, x, dst);
+    }
+}
+
+/// AES_x(i): the keys are the labels, `S` of them share a tweak.
+struct Labels<const S: usize>(u128);
+
+impl<const S: usize> Form<1> for Labels<S> {
+    type Ready<L: Lanes> = Counter<L, 4>;
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+        Counter::new(l, self.0, S)
+    }
+    #[inline(always)]
+    fn group<L: Lanes>(l: L, tweaks: &mut Self::Ready<L>, keys: &[u8], _: &[u8], dst: &mut [u8]) {
+        let mut x = tweaks.next(l).map(|t| [t]);
+        encrypt(l, load_keys(l, keys), &[[l.zero()]; 4], &mut x);
+        store(l, x, dst);
+    }
+}
+
+impl Backend {
+    /// `blocks[H j + h]` becomes its encryption under `keys[j]`. Fast for `H` up to 4.
+    ///
+    /// # Panics
+    /// If there are not `H` blocks for every key.
+    pub fn rekeyed<const H: usize>(&self, keys: &[Block], blocks: &mut [Block]) {
+        assert_eq!(H * keys.len(), blocks.len(), "{H} blocks for every key");
+        self.run(Keyed::<_, H> { form: Plain, keys: as_bytes(keys), src: &[], dst: as_bytes_mut(blocks) });
+    }
+
+    /// `out[n] = AES_k(σ(x)) ⊕ σ(x)`, x = `x[n]`, k = `keys[n / H]`: [`Backend::cr_multi_instance`] for tweaks in any order.
+    ///
+    /// # Panics
+    /// If there are not `H` inputs and outputs for every key.
+    pub fn cr_rekeyed<const H: usize>(&self, keys: &[Block], x: &[Block], out: &mut [Block]) {
+        assert_eq!(H * keys.len(), x.len(), "{H} inputs for every key");
+        assert_eq!(x.len(), out.len(), "a hash per input");
+        let (keys, src, dst) = (as_bytes(keys), as_bytes(x), as_bytes_mut(out));
+        self.run(Keyed::<_, H> { form: Given, keys, src, dst });
+    }
+
+    /// `out[n] = AES_{S⊕i}(σ(x)) ⊕ σ(x)`, x = `x[n]`, i = LE128(first + n / H), S a public `start` fresh per circuit.
+    ///
+    /// Multi-instance tweakable circular correlation robust in the ideal-cipher model: Guo, Katz, Wang, Weng, Yu, ePrint
+    /// 2019/1168, section 4. `H` is 1, 2, 4 or 8.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn cr_multi_instance<const H: usize>(
+        &self,
+        start: Block,
+        first: u128,
+        x: &[Block],
+        out: &mut [Block],
+    ) {
+        shared::<H>(first, x, out, |first, src, dst| {
+            self.run(Keyed::<_, H> { form: Counted(start, first), keys: &[], src, dst });
+        });
+    }
+
+    /// `out[n] = AES_x(i)`, the label x = `x[n]` being the key and i = LE128(first + n / H).
+    ///
+    /// The CIRC scheme: circular security of AES with related keys is an assumption, ideal cipher at best. `H` is 1, 2 or 4.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn cr_label_key<const H: usize>(&self, first: u128, x: &[Block], out: &mut [Block]) {
+        const { assert!(H <= 4, "1, 2 or 4 labels share a tweak") };
+        shared::<H>(first, x, out, |first, keys, dst| {
+            self.run(Keyed::<_, 1> { form: Labels::<H>(first), keys, src: &[], dst });
+        });
+    }
+}

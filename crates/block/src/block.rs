@@ -1,0 +1,134 @@
+//! The block and its view as bytes; the only `unsafe` of this crate.
+
+use std::ops::{BitAnd, BitXor, BitXorAssign};
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::Zeroize;
+
+/// 128 bits. Comparing and printing are for public data: secrets of this shape are newtypes without either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Block(pub [u8; 16]);
+
+impl Block {
+    /// All bits 0.
+    pub const ZERO: Block = Block([0; 16]);
+    /// All bits 1.
+    pub const ONES: Block = Block([0xff; 16]);
+
+    /// Bit `i` of the block is bit `i` of the number.
+    #[inline]
+    #[must_use]
+    pub const fn from_u128(x: u128) -> Self {
+        Block(x.to_le_bytes())
+    }
+
+    /// The number whose bit `i` is bit `i` of the block.
+    #[inline]
+    #[must_use]
+    pub const fn to_u128(self) -> u128 {
+        u128::from_le_bytes(self.0)
+    }
+
+    /// Bit 0, the permute bit of a label and the choice bit of a correlated OT.
+    #[inline]
+    #[must_use]
+    pub const fn lsb(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+
+    /// Bit `i`, `i < 128`.
+    #[inline]
+    #[must_use]
+    pub const fn bit(self, i: usize) -> bool {
+        self.0[i / 8] >> (i % 8) & 1 == 1
+    }
+
+    /// This block where `bit`, zero elsewhere; no branch on `bit`.
+    #[inline]
+    #[must_use]
+    pub fn and_bit(self, bit: bool) -> Self {
+        Block::from_u128(self.to_u128() & 0u128.wrapping_sub(u128::from(bit)))
+    }
+
+    /// σ(hi‖lo) = (hi⊕lo)‖hi, the linear orthomorphism inside every correlation-robust hash (GKWY, ePrint 2019/074,
+    /// section 7.3); hi is bytes 8 to 15.
+    #[inline]
+    #[must_use]
+    pub const fn sigma(self) -> Self {
+        let x = self.to_u128();
+        let hi = x >> 64;
+        Block::from_u128((hi ^ (x & 0xffff_ffff_ffff_ffff)) << 64 | hi)
+    }
+}
+
+impl From<u128> for Block {
+    #[inline]
+    fn from(x: u128) -> Self {
+        Block::from_u128(x)
+    }
+}
+
+impl From<Block> for u128 {
+    #[inline]
+    fn from(b: Block) -> u128 {
+        b.to_u128()
+    }
+}
+
+impl From<[u8; 16]> for Block {
+    #[inline]
+    fn from(b: [u8; 16]) -> Self {
+        Block(b)
+    }
+}
+
+impl BitXor for Block {
+    type Output = Block;
+    #[inline]
+    fn bitxor(self, other: Block) -> Block {
+        Block::from_u128(self.to_u128() ^ other.to_u128())
+    }
+}
+
+impl BitXorAssign for Block {
+    #[inline]
+    fn bitxor_assign(&mut self, other: Block) {
+        *self = *self ^ other;
+    }
+}
+
+impl BitAnd for Block {
+    type Output = Block;
+    #[inline]
+    fn bitand(self, other: Block) -> Block {
+        Block::from_u128(self.to_u128() & other.to_u128())
+    }
+}
+
+impl ConditionallySelectable for Block {
+    fn conditional_select(a: &Self, b: &Self, choice: Choice) -> Self {
+        Block::from_u128(u128::conditional_select(&a.to_u128(), &b.to_u128(), choice))
+    }
+}
+
+impl Zeroize for Block {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// The blocks' bytes, in order.
+#[inline]
+#[must_use]
+pub fn as_bytes(blocks: &[Block]) -> &[u8] {
+    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, so a slice of n blocks is 16 n initialised bytes.
+    unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
+}
+
+/// The blocks' bytes, in order, writable.
+#[inline]
+#[must_use]
+pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
+    // SAFETY: as in `as_bytes`; every bit pattern is a valid `Block`, and the borrow is unique.
+    unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), size_of_val(blocks)) }
+}

@@ -1,0 +1,132 @@
+//! Transposition of row-major bit matrices; 128 × n is OT extension's.
+//!
+//! A tile is 128 rows × one vector of column bytes, an index permutation in three steps, `c` the column's byte, `j` its
+//! bit, row `r = 8 h + k`:
+//!
+//! ```text
+//! load            register h,k   byte c   bit j
+//! unpack 3 times  register h,..  byte k   bit j      the rows of a group become the bytes of a 64-bit word
+//! turn            register h,..  byte j   bit k      8 × 8 bits in every word, one GFNI instruction
+//! unpack 4 times  register c,j   byte h   bit k      row 8 c + j of the result, 16 bytes
+//! ```
+
+use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
+
+/// Transposes `rows × cols` bits from `src` (rows of `cols / 8` bytes) to `dst` (`cols` rows of `rows / 8` bytes), with
+/// GFNI where the CPU has it.
+///
+/// # Panics
+/// If `rows` or `cols` is not a multiple of 8, a slice does not hold exactly the matrix, or the CPU lacks `tier`.
+pub fn bits(tier: Tier, src: &[u8], rows: usize, cols: usize, dst: &mut [u8]) {
+    bits_with(tier, true, src, rows, cols, dst);
+}
+
+/// [`bits`], with a say in whether GFNI is used.
+///
+/// # Panics
+/// As [`bits`].
+pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, dst: &mut [u8]) {
+    assert!(rows.is_multiple_of(8) && cols.is_multiple_of(8), "{rows} × {cols} bits are not whole bytes");
+    let bytes = (rows / 8).checked_mul(cols).expect("the matrix fits in memory");
+    assert!(src.len() == bytes && dst.len() == bytes, "{rows} × {cols} bits are {bytes} bytes");
+    if bytes > 0 {
+        dispatch(tier, gfni, Bits { src, dst, rows, cols });
+    }
+}
+
+struct Bits<'a> {
+    src: &'a [u8],
+    dst: &'a mut [u8],
+    rows: usize,
+    cols: usize,
+}
+
+impl Kernel for Bits<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (width, height) = (self.cols / 8, self.rows / 8);
+        // 8 × 8 rows by one vector, between the two halves of a tile.
+        let mut mid = [l.zero(); 128];
+        for row in (0..self.rows).step_by(128) {
+            for col in (0..width).step_by(L::BYTES) {
+                let src = &self.src[row * width + col..];
+                let dst = &mut self.dst[8 * col * height + row / 8..];
+                if self.rows - row >= 128 && width - col >= L::BYTES {
+                    tile(l, src, width, &mut mid, dst, height);
+                } else {
+                    let (r, c) = ((self.rows - row).min(128), (width - col).min(L::BYTES));
+                    let (mut from, mut to) = ([0; 128 * 64], [0; 128 * 64]);
+                    for (i, line) in from.chunks_exact_mut(L::BYTES).take(r).enumerate() {
+                        line[..c].copy_from_slice(&src[i * width..i * width + c]);
+                    }
+                    tile(l, &from, L::BYTES, &mut mid, &mut to, 16);
+                    for (i, line) in to.chunks_exact(16).take(8 * c).enumerate() {
+                        dst[i * height..i * height + r / 8].copy_from_slice(&line[..r / 8]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Eight vectors whose byte `i` (of register `k`) becomes byte `k` of 64-bit word `i`; register `p` gets words 2p and
+/// 2p + 1 of every lane.
+#[inline(always)]
+fn words<L: Lanes>(l: L, v: [L::V; 8]) -> [L::V; 8] {
+    let [a, b, c, d, e, f, g, h] = v;
+    let ((ae0, ae1), (cg0, cg1)) = (l.unpack::<8>(a, e), l.unpack::<8>(c, g));
+    let ((bf0, bf1), (dh0, dh1)) = (l.unpack::<8>(b, f), l.unpack::<8>(d, h));
+    let ((x0, x1), (x2, x3)) = (l.unpack::<8>(ae0, cg0), l.unpack::<8>(ae1, cg1));
+    let ((y0, y1), (y2, y3)) = (l.unpack::<8>(bf0, dh0), l.unpack::<8>(bf1, dh1));
+    let ((z0, z1), (z2, z3)) = (l.unpack::<8>(x0, y0), l.unpack::<8>(x1, y1));
+    let ((z4, z5), (z6, z7)) = (l.unpack::<8>(x2, y2), l.unpack::<8>(x3, y3));
+    [z0, z1, z2, z3, z4, z5, z6, z7]
+}
+
+/// Transposes the 8 × 8 bits of every 64-bit word, given with its bytes reversed where `L::GFNI`.
+#[inline(always)]
+fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
+    if L::GFNI {
+        let unit = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+        return l.gf8_affine_each(l.splat(&unit), v);
+    }
+    let mask = |m: u64| l.splat(&(u128::from(m) << 64 | u128::from(m)).to_le_bytes());
+    let t = l.and(l.xor(v, l.shr64::<7>(v)), mask(0x00aa_00aa_00aa_00aa));
+    let v = l.xor3(v, t, l.shl64::<7>(t));
+    let t = l.and(l.xor(v, l.shr64::<14>(v)), mask(0x0000_cccc_0000_cccc));
+    let v = l.xor3(v, t, l.shl64::<14>(t));
+    let t = l.and(l.xor(v, l.shr64::<28>(v)), mask(0x0000_0000_f0f0_f0f0));
+    l.xor3(v, t, l.shl64::<28>(t))
+}
+
+/// 128 rows, `width` apart, by one vector, to `8 * L::BYTES` rows of 16 bytes, `height` apart.
+#[inline(always)]
+fn tile<L: Lanes>(l: L, src: &[u8], width: usize, mid: &mut [L::V; 128], dst: &mut [u8], height: usize) {
+    for (h, group) in mid.chunks_exact_mut(8).enumerate() {
+        let mut v = [l.zero(); 8];
+        for (k, v) in v.iter_mut().enumerate() {
+            let k = if L::GFNI { 7 - k } else { k };
+            *v = l.load(&src[(8 * h + k) * width..]);
+        }
+        for (word, out) in words(l, v).into_iter().zip(group) {
+            *out = turn(l, word);
+        }
+    }
+    for p in 0..8 {
+        let mut v = [l.zero(); 16];
+        for (h, v) in v.iter_mut().enumerate() {
+            *v = mid[8 * h + p];
+        }
+        // Perfect shuffles of the registers: four turn the register's number h into the byte's.
+        for _ in 0..4 {
+            let old = v;
+            for i in 0..8 {
+                (v[2 * i], v[2 * i + 1]) = l.unpack::<8>(old[i], old[i + 8]);
+            }
+        }
+        for (q, v) in v.into_iter().enumerate() {
+            l.store_strided(v, &mut dst[(16 * p + q) * height..], 128 * height);
+        }
+    }
+}
