@@ -29,5 +29,6 @@ mod rekey;
 pub use backend::{Backend, BackendError, ENV};
 pub use deferred::{Deferred, Job, Ticket};
 pub use ggm::GgmKeys;
+pub use hushwire_simd::Tier;
 pub use key::{Aes128, Aes192, Aes256, Key};
 pub use limit::Rounds;

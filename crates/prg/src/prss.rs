@@ -1,0 +1,130 @@
+//! Pseudo-random secret sharing among three parties, without communication (Araki et al., CCS 2016, section 2.2).
+//!
+//! ```text
+//!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev): P_i drew k_i and sent it to P_{i+1}.
+//!           /          \
+//!   P3: k3, k2 ──── P2: k2, k1
+//! ```
+//!
+//! A word is 128 bits at a public address; words are a function of the address alone, never of timing, batch or width.
+//!
+//! ```text
+//! counter block (LE128)   bits 127..96 shard | 95..64 lane | 63..0 word
+//! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)     α_1 ⊕ α_2 ⊕ α_3 = 0
+//! in Z_2^64       α_i = F_{k_i}(ctr) − F_{k_{i−1}}(ctr)     sum 0; with + they would not cancel
+//! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))          replicated: x_{i+1} is own, x_i is prev
+//! ```
+//!
+//! Keys are derived for a session and a label, so that counters may start at 0 in every session. A word serves once:
+//! its zero share and its random share are the same two values.
+
+use crate::Seed;
+use hushwire_aes::{Aes128, Backend};
+use zeroize::Zeroizing;
+
+/// A party's two seeds.
+pub struct PrssKeys {
+    /// k_i, shared with the next party.
+    pub own: Seed,
+    /// k_{i−1}, shared with the previous party.
+    pub prev: Seed,
+}
+
+/// Which stream of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// Which part of a job.
+    pub shard: u32,
+    /// Which lane of the part.
+    pub lane: u32,
+}
+
+impl Address {
+    /// The counter block of a word, as a little-endian number.
+    #[must_use]
+    pub const fn counter(self, word: u64) -> u128 {
+        (self.shard as u128) << 96 | (self.lane as u128) << 64 | word as u128
+    }
+}
+
+/// A party's source of shared randomness for one session and label.
+pub struct Prss {
+    backend: Backend,
+    own: Aes128,
+    prev: Aes128,
+}
+
+/// Bytes made at a time where both streams are needed apart: stays in the first cache.
+const PART: usize = 4096;
+
+impl Prss {
+    /// For a session (fresh and equal among the three) and a label; the backend is a local choice.
+    #[must_use]
+    pub fn new(backend: Backend, keys: &PrssKeys, session: &[u8; 16], label: &str) -> Self {
+        let context = [session, label.as_bytes()].concat();
+        let key = |seed: &Seed| seed.derive("hushwire prss", &context).key(backend);
+        Prss { backend, own: key(&keys.own), prev: key(&keys.prev) }
+    }
+
+    /// Writes this party's zero shares for XOR, from `first_word` on; `out` may end inside a word.
+    ///
+    /// # Panics
+    /// Here and below: if the words run past the last of the address.
+    pub fn zero_words(&self, addr: Address, first_word: u64, out: &mut [u8]) {
+        let first = first(addr, first_word, out.len());
+        self.backend.counter_xor2(&self.own, &self.prev, first, out);
+    }
+
+    /// Xors this party's zero shares into `out`.
+    pub fn zero_words_xor(&self, addr: Address, first_word: u64, out: &mut [u8]) {
+        let first = first(addr, first_word, out.len());
+        self.backend.counter_xor2_into(&self.own, &self.prev, first, out);
+    }
+
+    /// Writes this party's two components of shared random values: `own` is x_{i+1}, `prev` is x_i.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn random_words(&self, addr: Address, first_word: u64, own: &mut [u8], prev: &mut [u8]) {
+        assert_eq!(own.len(), prev.len(), "two components of the same values");
+        let first = first(addr, first_word, own.len());
+        self.backend.counter_bytes(&self.own, first, own);
+        self.backend.counter_bytes(&self.prev, first, prev);
+    }
+
+    /// Writes this party's zero shares in Z_2^64, two to a word: the lower half of word w is `out[2 (w − first_word)]`.
+    pub fn zero_words_sub64(&self, addr: Address, first_word: u64, out: &mut [u64]) {
+        let first = first(addr, first_word, 8 * out.len());
+        let mut own = Zeroizing::new([0; PART]);
+        let mut prev = Zeroizing::new([0; PART]);
+        for (part, out) in out.chunks_mut(PART / 8).enumerate() {
+            let first = first + (part * PART / 16) as u128;
+            let (own, prev) = (&mut own[..8 * out.len()], &mut prev[..8 * out.len()]);
+            self.backend.counter_bytes(&self.own, first, own);
+            self.backend.counter_bytes(&self.prev, first, prev);
+            let words = own.as_chunks::<8>().0.iter().zip(prev.as_chunks::<8>().0);
+            for (out, (x, y)) in out.iter_mut().zip(words) {
+                *out = u64::from_le_bytes(*x).wrapping_sub(u64::from_le_bytes(*y));
+            }
+        }
+    }
+
+    /// The two keys, own and previous, for kernels that make words in registers; words are at [`Address::counter`].
+    #[must_use]
+    pub fn keys(&self) -> [&Aes128; 2] {
+        [&self.own, &self.prev]
+    }
+
+    /// The backend it was made with.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+}
+
+/// The first counter; words must not run into the next lane's.
+fn first(addr: Address, first_word: u64, bytes: usize) -> u128 {
+    let last = u128::from(first_word) + bytes.div_ceil(16) as u128;
+    assert!(last <= 1 << 64, "words {first_word} to {last} run past the lane's last");
+    addr.counter(first_word)
+}

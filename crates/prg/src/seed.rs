@@ -1,0 +1,60 @@
+//! 128-bit seeds.
+
+use hushwire_aes::{Aes128, Backend};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// Separates this crate's derivations from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2025 prg seed derive v1";
+
+/// 128 secret bits, zeroized on drop; neither printed nor compared.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Seed([u8; 16]);
+
+impl Seed {
+    /// From the operating system's generator.
+    ///
+    /// # Panics
+    /// If the operating system gives no randomness: nothing secret can be done then.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+        let seed = Seed(bytes);
+        bytes.zeroize();
+        seed
+    }
+
+    /// From bytes that were agreed on or received.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Seed(bytes)
+    }
+
+    /// The secret itself, to send to a party that shares it.
+    #[must_use]
+    pub fn expose(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// A seed of its own for every label and context.
+    ///
+    /// BLAKE3 in its key-derivation mode under this crate's context string; the key material is, in this order and so
+    /// without ambiguity, the seed (16 bytes), the label's length (LE64), the label, the context. The first 16 bytes
+    /// of output are the result. Labels that begin with "hushwire " are this crate's own.
+    #[must_use]
+    pub fn derive(&self, label: &str, context: &[u8]) -> Seed {
+        let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(DOMAIN));
+        hasher.update(&self.0);
+        hasher.update(&(label.len() as u64).to_le_bytes());
+        hasher.update(label.as_bytes());
+        hasher.update(context);
+        let mut out = Seed([0; 16]);
+        Zeroizing::new(hasher.finalize_xof()).fill(&mut out.0);
+        out
+    }
+
+    /// The AES-128 key with these bytes.
+    pub(crate) fn key(&self, backend: Backend) -> Aes128 {
+        Aes128::on(backend, &self.0)
+    }
+}
