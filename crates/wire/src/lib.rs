@@ -13,14 +13,33 @@
 #![forbid(unsafe_code)]
 
 mod channel;
+mod connect;
 mod error;
+mod hello;
 mod id;
+mod identity;
 pub mod inproc;
 mod link;
+mod meter;
 mod net;
+mod record;
+mod session;
+mod tamper;
+mod tcp;
+mod tls;
+mod tls_link;
+mod transcript;
 
 pub use channel::Channel;
+pub use connect::connect;
 pub use error::NetError;
 pub use id::{PartyId, SessionId};
+pub use identity::{Identity, IdentityError, Pin};
 pub use link::{Rx, Signal, Tap, Tx, Wait};
+pub use meter::{Cost, Meter, MeterReading, Traffic};
 pub use net::Net;
+pub use record::{Record, Recording, Replay};
+pub use session::{PeerConfig, SessionConfig, TransportKind};
+pub use tamper::{Edit, Tamper, TamperHits};
+pub use tcp::Listener;
+pub use transcript::{Transcript, TranscriptDigest};

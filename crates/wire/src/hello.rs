@@ -1,0 +1,167 @@
+//! What both ends of a connection say first, and compare.
+//!
+//! ```text
+//!  byte  0        8      10   11  12        28        60        92     94     96         97    98      128
+//!        +--------+------+----+---+---------+---------+---------+------+------+----------+-----+-------+
+//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow     |role | zero  |
+//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1        | 1   | 30    |
+//!        +--------+------+----+---+---------+---------+---------+------+------+----------+-----+-------+
+//! ```
+//! Numbers are little endian. The first 12 bytes stay where they are in every version, so that releases which
+//! disagree still name each other. Each side writes its hello before it judges the other's: a mismatch is an error
+//! on both sides.
+
+use crate::{NetError, PartyId, SessionId};
+
+/// AGREEMENT: bytes of a hello.
+pub(crate) const HELLO_BYTES: usize = 128;
+/// AGREEMENT: opens every hello.
+const MAGIC: [u8; 8] = *b"hushwire";
+/// AGREEMENT: the bytes on the wire change with it.
+pub(crate) const WIRE_VERSION: u16 = 1;
+/// Where the used part ends; zeros follow.
+const USED_BYTES: usize = 98;
+
+/// Which way data flows on a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Flow {
+    /// From the side that dialled to the side that listened.
+    FromDialer,
+    /// The other way: clients listen to nobody and dial for both.
+    FromListener,
+}
+
+/// How a side came to the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Dialer,
+    Listener,
+}
+
+/// One side's view of a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Hello {
+    pub(crate) version: u16,
+    pub(crate) from: PartyId,
+    pub(crate) to: PartyId,
+    pub(crate) session: SessionId,
+    pub(crate) job_digest: [u8; 32],
+    pub(crate) params: [u8; 32],
+    pub(crate) lane: u16,
+    pub(crate) lanes: u16,
+    pub(crate) flow: Flow,
+    pub(crate) role: Role,
+}
+
+/// Why bytes are not a hello of this version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum BadHello {
+    /// Not Hushwire at all.
+    Magic,
+    /// Another release, and who it says it is.
+    Version { version: u16, from: PartyId },
+    /// A field holds what none may hold.
+    Field(&'static str),
+}
+
+impl Hello {
+    pub(crate) fn encode(&self) -> [u8; HELLO_BYTES] {
+        let mut bytes = [0; HELLO_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&self.version.to_le_bytes());
+        bytes[10] = self.from.0;
+        bytes[11] = self.to.0;
+        bytes[12..28].copy_from_slice(&self.session.0);
+        bytes[28..60].copy_from_slice(&self.job_digest);
+        bytes[60..92].copy_from_slice(&self.params);
+        bytes[92..94].copy_from_slice(&self.lane.to_le_bytes());
+        bytes[94..96].copy_from_slice(&self.lanes.to_le_bytes());
+        bytes[96] = match self.flow {
+            Flow::FromDialer => 0,
+            Flow::FromListener => 1,
+        };
+        bytes[97] = match self.role {
+            Role::Dialer => 0,
+            Role::Listener => 1,
+        };
+        bytes
+    }
+
+    pub(crate) fn decode(bytes: &[u8; HELLO_BYTES]) -> Result<Self, BadHello> {
+        if bytes[..8] != MAGIC {
+            return Err(BadHello::Magic);
+        }
+        let from = PartyId(bytes[10]);
+        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
+        if version != WIRE_VERSION {
+            return Err(BadHello::Version { version, from });
+        }
+        let flow = match bytes[96] {
+            0 => Flow::FromDialer,
+            1 => Flow::FromListener,
+            _ => return Err(BadHello::Field("direction")),
+        };
+        let role = match bytes[97] {
+            0 => Role::Dialer,
+            1 => Role::Listener,
+            _ => return Err(BadHello::Field("role")),
+        };
+        let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
+        let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
+        if lane >= lanes {
+            return Err(BadHello::Field("lane"));
+        }
+        if bytes[USED_BYTES..].iter().any(|&b| b != 0) {
+            return Err(BadHello::Field("reserved"));
+        }
+        Ok(Self {
+            version,
+            from,
+            to: PartyId(bytes[11]),
+            session: SessionId(array(bytes, 12)),
+            job_digest: array(bytes, 28),
+            params: array(bytes, 60),
+            lane,
+            lanes,
+            flow,
+            role,
+        })
+    }
+
+    /// Compares this side's hello with what `peer` sent. Both sides name the same field.
+    pub(crate) fn judge(&self, theirs: &Self, peer: PartyId) -> Result<(), NetError> {
+        let hex32 = |digest: &[u8; 32]| hex::encode(digest);
+        let pair = |one: PartyId, other: PartyId| format!("{one} and {other}");
+        let fields = [
+            ("wire version", self.version.to_string(), theirs.version.to_string()),
+            ("party ids", pair(self.from, self.to), pair(theirs.to, theirs.from)),
+            ("session id", self.session.to_string(), theirs.session.to_string()),
+            ("job digest", hex32(&self.job_digest), hex32(&theirs.job_digest)),
+            ("parameters digest", hex32(&self.params), hex32(&theirs.params)),
+            ("number of lanes", self.lanes.to_string(), theirs.lanes.to_string()),
+            ("lane", self.lane.to_string(), theirs.lane.to_string()),
+            ("direction", format!("{:?}", self.flow), format!("{:?}", theirs.flow)),
+        ];
+        for (field, ours, theirs) in fields {
+            if ours != theirs {
+                return Err(NetError::HandshakeMismatch { peer: Some(peer), field, ours, theirs });
+            }
+        }
+        if self.role == theirs.role {
+            let role = format!("{:?}", self.role);
+            let (ours, theirs) = (role.clone(), role);
+            return Err(NetError::HandshakeMismatch { peer: Some(peer), field: "role", ours, theirs });
+        }
+        Ok(())
+    }
+}
+
+fn array<const N: usize>(bytes: &[u8; HELLO_BYTES], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}
+
+#[cfg(test)]
+#[path = "hello_tests.rs"]
+mod tests;

@@ -1,0 +1,99 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn hello() -> Hello {
+    Hello {
+        version: WIRE_VERSION,
+        from: PartyId(1),
+        to: PartyId(2),
+        session: SessionId([3; 16]),
+        job_digest: [4; 32],
+        params: [5; 32],
+        lane: 1,
+        lanes: 4,
+        flow: Flow::FromDialer,
+        role: Role::Dialer,
+    }
+}
+
+/// What an agreeing peer answers.
+fn answer() -> Hello {
+    Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, ..hello() }
+}
+
+fn field(theirs: &Hello) -> Option<&'static str> {
+    match hello().judge(theirs, PartyId(2)) {
+        Ok(()) => None,
+        Err(NetError::HandshakeMismatch { peer, field, .. }) => {
+            assert_eq!(peer, Some(PartyId(2)));
+            Some(field)
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+#[test]
+fn every_field_is_compared() {
+    assert_eq!(field(&answer()), None);
+    let cases = [
+        ("wire version", Hello { version: 9, ..answer() }),
+        ("session id", Hello { session: SessionId([9; 16]), ..answer() }),
+        ("job digest", Hello { job_digest: [9; 32], ..answer() }),
+        ("parameters digest", Hello { params: [9; 32], ..answer() }),
+        ("party ids", Hello { from: PartyId(0), ..answer() }),
+        ("party ids", Hello { to: PartyId(0), ..answer() }),
+        ("number of lanes", Hello { lanes: 2, ..answer() }),
+        ("lane", Hello { lane: 0, ..answer() }),
+        ("direction", Hello { flow: Flow::FromListener, ..answer() }),
+        ("role", Hello { role: Role::Dialer, ..answer() }),
+    ];
+    for (name, theirs) in cases {
+        assert_eq!(field(&theirs), Some(name));
+    }
+}
+
+#[test]
+fn bytes_are_pinned() {
+    let bytes = hello().encode();
+    assert_eq!(&bytes[..12], b"hushwire\x01\x00\x01\x02");
+    assert_eq!(&bytes[90..98], &[5, 5, 1, 0, 4, 0, 0, 0]);
+    assert_eq!(Hello::decode(&bytes), Ok(hello()));
+}
+
+#[test]
+fn each_bad_field_is_named() {
+    let spoilt = |at: usize, value: u8| {
+        let mut bytes = hello().encode();
+        bytes[at] = value;
+        Hello::decode(&bytes)
+    };
+    assert_eq!(spoilt(0, b'H'), Err(BadHello::Magic));
+    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 257, from: PartyId(1) }));
+    assert_eq!(spoilt(92, 4), Err(BadHello::Field("lane")));
+    assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
+    assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
+    assert_eq!(spoilt(127, 1), Err(BadHello::Field("reserved")));
+}
+
+proptest! {
+    #[test]
+    fn decode_never_panics_and_is_exact(
+        head in any::<bool>(),
+        tail in proptest::collection::vec(any::<u8>(), HELLO_BYTES),
+        small in any::<[u8; 6]>(),
+    ) {
+        let mut bytes = [0; HELLO_BYTES];
+        bytes.copy_from_slice(&tail);
+        if head {
+            bytes[..10].copy_from_slice(&hello().encode()[..10]);
+            for (at, value) in (92..98).zip(small) {
+                bytes[at] = value % 3;
+            }
+            bytes[USED_BYTES..].fill(0);
+        }
+        if let Ok(hello) = Hello::decode(&bytes) {
+            prop_assert_eq!(hello.encode(), bytes);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A party's certificate and key, and the pin that its peers know it by.
+
+use core::{fmt, str::FromStr};
+use std::sync::Arc;
+
+use rustls::{
+    crypto::aws_lc_rs::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
+    sign::CertifiedKey,
+};
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// The SHA-256 fingerprint of a certificate's DER form: whoever holds its key is the peer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Pin(pub [u8; 32]);
+
+impl Pin {
+    /// The pin of a certificate.
+    pub(crate) fn of(certificate: &CertificateDer<'_>) -> Self {
+        let suite = TLS13_AES_128_GCM_SHA256.tls13().unwrap_or_else(|| unreachable!("a suite of TLS 1.3"));
+        let mut pin = [0; 32];
+        pin.copy_from_slice(suite.common.hash_provider.hash(certificate).as_ref());
+        Self(pin)
+    }
+}
+
+/// 64 hexadecimal digits, with `sha256:` in front.
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", hex::encode(self.0))
+    }
+}
+
+/// With `sha256:` in front or without; upper or lower case.
+impl FromStr for Pin {
+    type Err = IdentityError;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        let digits = s.trim();
+        let digits = digits.strip_prefix("sha256:").unwrap_or(digits);
+        let mut pin = [0; 32];
+        hex::decode_to_slice(digits, &mut pin)
+            .map_err(|e| IdentityError::Pin { given: s.to_owned(), cause: e.to_string() })?;
+        Ok(Self(pin))
+    }
+}
+
+/// Why an identity could not be made or read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// The key could not be made.
+    #[error("no key could be made: {0}")]
+    Generate(String),
+    /// The PEM text lacks a part, or one is damaged.
+    #[error("the PEM text holds no usable {part}: {cause}; make a new one with `hushwire keys init`")]
+    Pem {
+        /// Which part.
+        part: &'static str,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Certificate and key do not belong together, or are of an unsupported kind.
+    #[error("certificate and key do not work together: {0}; make a new pair with `hushwire keys init`")]
+    Pair(String),
+    /// Not a pin.
+    #[error("{given:?} is not a pin of 64 hexadecimal digits: {cause}")]
+    Pin {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// A self-made certificate and its private key. No `Debug`: it holds a secret.
+///
+/// The text kept here is zeroized when it is dropped; aws-lc clears the parsed key.
+pub struct Identity {
+    pem: Zeroizing<String>,
+    certified: Arc<CertifiedKey>,
+    pin: Pin,
+}
+
+impl Identity {
+    /// Makes a key and a certificate for `name`, a label for people that no check reads. The certificate does not
+    /// expire within a lifetime: whom to trust is what the pin says.
+    ///
+    /// # Errors
+    /// The operating system has no randomness, or `name` cannot stand in a certificate.
+    pub fn generate(name: &str) -> Result<Self, IdentityError> {
+        let wrong = |e: rcgen::Error| IdentityError::Generate(e.to_string());
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(wrong)?;
+        let mut params = rcgen::CertificateParams::default();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let certificate = params.self_signed(&key).map_err(wrong)?;
+        let key_pem = Zeroizing::new(key.serialize_pem());
+        Self::from_pem(&Zeroizing::new(certificate.pem() + &key_pem))
+    }
+
+    /// Certificate and PKCS #8 key as PEM text. The text is secret.
+    #[must_use]
+    pub fn to_pem(&self) -> Zeroizing<String> {
+        self.pem.clone()
+    }
+
+    /// Reads what [`Identity::to_pem`] wrote: one certificate and one PKCS #8 key, in either order.
+    ///
+    /// # Errors
+    /// A part is missing or damaged, or the two do not belong together.
+    pub fn from_pem(text: &str) -> Result<Self, IdentityError> {
+        let part =
+            |part| move |e: rustls::pki_types::pem::Error| IdentityError::Pem { part, cause: e.to_string() };
+        let certificate = CertificateDer::from_pem_slice(text.as_bytes()).map_err(part("certificate"))?;
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes()).map_err(part("private key"))?;
+        let pin = Pin::of(&certificate);
+        let certified =
+            CertifiedKey::from_der(vec![certificate], PrivateKeyDer::Pkcs8(key), &default_provider())
+                .map_err(|e| IdentityError::Pair(e.to_string()))?;
+        Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin })
+    }
+
+    /// What the peers of this party put into their party files.
+    #[must_use]
+    pub fn pin(&self) -> Pin {
+        self.pin
+    }
+
+    pub(crate) fn certified(&self) -> Arc<CertifiedKey> {
+        self.certified.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_survives_pem() {
+        let identity = Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}"));
+        let again = Identity::from_pem(&identity.to_pem()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(identity.pin(), again.pin());
+        assert_eq!(*identity.to_pem(), *again.to_pem());
+        assert_ne!(identity.pin(), Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}")).pin());
+    }
+
+    #[test]
+    fn another_party_s_key_is_refused() {
+        let (a, b) = (Identity::generate("a"), Identity::generate("b"));
+        let (a, b) = (a.unwrap_or_else(|e| panic!("{e}")), b.unwrap_or_else(|e| panic!("{e}")));
+        let (a, b) = (a.to_pem(), b.to_pem());
+        let cut = |text: &str| text.find("-----BEGIN PRIVATE").unwrap_or(0);
+        let mixed = format!("{}{}", &a[..cut(&a)], &b[cut(&b)..]);
+        assert!(matches!(Identity::from_pem(&mixed), Err(IdentityError::Pair(_))));
+        assert!(matches!(
+            Identity::from_pem(&a[..cut(&a)]),
+            Err(IdentityError::Pem { part: "private key", .. })
+        ));
+        assert!(matches!(
+            Identity::from_pem(&a[cut(&a)..]),
+            Err(IdentityError::Pem { part: "certificate", .. })
+        ));
+    }
+
+    #[test]
+    fn pin_reads_what_it_writes() {
+        let pin = Pin([0xab; 32]);
+        assert_eq!(pin.to_string().parse::<Pin>().ok(), Some(pin));
+        assert_eq!("AB".repeat(32).parse::<Pin>().ok(), Some(pin));
+        for bad in ["", "sha256:", "sha1:ab", &"ab".repeat(31), &"zz".repeat(32)] {
+            assert!(bad.parse::<Pin>().is_err(), "{bad}");
+        }
+    }
+}

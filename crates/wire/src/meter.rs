@@ -1,0 +1,110 @@
+//! Counts what moves, to compare with what a protocol declares.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{PartyId, Tap};
+
+/// What a protocol declares that one party spends, or what it was measured to spend.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Cost {
+    /// Exchanges one after the other.
+    pub rounds: u64,
+    /// Payload bytes that the party sends, to all peers together.
+    pub bytes_sent: u64,
+}
+
+/// Payload bytes to and from one peer.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Traffic {
+    /// Bytes to the peer.
+    pub bytes_sent: u64,
+    /// Bytes from the peer.
+    pub bytes_received: u64,
+}
+
+/// What a [`Meter`] shows: payload bytes, without what TLS and TCP add.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct MeterReading {
+    /// Bytes by peer.
+    pub peers: BTreeMap<PartyId, Traffic>,
+    /// Finished exchanges by lane, over all channels of that lane.
+    pub exchanges: BTreeMap<u16, u64>,
+}
+
+impl MeterReading {
+    /// Rounds: the exchanges of the busiest lane, since lanes run beside each other.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.exchanges.values().copied().max().unwrap_or(0)
+    }
+
+    /// Bytes sent to all peers.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.peers.values().map(|t| t.bytes_sent).sum()
+    }
+
+    /// Bytes received from all peers.
+    #[must_use]
+    pub fn bytes_received(&self) -> u64 {
+        self.peers.values().map(|t| t.bytes_received).sum()
+    }
+
+    /// The reading in the terms in which a protocol declares its cost.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost { rounds: self.rounds(), bytes_sent: self.bytes_sent() }
+    }
+}
+
+/// A shared counter for any number of channels of one party.
+#[derive(Clone, Default)]
+pub struct Meter(Arc<Mutex<MeterReading>>);
+
+impl Meter {
+    /// A meter at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A tap that counts on this meter.
+    #[must_use]
+    pub fn tap(&self) -> Box<dyn Tap> {
+        Box::new(self.clone())
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn reading(&self) -> MeterReading {
+        self.lock().clone()
+    }
+
+    /// Sets the meter to zero and answers what it showed.
+    #[must_use]
+    pub fn take(&self) -> MeterReading {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, MeterReading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tap for Meter {
+    fn outgoing(&mut self, to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
+        self.lock().peers.entry(to).or_default().bytes_sent += msg.len() as u64;
+        None
+    }
+
+    fn incoming(&mut self, from: PartyId, _lane: u16, msg: &mut [u8]) {
+        self.lock().peers.entry(from).or_default().bytes_received += msg.len() as u64;
+    }
+
+    fn finished(&mut self, lane: u16) {
+        *self.lock().exchanges.entry(lane).or_default() += 1;
+    }
+}

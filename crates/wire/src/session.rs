@@ -1,0 +1,114 @@
+//! What a party needs to know to join a session.
+
+use core::{fmt, str::FromStr};
+use std::time::Duration;
+
+use crate::{NetError, PartyId, Pin, SessionId};
+
+/// How bytes travel between hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransportKind {
+    /// TCP with TLS 1.3, both sides known by their pins.
+    TcpTls,
+    /// TCP as it is: no secrecy, no authentication. For measuring and for tests only.
+    #[cfg(feature = "tcp-insecure")]
+    TcpInsecure,
+}
+
+impl fmt::Display for TransportKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TcpTls => "tcp-tls",
+            #[cfg(feature = "tcp-insecure")]
+            Self::TcpInsecure => "tcp-insecure",
+        })
+    }
+}
+
+impl FromStr for TransportKind {
+    type Err = NetError;
+
+    fn from_str(s: &str) -> Result<Self, NetError> {
+        let what = match s {
+            "tcp-tls" => return Ok(Self::TcpTls),
+            #[cfg(feature = "tcp-insecure")]
+            "tcp-insecure" => return Ok(Self::TcpInsecure),
+            #[cfg(not(feature = "tcp-insecure"))]
+            "tcp-insecure" => {
+                "transport tcp-insecure is not part of this build (cargo feature `tcp-insecure`)".into()
+            }
+            other => format!("no transport is called {other:?}, only tcp-tls and tcp-insecure are"),
+        };
+        Err(NetError::Config { peer: None, what })
+    }
+}
+
+/// One peer, as the party file lists it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PeerConfig {
+    /// Who it is.
+    pub id: PartyId,
+    /// Where it listens, `host:port`; `None` when it only dials this party, as clients do.
+    pub address: Option<String>,
+    /// The fingerprint of its certificate.
+    pub pin: Pin,
+}
+
+/// One party's view of a session. What the parties must agree on is compared in the handshake.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionConfig {
+    /// Who this party is.
+    pub me: PartyId,
+    /// Agreed: the name of this session.
+    pub session: SessionId,
+    /// Agreed: the digest of the job's plan.
+    pub job_digest: [u8; 32],
+    /// Agreed: the digest of every other agreement-class parameter.
+    pub params: [u8; 32],
+    /// Agreed: lanes between two computing parties, at least 1.
+    pub lanes: u16,
+    /// Agreed: lanes between a client and a party, at least 1 where there are clients.
+    pub client_lanes: u16,
+    /// Everybody this party has links with; a client lists only the parties.
+    pub peers: Vec<PeerConfig>,
+    /// Agreed: how bytes travel.
+    pub transport: TransportKind,
+    /// How long [`crate::connect`] waits for all peers together.
+    pub connect_timeout: Duration,
+    /// How long no byte may move while a step waits.
+    pub stall: Duration,
+    /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
+    pub socket_buffer: Option<usize>,
+}
+
+impl SessionConfig {
+    /// How many lanes join this party with `peer`, each way.
+    #[must_use]
+    pub fn lanes_with(&self, peer: PartyId) -> u16 {
+        if self.me.is_client() || peer.is_client() { self.client_lanes } else { self.lanes }
+    }
+
+    /// Finds what cannot work before anything is dialled.
+    pub(crate) fn check(&self, listens: bool) -> Result<(), NetError> {
+        let bad = |peer, what: &str| Err(NetError::Config { peer, what: what.to_owned() });
+        for (i, peer) in self.peers.iter().enumerate() {
+            let id = Some(peer.id);
+            if peer.id == self.me {
+                return bad(id, "a party is listed as its own peer");
+            }
+            if self.peers[..i].iter().any(|p| p.id == peer.id) {
+                return bad(id, "a peer is listed twice");
+            }
+            if self.transport == TransportKind::TcpTls && self.peers[..i].iter().any(|p| p.pin == peer.pin) {
+                return bad(id, "two peers have the same pin, so that one could speak for the other");
+            }
+            if peer.address.is_none() && !listens {
+                return bad(id, "it has no address and this party has no listener, so neither can dial");
+            }
+            if self.lanes_with(peer.id) == 0 {
+                return bad(id, "there are no lanes to it");
+            }
+        }
+        Ok(())
+    }
+}

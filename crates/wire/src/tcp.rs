@@ -1,0 +1,246 @@
+//! TCP: the listening port, connections with a deadline, and the plain link.
+
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    os::fd::{AsFd, BorrowedFd},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+#[cfg(feature = "tcp-insecure")]
+use crate::Wait;
+use crate::{NetError, Rx, Tx, link::poll_fds};
+
+/// The one port on which a party hears all its peers. It outlives sessions.
+pub struct Listener {
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Listens on `addr`: `host:port`, `1.2.3.4:port` or `[::1]:port`; port 0 lets the system choose. Of a host
+    /// name's addresses it takes the first that works.
+    ///
+    /// # Errors
+    /// [`NetError::Config`] when the name does not resolve or the port cannot be had.
+    pub fn bind(addr: &str) -> Result<Self, NetError> {
+        let bound = TcpListener::bind(addr).and_then(|socket| {
+            socket.set_nonblocking(true)?;
+            Ok(Self { socket })
+        });
+        bound.map_err(|e| NetError::Config { peer: None, what: format!("cannot listen on {addr}: {e}") })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What the operating system answers.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// The next connection; `TimedOut` when `guard` ends the wait.
+    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
+        loop {
+            match self.socket.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(true)?;
+                    let socket = Socket::from(stream);
+                    tune(&socket, socket_buffer)?;
+                    return Ok(socket.into());
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    guard.wait(self.socket.as_fd(), PollFlags::IN)?;
+                }
+                // The stranger left the queue before we took it.
+                Err(e) if matches!(e.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// How often a wait looks at whether the session was given up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Ends the waits of a handshake: at a deadline, or when another thread gives the session up.
+#[derive(Clone, Copy)]
+pub(crate) struct Guard<'a> {
+    pub(crate) deadline: Instant,
+    pub(crate) given_up: &'a AtomicBool,
+}
+
+impl Guard<'_> {
+    /// The same, with an earlier deadline.
+    pub(crate) fn within(self, limit: Duration) -> Self {
+        Self { deadline: self.deadline.min(Instant::now() + limit), ..self }
+    }
+
+    /// Whether to go on; `TimedOut` otherwise.
+    pub(crate) fn check(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || self.given_up.load(Ordering::Relaxed) {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        Ok(left)
+    }
+
+    /// Waits for `fd`; may return early.
+    pub(crate) fn wait(&self, fd: BorrowedFd<'_>, flags: PollFlags) -> io::Result<()> {
+        let left = self.check()?;
+        poll_fds(&mut [PollFd::from_borrowed_fd(fd, flags)], left.min(LOOK))
+    }
+
+    /// Sends all of `out` and flushes it.
+    pub(crate) fn send<L: Tx + AsFd + ?Sized>(&self, link: &mut L, out: &[u8]) -> io::Result<()> {
+        let mut taken = 0;
+        loop {
+            if taken < out.len() {
+                taken += link.try_send(&out[taken..])?;
+            }
+            if link.try_flush()? && taken == out.len() {
+                return Ok(());
+            }
+            self.wait(link.as_fd(), PollFlags::OUT)?;
+        }
+    }
+
+    /// Fills `into`.
+    pub(crate) fn recv<L: Rx + AsFd + ?Sized>(&self, link: &mut L, into: &mut [u8]) -> io::Result<()> {
+        let mut got = 0;
+        while got < into.len() {
+            match link.try_recv(&mut into[got..])? {
+                0 => self.wait(link.as_fd(), PollFlags::IN)?,
+                n => got += n,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One attempt to connect to `address`, over each of the addresses that it resolves to.
+pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+    for addr in address.to_socket_addrs()? {
+        match dial_one(addr, guard, socket_buffer) {
+            Ok(stream) => return Ok(stream),
+            Err(e) => last = e,
+        }
+        guard.check()?;
+    }
+    Err(last)
+}
+
+/// How long one address may stay silent before the next is tried.
+const SILENT: Duration = Duration::from_secs(5);
+
+fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    tune(&socket, socket_buffer)?;
+    match socket.connect(&SockAddr::from(addr)) {
+        Ok(()) => {}
+        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
+            let guard = guard.within(SILENT);
+            loop {
+                guard.wait(socket.as_fd(), PollFlags::OUT)?;
+                if let Some(e) = socket.take_error()? {
+                    return Err(e);
+                }
+                if socket.peer_addr().is_ok() {
+                    break;
+                }
+            }
+        }
+        Err(e) => return Err(e),
+    }
+    // A dialled port of this host can meet its own source port: then the socket hears itself.
+    if socket.local_addr()?.as_socket() == Some(addr) {
+        return Err(ErrorKind::ConnectionRefused.into());
+    }
+    Ok(socket.into())
+}
+
+/// LOCAL: segments that fit a small socket buffer.
+const SEGMENTS: usize = 8;
+const LOOPBACK_SEGMENT_BYTES: usize = 1 << 16;
+/// What every host must take (RFC 9293).
+const LEAST_SEGMENT_BYTES: usize = 536;
+
+fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
+    socket.set_tcp_nodelay(true)?;
+    if let Some(bytes) = buffer {
+        socket.set_send_buffer_size(bytes)?;
+        socket.set_recv_buffer_size(bytes)?;
+        // A window shorter than two segments waits for a delayed acknowledgement each time, and loopback segments
+        // are 64 KiB long.
+        if bytes < SEGMENTS * LOOPBACK_SEGMENT_BYTES {
+            let segment = (bytes / SEGMENTS).max(LEAST_SEGMENT_BYTES);
+            socket.set_tcp_mss(u32::try_from(segment).unwrap_or(u32::MAX))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what the socket takes; 0 means that it would block.
+pub(crate) fn try_write(socket: &mut TcpStream, out: &[u8]) -> io::Result<usize> {
+    loop {
+        match socket.write(out) {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            written => return written,
+        }
+    }
+}
+
+/// Reads what the socket has; 0 means that it would block.
+pub(crate) fn try_read(socket: &mut TcpStream, into: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match socket.read(into) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+/// Bytes as they are, from the caller's slice to the socket and back.
+#[cfg(feature = "tcp-insecure")]
+pub(crate) struct PlainLink(pub(crate) TcpStream);
+
+#[cfg(feature = "tcp-insecure")]
+impl Tx for PlainLink {
+    fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
+        try_write(&mut self.0, out)
+    }
+
+    fn try_flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.0.as_fd())
+    }
+}
+
+#[cfg(feature = "tcp-insecure")]
+impl Rx for PlainLink {
+    fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        try_read(&mut self.0, into)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.0.as_fd())
+    }
+}
+
+#[cfg(feature = "tcp-insecure")]
+impl AsFd for PlainLink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
