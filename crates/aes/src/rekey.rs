@@ -36,7 +36,29 @@ const ROTATED: [u8; 16] = {
     idx
 };
 
-const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+/// The next round key of all four words, then a round of every block with it.
+#[inline(always)]
+fn round<L: Lanes, const H: usize, const LAST: bool>(
+    l: L,
+    rcon: u8,
+    w: &mut [L::V; 4],
+    masks: &[[L::V; H]; 4],
+    x: &mut [[L::V; H]; 4],
+) {
+    let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
+    let t = l.enc_last(l.shuffle(w[3], l.splat(&ROTATED)), rcon);
+    // What the next round waits for, w3, is one operation behind t, not four.
+    let sum = l.xor3(l.xor(w[0], w[1]), w[2], w[3]);
+    w[0] = l.xor(w[0], t);
+    w[1] = l.xor(w[1], w[0]);
+    w[2] = l.xor(w[2], w[1]);
+    w[3] = l.xor(sum, t);
+    for ((x, m), k) in x.iter_mut().zip(masks).zip(transpose(l, *w)) {
+        for (x, m) in x.iter_mut().zip(m) {
+            *x = if LAST { l.enc_last(*x, l.xor(k, *m)) } else { l.enc(*x, k) };
+        }
+    }
+}
 
 /// `x[i][h]` becomes its encryption under key vector `i`, xored with `masks[i][h]`.
 #[inline(always)]
@@ -46,21 +68,18 @@ fn encrypt<L: Lanes, const H: usize>(l: L, keys: [L::V; 4], masks: &[[L::V; H]; 
             *x = l.xor(*x, k);
         }
     }
-    let rotated = l.splat(&ROTATED);
     let mut w = transpose(l, keys);
-    for (round, rcon) in RCON.into_iter().enumerate() {
-        let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * rcon as u128));
-        let t = l.enc_last(l.shuffle(w[3], rotated), rcon);
-        w[0] = l.xor(w[0], t);
-        w[1] = l.xor(w[1], w[0]);
-        w[2] = l.xor(w[2], w[1]);
-        w[3] = l.xor(w[3], w[2]);
-        for ((x, m), k) in x.iter_mut().zip(masks).zip(transpose(l, w)) {
-            for (x, m) in x.iter_mut().zip(m) {
-                *x = if round == 9 { l.enc_last(*x, l.xor(k, *m)) } else { l.enc(*x, k) };
-            }
-        }
-    }
+    // Written out: a loop would keep the state in memory.
+    round::<L, H, false>(l, 0x01, &mut w, masks, x);
+    round::<L, H, false>(l, 0x02, &mut w, masks, x);
+    round::<L, H, false>(l, 0x04, &mut w, masks, x);
+    round::<L, H, false>(l, 0x08, &mut w, masks, x);
+    round::<L, H, false>(l, 0x10, &mut w, masks, x);
+    round::<L, H, false>(l, 0x20, &mut w, masks, x);
+    round::<L, H, false>(l, 0x40, &mut w, masks, x);
+    round::<L, H, false>(l, 0x80, &mut w, masks, x);
+    round::<L, H, false>(l, 0x1b, &mut w, masks, x);
+    round::<L, H, true>(l, 0x36, &mut w, masks, x);
 }
 
 /// What differs between the functions below: where keys and inputs come from.
@@ -88,25 +107,22 @@ impl<F: Form<H>, const H: usize> Kernel for Keyed<'_, F, H> {
         let Keyed { form, keys, src, dst } = self;
         let (key_bytes, bytes) = (4 * L::BYTES, 4 * H * L::BYTES);
         let mut ready = form.ready(l);
-        let whole = dst.len() / bytes;
-        for g in 0..whole {
-            let keys = if keys.is_empty() { keys } else { &keys[g * key_bytes..][..key_bytes] };
-            let src = if src.is_empty() { src } else { &src[g * bytes..][..bytes] };
-            F::group(l, &mut ready, keys, src, &mut dst[g * bytes..][..bytes]);
-        }
-        let rest = &mut dst[whole * bytes..];
-        if !rest.is_empty() {
-            let (mut k, mut x, mut y) = ([0; 256], [[0; 256]; H], [[0; 256]; H]);
-            let tail = |from: &[u8], to: &mut [u8], size: usize| {
-                let from = if from.is_empty() { from } else { &from[whole * size..] };
-                to[..from.len()].copy_from_slice(from);
-            };
-            let (x, y) = (x.as_flattened_mut(), y.as_flattened_mut());
-            tail(keys, &mut k, key_bytes);
-            tail(src, x, bytes);
-            y[..rest.len()].copy_from_slice(rest);
-            F::group(l, &mut ready, &k[..key_bytes], &x[..bytes], &mut y[..bytes]);
-            rest.copy_from_slice(&y[..rest.len()]);
+        let (mut k, mut x, mut y) = ([0; 256], [[0; 256]; H], [[0; 256]; H]);
+        let (x, y) = (x.as_flattened_mut(), y.as_flattened_mut());
+        for (g, out) in dst.chunks_mut(bytes).enumerate() {
+            let keys = keys.get(g * key_bytes..).unwrap_or_default();
+            let src = src.get(g * bytes..).unwrap_or_default();
+            if out.len() == bytes {
+                // A form that has no keys or inputs does not look at them.
+                let keys = keys.get(..key_bytes).unwrap_or_default();
+                F::group(l, &mut ready, keys, src.get(..bytes).unwrap_or_default(), out);
+            } else {
+                k[..keys.len()].copy_from_slice(keys);
+                x[..src.len()].copy_from_slice(src);
+                y[..out.len()].copy_from_slice(out);
+                F::group(l, &mut ready, &k[..key_bytes], &x[..bytes], &mut y[..bytes]);
+                out.copy_from_slice(&y[..out.len()]);
+            }
         }
     }
 }

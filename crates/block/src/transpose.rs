@@ -118,15 +118,21 @@ fn tile<L: Lanes>(l: L, src: &[u8], width: usize, mid: &mut [L::V; 128], dst: &m
         for (h, v) in v.iter_mut().enumerate() {
             *v = mid[8 * h + p];
         }
-        // Perfect shuffles of the registers: four turn the register's number h into the byte's.
-        for _ in 0..4 {
-            let old = v;
-            for i in 0..8 {
-                (v[2 * i], v[2 * i + 1]) = l.unpack::<8>(old[i], old[i + 8]);
-            }
-        }
+        // Four perfect shuffles turn the register's number h into the byte's.
+        let v = shuffled(l, shuffled(l, shuffled(l, shuffled(l, v))));
         for (q, v) in v.into_iter().enumerate() {
             l.store_strided(v, &mut dst[(16 * p + q) * height..], 128 * height);
         }
     }
+}
+
+/// Interleaves the bytes of registers i and i + 8.
+#[inline(always)]
+fn shuffled<L: Lanes>(l: L, v: [L::V; 16]) -> [L::V; 16] {
+    let [a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7] = v;
+    let ((c0, c1), (c2, c3)) = (l.unpack::<8>(a0, b0), l.unpack::<8>(a1, b1));
+    let ((c4, c5), (c6, c7)) = (l.unpack::<8>(a2, b2), l.unpack::<8>(a3, b3));
+    let ((d0, d1), (d2, d3)) = (l.unpack::<8>(a4, b4), l.unpack::<8>(a5, b5));
+    let ((d4, d5), (d6, d7)) = (l.unpack::<8>(a6, b6), l.unpack::<8>(a7, b7));
+    [c0, c1, c2, c3, c4, c5, c6, c7, d0, d1, d2, d3, d4, d5, d6, d7]
 }
