@@ -44,8 +44,9 @@ impl<const HALF: bool> Level<'_, HALF> {
             l.encrypt_xor(k1, &parents, &mut right);
         }
         for ((a, b), dst) in left.into_iter().zip(right).zip(dst.chunks_exact_mut(2 * L::BYTES)) {
-            l.store_strided(a, dst, 32);
-            l.store_strided(b, &mut dst[16..], 32);
+            let (lo, hi) = l.zip(a, b);
+            l.store(lo, dst);
+            l.store(hi, &mut dst[L::BYTES..]);
         }
     }
 }

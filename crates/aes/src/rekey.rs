@@ -136,27 +136,38 @@ fn load_keys<L: Lanes>(l: L, keys: &[u8]) -> [L::V; 4] {
     v
 }
 
-/// Block `h` of every key's `H`, key by lane.
+/// Block `h` of every key's `H`, key by lane: with vectors and lanes numbered through, each unzipping turns the number's
+/// bits by one place, until its lowest log2(H) select the register.
 #[inline(always)]
 fn load<L: Lanes, const H: usize>(l: L, src: &[u8]) -> [[L::V; H]; 4] {
+    const { assert!(H.is_power_of_two(), "1, 2, 4 or 8 blocks a key") };
     let mut x = [[l.zero(); H]; 4];
     for (x, src) in x.iter_mut().zip(src.chunks_exact(H * L::BYTES)) {
-        for (h, x) in x.iter_mut().enumerate() {
-            *x = if H == 1 { l.load(src) } else { l.load_strided(&src[16 * h..], 16 * H) };
+        for (x, src) in x.iter_mut().zip(src.chunks_exact(L::BYTES)) {
+            *x = l.load(src);
+        }
+        for _ in 0..H.ilog2() {
+            let v = *x;
+            for i in 0..H / 2 {
+                (x[i], x[H / 2 + i]) = l.unzip(v[2 * i], v[2 * i + 1]);
+            }
         }
     }
     x
 }
 
+/// Undoes [`load`].
 #[inline(always)]
 fn store<L: Lanes, const H: usize>(l: L, x: [[L::V; H]; 4], dst: &mut [u8]) {
-    for (x, dst) in x.into_iter().zip(dst.chunks_exact_mut(H * L::BYTES)) {
-        for (h, x) in x.into_iter().enumerate() {
-            if H == 1 {
-                l.store(x, dst);
-            } else {
-                l.store_strided(x, &mut dst[16 * h..], 16 * H);
+    for (mut x, dst) in x.into_iter().zip(dst.chunks_exact_mut(H * L::BYTES)) {
+        for _ in 0..H.ilog2() {
+            let v = x;
+            for i in 0..H / 2 {
+                (x[2 * i], x[2 * i + 1]) = l.zip(v[i], v[H / 2 + i]);
             }
+        }
+        for (x, dst) in x.into_iter().zip(dst.chunks_exact_mut(L::BYTES)) {
+            l.store(x, dst);
         }
     }
 }
@@ -240,7 +251,7 @@ impl<const S: usize> Form<1> for Labels<S> {
 }
 
 impl Backend {
-    /// `blocks[H j + h]` becomes its encryption under `keys[j]`. Fast for `H` up to 4.
+    /// `blocks[H j + h]` becomes its encryption under `keys[j]`. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If there are not `H` blocks for every key.
@@ -249,7 +260,8 @@ impl Backend {
         self.run(Keyed::<_, H> { form: Plain, keys: as_bytes(keys), src: &[], dst: as_bytes_mut(blocks) });
     }
 
-    /// `out[n] = AES_k(σ(x)) ⊕ σ(x)`, x = `x[n]`, k = `keys[n / H]`: [`Backend::cr_multi_instance`] for tweaks in any order.
+    /// `out[n] = AES_k(σ(x)) ⊕ σ(x)`, x = `x[n]`, k = `keys[n / H]`: [`Backend::cr_multi_instance`] for
+    /// tweaks in any order. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If there are not `H` inputs and outputs for every key.

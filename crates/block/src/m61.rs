@@ -22,7 +22,7 @@ const fn once(x: u64) -> u64 {
 /// Any 122-bit number modulo p.
 #[inline]
 const fn reduce(x: u128) -> u64 {
-    // Two 61-bit digits; their sum is below 2^62 <= 2p + 2, and below 2p + 1 only both all-ones reach 2p.
+    // Two 61-bit digits: their sum is at most 2p, which takes subtracting p twice.
     let s = (x as u64 & P) + (x >> 61) as u64;
     once(once(s))
 }
@@ -44,7 +44,8 @@ impl M61 {
     #[inline]
     #[must_use]
     pub const fn from_u128(x: u128) -> Self {
-        M61(reduce((x & ((1 << 122) - 1)) % (1 << 122))).plus(M61((x >> 122) as u64))
+        // 2^122 is 1.
+        M61(reduce(x & ((1 << 122) - 1))).plus(M61((x >> 122) as u64))
     }
 
     /// The canonical number, below p.
@@ -88,8 +89,8 @@ impl M61 {
     #[must_use]
     pub fn inner(a: &[M61], b: &[M61]) -> M61 {
         assert_eq!(a.len(), b.len(), "an inner product needs equal lengths");
-        let (mut sum, rest) = (0u128, 32);
-        for (a, b) in a.chunks(rest).zip(b.chunks(rest)) {
+        let mut sum = 0u128;
+        for (a, b) in a.chunks(32).zip(b.chunks(32)) {
             // 32 products below 2^122 and a carried element stay below 2^128.
             for (a, b) in a.iter().zip(b) {
                 sum += u128::from(a.0) * u128::from(b.0);

@@ -41,24 +41,42 @@ struct Bits<'a> {
     cols: usize,
 }
 
+/// Bytes of a row copied in one go where rows lie so far apart that they fall out of the second cache: long enough for
+/// prefetchers, 128 of them short enough for that cache.
+const STRIP: usize = 2048;
+
 impl Kernel for Bits<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let (width, height) = (self.cols / 8, self.rows / 8);
-        // 8 × 8 rows by one vector, between the two halves of a tile.
+        let Bits { src, dst, rows, cols } = self;
+        let (width, height) = (cols / 8, rows / 8);
+        let direct = width <= 2 * STRIP;
+        let mut strip = vec![0; if direct { 0 } else { 128 * STRIP }];
+        // 8 × 8 rows by one vector, between the two halves of a tile; and a tile cut short.
         let mut mid = [l.zero(); 128];
-        for row in (0..self.rows).step_by(128) {
-            for col in (0..width).step_by(L::BYTES) {
-                let src = &self.src[row * width + col..];
-                let dst = &mut self.dst[8 * col * height + row / 8..];
-                if self.rows - row >= 128 && width - col >= L::BYTES {
-                    tile(l, src, width, &mut mid, dst, height);
+        let (mut from, mut to) = ([0; 128 * 64], [0; 128 * 64]);
+        for row in (0..rows).step_by(128) {
+            let (src, r) = (&src[row * width..], (rows - row).min(128));
+            for left in (0..width).step_by(if direct { width } else { STRIP }) {
+                let (src, stride, c) = if direct {
+                    (src, width, width)
                 } else {
-                    let (r, c) = ((self.rows - row).min(128), (width - col).min(L::BYTES));
-                    let (mut from, mut to) = ([0; 128 * 64], [0; 128 * 64]);
+                    let c = (width - left).min(STRIP);
+                    for (i, line) in strip.chunks_exact_mut(STRIP).take(r).enumerate() {
+                        line[..c].copy_from_slice(&src[i * width + left..][..c]);
+                    }
+                    (&strip[..], STRIP, c)
+                };
+                for col in (0..c).step_by(L::BYTES) {
+                    let dst = &mut dst[8 * (left + col) * height + row / 8..];
+                    let c = (c - col).min(L::BYTES);
+                    if r == 128 && c == L::BYTES {
+                        tile(l, &src[col..], stride, &mut mid, dst, height);
+                        continue;
+                    }
                     for (i, line) in from.chunks_exact_mut(L::BYTES).take(r).enumerate() {
-                        line[..c].copy_from_slice(&src[i * width..i * width + c]);
+                        line[..c].copy_from_slice(&src[i * stride + col..][..c]);
                     }
                     tile(l, &from, L::BYTES, &mut mid, &mut to, 16);
                     for (i, line) in to.chunks_exact(16).take(8 * c).enumerate() {

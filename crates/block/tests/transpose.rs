@@ -30,7 +30,15 @@ fn every_shape_on_every_tier() {
     let narrow = [8, 16, 120, 128, 136, 264].into_iter().flat_map(|r| {
         [8, 64, 120, 128, 248, 256, 504, 512, 520, 1024, 1536].into_iter().map(move |c| (r, c))
     });
-    let strips = [(128, 4096 + 8), (128, 16384), (256, 8192 + 512), (1024, 128), (8, 5000)];
+    let strips = [
+        (128, 4096 + 8),
+        (128, 16384),
+        (128, 3 * 16384 + 520),
+        (136, 40_000),
+        (256, 8192 + 512),
+        (1024, 128),
+        (8, 5000),
+    ];
     for (rows, cols) in narrow.chain(strips) {
         let src = noise(rows * cols / 8);
         let want = naive(&src, rows, cols);

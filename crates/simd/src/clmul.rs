@@ -41,7 +41,7 @@ impl Clmul {
         #[cfg(target_arch = "aarch64")]
         if self.hardware {
             // SAFETY: `hardware` is true only after the AES (and with it PMULL) feature was detected.
-            return unsafe { std::arch::aarch64::vmull_p64(a, b) };
+            return unsafe { mul_arm(a, b) };
         }
         mul_soft(a, b)
     }
@@ -111,6 +111,13 @@ fn mul_x86(a: u64, b: u64) -> u128 {
     let p = _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.cast_signed()), _mm_cvtsi64_si128(b.cast_signed()));
     let (lo, hi) = (_mm_cvtsi128_si64(p).cast_unsigned(), _mm_extract_epi64::<1>(p).cast_unsigned());
     u128::from(hi) << 64 | u128::from(lo)
+}
+
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon,aes")]
+#[inline]
+fn mul_arm(a: u64, b: u64) -> u128 {
+    std::arch::aarch64::vmull_p64(a, b)
 }
 
 fn mul_soft(a: u64, b: u64) -> u128 {

@@ -57,6 +57,11 @@ pub trait Lanes: Copy + Send + Sync {
     /// upper halves: `(a0 b0 a1 b1 .., ..)`.
     fn unpack<const W: usize>(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
+    /// The lanes of `a` and `b` in turns, `a0 b0 a1 b1 ..`, in two vectors.
+    fn zip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+    /// The even lanes of `a` followed by `b`, then the odd ones: undoes [`Lanes::zip`].
+    fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+
     /// Lane `i` from the 16 bytes at `i * stride`.
     ///
     /// # Panics

@@ -36,6 +36,8 @@ impl Neon {
     }
 }
 
+// The methods lack the features that the intrinsics want; in `run`'s wrapper, which has them, all of it is inlined.
+#[allow(inline_always_mismatching_target_features)]
 impl Lanes for Neon {
     const N: usize = 1;
     const GFNI: bool = false;
@@ -85,6 +87,14 @@ impl Lanes for Neon {
     }
     fn gf8_affine(self, a: uint8x16_t, matrix: u64) -> uint8x16_t {
         self.load(&self.bytes(a).map(|x| affine_soft(x, matrix)))
+    }
+    #[inline(always)]
+    fn zip(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
+        (a, b)
+    }
+    #[inline(always)]
+    fn unzip(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
+        (a, b)
     }
     #[inline(always)]
     fn unpack<const W: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {

@@ -273,6 +273,15 @@ impl Lanes for Portable {
         }
     }
 
+    #[inline(always)]
+    fn zip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: Words, b: Words) -> (Words, Words) {
+        ([a0, a1, b[0], b[1], a2, a3, b[2], b[3]], [a4, a5, b[4], b[5], a6, a7, b[6], b[7]])
+    }
+    #[inline(always)]
+    fn unzip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: Words, b: Words) -> (Words, Words) {
+        ([a0, a1, a4, a5, b[0], b[1], b[4], b[5]], [a2, a3, a6, a7, b[2], b[3], b[6], b[7]])
+    }
+
     fn unpack<const W: usize>(self, a: Words, b: Words) -> (Words, Words) {
         // Words 2i and 2i + 1 are the halves of lane i.
         let half = |h: usize| -> Words {

@@ -64,7 +64,7 @@ macro_rules! lanes {
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
      affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
-     gather $gather:ident, scatter $scatter:ident) => {
+     gather $gather:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident) => {
         impl<const G: bool> Lanes for $token<G> {
             const N: usize = $n;
             const GFNI: bool = G;
@@ -191,6 +191,18 @@ macro_rules! lanes {
                 unreachable!("{W} bits, element {at}")
             }
             #[inline(always)]
+            #[allow(unused_unsafe)] // one lane needs no feature
+            fn zip(self, a: $v, b: $v) -> ($v, $v) {
+                // SAFETY: the token proves the features.
+                unsafe { $zip(a, b) }
+            }
+            #[inline(always)]
+            #[allow(unused_unsafe)] // one lane needs no feature
+            fn unzip(self, a: $v, b: $v) -> ($v, $v) {
+                // SAFETY: the token proves the features.
+                unsafe { $unzip(a, b) }
+            }
+            #[inline(always)]
             fn load_strided(self, src: &[u8], stride: usize) -> $v {
                 assert!(fits($n, src.len(), stride));
                 // SAFETY: the token proves the features; every lane's 16 bytes are inside `src`.
@@ -269,6 +281,33 @@ unsafe fn scatter512(v: __m512i, p: *mut u8, stride: usize) {
     }
 }
 
+/// One lane: nothing to interleave.
+#[inline(always)]
+fn pair(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
+    (a, b)
+}
+
+/// For two lanes zipping undoes itself.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn zip256(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b))
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn zip512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let lo = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    let hi = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    (_mm512_permutex2var_epi64(a, lo, b), _mm512_permutex2var_epi64(a, hi, b))
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn unzip512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b))
+}
+
 #[inline(always)]
 fn same(v: __m128i) -> __m128i {
     v
@@ -279,18 +318,18 @@ lanes!(X128, 1, 16, __m128i, load _mm_loadu_si128, store _mm_storeu_si128, zero 
     add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
     last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x,
     unpack (_mm_unpacklo_epi8, _mm_unpackhi_epi8) (_mm_unpacklo_epi16, _mm_unpackhi_epi16) (_mm_unpacklo_epi32, _mm_unpackhi_epi32) (_mm_unpacklo_epi64, _mm_unpackhi_epi64),
-    gather gather128, scatter scatter128);
+    gather gather128, scatter scatter128, zip pair, unzip pair);
 lanes!(X256, 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
     splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
     andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
     shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
     mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
     unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
-    gather gather256, scatter scatter256);
+    gather gather256, scatter scatter256, zip zip256, unzip zip256);
 lanes!(X512, 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
     mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64,
     unpack (_mm512_unpacklo_epi8, _mm512_unpackhi_epi8) (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16) (_mm512_unpacklo_epi32, _mm512_unpackhi_epi32) (_mm512_unpacklo_epi64, _mm512_unpackhi_epi64),
-    gather gather512, scatter scatter512);
+    gather gather512, scatter scatter512, zip zip512, unzip unzip512);

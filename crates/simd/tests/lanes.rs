@@ -94,6 +94,36 @@ fn every_tier_and_capability_agrees_with_portable() {
     }
 }
 
+/// 128-bit lanes of two vectors, zipped and back.
+struct Zipped<'a>(&'a [u8]);
+
+impl Kernel for Zipped<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (a, b) = (l.load(self.0), l.load(&self.0[64..]));
+        let (x, y) = l.zip(a, b);
+        let (back_a, back_b) = l.unzip(x, y);
+        let mut out = [0; 256];
+        for (v, out) in [x, y, back_a, back_b].into_iter().zip(out.chunks_exact_mut(64)) {
+            l.store(v, out);
+        }
+        for i in 0..2 * L::N {
+            let (from, at) = (64 * (i % 2) + 16 * (i / 2), 64 * (i / L::N) + 16 * (i % L::N));
+            assert_eq!(out[at..at + 16], self.0[from..from + 16]);
+        }
+        assert_eq!(out[128..128 + L::BYTES], self.0[..L::BYTES]);
+        assert_eq!(out[192..192 + L::BYTES], self.0[64..64 + L::BYTES]);
+    }
+}
+
+#[test]
+fn zipping_takes_lanes_in_turns_and_unzipping_undoes_it() {
+    for &tier in cpu().tiers() {
+        dispatch(tier, false, Zipped(&noise(21, 128)));
+    }
+}
+
 #[test]
 fn unpack_interleaves_inside_each_lane() {
     let a: Vec<u8> = (0..64).collect();
