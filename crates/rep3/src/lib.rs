@@ -1,1 +1,37 @@
 //! Three-party replicated secret sharing (Araki et al.) and AES on shares.
+//!
+//! **Functionality.** Three parties hold a value as `v = x_0 ⊕ x_1 ⊕ x_2`, party `i` having `(x_i, x_{i+1})`. Sums and
+//! linear maps are local; a product costs one element sent per party, to its left neighbour.
+//! **Paper.** T. Araki, J. Furukawa, Y. Lindell, A. Nof, K. Ohara, "High-Throughput Semi-Honest Secure Three-Party
+//! Computation with an Honest Majority", CCS 2016, in the replicated form: `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`,
+//! `α_i = F_{k_i}(ctr) + F_{k_{i-1}}(ctr)`.
+//! **Deviations.** Shares are the replicated pairs themselves, not the paper's `(x, a)`, which are linearly equivalent;
+//! products are over GF(2), GF(2^4) and GF(2^8) alike.
+//! **Security.** Semi-honest adversary, one party, F = AES-128 as PRF, κ = 128. A party that deviates can change
+//! results unnoticed; one that only looks learns nothing but its outputs.
+//! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
+//! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
+//!
+//! Steps are pure ([`hushwire_wire::drive::Executor`]); a [`Session`] draws fresh keys and runs them over channels.
+#![forbid(unsafe_code)]
+
+mod aes;
+mod boolean;
+mod field;
+mod kernels;
+mod keys;
+mod multiply;
+mod record;
+mod role;
+mod sbox;
+mod session;
+mod share;
+
+pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
+pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion};
+pub use multiply::{Field, Multiply};
+pub use record::{Place, Record, Unit};
+pub use role::Role;
+pub use sbox::{Context, Sbox, Workspace};
+pub use session::{Session, open_to_all, open_to_party};
+pub use share::{Rep3, ShareError, Shares, open, share, xor_into};

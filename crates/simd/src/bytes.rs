@@ -30,7 +30,8 @@ pub trait ByteField: Copy {
     fn permute(self, a: Self::B, idx: &[u8; 16]) -> Self::B;
 }
 
-/// A computation written once for every [`ByteField`].
+/// A computation written once for every [`ByteField`]. Closures and `array::map` over vectors do not inherit the tier's
+/// instructions: write loops.
 pub trait ByteKernel {
     /// What it returns.
     type Out;
@@ -118,13 +119,18 @@ impl<L: Lanes> ByteField for Sliced<L> {
     #[inline(always)]
     fn load(self, src: &[u8]) -> [L::V; 8] {
         let src = &src[..8 * L::BYTES];
-        slice8(self.0, std::array::from_fn(|j| self.0.load(&src[j * L::BYTES..])))
+        let mut v = [self.0.zero(); 8];
+        for j in 0..8 {
+            v[j] = self.0.load(&src[j * L::BYTES..]);
+        }
+        slice8(self.0, v)
     }
     #[inline(always)]
     fn store(self, v: [L::V; 8], dst: &mut [u8]) {
         let dst = &mut dst[..8 * L::BYTES];
-        for (j, v) in slice8(self.0, v).into_iter().enumerate() {
-            self.0.store(v, &mut dst[j * L::BYTES..]);
+        let v = slice8(self.0, v);
+        for j in 0..8 {
+            self.0.store(v[j], &mut dst[j * L::BYTES..]);
         }
     }
     #[inline(always)]
@@ -133,7 +139,11 @@ impl<L: Lanes> ByteField for Sliced<L> {
     }
     #[inline(always)]
     fn xor(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
-        std::array::from_fn(|i| self.0.xor(a[i], b[i]))
+        let mut out = a;
+        for i in 0..8 {
+            out[i] = self.0.xor(a[i], b[i]);
+        }
+        out
     }
     #[inline(always)]
     fn mul(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
@@ -150,22 +160,29 @@ impl<L: Lanes> ByteField for Sliced<L> {
                 p[k - 8 + shift] = l.xor(p[k - 8 + shift], p[k]);
             }
         }
-        std::array::from_fn(|i| p[i])
+        [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]]
     }
     #[inline(always)]
     fn linear(self, a: [L::V; 8], matrix: u64) -> [L::V; 8] {
         let rows = matrix.to_le_bytes();
-        std::array::from_fn(|i| {
-            // The matrix is public.
-            (0..8).fold(
-                self.0.zero(),
-                |sum, j| if rows[7 - i] >> j & 1 == 1 { self.0.xor(sum, a[j]) } else { sum },
-            )
-        })
+        let mut out = [self.0.zero(); 8];
+        for i in 0..8 {
+            for j in 0..8 {
+                // The matrix is public.
+                if rows[7 - i] >> j & 1 == 1 {
+                    out[i] = self.0.xor(out[i], a[j]);
+                }
+            }
+        }
+        out
     }
     #[inline(always)]
     fn permute(self, a: [L::V; 8], idx: &[u8; 16]) -> [L::V; 8] {
         let idx = self.0.splat(idx);
-        slice8(self.0, slice8(self.0, a).map(|v| self.0.shuffle(v, idx)))
+        let mut v = slice8(self.0, a);
+        for v in &mut v {
+            *v = self.0.shuffle(*v, idx);
+        }
+        slice8(self.0, v)
     }
 }

@@ -1,1 +1,62 @@
-//! Seeded three-party worlds, tampering and pinned wire traces for tests.
+//! Seeded three-party worlds, transports to run them over, and wire traces. For tests: nothing shipped depends on it.
+#![forbid(unsafe_code)]
+
+mod net;
+mod trace;
+
+pub use net::{Transport, run_three};
+pub use trace::Traced;
+
+use hushwire_aes::Backend;
+use hushwire_prg::{Prg, PrssKeys, Seed};
+use hushwire_rep3::{Role, Session};
+use hushwire_wire::SessionId;
+use hushwire_wire::drive::{Executor, Lockstep};
+
+/// Reproducible randomness: the same `seed` and `label` give the same bytes.
+#[must_use]
+pub fn prg(seed: u64, label: &str) -> Prg {
+    Prg::new(Backend::best(), &seed_of(seed, 0), label)
+}
+
+/// `len` reproducible bytes.
+#[must_use]
+pub fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    prg(seed, "hushwire testkit noise").fill(&mut out);
+    out
+}
+
+fn seed_of(world: u64, i: u8) -> Seed {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&world.to_le_bytes());
+    bytes[8] = i;
+    Seed::from_bytes(bytes)
+}
+
+/// Three parties' sessions with keys derived from `seed`, all on `backend`.
+#[must_use]
+pub fn world(seed: u64, backend: Backend) -> [Session; 3] {
+    Role::ALL.map(|role| session(seed, role, backend))
+}
+
+/// One party of [`world`].
+#[must_use]
+pub fn session(seed: u64, role: Role, backend: Backend) -> Session {
+    let key = |r: Role| seed_of(seed, 1 + r.index() as u8);
+    let keys = PrssKeys { own: key(role), prev: key(role.left()) };
+    Session::from_keys(role, backend, SessionId([7; 16]), &keys)
+}
+
+/// Runs three executors to their end on this thread.
+pub fn lockstep<E: Executor>(mut parties: [E; 3]) -> [E; 3] {
+    Lockstep::new().run(&mut parties);
+    parties
+}
+
+/// Every capability set that this CPU has: each tier, with and without GFNI.
+#[must_use]
+pub fn backends() -> Vec<Backend> {
+    let pairs = Backend::all().into_iter();
+    pairs.flat_map(|b| if b.gfni() { vec![b, b.without_gfni()] } else { vec![b] }).collect()
+}

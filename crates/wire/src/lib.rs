@@ -14,6 +14,7 @@
 
 mod channel;
 mod connect;
+pub mod drive;
 mod error;
 mod hello;
 mod id;

@@ -1,0 +1,182 @@
+//! AES-128 on shared blocks.
+//!
+//! **Functionality.** `blocks` shared 16-byte blocks and shares of round keys (one set, or one per block) → shares of
+//! the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication), Boyar–Peralta 2010 (`bp32`); the `tower` and
+//! `gf256` S-boxes are described in `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF
+//! (κ = 128). **Rounds and bytes.** 10 × the S-box's rounds; 160 S-boxes a block, [`Sbox::bits`] each, with the
+//! number of blocks padded to an even one. **Constant time.** Blocks, keys and shares are secret; their number is not.
+
+use crate::kernels::{Linear, Source};
+use crate::keys::expansion_sboxes;
+use crate::sbox::Machine;
+use crate::{Context, ExpandedKeys, Rep3, Role, Sbox, Shares, Workspace};
+use hushwire_wire::Cost;
+use hushwire_wire::drive::{Exchanged, Executor};
+use std::sync::Arc;
+
+/// AES rounds.
+const ROUNDS: usize = 10;
+
+/// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.
+#[must_use]
+pub const fn padded(blocks: usize) -> usize {
+    blocks.next_multiple_of(2)
+}
+
+/// What one batch costs each party. Derived from the protocol's parameters, not from the code that runs it.
+#[must_use]
+pub fn cost(sbox: Sbox, blocks: usize) -> Cost {
+    Cost {
+        rounds: (ROUNDS * sbox.rounds()) as u64,
+        bytes_sent: padded(blocks) as u64 * 160 * sbox.bits() / 8,
+    }
+}
+
+/// What expanding `keys` keys inside the computation costs each party, beside the blocks.
+#[must_use]
+pub fn expansion_cost(sbox: Sbox, keys: usize) -> Cost {
+    Cost {
+        rounds: (ROUNDS * sbox.rounds()) as u64,
+        bytes_sent: ROUNDS as u64 * expansion_sboxes(keys) as u64 * sbox.bits() / 8,
+    }
+}
+
+/// 128-bit words of zero-shares that each party draws for a batch: two PRF calls each.
+#[must_use]
+pub fn zero_words(sbox: Sbox, blocks: usize) -> u64 {
+    let n = 16 * padded(blocks);
+    ROUNDS as u64 * (0..sbox.rounds()).map(|k| sbox.message_bytes(k, n).div_ceil(16) as u64).sum::<u64>()
+}
+
+/// One party's side of encrypting a batch of shared blocks.
+pub struct AesBlocks {
+    sbox: Sbox,
+    blocks: usize,
+    keys: Arc<ExpandedKeys>,
+    machine: Machine,
+    /// The blocks going in; afterwards, the blocks coming out.
+    state: [Vec<u8>; 2],
+}
+
+impl AesBlocks {
+    /// Encrypts the blocks of `input` (16 bytes each).
+    ///
+    /// # Panics
+    /// If there are no blocks or a broken one, or `keys` holds neither one key nor one per padded block (the caller's bug).
+    #[must_use]
+    pub fn new(sbox: Sbox, cx: Context, keys: Arc<ExpandedKeys>, input: &Shares, ws: Workspace) -> Self {
+        let mut batch = Self::empty(sbox, cx, keys, input.len() / 16, ws);
+        for (state, share) in batch.state.iter_mut().zip(input.pair()) {
+            state[..share.len()].copy_from_slice(share);
+        }
+        batch
+    }
+
+    /// Encrypts the public counter blocks `first`, `first + 1`, … (big-endian, wrapping, as SP 800-38A): a keystream.
+    ///
+    /// # Panics
+    /// As [`AesBlocks::new`].
+    #[must_use]
+    pub fn counter(
+        role: Role,
+        sbox: Sbox,
+        cx: Context,
+        keys: Arc<ExpandedKeys>,
+        first: u128,
+        blocks: usize,
+        ws: Workspace,
+    ) -> Self {
+        let mut batch = Self::empty(sbox, cx, keys, blocks, ws);
+        if let Some(slot) = role.constant_slot() {
+            for (i, block) in batch.state[slot][..16 * blocks].chunks_exact_mut(16).enumerate() {
+                block.copy_from_slice(&first.wrapping_add(i as u128).to_be_bytes());
+            }
+        }
+        batch
+    }
+
+    fn empty(sbox: Sbox, cx: Context, keys: Arc<ExpandedKeys>, blocks: usize, mut ws: Workspace) -> Self {
+        assert!(blocks > 0, "a batch has at least one block");
+        assert!(keys.keys() == 1 || keys.keys() == blocks, "one key for all blocks, or one for each");
+        let n = 16 * padded(blocks);
+        let mut state = std::mem::take(&mut ws.state);
+        for s in &mut state {
+            s.clear();
+            s.resize(n, 0);
+        }
+        AesBlocks { sbox, blocks, keys, machine: Machine::new(sbox, n, cx, ws), state }
+    }
+
+    /// Hears what a verifier needs.
+    pub fn record(&mut self, rec: Box<dyn crate::Record>) {
+        self.machine.rec = Some(rec);
+    }
+
+    /// This party's own share of every output byte, after the run; with the other parties', they add up to the blocks.
+    #[must_use]
+    pub fn own(&self) -> &[u8] {
+        &self.state[0][..16 * self.blocks]
+    }
+
+    /// Both shares of the output, after the run.
+    #[must_use]
+    pub fn output(&self) -> Shares {
+        Rep3 { own: self.own().to_vec(), next: self.state[1][..16 * self.blocks].to_vec() }
+    }
+
+    /// The buffers, for the next batch.
+    #[must_use]
+    pub fn into_workspace(self) -> Workspace {
+        let mut ws = self.machine.ws;
+        ws.state = self.state;
+        ws
+    }
+
+    /// What is between the S-boxes of round `r - 1` and those of round `r`, or the output.
+    fn linear(&self, r: usize) -> Linear {
+        let affine = self.machine.affine();
+        match r {
+            0 => Linear::Nothing,
+            ROUNDS => Linear::LastRound { affine },
+            _ => Linear::Round { affine },
+        }
+    }
+}
+
+impl Executor for AesBlocks {
+    fn layers(&self) -> usize {
+        ROUNDS * self.sbox.rounds()
+    }
+
+    fn message_bytes(&self, layer: usize) -> usize {
+        self.sbox.message_bytes(layer % self.sbox.rounds(), 16 * padded(self.blocks))
+    }
+
+    fn step_name(&self, layer: usize) -> &'static str {
+        self.sbox.step_name(layer % self.sbox.rounds())
+    }
+
+    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let (r, k) = (layer / self.sbox.rounds(), layer % self.sbox.rounds());
+        if k > 0 {
+            return self.machine.next(k, arrived, message);
+        }
+        let (linear, key) = (self.linear(r), self.keys.round(r));
+        if r == 0 {
+            let bytes = [&self.state[0][..], &self.state[1][..]];
+            return self.machine.first(Source { bytes, linear, key }, message);
+        }
+        let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
+        let bytes = self.machine.output(arrived, &mut buffer);
+        self.machine.first(Source { bytes, linear, key }, message);
+        self.machine.ws.bytes = buffer;
+    }
+
+    fn finish(&mut self, arrived: Exchanged<'_>) {
+        let (linear, key) = (self.linear(ROUNDS), self.keys.round(ROUNDS));
+        let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
+        let bytes = self.machine.output(arrived, &mut buffer);
+        self.machine.apply(Source { bytes, linear, key }, &mut self.state);
+        self.machine.ws.bytes = buffer;
+    }
+}

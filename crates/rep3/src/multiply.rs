@@ -1,0 +1,128 @@
+//! Elementwise products of shared vectors, one round: the primitive by itself.
+
+use crate::field::{HIGH, LOW, Nibble};
+use crate::kernels::{LONGEST, cross, linear2};
+use crate::{Context, Rep3, ShareError, Shares};
+use hushwire_simd::bytes::{ByteField, ByteKernel};
+use hushwire_wire::drive::{Exchanged, Executor};
+
+/// What the elements of a shared byte string are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// GF(2), eight elements a byte.
+    Gf2,
+    /// GF(2^4) in the basis 1, γ, γ², γ³ of the AES field's subfield (γ = 3^17), two elements a byte.
+    Gf16,
+    /// GF(2^8) modulo x^8+x^4+x^3+x+1, one element a byte.
+    Gf256,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Field; 3] = [Field::Gf2, Field::Gf16, Field::Gf256];
+}
+
+/// One party's side of `z = x·y`, element by element.
+pub struct Multiply {
+    field: Field,
+    cx: Context,
+    x: Shares,
+    y: Shares,
+    z: Shares,
+}
+
+impl Multiply {
+    /// Multiplies two shared vectors.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless all four shares have equal lengths.
+    pub fn new(field: Field, cx: Context, x: Shares, y: Shares) -> Result<Self, ShareError> {
+        let expected = x.own.len();
+        for found in [x.next.len(), y.own.len(), y.next.len()] {
+            if found != expected {
+                return Err(ShareError::Length { what: "a factor's share", expected, found });
+            }
+        }
+        let z = Rep3 { own: Vec::new(), next: Vec::new() };
+        Ok(Multiply { field, cx, x, y, z })
+    }
+
+    /// Shares of the products, after the run.
+    #[must_use]
+    pub fn product(&self) -> &Shares {
+        &self.z
+    }
+}
+
+/// `message += x_l(y_l + y_r) + x_r y_l` over 512 bytes, whole or padded.
+struct Products<'a> {
+    field: Field,
+    x: [&'a [u8]; 2],
+    y: [&'a [u8]; 2],
+    message: &'a mut [u8],
+}
+
+const STRIDE: usize = LONGEST;
+
+/// The products of one nibble of every byte.
+#[inline(always)]
+fn nibbles<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2], nibble: &Nibble) -> F::B {
+    let (x, y) = (linear2(f, x, nibble.power[0]), linear2(f, y, nibble.power[0]));
+    f.linear(cross(f, x, y), nibble.pack)
+}
+
+impl ByteKernel for Products<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<F: ByteField>(self, f: F) {
+        let mut b = [[0u8; STRIDE]; 5];
+        for (i, message) in self.message.chunks_mut(STRIDE).enumerate() {
+            let (at, len) = (i * STRIDE, message.len());
+            for (b, s) in b.iter_mut().zip([self.x[0], self.x[1], self.y[0], self.y[1]]) {
+                b[..len].copy_from_slice(&s[at..at + len]);
+            }
+            b[4][..len].copy_from_slice(message);
+            for o in (0..STRIDE).step_by(F::BYTES) {
+                let x = [f.load(&b[0][o..]), f.load(&b[1][o..])];
+                let y = [f.load(&b[2][o..]), f.load(&b[3][o..])];
+                let product = match self.field {
+                    Field::Gf16 => f.xor(nibbles(f, x, y, &LOW), nibbles(f, x, y, &HIGH)),
+                    _ => cross(f, x, y),
+                };
+                let z = f.load(&b[4][o..]);
+                f.store(f.xor(z, product), &mut b[4][o..]);
+            }
+            message.copy_from_slice(&b[4][..len]);
+        }
+    }
+}
+
+impl Executor for Multiply {
+    fn layers(&self) -> usize {
+        1
+    }
+
+    fn message_bytes(&self, _layer: usize) -> usize {
+        self.x.len()
+    }
+
+    fn step_name(&self, _layer: usize) -> &'static str {
+        "product"
+    }
+
+    fn local(&mut self, _layer: usize, _arrived: Exchanged<'_>, message: &mut [u8]) {
+        self.cx.prss.zero_words(self.cx.address, 0, message);
+        let (x, y) = (self.x.pair(), self.y.pair());
+        if self.field == Field::Gf2 {
+            for (i, m) in message.iter_mut().enumerate() {
+                *m ^= (x[0][i] & (y[0][i] ^ y[1][i])) ^ (x[1][i] & y[0][i]);
+            }
+        } else {
+            self.cx.backend.run_bytes(Products { field: self.field, x, y, message });
+        }
+    }
+
+    fn finish(&mut self, arrived: Exchanged<'_>) {
+        self.z = Rep3 { own: arrived.own.to_vec(), next: arrived.next.to_vec() };
+    }
+}

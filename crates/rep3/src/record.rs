@@ -1,0 +1,37 @@
+//! The one place where a verifier sees what every multiplication was made of.
+
+/// Hears, for each layer, the randomness of its message, the inputs of its local products, and the message sent.
+///
+/// With `x·y` shared as in the crate's notation, the party's message is
+/// `own = x_l·y_l + x_l·y_r + x_r·y_l + α` (projected to a nibble where the scheme packs two), which is what a
+/// distributed proof needs. Calls come in layer order; within a layer `randomness`, then all `product`s, then `message`.
+pub trait Record: Send {
+    /// The zero-shares α that mask the whole message of `layer`.
+    fn randomness(&mut self, layer: usize, mask: &[u8]);
+    /// Shares (left, right) of the factors of one batch of local products. Their result lies at `place`.
+    fn product(&mut self, layer: usize, place: Place, x: [&[u8]; 2], y: [&[u8]; 2]);
+    /// The masked message of `layer`, as sent.
+    fn message(&mut self, layer: usize, message: &[u8]);
+}
+
+/// Where the results of a batch of products lie in a layer's message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Byte of the message where the first product lies.
+    pub offset: usize,
+    /// Which part of a byte one product takes.
+    pub unit: Unit,
+}
+
+/// What one product is, and where it lies in its byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole byte: an element of GF(2^8).
+    Byte,
+    /// Bits 0…3: an element of GF(2^4), embedded in GF(2^8) in `product`'s factors.
+    LowNibble,
+    /// Bits 4…7, likewise.
+    HighNibble,
+    /// Eight elements of GF(2), a bit each.
+    Bits,
+}

@@ -1,0 +1,115 @@
+//! Fresh keys for a session, and openings to named parties.
+
+use crate::{Context, Role, Shares, xor_into};
+use hushwire_aes::Backend;
+use hushwire_prg::{Address, Prss, PrssKeys, Seed};
+use hushwire_wire::{Channel, NetError, SessionId};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Domain label of the zero-shares that mask products and of shared random values.
+const LABEL: &str = "hushwire rep3 v1";
+
+/// One party's keys and place in a session.
+#[derive(Clone)]
+pub struct Session {
+    role: Role,
+    backend: Backend,
+    prss: Arc<Prss>,
+}
+
+impl Session {
+    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one message each way.
+    ///
+    /// `ring` must lead to the right neighbour and from the left one, against the direction of products.
+    ///
+    /// # Errors
+    /// As [`Channel::exchange`].
+    pub fn establish(
+        role: Role,
+        backend: Backend,
+        id: SessionId,
+        own: Seed,
+        ring: &mut Channel,
+    ) -> Result<Session, NetError> {
+        let mut prev = Zeroizing::new([0; 16]);
+        ring.exchange("session keys", own.expose(), &mut prev[..])?;
+        Ok(Self::from_keys(role, backend, id, &PrssKeys { own, prev: Seed::from_bytes(*prev) }))
+    }
+
+    /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be fresh for every `id`.
+    #[must_use]
+    pub fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
+        Session { role, backend, prss: Arc::new(Prss::new(backend, keys, &id.0, LABEL)) }
+    }
+
+    /// Which party this is.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The tier in use.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// What a batch draws on. No two batches of a session may share (`shard`, `lane`).
+    #[must_use]
+    pub fn context(&self, shard: u32, lane: u32) -> Context {
+        Context { backend: self.backend, prss: self.prss.clone(), address: Address { shard, lane } }
+    }
+
+    /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in [`Session::context`].
+    ///
+    /// `x_{i+1} = F_{k_i}(ctr)`: party `i` holds `k_{i-1}` and `k_i`, hence `x_i` and `x_{i+1}`.
+    #[must_use]
+    pub fn random(&self, shard: u32, lane: u32, len: usize) -> Shares {
+        let mut shares = Shares { own: vec![0; len], next: vec![0; len] };
+        self.prss.random_words(Address { shard, lane }, 0, &mut shares.next, &mut shares.own);
+        shares
+    }
+}
+
+/// Opens a value to all three parties: each hears the share it lacks from its right neighbour. One round.
+///
+/// `channel` must lead to the left neighbour and from the right one. Open only what every party may know.
+///
+/// # Errors
+/// As [`Channel::exchange`].
+pub fn open_to_all(channel: &mut Channel, shares: &Shares) -> Result<Vec<u8>, NetError> {
+    let mut missing = vec![0; shares.len()];
+    channel.exchange("opening to all", &shares.next, &mut missing)?;
+    Ok(add_all(missing, shares))
+}
+
+/// Opens a value to one party; the others learn nothing, and only the recipient's right neighbour sends.
+///
+/// `channel` as in [`open_to_all`].
+///
+/// # Errors
+/// As [`Channel::exchange`].
+pub fn open_to_party(
+    role: Role,
+    recipient: Role,
+    channel: &mut Channel,
+    shares: &Shares,
+) -> Result<Option<Vec<u8>>, NetError> {
+    let step = "opening to one party";
+    if role == recipient.right() {
+        channel.send(step, &shares.next)?;
+    }
+    if role != recipient {
+        return Ok(None);
+    }
+    let mut missing = vec![0; shares.len()];
+    channel.recv(step, &mut missing)?;
+    Ok(Some(add_all(missing, shares)))
+}
+
+fn add_all(mut value: Vec<u8>, shares: &Shares) -> Vec<u8> {
+    xor_into(&mut value, &shares.own);
+    xor_into(&mut value, &shares.next);
+    value
+}

@@ -1,0 +1,141 @@
+//! Replicated shares of byte strings, as data that goes in and out of sessions.
+//!
+//! `v = x_0 ⊕ x_1 ⊕ x_2`; party `i` holds `(x_i, x_{i+1})`. The same bytes serve GF(2^8) (one element a byte), GF(2^4)
+//! (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
+
+use crate::Role;
+use hushwire_prg::Prg;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Zeroized when dropped.
+#[derive(Clone)]
+pub struct Rep3<T: Zeroize> {
+    /// `x_i`.
+    pub own: T,
+    /// `x_{i+1}`.
+    pub next: T,
+}
+
+impl<T: Zeroize> Drop for Rep3<T> {
+    fn drop(&mut self) {
+        self.own.zeroize();
+        self.next.zeroize();
+    }
+}
+
+/// Shares of a byte string.
+pub type Shares = Rep3<Vec<u8>>;
+
+/// Why bytes are no share, or shares do not fit together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// A share is encoded as `own ‖ next`, two equal halves.
+    #[error(
+        "{what} has {found} bytes where {expected} were expected; the file or message was cut short or is another one"
+    )]
+    Length {
+        /// Which share.
+        what: &'static str,
+        /// Bytes it should have.
+        expected: usize,
+        /// Bytes it has.
+        found: usize,
+    },
+}
+
+impl Shares {
+    /// Shares of a public value: `x_0` is the value, the others are zero.
+    #[must_use]
+    pub fn public(role: Role, value: &[u8]) -> Shares {
+        let mut s = Rep3 { own: vec![0; value.len()], next: vec![0; value.len()] };
+        match role.constant_slot() {
+            Some(0) => s.own.copy_from_slice(value),
+            Some(_) => s.next.copy_from_slice(value),
+            None => {}
+        }
+        s
+    }
+
+    /// Bytes of the shared value.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Whether the shared value is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    /// `own ‖ next`.
+    #[must_use]
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut out = Zeroizing::new(Vec::with_capacity(2 * self.len()));
+        out.extend_from_slice(&self.own);
+        out.extend_from_slice(&self.next);
+        out
+    }
+
+    /// The share of a value of `len` bytes from [`Shares::to_bytes`].
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless there are `2 · len` bytes.
+    pub fn from_bytes(bytes: &[u8], len: usize) -> Result<Shares, ShareError> {
+        if bytes.len() != 2 * len {
+            return Err(ShareError::Length { what: "the share", expected: 2 * len, found: bytes.len() });
+        }
+        Ok(Rep3 { own: bytes[..len].to_vec(), next: bytes[len..].to_vec() })
+    }
+
+    pub(crate) fn pair(&self) -> [&[u8]; 2] {
+        [&self.own, &self.next]
+    }
+}
+
+/// `a ^= b`, lengths equal.
+pub fn xor_into(a: &mut [u8], b: &[u8]) {
+    debug_assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter_mut().zip(b) {
+        *a ^= b;
+    }
+}
+
+/// An owner's value as three parties' shares; two of the `x_i` come from `prg`, the third is what is left.
+#[must_use]
+pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
+    let (mut x0, mut x1, mut x2) = (vec![0; value.len()], vec![0; value.len()], value.to_vec());
+    prg.fill(&mut x0);
+    prg.fill(&mut x1);
+    xor_into(&mut x2, &x0);
+    xor_into(&mut x2, &x1);
+    let shares = [
+        Rep3 { own: x0.clone(), next: x1.clone() },
+        Rep3 { own: x1.clone(), next: x2.clone() },
+        Rep3 { own: x2.clone(), next: x0.clone() },
+    ];
+    for mut x in [x0, x1, x2] {
+        x.zeroize();
+    }
+    shares
+}
+
+/// The value behind the three parties' `own` shares, for a recipient outside the parties.
+///
+/// # Errors
+/// [`ShareError::Length`] if they differ in length.
+pub fn open(own: [&[u8]; 3]) -> Result<Vec<u8>, ShareError> {
+    let expected = own[0].len();
+    let mut value = own[0].to_vec();
+    for x in &own[1..] {
+        if x.len() != expected {
+            return Err(ShareError::Length {
+                what: "a party's share of the result",
+                expected,
+                found: x.len(),
+            });
+        }
+        xor_into(&mut value, x);
+    }
+    Ok(value)
+}

@@ -1,0 +1,238 @@
+//! AES on shares against plain AES, for every S-box, key mode, capability set and batch; pinned wire traces.
+
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use hushwire_aes::{Aes128, Backend};
+use hushwire_rep3::{
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, cost,
+    expansion_cost, open, share,
+};
+use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
+use hushwire_wire::drive::Executor;
+use std::sync::Arc;
+
+/// How the round keys come to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// One key, expanded by its owner.
+    PreExpanded,
+    /// One key, expanded on shares.
+    Expand,
+    /// A key per block, expanded by the owner.
+    PerBlock,
+    /// A key per block, expanded on shares.
+    PerBlockExpand,
+}
+
+const MODES: [Keys; 4] = [Keys::PreExpanded, Keys::Expand, Keys::PerBlock, Keys::PerBlockExpand];
+
+/// An independent implementation.
+fn plain(keys: &[u8], blocks: &[u8]) -> Vec<u8> {
+    let one = keys.len() == 16;
+    let mut out = blocks.to_vec();
+    for (i, block) in out.chunks_exact_mut(16).enumerate() {
+        let key = &keys[if one { 0 } else { 16 * i }..][..16];
+        let cipher = aes::Aes128::new_from_slice(key).unwrap();
+        cipher.encrypt_block(block.try_into().unwrap());
+    }
+    out
+}
+
+fn expanded(keys: &[u8]) -> Vec<u8> {
+    keys.chunks_exact(16)
+        .flat_map(|k| Aes128::new(k.try_into().unwrap()).round_keys().as_flattened().to_vec())
+        .collect()
+}
+
+/// Three parties' round keys under `mode`.
+fn round_keys(w: &[Session; 3], sbox: Sbox, mode: Keys, keys: &[u8]) -> [Arc<ExpandedKeys>; 3] {
+    let n = keys.len() / 16;
+    let parties: [usize; 3] = [0, 1, 2];
+    if matches!(mode, Keys::PreExpanded | Keys::PerBlock) {
+        let shares = share(&mut prg(11, "keys"), &expanded(keys));
+        return parties.map(|i| Arc::new(ExpandedKeys::from_shares(Role::ALL[i], &shares[i], n).unwrap()));
+    }
+    let shares = share(&mut prg(12, "keys"), keys);
+    let runs = parties.map(|i| {
+        KeyExpansion::new(Role::ALL[i], sbox, w[i].context(0, 1), shares[i].clone(), Workspace::default())
+            .unwrap()
+    });
+    assert_eq!(runs[0].bytes_sent(), expansion_cost(sbox, n).bytes_sent);
+    assert_eq!(runs[0].layers() as u64, expansion_cost(sbox, n).rounds);
+    lockstep(runs).map(|k| Arc::new(k.into_keys().0))
+}
+
+fn encrypt(w: &[Session; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: &[u8]) -> [AesBlocks; 3] {
+    let input = share(&mut prg(13, "input"), blocks);
+    let runs = [0, 1, 2]
+        .map(|i| AesBlocks::new(sbox, w[i].context(1, 0), keys[i].clone(), &input[i], Workspace::default()));
+    let declared = cost(sbox, blocks.len() / 16);
+    assert_eq!((runs[0].layers() as u64, runs[0].bytes_sent()), (declared.rounds, declared.bytes_sent));
+    lockstep(runs)
+}
+
+fn opened(parties: &[AesBlocks; 3]) -> Vec<u8> {
+    let [a, b, c] = parties;
+    let value = open([a.own(), b.own(), c.own()]).unwrap();
+    // Replication holds: every party's second share is its right neighbour's first.
+    for (i, p) in parties.iter().enumerate() {
+        assert!(p.output().next == parties[(i + 1) % 3].own(), "party {i} holds a foreign share");
+    }
+    value
+}
+
+fn check(backend: Backend, sbox: Sbox, mode: Keys, blocks: usize) {
+    let keys = noise(
+        blocks as u64,
+        if matches!(mode, Keys::PerBlock | Keys::PerBlockExpand) { 16 * blocks } else { 16 },
+    );
+    let input = noise(1000 + blocks as u64, 16 * blocks);
+    let w = world(5, backend);
+    let shared = round_keys(&w, sbox, mode, &keys);
+    let out = opened(&encrypt(&w, sbox, &shared, &input));
+    assert!(out == plain(&keys, &input), "{backend:?} {sbox} {mode:?} {blocks} blocks");
+}
+
+#[test]
+fn every_sbox_key_mode_and_capability_gives_aes() {
+    for backend in backends() {
+        for sbox in Sbox::ALL {
+            for mode in MODES {
+                for blocks in [1, 2, 7] {
+                    check(backend, sbox, mode, blocks);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn longer_batches_give_aes() {
+    for backend in backends() {
+        for sbox in Sbox::ALL {
+            for blocks in [512, 513] {
+                check(backend, sbox, Keys::PreExpanded, blocks);
+            }
+        }
+    }
+    for sbox in Sbox::ALL {
+        check(Backend::best(), sbox, Keys::PerBlockExpand, 513);
+        check(Backend::best().without_gfni(), sbox, Keys::PerBlock, 512);
+        check(Backend::best(), sbox, Keys::PreExpanded, 10_000);
+        check(Backend::best(), sbox, Keys::PerBlockExpand, 10_000);
+    }
+}
+
+#[test]
+fn fips_197_appendix_b_and_c() {
+    let cases = [
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "3243f6a8885a308d313198a2e0370734",
+            "3925841d02dc09fbdc118597196a0b32",
+        ),
+        (
+            "000102030405060708090a0b0c0d0e0f",
+            "00112233445566778899aabbccddeeff",
+            "69c4e0d86a7b0430d8cdb78070b4c55a",
+        ),
+    ];
+    for (key, input, output) in cases.map(|(k, i, o)| (hex(k), hex(i), hex(o))) {
+        for sbox in Sbox::ALL {
+            for mode in [Keys::PreExpanded, Keys::Expand] {
+                let w = world(6, Backend::best());
+                let keys = round_keys(&w, sbox, mode, &key);
+                assert_eq!(opened(&encrypt(&w, sbox, &keys, &input)), output, "{sbox} {mode:?}");
+            }
+        }
+    }
+}
+
+fn hex(s: &str) -> Vec<u8> {
+    (0..s.len()).step_by(2).map(|i| u8::from_str_radix(&s[i..i + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn counters_wrap_and_give_a_keystream() {
+    let key = noise(3, 16);
+    let w = world(7, Backend::best());
+    let keys = round_keys(&w, Sbox::Tower, Keys::PreExpanded, &key);
+    let first = u128::MAX - 2;
+    let runs = [0, 1, 2].map(|i| {
+        let (cx, ws) = (w[i].context(2, 0), Workspace::default());
+        AesBlocks::counter(Role::ALL[i], Sbox::Tower, cx, keys[i].clone(), first, 9, ws)
+    });
+    let counters: Vec<u8> = (0..9).flat_map(|i| first.wrapping_add(i).to_be_bytes()).collect();
+    assert!(opened(&lockstep(runs)) == plain(&key, &counters));
+}
+
+#[test]
+fn workspaces_serve_batches_of_any_size_in_any_order() {
+    let key = noise(3, 16);
+    let w = world(8, Backend::best());
+    for sbox in Sbox::ALL {
+        let keys = round_keys(&w, sbox, Keys::PreExpanded, &key);
+        let mut spare = [Workspace::default(), Workspace::default(), Workspace::default()];
+        for (shard, blocks) in [40, 3, 700, 1].into_iter().enumerate() {
+            let input = noise(blocks as u64, 16 * blocks);
+            let shares = share(&mut prg(1, "input"), &input);
+            let runs = [0, 1, 2].map(|i| {
+                let cx = w[i].context(10 + shard as u32, 0);
+                AesBlocks::new(sbox, cx, keys[i].clone(), &shares[i], std::mem::take(&mut spare[i]))
+            });
+            let done = lockstep(runs);
+            assert!(opened(&done) == plain(&key, &input), "{sbox}, {blocks} blocks");
+            spare = done.map(AesBlocks::into_workspace);
+        }
+    }
+}
+
+/// What party 0 sends, pinned: a change is a change of the wire and belongs under **Wire** in CHANGELOG.md.
+const TRACES: [(Sbox, &str, &str); 3] = [
+    (Sbox::Tower, "52ca04ad03c7078c1306e2f539beffc8", "ebe81971e9cd9ac616ffb910596f264d"),
+    (Sbox::Gf256, "5fd29de06e909e60e6ad2a3951d98515", "ed1b6bbff48530d81614e4366e1ec7c0"),
+    (Sbox::Bp32, "2f2857a9431fde0729ad1057d62fd95c", "e979fd490527310c9f6e254aa5daafe9"),
+];
+
+fn traces(backend: Backend, sbox: Sbox) -> [String; 2] {
+    let (key, input) = (noise(1, 16), noise(2, 16 * 37));
+    let w = world(9, backend);
+    let shares = share(&mut prg(3, "keys"), &key);
+    let expansions = [0, 1, 2].map(|i| {
+        let cx = w[i].context(0, 1);
+        Traced::new(
+            KeyExpansion::new(Role::ALL[i], sbox, cx, shares[i].clone(), Workspace::default()).unwrap(),
+        )
+    });
+    let expansion = lockstep(expansions)[0].digest();
+    let keys = round_keys(&w, sbox, Keys::PreExpanded, &key);
+    let shares = share(&mut prg(4, "input"), &input);
+    let runs = [0, 1, 2].map(|i| {
+        let cx = w[i].context(1, 0);
+        Traced::new(AesBlocks::new(sbox, cx, keys[i].clone(), &shares[i], Workspace::default()))
+    });
+    [expansion, lockstep(runs)[0].digest()]
+}
+
+#[test]
+fn wire_bytes_are_pinned_and_do_not_depend_on_the_tier() {
+    for (sbox, expansion, blocks) in TRACES {
+        for backend in backends() {
+            assert_eq!(traces(backend, sbox), [expansion, blocks], "{sbox} on {backend:?}");
+        }
+    }
+}
+
+#[test]
+fn shares_of_wrong_lengths_are_refused() {
+    let short = Shares { own: vec![0; EXPANDED_BYTES - 1], next: vec![0; EXPANDED_BYTES] };
+    let e = ExpandedKeys::from_shares(Role::ALL[0], &short, 1).err().unwrap();
+    assert!(e.to_string().contains("175") && e.to_string().contains("176"), "{e}");
+    assert!(Shares::from_bytes(&[0; 31], 16).is_err());
+    assert!(open([&[0; 2], &[0; 3], &[0; 2]]).is_err());
+    let uneven = Shares { own: vec![0; 16], next: vec![0; 17] };
+    let w = world(1, Backend::best());
+    assert!(
+        KeyExpansion::new(Role::ALL[0], Sbox::Tower, w[0].context(0, 0), uneven, Workspace::default())
+            .is_err()
+    );
+}

@@ -1,0 +1,195 @@
+//! Whole sessions over every transport: fresh keys, several lanes in flight, openings, measured cost.
+
+use hushwire_aes::{Aes128, Backend};
+use hushwire_prg::Seed;
+use hushwire_rep3::{
+    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, cost, expansion_cost,
+    open, open_to_all, open_to_party, share,
+};
+use hushwire_testkit::{Transport, noise, prg, run_three};
+use hushwire_wire::drive::{Lane, Work, pipeline};
+use hushwire_wire::{Channel, Meter, Net, NetError, SessionId};
+use std::sync::Arc;
+
+/// Keys around the ring, against the direction of products.
+fn establish(role: Role, net: &mut Net) -> Session {
+    let (left, right) = (role.left().id(), role.right().id());
+    let mut ring = net.channel(0, Some(right), Some(left)).unwrap();
+    Session::establish(role, Backend::best(), SessionId([9; 16]), Seed::random(), &mut ring).unwrap()
+}
+
+/// Lane `lane` in the direction of products.
+fn ring(role: Role, net: &mut Net, lane: u16) -> Channel {
+    net.channel(lane, Some(role.left().id()), Some(role.right().id())).unwrap()
+}
+
+/// `chunks` batches of `blocks` blocks, one per (shard, lane 0).
+struct Batches {
+    session: Session,
+    sbox: Sbox,
+    keys: Arc<ExpandedKeys>,
+    input: Shares,
+    blocks: usize,
+    chunks: usize,
+    begun: usize,
+    own: Vec<u8>,
+    spare: Vec<Workspace>,
+}
+
+impl Work<AesBlocks> for Batches {
+    type Error = NetError;
+
+    fn next(&mut self) -> Result<Option<AesBlocks>, NetError> {
+        if self.begun == self.chunks {
+            return Ok(None);
+        }
+        let range = 16 * self.blocks * self.begun..16 * self.blocks * (self.begun + 1);
+        let input =
+            Shares { own: self.input.own[range.clone()].to_vec(), next: self.input.next[range].to_vec() };
+        let cx = self.session.context(self.begun as u32, 0);
+        self.begun += 1;
+        let ws = self.spare.pop().unwrap_or_default();
+        Ok(Some(AesBlocks::new(self.sbox, cx, self.keys.clone(), &input, ws)))
+    }
+
+    fn done(&mut self, run: AesBlocks) -> Result<(), NetError> {
+        self.own.extend_from_slice(run.own());
+        self.spare.push(run.into_workspace());
+        Ok(())
+    }
+}
+
+/// Encrypts `chunks × blocks` blocks on `lanes` lanes of one thread a party, and compares with plain AES.
+fn encrypt_over(
+    transport: Transport,
+    sbox: Sbox,
+    lanes: u16,
+    blocks: usize,
+    chunks: usize,
+    buffer: Option<usize>,
+) {
+    let (key, input) = (noise(1, 16), noise(2, 16 * blocks * chunks));
+    let key_shares = share(&mut prg(1, "key"), &key);
+    let input_shares = share(&mut prg(2, "input"), &input);
+    let own = run_three(transport, lanes, buffer, |role, mut net| {
+        let session = establish(role, &mut net);
+        let meter = Meter::new();
+        let mut first = ring(role, &mut net, 0);
+        first.tap(meter.tap());
+        let mut first = Lane::new(first);
+        let key = key_shares[role.index()].clone();
+        let expansion =
+            KeyExpansion::new(role, sbox, session.context(u32::MAX, 0), key, Workspace::default()).unwrap();
+        let (keys, ws) = first.run(expansion).unwrap().into_keys();
+        assert_eq!(
+            meter.take().cost(),
+            expansion_cost(sbox, 1),
+            "{role}: declared and measured key expansion"
+        );
+        let mut work = Batches {
+            session,
+            sbox,
+            keys: Arc::new(keys),
+            input: input_shares[role.index()].clone(),
+            blocks,
+            chunks,
+            begun: 0,
+            own: Vec::new(),
+            spare: vec![ws],
+        };
+        let mut lanes = vec![Lane::new(first.into_channel())];
+        for lane in 1..net.lanes() {
+            let mut channel = ring(role, &mut net, lane);
+            channel.tap(meter.tap());
+            lanes.push(Lane::new(channel));
+        }
+        pipeline(&mut lanes, &mut work).unwrap();
+        let reading = meter.reading();
+        let declared = cost(sbox, blocks);
+        assert_eq!(
+            reading.bytes_sent(),
+            chunks as u64 * declared.bytes_sent,
+            "{role}: declared and measured bytes"
+        );
+        assert_eq!(reading.bytes_received(), reading.bytes_sent(), "{role}");
+        let per_lane = chunks.div_ceil(lanes.len()) as u64;
+        assert_eq!(reading.rounds(), per_lane * declared.rounds, "{role}: declared and measured rounds");
+        work.own
+    });
+    let out = open([&own[0], &own[1], &own[2]]).unwrap();
+    let mut want = input;
+    let cipher = Aes128::new(key[..].try_into().unwrap());
+    let mut blocks: Vec<hushwire_block::Block> =
+        want.chunks_exact(16).map(|b| hushwire_block::Block(b.try_into().unwrap())).collect();
+    Backend::best().ecb_encrypt(&cipher, &mut blocks);
+    want.copy_from_slice(hushwire_block::as_bytes(&blocks));
+    assert!(out == want, "{transport:?} {sbox}");
+}
+
+#[test]
+fn every_transport_and_sbox_with_lanes_in_flight() {
+    for transport in Transport::ALL {
+        for sbox in Sbox::ALL {
+            encrypt_over(transport, sbox, 3, 70, 7, None);
+        }
+    }
+}
+
+#[test]
+fn one_block_and_ten_thousand() {
+    for transport in Transport::ALL {
+        encrypt_over(transport, Sbox::Tower, 1, 1, 1, None);
+        encrypt_over(transport, Sbox::Tower, 4, 2500, 4, None);
+    }
+}
+
+#[test]
+fn messages_far_longer_than_socket_buffers_do_not_hang() {
+    // Two lanes of 1 MiB messages over 4 KiB buffers.
+    for transport in [Transport::TcpTls, Transport::TcpInsecure] {
+        encrypt_over(transport, Sbox::Gf256, 2, 32_768, 2, Some(4096));
+    }
+}
+
+#[test]
+fn openings_reach_only_those_who_are_named() {
+    let value = noise(5, 1000);
+    let shares = share(&mut prg(3, "value"), &value);
+    for transport in Transport::ALL {
+        let opened = run_three(transport, 1, None, |role, mut net| {
+            let (session, mut ring) = (establish(role, &mut net), ring(role, &mut net, 0));
+            let meter = Meter::new();
+            ring.tap(meter.tap());
+            let mine = &shares[role.index()];
+            let all = open_to_all(&mut ring, mine).unwrap();
+            assert!(all == value);
+            let one: Vec<bool> = Role::ALL
+                .iter()
+                .map(|&to| match open_to_party(role, to, &mut ring, mine).unwrap() {
+                    Some(v) => v == value && to == role,
+                    None => to != role,
+                })
+                .collect();
+            assert_eq!(one, [true; 3]);
+            // One opening to all and one as somebody's right neighbour.
+            assert_eq!(meter.reading().bytes_sent(), 2 * value.len() as u64);
+            open_to_all(&mut ring, &session.random(7, 7, 64)).unwrap()
+        });
+        assert!(opened[0] == opened[1] && opened[1] == opened[2], "random values are shared consistently");
+        assert!(opened[0] != vec![0; 64]);
+    }
+}
+
+#[test]
+fn sessions_draw_fresh_keys() {
+    let draws: Vec<Vec<u8>> = (0..2)
+        .map(|_| {
+            let [a, ..] = run_three(Transport::Inproc, 1, None, |role, mut net| {
+                let (session, mut ring) = (establish(role, &mut net), ring(role, &mut net, 0));
+                open_to_all(&mut ring, &session.random(0, 0, 32)).unwrap()
+            });
+            a
+        })
+        .collect();
+    assert!(draws[0] != draws[1]);
+}
