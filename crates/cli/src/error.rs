@@ -1,0 +1,122 @@
+//! What can go wrong in a command, and the exit code that says so.
+
+use hushwire_wire::NetError;
+use serde::{Deserialize, Serialize};
+use std::{fmt, io, path::Path};
+
+/// Everything a command can fail with. Each message names a cause and a remedy.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line does not make sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A file or directory could not be used as asked.
+    #[error("cannot {doing} {path}: {cause}; {remedy}")]
+    File {
+        /// What was tried: "read", "write", …
+        doing: &'static str,
+        path: String,
+        cause: String,
+        remedy: String,
+    },
+    /// It would work, and would be unsafe.
+    #[error("refused: {what}; {remedy}")]
+    Refused { what: String, remedy: String },
+    /// A party failed.
+    #[error("{0}")]
+    Party(Failure),
+    /// The owner's own end of the network failed.
+    #[error("{0}")]
+    Net(#[from] NetError),
+    /// Neither the user nor the network is to blame.
+    #[error("{doing}: {cause}; please report this with the command line")]
+    Internal { doing: &'static str, cause: String },
+    /// A benchmark failed.
+    #[error("{0}")]
+    Bench(String),
+}
+
+impl Error {
+    /// An operating system's refusal, with a remedy where one is known.
+    pub(crate) fn io(doing: &'static str, path: &Path, source: &io::Error) -> Self {
+        use io::ErrorKind as K;
+        let remedy = match source.kind() {
+            K::NotFound => "check the spelling and that its directory exists",
+            K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
+            K::StorageFull | K::QuotaExceeded => {
+                "free space on that disk, or choose another one with --out; nothing was kept"
+            }
+            K::IsADirectory => "name a file in it",
+            K::NotADirectory => "name a directory, or move that file away",
+            _ => "see what the system says about that disk",
+        };
+        Self::file(doing, path, source, remedy)
+    }
+
+    /// A file that is not as it should be.
+    pub(crate) fn file(
+        doing: &'static str,
+        path: &Path,
+        cause: impl fmt::Display,
+        remedy: impl fmt::Display,
+    ) -> Self {
+        Self::File {
+            doing,
+            path: path.display().to_string(),
+            cause: cause.to_string(),
+            remedy: remedy.to_string(),
+        }
+    }
+
+    /// The process's exit code; `--help` lists them.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Internal { .. } | Self::Bench(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Net(_) => 3,
+            Self::File { .. } => 4,
+            Self::Refused { .. } => 5,
+            Self::Party(failure) => failure.code,
+        }
+    }
+}
+
+/// A party's failure, as its process reports it to the owner's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// Which party: 0, 1 or 2.
+    pub(crate) party: usize,
+    /// What it was doing.
+    pub(crate) step: String,
+    pub(crate) cause: String,
+    pub(crate) remedy: String,
+    /// The exit code that fits.
+    pub(crate) code: u8,
+    /// Only the consequence of another process's failure.
+    pub(crate) consequence: bool,
+}
+
+impl Failure {
+    /// `error` in `party` during `step`.
+    pub(crate) fn new(party: usize, step: &str, error: &Error) -> Self {
+        let whole = error.to_string();
+        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
+        Self {
+            party,
+            step: step.to_owned(),
+            cause: cause.to_owned(),
+            remedy: remedy.to_owned(),
+            code: error.code(),
+            consequence: matches!(
+                error,
+                Error::Net(NetError::Closed { .. } | NetError::Dropped { .. } | NetError::Stalled { .. })
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "party {} failed during {}: {}; {}", self.party, self.step, self.cause, self.remedy)
+    }
+}

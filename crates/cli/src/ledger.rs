@@ -1,0 +1,183 @@
+//! Which counter ranges were used under a key: in counter mode, using one twice gives the plaintexts away.
+
+use crate::key::Iv;
+use serde::{Deserialize, Serialize};
+
+/// The key id of a key that is not kept in the directory.
+pub(crate) const GIVEN: &str = "given";
+
+/// Everything that was encrypted with the key of one directory.
+#[derive(Clone, Default, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ledger {
+    /// The key that the directory keeps, if it keeps one.
+    pub(crate) key_id: Option<String>,
+    /// Oldest first.
+    pub(crate) ranges: Vec<Range>,
+}
+
+/// The counters `iv`, `iv + 1`, …, `iv + blocks - 1`, modulo 2^128.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Range {
+    pub(crate) iv: Iv,
+    pub(crate) blocks: u64,
+    /// The length of the input.
+    pub(crate) bytes: u64,
+    /// Where the ciphertext went, as an absolute path.
+    pub(crate) out: String,
+    /// When, in UTC.
+    pub(crate) date: String,
+    /// Under which key: an id, or `given` for one that the directory does not keep.
+    pub(crate) key_id: String,
+    /// Whether `out` was written; ranges are reserved before they are used.
+    pub(crate) written: bool,
+}
+
+/// Whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
+pub(crate) fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
+    n > 0 && m > 0 && (b.wrapping_sub(a) < u128::from(n) || a.wrapping_sub(b) < u128::from(m))
+}
+
+/// Why no initial counter could be found for a file.
+#[derive(Debug, PartialEq)]
+pub(crate) enum NoIv {
+    /// The ledger is empty.
+    Empty,
+    /// The file was encrypted under another kind of key than the one at hand.
+    OtherKey(Box<Range>),
+    /// There are several, and none is for this file.
+    Several,
+}
+
+impl Ledger {
+    /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys count as well: an
+    /// imported key may be the one that was given earlier.
+    pub(crate) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
+        self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
+    }
+
+    /// The initial counter of the ciphertext `input` of `bytes` bytes, under the key `key_id`.
+    pub(crate) fn find(&self, input: &str, bytes: u64, key_id: &str) -> Result<Iv, NoIv> {
+        let written = || self.ranges.iter().filter(|range| range.written);
+        // The newest, because a later run replaced the file.
+        if let Some(range) = written().rev().find(|range| range.out == input && range.bytes == bytes) {
+            return if range.key_id == key_id {
+                Ok(range.iv)
+            } else {
+                Err(NoIv::OtherKey(Box::new(range.clone())))
+            };
+        }
+        let mut fitting = written().filter(|range| range.key_id == key_id);
+        match (fitting.next(), fitting.next()) {
+            (Some(range), None) => Ok(range.iv),
+            (Some(_), Some(_)) => Err(NoIv::Several),
+            (None, _) => match written().next() {
+                Some(range) => Err(NoIv::OtherKey(Box::new(range.clone()))),
+                None => Err(NoIv::Empty),
+            },
+        }
+    }
+
+    /// One line per range, for an error.
+    pub(crate) fn list(&self) -> String {
+        let line = |r: &Range| format!("\n  --iv-hex {} ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date);
+        self.ranges.iter().map(line).collect()
+    }
+}
+
+/// Now, as `2026-01-31T23:59:59Z`.
+pub(crate) fn now() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    show_date(since.as_secs())
+}
+
+/// Seconds since 1970 as a date of the Gregorian calendar.
+fn show_date(seconds: u64) -> String {
+    let (mut days, clock) = (seconds / 86_400, seconds % 86_400);
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (h, m, s) = (clock / 3600, clock / 60 % 60, clock % 60);
+    format!("{year}-{month:02}-{:02}T{h:02}:{m:02}:{s:02}Z", days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn range(iv: u128, blocks: u64, out: &str, key_id: &str) -> Range {
+        let (out, key_id) = (out.to_owned(), key_id.to_owned());
+        Range { iv: Iv(iv), blocks, bytes: 16 * blocks, out, date: now(), key_id, written: true }
+    }
+
+    fn counters(a: u128, n: u64) -> HashSet<u128> {
+        (0..n).map(|i| a.wrapping_add(u128::from(i))).collect()
+    }
+
+    #[test]
+    fn edges() {
+        assert!(!overlap(0, 0, 0, 5) && !overlap(0, 5, 0, 0));
+        assert!(overlap(7, 1, 7, 1));
+        assert!(!overlap(0, 5, 5, 5) && overlap(0, 6, 5, 5));
+        assert!(overlap(u128::MAX, 2, 0, 1) && !overlap(u128::MAX, 1, 0, 1));
+        assert!(overlap(5, u64::MAX, 5 + u128::from(u64::MAX) - 1, 1));
+        assert!(!overlap(5, u64::MAX, 5 + u128::from(u64::MAX), 1));
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_counting(base: u128, da in 0u128..40, n in 0u64..20, db in 0u128..40, m in 0u64..20) {
+            for base in [base, 0, u128::MAX - 20] {
+                let (a, b) = (base.wrapping_add(da), base.wrapping_add(db));
+                let naive = !counters(a, n).is_disjoint(&counters(b, m));
+                prop_assert_eq!(overlap(a, n, b, m), naive);
+                prop_assert_eq!(overlap(b, m, a, n), naive);
+            }
+        }
+    }
+
+    #[test]
+    fn clashes_are_found_in_any_range() {
+        let ledger = Ledger { key_id: None, ranges: vec![range(0, 4, "a", "k"), range(100, 4, "b", GIVEN)] };
+        assert_eq!(ledger.clash(Iv(103), 1).map(|r| r.out.as_str()), Some("b"));
+        assert!(ledger.clash(Iv(4), 96).is_none());
+        assert!(ledger.clash(Iv(u128::MAX), 2).is_some());
+    }
+
+    #[test]
+    fn the_counter_of_a_file_is_found() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.find("a", 64, "k"), Err(NoIv::Empty));
+        ledger.ranges.push(range(1, 4, "a", "k"));
+        assert_eq!(ledger.find("moved", 64, "k"), Ok(Iv(1)));
+        assert!(matches!(ledger.find("a", 64, GIVEN), Err(NoIv::OtherKey(_))));
+        ledger.ranges.push(range(50, 4, "b", "k"));
+        assert_eq!(ledger.find("moved", 64, "k"), Err(NoIv::Several));
+        ledger.ranges.push(range(90, 4, "a", "k"));
+        assert_eq!(ledger.find("a", 64, "k"), Ok(Iv(90)), "the newest of a file that was replaced");
+        ledger.ranges.push(Range { written: false, ..range(130, 4, "a", "k") });
+        assert_eq!(ledger.find("a", 64, "k"), Ok(Iv(90)), "a run that failed replaced nothing");
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(show_date(0), "1970-01-01T00:00:00Z");
+        assert_eq!(show_date(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(show_date(4_107_542_399), "2100-02-28T23:59:59Z");
+        assert_eq!(show_date(4_107_542_400), "2100-03-01T00:00:00Z");
+        assert_eq!(show_date(1_767_225_599), "2025-12-31T23:59:59Z");
+    }
+}
