@@ -1,0 +1,141 @@
+//! What the owner's process and a party's say to each other over the party's stdin and stdout: one JSON line each.
+
+use crate::{
+    error::Failure,
+    plan::{KeyMode, Plan},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::{Path, PathBuf},
+};
+use zeroize::{Zeroize, Zeroizing};
+
+/// The owner to a party.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ToParty {
+    /// First: who it is, and where its share is kept.
+    Setup(Setup),
+    /// Then: where the others are, and the plan.
+    Start(Start),
+    /// All three have prepared their share files: they may appear.
+    Keep,
+    /// The result is complete.
+    Bye,
+}
+
+/// What a party needs before it listens. No `Debug`: it holds a private key.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Setup {
+    /// Certificate and private key of this run.
+    pub(crate) pem: String,
+    pub(crate) key: KeyMode,
+    /// The key directory, as hexadecimal digits: paths need not be text.
+    pub(crate) dir: Option<String>,
+    /// The tier that the owner runs with.
+    pub(crate) aes_backend: String,
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        self.pem.zeroize();
+    }
+}
+
+/// What a party needs to join.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) plan: Plan,
+    /// 32 hexadecimal digits.
+    pub(crate) session: String,
+    pub(crate) transport: String,
+    /// Of the parties, in order.
+    pub(crate) addresses: Vec<String>,
+    /// Of the parties, in order, then the owner's.
+    pub(crate) pins: Vec<String>,
+}
+
+/// A party to the owner.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FromParty {
+    /// It listens.
+    Ready {
+        /// Where.
+        address: String,
+        /// The key that its share file belongs to.
+        key_id: Option<String>,
+    },
+    /// Its share file is prepared.
+    Prepared,
+    /// Its share file is in place.
+    Kept,
+    /// It has sent everything.
+    Done(Stats),
+    /// It gives up.
+    Failed(Failure),
+}
+
+/// What a party measured of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Stats {
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) rounds: u64,
+    pub(crate) peak_memory_bytes: Option<u64>,
+}
+
+/// Writes one line.
+pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
+    let mut line = Zeroizing::new(serde_json::to_vec(message)?);
+    line.push(b'\n');
+    to.write_all(&line)?;
+    to.flush()
+}
+
+/// Reads one line's message.
+pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|e| e.to_string())
+}
+
+/// A path as text, whatever its bytes.
+pub(crate) fn path_to_text(path: &Path) -> String {
+    hex::encode(path.as_os_str().as_bytes())
+}
+
+/// What [`path_to_text`] wrote.
+pub(crate) fn text_to_path(text: &str) -> Result<PathBuf, String> {
+    Ok(PathBuf::from(OsString::from_vec(hex::decode(text).map_err(|e| e.to_string())?)))
+}
+
+/// The most memory that this process ever had resident.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive() {
+        let mut line = vec![];
+        let ready = FromParty::Ready { address: "127.0.0.1:1".into(), key_id: None };
+        say(&mut line, &ready).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
+        let heard = hear(std::str::from_utf8(&line).unwrap_or_default());
+        assert!(matches!(heard, Ok(FromParty::Ready { .. })), "{heard:?}");
+        assert!(hear::<FromParty>("{\"ready\":1}").is_err());
+    }
+
+    #[test]
+    fn any_path_survives() {
+        let path = PathBuf::from(OsString::from_vec(vec![b'/', 0xff, b' ', b'\n']));
+        assert_eq!(text_to_path(&path_to_text(&path)), Ok(path));
+    }
+}

@@ -1,0 +1,234 @@
+//! What the three parties and the owner agree on before a run, and how the file is cut.
+
+use crate::{error::Error, key::Iv, size};
+use hushwire_rep3::Sbox;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// AGREEMENT: blocks that a lane computes at once, where memory allows: 128 KiB, which stay in the cache.
+const CHUNK_BLOCKS: u32 = 8192;
+/// Below this many blocks a message is shorter than a packet, and more memory is not what helps.
+const LEAST_CHUNK_BLOCKS: u32 = 256;
+/// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
+const LANES: u16 = 4;
+/// Shards from here on are for the key.
+const KEY_SHARDS: u32 = u32::MAX - 15;
+/// Where the key is drawn.
+pub(crate) const DRAW_SHARD: u32 = KEY_SHARDS;
+/// Where the key is expanded.
+pub(crate) const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
+
+/// Where the key comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum KeyMode {
+    /// The owner shares its expansion with the parties, who forget it.
+    Given,
+    /// As `Given`, and the parties keep their shares of the key.
+    Imported,
+    /// The parties draw it, and keep their shares.
+    Drawn,
+    /// The parties have kept shares of it.
+    Kept,
+}
+
+impl KeyMode {
+    /// Whether the owner sends shares of round keys.
+    pub(crate) fn from_owner(self) -> bool {
+        matches!(self, Self::Given | Self::Imported)
+    }
+
+    /// Whether the parties write share files.
+    pub(crate) fn stores(self) -> bool {
+        matches!(self, Self::Imported | Self::Drawn)
+    }
+}
+
+/// One run, as all four agree on it. Its digest is compared in the handshake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// What is computed.
+    pub(crate) job: String,
+    pub(crate) iv: Iv,
+    /// The length of the file.
+    pub(crate) bytes: u64,
+    pub(crate) key: KeyMode,
+    /// The key's name where it is kept, as hexadecimal digits.
+    pub(crate) key_id: Option<String>,
+    pub(crate) cut: Cut,
+}
+
+/// How a file is cut and computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cut {
+    pub(crate) sbox: String,
+    pub(crate) chunk_blocks: u32,
+    /// Compute threads of each party.
+    pub(crate) threads: u16,
+    /// Lanes of each thread.
+    pub(crate) lanes: u16,
+}
+
+impl Plan {
+    /// Digests of the job and of every other parameter.
+    pub(crate) fn digests(&self) -> Result<([u8; 32], [u8; 32]), Error> {
+        let text = |plan: &Self| {
+            let json = serde_json::to_vec(plan);
+            json.map_err(|e| Error::Internal { doing: "digesting the plan", cause: e.to_string() })
+        };
+        let params = serde_json::to_vec(&self.cut)
+            .map_err(|e| Error::Internal { doing: "digesting the plan", cause: e.to_string() })?;
+        Ok((*blake3::hash(&text(self)?).as_bytes(), *blake3::hash(&params).as_bytes()))
+    }
+
+    /// 16-byte blocks, the broken last one included.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.bytes.div_ceil(16)
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        16 * u64::from(self.cut.chunk_blocks)
+    }
+
+    /// Chunks of the file; `Cut::fit` made sure that they can be counted.
+    pub(crate) fn chunks(&self) -> u32 {
+        self.bytes.div_ceil(self.chunk_bytes()) as u32
+    }
+
+    /// Where chunk `c` lies in the file.
+    pub(crate) fn place(&self, c: u32) -> Range<u64> {
+        let from = u64::from(c) * self.chunk_bytes();
+        from..(from + self.chunk_bytes()).min(self.bytes)
+    }
+
+    /// Bytes of chunk `c`.
+    pub(crate) fn bytes_of(&self, c: u32) -> usize {
+        let place = self.place(c);
+        (place.end - place.start) as usize
+    }
+
+    /// The counter of chunk `c`'s first block.
+    pub(crate) fn first_counter(&self, c: u32) -> u128 {
+        self.iv.0.wrapping_add(u128::from(c) * u128::from(self.cut.chunk_blocks))
+    }
+
+    /// The thread that computes chunk `c`, and the client lane that carries it.
+    pub(crate) fn thread_of(&self, c: u32) -> u16 {
+        (c % u32::from(self.cut.threads)) as u16
+    }
+
+    /// The party to whom the owner sends its share of chunk `c`; the others expand theirs.
+    pub(crate) fn explicit(c: u32) -> usize {
+        (c % 3) as usize
+    }
+
+    /// The ring lane for keys, after those of the threads.
+    pub(crate) fn key_lane(&self) -> u16 {
+        self.cut.threads * self.cut.lanes
+    }
+}
+
+/// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded up.
+const BASE_BYTES: u64 = 20 << 20;
+
+/// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages. Measured, rounded up.
+fn lane_bytes_per_block(sbox: Sbox) -> u64 {
+    match sbox {
+        Sbox::Tower => 400,
+        Sbox::Gf256 => 500,
+        Sbox::Bp32 => 900,
+    }
+}
+
+impl Cut {
+    /// Memory of one process that computes so.
+    fn memory(sbox: Sbox, chunk_blocks: u32, threads: u16, lanes: u16) -> u64 {
+        let lanes = u64::from(threads) * u64::from(lanes);
+        // Each lane has two links with two TLS buffers; each thread has a client lane.
+        let links = (2 * lanes + 2 * u64::from(threads) + 2) * (96 << 10);
+        BASE_BYTES + links + lanes * u64::from(chunk_blocks) * lane_bytes_per_block(sbox)
+    }
+
+    /// The largest chunks and the most lanes that keep every process within `memory`.
+    pub(crate) fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Error> {
+        let cut = |chunk_blocks, lanes| Cut { sbox: sbox.name().to_owned(), chunk_blocks, threads, lanes };
+        let mut choices = vec![];
+        let mut chunk = CHUNK_BLOCKS;
+        while chunk >= LEAST_CHUNK_BLOCKS {
+            choices.push((chunk, LANES));
+            chunk /= 2;
+        }
+        choices.extend([(LEAST_CHUNK_BLOCKS, 2), (LEAST_CHUNK_BLOCKS, 1)]);
+        let fits = |&(chunk, lanes): &(u32, u16)| Self::memory(sbox, chunk, threads, lanes) <= memory;
+        let Some((chunk_blocks, lanes)) = choices.into_iter().find(fits) else {
+            let least = Self::memory(sbox, LEAST_CHUNK_BLOCKS, threads, 1).div_ceil(1 << 20);
+            return Err(Error::Usage(format!(
+                "--memory {} is too small for {threads} threads with S-box {sbox}; give at least --memory {least}MiB",
+                size::show(memory)
+            )));
+        };
+        let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
+        if chunks > u64::from(KEY_SHARDS) {
+            let most = size::show(16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS));
+            return Err(Error::Usage(format!(
+                "the file is longer than {most}, the most for chunks of {chunk_blocks} blocks; \
+                 give more --memory for larger chunks, or split the file"
+            )));
+        }
+        // A short file needs fewer connections.
+        let threads = u64::from(threads).min(chunks.max(1)) as u16;
+        let lanes = u64::from(lanes).min(chunks.div_ceil(u64::from(threads)).max(1)) as u16;
+        Ok(Cut { threads, ..cut(chunk_blocks, lanes) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plan(bytes: u64, threads: u16, memory: u64) -> Plan {
+        let cut = Cut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e}"));
+        Plan { job: "test".into(), iv: Iv(u128::MAX - 5), bytes, key: KeyMode::Given, key_id: None, cut }
+    }
+
+    #[test]
+    fn ample_memory_gives_the_full_chunk() {
+        let cut = plan(1 << 30, 2, 256 << 20).cut;
+        assert_eq!((cut.chunk_blocks, cut.threads, cut.lanes), (CHUNK_BLOCKS, 2, LANES));
+        let cut = plan(17, 2, 256 << 20).cut;
+        assert_eq!((cut.threads, cut.lanes), (1, 1), "a short file needs one lane");
+    }
+
+    #[test]
+    fn too_little_memory_names_the_minimum() {
+        let error =
+            Cut::fit(Sbox::Bp32, 1 << 30, 4, 1 << 20).err().map(|e| e.to_string()).unwrap_or_default();
+        let least = error.split("--memory ").last().unwrap_or_default();
+        let least = size::parse(least).unwrap_or_else(|e| panic!("{error}: {e}"));
+        assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least).is_ok());
+        assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least - (2 << 20)).is_err());
+    }
+
+    #[test]
+    fn a_file_with_too_many_chunks_is_refused() {
+        assert!(Cut::fit(Sbox::Tower, u64::MAX, 1, 1 << 30).is_err());
+        assert!(Cut::fit(Sbox::Tower, 500 << 40, 1, 1 << 30).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_cover_the_file(bytes in 0u64..(64 << 20), threads in 1u16..5, mib in 40u64..300) {
+            let plan = plan(bytes, threads, mib << 20);
+            let mut at = 0;
+            for c in 0..plan.chunks() {
+                let place = plan.place(c);
+                prop_assert_eq!(place.start, at);
+                prop_assert_eq!(plan.first_counter(c), plan.iv.0.wrapping_add(u128::from(at / 16)));
+                prop_assert!(plan.bytes_of(c) > 0 && plan.thread_of(c) < plan.cut.threads);
+                at = place.end;
+            }
+            prop_assert_eq!(at, bytes);
+        }
+    }
+}

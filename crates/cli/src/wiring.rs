@@ -1,0 +1,44 @@
+//! From a start order to a session's configuration, the same way for the owner and the parties.
+
+use crate::{control::Start, error::Error};
+use hushwire_wire::{PartyId, PeerConfig, SessionConfig, SessionId};
+use std::time::Duration;
+
+/// LOCAL: all processes are on this machine and start together; a loaded one may take a while.
+const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: longer than any disk should take.
+const STALL: Duration = Duration::from_secs(120);
+
+fn bad<E: ToString>(e: E) -> Error {
+    Error::Internal { doing: "reading a start order", cause: e.to_string() }
+}
+
+/// The session's name.
+pub(crate) fn session_id(start: &Start) -> Result<SessionId, Error> {
+    let mut id = [0; 16];
+    hex::decode_to_slice(&start.session, &mut id).map_err(bad)?;
+    Ok(SessionId(id))
+}
+
+/// What `me` needs to join: parties list all others, the owner lists the parties.
+pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error> {
+    let (job_digest, params) = start.plan.digests()?;
+    let pins = start.pins.iter().map(|pin| pin.parse()).collect::<Result<Vec<_>, _>>().map_err(bad)?;
+    let ids = [PartyId(0), PartyId(1), PartyId(2), PartyId::OWNER];
+    let addresses = start.addresses.iter().cloned().map(Some).chain([None]);
+    let all = ids.into_iter().zip(addresses).zip(pins);
+    let peers = all.map(|((id, address), pin)| PeerConfig { id, address, pin }).filter(|peer| peer.id != me);
+    Ok(SessionConfig {
+        me,
+        session: session_id(start)?,
+        job_digest,
+        params,
+        lanes: start.plan.key_lane() + 1,
+        client_lanes: start.plan.cut.threads,
+        peers: peers.collect(),
+        transport: start.transport.parse()?,
+        connect_timeout: CONNECT,
+        stall: STALL,
+        socket_buffer: None,
+    })
+}
