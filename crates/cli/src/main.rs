@@ -1,3 +1,59 @@
 //! The `hushwire` command.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod args;
+mod bench;
+mod control;
+mod crew;
+mod error;
+mod files;
+mod job;
+mod key;
+mod key_dir;
+mod ledger;
+mod local;
+mod owner;
+mod party;
+mod plan;
+mod report;
+mod share_file;
+mod size;
+mod wiring;
+
+use args::{Cli, Command, LocalJob};
+use clap::Parser;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    end_on_panic();
+    allow_many_files();
+    let result = match Cli::parse().command {
+        Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Party { index } => party::main(index),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::from(e.code())
+        }
+    }
+}
+
+/// A bug in one thread ends the process, so that no other thread waits for it.
+fn end_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        report(info);
+        std::process::exit(101);
+    }));
+}
+
+/// Each lane is a connection; many threads need more than the usual 1024.
+fn allow_many_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where it is refused, few threads still work.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}

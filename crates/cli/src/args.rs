@@ -1,0 +1,144 @@
+//! The command line.
+
+use crate::{bench::BenchArgs, size};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it worked
+  1  a bug, or a benchmark failed
+  2  the command line is wrong
+  3  a party or the network failed
+  4  a file could not be used
+  5  refused because it would not be safe
+
+Start here, in any directory:
+  hushwire local aes-ctr";
+
+/// Multi-party computation: several parties compute on data that none of them sees.
+#[derive(Parser)]
+#[command(name = "hushwire", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run a job with all parties on this machine, each in a process of its own.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire local aes-ctr --in letter.txt"
+    )]
+    Local {
+        #[command(subcommand)]
+        job: LocalJob,
+    },
+    /// Measure against the limit of this machine, and draw what was measured.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire bench aes3 --quick --json aes3.json\n  hushwire bench plot aes3.json --out aes3.svg"
+    )]
+    Bench(BenchArgs),
+    /// One party of a local run; started by `local`, never by hand.
+    #[command(name = "__party", hide = true)]
+    Party {
+        /// 0, 1 or 2.
+        index: u8,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum LocalJob {
+    /// Encrypt or decrypt a file with AES-128 in counter mode under a key that no party holds.
+    AesCtr(Box<AesCtrArgs>),
+}
+
+const AES_CTR_HELP: &str = "\
+Examples:
+  hushwire local aes-ctr                             encrypt a sample text under a fresh key
+  hushwire local aes-ctr --in a.txt                  a.txt.enc; the key's shares in a.txt.enc.keys/
+  hushwire local aes-ctr --decrypt --in a.txt.enc    a.txt.dec, under that key
+  hushwire local aes-ctr --in a.txt --key-file k --iv-hex 000102030405060708090a0b0c0d0e0f
+                                                     what `openssl enc -aes-128-ctr -K .. -iv ..` writes
+  hushwire local aes-ctr --in b.txt --key-shares a.txt.enc.keys
+                                                     a second file under the first one's key
+
+Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one
+key: the key directory's ledger.json records what was used, and a run that would use it again is refused.
+
+The report compares the speed with the PRF bound: how many AES blocks a second the CPU's AES units alone would allow
+(measured in the run, times the cores that the parties can use), divided by the AES calls that the three parties need
+per block for their randomness.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+5 refused because it would not be safe.";
+
+/// Encrypt or decrypt a file with AES-128 in counter mode. The file is shared to three party processes on this
+/// machine; none of them sees it, or the key. The output equals that of openssl.
+#[derive(Args)]
+#[command(after_help = AES_CTR_HELP)]
+pub(crate) struct AesCtrArgs {
+    /// The file to read [default: hushwire-sample.txt, made here if it is not there]
+    #[arg(long = "in", value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// The file to write, which appears when it is whole [default: IN.enc; with --decrypt IN less .enc, with .dec]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Decrypt: find the counter in the key directory, and record nothing
+    #[arg(long)]
+    pub(crate) decrypt: bool,
+    /// The key as 32 hexadecimal digits; other users see it in process lists, so prefer --key-file
+    #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
+    pub(crate) key_hex: Option<String>,
+    /// A file with the key: 16 bytes, or 32 hexadecimal digits
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// The directory of the key's shares and its ledger: drawn on first use, taken up again later; with a key given,
+    /// that one is imported [default: OUT.keys; with --decrypt IN.keys]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) key_shares: Option<PathBuf>,
+    /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
+    #[arg(long, value_name = "HEX")]
+    pub(crate) iv_hex: Option<String>,
+    /// How S-boxes are computed on shares: tower sends least, gf256 has the fewest rounds, bp32 is a Boolean circuit
+    #[arg(long, value_name = "NAME", default_value = "tower", value_parser = ["tower", "gf256", "bp32"])]
+    pub(crate) sbox: String,
+    /// Compute threads of each party's process
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(crate) threads: u16,
+    /// Memory that each process may use, as in 64MiB; longer files are streamed
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
+    pub(crate) memory: u64,
+    /// How the processes talk: tcp-tls, or tcp-insecure to measure what TLS costs
+    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure"])]
+    pub(crate) transport: String,
+    /// Write a report for programs to FILE; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
+    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
+    pub(crate) aes_backend: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_visible_command_shows_an_example() {
+        for mut command in Cli::command().get_subcommands().filter(|c| !c.is_hide_set()).cloned() {
+            assert!(command.render_help().to_string().contains("Example"), "{}", command.get_name());
+            for mut job in command.get_subcommands().filter(|c| c.get_name() != "help").cloned() {
+                assert!(job.render_help().to_string().contains("Example"), "{}", job.get_name());
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The three party processes: started, heard, and ended together.
+
+use crate::{
+    control::{self, FromParty, Stats, ToParty},
+    error::{Error, Failure},
+    owner::Streamed,
+};
+use hushwire_wire::NetError;
+use std::{
+    io::{BufRead, BufReader},
+    os::unix::process::ExitStatusExt,
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The hidden subcommand that a party runs.
+pub(crate) const PARTY_COMMAND: &str = "__party";
+/// LOCAL: how long after the first failure the others may say what they saw.
+const VERDICT: Duration = Duration::from_millis(1500);
+/// LOCAL: how often an ending process is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What happens in one of the four processes.
+pub(crate) enum Event {
+    /// A party said something else than that it failed.
+    Said(usize, FromParty),
+    /// A party's process is gone.
+    Ended(usize, ExitStatus),
+    /// The owner's own part is over.
+    Owner(Result<Streamed, Error>),
+}
+
+/// The party processes. Dropping it ends those that still run.
+pub(crate) struct Crew {
+    parties: Vec<Party>,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+    /// What is under way, for errors.
+    phase: &'static str,
+    /// In the order in which they came.
+    reports: Vec<Failure>,
+    ended: Vec<(usize, ExitStatus)>,
+    done: [Option<Stats>; 3],
+    owner_error: Option<Error>,
+}
+
+struct Party {
+    child: Arc<Mutex<Child>>,
+    /// Closing it ends the process.
+    stdin: ChildStdin,
+}
+
+impl Crew {
+    /// Starts three processes of this program.
+    pub(crate) fn start() -> Result<Self, Error> {
+        let wrong = |e: std::io::Error| Error::Internal { doing: "starting a party", cause: e.to_string() };
+        let program = std::env::current_exe().map_err(wrong)?;
+        let (sender, events) = mpsc::channel();
+        let mut crew = Self {
+            parties: vec![],
+            events,
+            sender,
+            phase: "start",
+            reports: vec![],
+            ended: vec![],
+            done: [const { None }; 3],
+            owner_error: None,
+        };
+        for party in 0..3 {
+            let mut command = Command::new(&program);
+            command.args([PARTY_COMMAND, &party.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().map_err(wrong)?;
+            let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+                return Err(wrong(std::io::ErrorKind::BrokenPipe.into()));
+            };
+            let child = Arc::new(Mutex::new(child));
+            let (ears, watched) = (crew.sender.clone(), child.clone());
+            thread::spawn(move || listen(party, stdout, &watched, &ears));
+            crew.parties.push(Party { child, stdin });
+        }
+        Ok(crew)
+    }
+
+    /// Where the owner's own part reports to.
+    pub(crate) fn events(&self) -> Sender<Event> {
+        self.sender.clone()
+    }
+
+    /// Names what is under way.
+    pub(crate) fn enter(&mut self, phase: &'static str) {
+        self.phase = phase;
+    }
+
+    /// Tells one party. That it is gone shows as an event.
+    pub(crate) fn tell(&mut self, party: usize, message: &ToParty) {
+        let _ = control::say(&mut self.parties[party].stdin, message);
+    }
+
+    /// Tells all parties.
+    pub(crate) fn tell_all(&mut self, message: &ToParty) {
+        for party in 0..self.parties.len() {
+            self.tell(party, message);
+        }
+    }
+
+    /// The next event that is not a failure; a failure ends in the verdict on who is to blame.
+    pub(crate) fn next(&mut self) -> Result<Event, Error> {
+        loop {
+            // `self.sender` lives, so the queue never closes.
+            let Ok(event) = self.events.recv() else {
+                return Err(Error::Internal { doing: "waiting for the parties", cause: "no events".into() });
+            };
+            match self.note(event) {
+                Some(event) => return Ok(event),
+                None => return Err(self.verdict()),
+            }
+        }
+    }
+
+    /// What every party measured, once all are done.
+    pub(crate) fn stats(&self) -> Option<Vec<Stats>> {
+        self.done.iter().cloned().collect()
+    }
+
+    /// Remembers what an event says; `None` when it is a failure.
+    fn note(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::Said(_, FromParty::Failed(failure)) => {
+                self.reports.push(failure);
+                None
+            }
+            Event::Said(party, FromParty::Done(ref stats)) => {
+                self.done[party] = Some(stats.clone());
+                Some(event)
+            }
+            Event::Said(..) | Event::Owner(Ok(_)) => Some(event),
+            Event::Ended(party, status) => {
+                self.ended.push((party, status));
+                (status.success() && self.done[party].is_some()).then_some(event)
+            }
+            Event::Owner(Err(error)) => {
+                // A disk that failed also closes links; the disk's error stays.
+                if self.owner_error.as_ref().is_none_or(|e| matches!(e, Error::Net(_))) {
+                    self.owner_error = Some(error);
+                }
+                None
+            }
+        }
+    }
+
+    /// Hears the others for a moment, then names the failure that caused the rest.
+    fn verdict(&mut self) -> Error {
+        let deadline = Instant::now() + VERDICT;
+        while self.ended.len() < 3 {
+            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(event) => drop(self.note(event)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let net = |e: &Error| matches!(e, Error::Net(_));
+        let late = |e: &Error| matches!(e, Error::Net(NetError::Closed { .. } | NetError::Dropped { .. }));
+        let silent =
+            |party: usize| !self.reports.iter().any(|r| r.party == party) && self.done[party].is_none();
+        if let Some(error) = self.owner_error.take_if(|e| !net(e)) {
+            return error;
+        }
+        if let Some((party, status)) = self.ended.iter().find(|(party, _)| silent(*party)) {
+            let cause = match status.signal() {
+                Some(signal) => format!("its process was killed by signal {signal}"),
+                None => format!("its process ended without a report, with {status}"),
+            };
+            return Error::Party(Failure {
+                party: *party,
+                step: self.phase.to_owned(),
+                cause,
+                remedy: "nothing was written; see the system's log for who killed it (out of memory?) and start again"
+                    .to_owned(),
+                code: 3,
+                consequence: false,
+            });
+        }
+        if let Some(failure) = self.reports.iter().find(|r| !r.consequence) {
+            return Error::Party(failure.clone());
+        }
+        if let Some(error) = self.owner_error.take_if(|e| !late(e)) {
+            return error;
+        }
+        match (self.reports.first(), self.owner_error.take()) {
+            (Some(failure), _) => Error::Party(failure.clone()),
+            (None, Some(error)) => error,
+            (None, None) => {
+                Error::Internal { doing: "running the parties", cause: "all of them ended".into() }
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        for party in &self.parties {
+            let mut child = lock(&party.child);
+            // Gone already, or about to be.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Passes on what a party says, then that it ended.
+fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Sender<Event>) {
+    for line in BufReader::new(stdout).lines() {
+        let Ok(line) = line else { break };
+        let said = control::hear(&line).unwrap_or_else(|e| {
+            let error = Error::Internal { doing: "hearing a party", cause: e };
+            FromParty::Failed(Failure::new(party, "start", &error))
+        });
+        if events.send(Event::Said(party, said)).is_err() {
+            return;
+        }
+    }
+    loop {
+        // Not locked while it waits: the process may have to be killed meanwhile.
+        if let Ok(Some(status)) = lock(child).try_wait() {
+            let _ = events.send(Event::Ended(party, status));
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,202 @@
+//! `hushwire local aes-ctr`: the owner's process, from the command line to the report.
+
+use crate::{
+    args::AesCtrArgs,
+    control::{FromParty, Setup, Start, ToParty, path_to_text},
+    crew::{Crew, Event},
+    error::Error,
+    files::NewFile,
+    job::{self, Files, Job},
+    owner::{Owner, Streamed},
+    plan::KeyMode,
+    report::{Report, Run},
+    share_file,
+};
+use hushwire_aes::Backend;
+use hushwire_wire::{Identity, SessionId};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::{
+    io::{IsTerminal, stderr},
+    path::Path,
+    time::Instant,
+};
+
+/// Runs the job.
+pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
+    let begun = Instant::now();
+    let backend = match &args.aes_backend {
+        Some(name) if !name.is_empty() => Backend::named(name).map_err(|e| Error::Usage(e.to_string()))?,
+        _ => Backend::best(),
+    };
+    let files = job::files(args)?;
+    let key = job::given_key(args)?;
+    if args.transport == "tcp-insecure" {
+        eprintln!(
+            "warning: tcp-insecure hides nothing from other programs on this machine; it is for measuring"
+        );
+    }
+    // Both start now, so that a directory that cannot be written shows before the work.
+    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
+    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let output = NewFile::create(&files.out, 0o666)?;
+    output.reserve(files.bytes)?;
+    let mut job = Job::choose(args, &files, key)?;
+
+    let (run, bar) = encrypt(args, backend, &files, &output, &mut job, begun)?;
+    output.commit()?;
+    bar.finish_and_clear();
+    job.written()?;
+    let report = Report::new(args, &files, &job, run);
+    eprint!("{}", report.for_people());
+    match (json, &args.json) {
+        (Some(json), _) => json.write(report.for_programs()?.as_bytes())?,
+        (None, Some(_)) => print!("{}", report.for_programs()?),
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// Starts the parties, and streams the file through them into `output`.
+fn encrypt(
+    args: &AesCtrArgs,
+    backend: Backend,
+    files: &Files,
+    output: &NewFile,
+    job: &mut Job,
+    begun: Instant,
+) -> Result<(Run, ProgressBar), Error> {
+    let mut crew = Crew::start()?;
+    let identities = identities()?;
+    for (party, identity) in identities[..3].iter().enumerate() {
+        let setup = Setup {
+            pem: identity.to_pem().to_string(),
+            key: job.plan.key,
+            dir: job.dir.as_ref().map(|dir| path_to_text(dir.path())),
+            aes_backend: backend.tier().name().to_owned(),
+        };
+        crew.tell(party, &ToParty::Setup(setup));
+    }
+    let (addresses, key_ids) = ready(&mut crew)?;
+    check_shares(job, &key_ids)?;
+    job.reserve()?;
+
+    let session = SessionId::fresh()
+        .map_err(|e| Error::Internal { doing: "naming the session", cause: e.to_string() })?;
+    let start = Start {
+        plan: job.plan.clone(),
+        session: session.to_string(),
+        transport: args.transport.clone(),
+        addresses,
+        pins: identities.iter().map(|identity| identity.pin().to_string()).collect(),
+    };
+    crew.tell_all(&ToParty::Start(start.clone()));
+    crew.enter("key set-up");
+    let bar = progress(files.bytes);
+    let [.., identity] = identities;
+    let owner = Owner {
+        start,
+        identity,
+        backend,
+        key: job.key.take(),
+        input: files.file.try_clone().map_err(|e| Error::io("read", &files.input, &e))?,
+        in_path: files.input.clone(),
+        output: output.writer()?,
+        out_path: files.out.clone(),
+        bar: bar.clone(),
+    };
+    owner.spawn(crew.events());
+    let streamed = attend(&mut crew, job)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let parties = crew.stats().unwrap_or_default();
+    crew.tell_all(&ToParty::Bye);
+    Ok((Run { backend, seconds, streamed, parties }, bar))
+}
+
+/// Throw-away identities of the parties, then the owner's.
+fn identities() -> Result<[Identity; 4], Error> {
+    let wrong = |e: hushwire_wire::IdentityError| Error::Internal {
+        doing: "making certificates",
+        cause: e.to_string(),
+    };
+    let new = |name| Identity::generate(name).map_err(wrong);
+    Ok([new("party 0")?, new("party 1")?, new("party 2")?, new("owner")?])
+}
+
+/// Waits until all parties listen: where, and for which key.
+fn ready(crew: &mut Crew) -> Result<(Vec<String>, Vec<Option<String>>), Error> {
+    let mut found = [const { None }; 3];
+    while found.iter().any(Option::is_none) {
+        if let Event::Said(party, FromParty::Ready { address, key_id }) = crew.next()? {
+            found[party] = Some((address, key_id));
+        }
+    }
+    Ok(found.into_iter().flatten().unzip())
+}
+
+/// The three share files and the ledger must belong to one key. An odd one is named.
+fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
+    let (KeyMode::Kept, Some(dir)) = (job.plan.key, &job.dir) else { return Ok(()) };
+    let votes = |id: &Option<String>| ids.iter().filter(|other| *other == id).count();
+    let common = ids.iter().max_by_key(|id| votes(id)).cloned().flatten();
+    let ours = job.plan.key_id.clone().or(common);
+    if let Some(party) = ids.iter().position(|id| *id != ours) {
+        let path = share_file::path(dir.path(), party);
+        let all = ids.iter().all(|id| *id != ours);
+        let cause = if all {
+            "the shares belong to another key than the ledger beside them".to_owned()
+        } else {
+            format!(
+                "party {party}'s share belongs to another key than those of the others: files were mixed up"
+            )
+        };
+        let remedy = "put back the files that were made together, from a backup";
+        return Err(Error::file("use the share", &path, cause, remedy));
+    }
+    job.plan.key_id = ours;
+    Ok(())
+}
+
+/// Follows the run to its end: the shares of a new key appear together, then the result.
+fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
+    let (mut prepared, mut kept) = (0, 0);
+    let mut streamed = None;
+    if !job.plan.key.stores() {
+        job.unlock();
+        crew.enter("encryption");
+    }
+    loop {
+        match crew.next()? {
+            Event::Said(_, FromParty::Prepared) => {
+                prepared += 1;
+                if prepared == 3 {
+                    crew.tell_all(&ToParty::Keep);
+                }
+            }
+            Event::Said(_, FromParty::Kept) => {
+                kept += 1;
+                if kept == 3 {
+                    job.unlock();
+                    crew.enter("encryption");
+                }
+            }
+            Event::Owner(Ok(result)) => streamed = Some(result),
+            _ => {}
+        }
+        if crew.stats().is_some() {
+            if let Some(streamed) = streamed {
+                return Ok(streamed);
+            }
+        }
+    }
+}
+
+/// A bar for people at a terminal.
+fn progress(bytes: u64) -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(bytes);
+    let style = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec}, {eta} left";
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

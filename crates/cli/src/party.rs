@@ -1,0 +1,349 @@
+//! One party's process: hears its part on stdin, joins the ring, and computes keystream on shares.
+
+use crate::{
+    control::{self, FromParty, Setup, Start, Stats, ToParty, peak_memory, text_to_path},
+    error::{Error, Failure},
+    key::draw,
+    owner::{SECRETS_STEP, plain_share, secrets_len},
+    plan::{DRAW_SHARD, EXPAND_SHARD, KeyMode, Plan},
+    share_file::{self, KeyId},
+    wiring,
+};
+use hushwire_aes::Backend;
+use hushwire_prg::Seed;
+use hushwire_rep3::{
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, xor_into,
+};
+use hushwire_wire::{
+    Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
+    drive::{Lane, Work, pipeline},
+};
+use std::{
+    io,
+    path::PathBuf,
+    process,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
+    thread,
+};
+use zeroize::Zeroizing;
+
+/// Runs party `index` to its end.
+pub(crate) fn main(index: u8) -> ! {
+    let Some(role) = Role::new(index) else {
+        eprintln!("error: parties are 0, 1 and 2");
+        process::exit(2);
+    };
+    let mut party = Party { role, step: "start", orders: orders() };
+    match party.run() {
+        // The owner closes stdin, or says so, when it has everything.
+        Ok(_links) => drop(party.orders.recv()),
+        Err(e) => fail(role, party.step, &e),
+    }
+    process::exit(0)
+}
+
+/// Reports and ends the process, whatever other threads do.
+fn fail(role: Role, step: &str, error: &Error) -> ! {
+    let failure = Failure::new(role.index(), step, error);
+    let code = failure.code;
+    // Without an owner to hear it, nobody is left to tell.
+    let _ = control::say(io::stdout().lock(), &FromParty::Failed(failure));
+    process::exit(code.into())
+}
+
+/// Orders from stdin. The process ends as soon as the owner's is gone.
+fn orders() -> Receiver<ToParty> {
+    let (sender, orders) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = Zeroizing::new(String::new());
+        loop {
+            line.clear();
+            match io::stdin().read_line(&mut line) {
+                Ok(n) if n > 0 => {}
+                _ => process::exit(3),
+            }
+            match control::hear(&line) {
+                Ok(order) => drop(sender.send(order)),
+                Err(e) => {
+                    eprintln!("error: a party process is started by `hushwire local`, not by hand ({e})");
+                    process::exit(2);
+                }
+            }
+        }
+    });
+    orders
+}
+
+struct Party {
+    role: Role,
+    /// For errors.
+    step: &'static str,
+    orders: Receiver<ToParty>,
+}
+
+/// The links of one thread. They stay open until the owner has everything: closing one could overtake data on it.
+type Links = (Vec<Lane<AesBlocks>>, Channel);
+
+/// What the owner gives one party.
+struct Secrets {
+    seed: Seed,
+    /// Shares of the round keys, when the owner has the key.
+    expanded: Option<Shares>,
+}
+
+impl Party {
+    fn run(&mut self) -> Result<Vec<Links>, Error> {
+        let ToParty::Setup(setup) = self.order()? else { return Err(unexpected()) };
+        let backend = Backend::named(&setup.aes_backend).map_err(|e| Error::Usage(e.to_string()))?;
+        let dir = setup.dir.as_deref().map(text_to_path).transpose().map_err(|_| unexpected())?;
+        self.step = "reading the share of the key";
+        let kept = self.kept(&setup, dir.as_ref())?;
+        self.step = "start";
+        let identity = Identity::from_pem(&setup.pem)
+            .map_err(|e| Error::Internal { doing: "reading the identity", cause: e.to_string() })?;
+        let listener = Listener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr().map_err(|_| unexpected())?.to_string();
+        tell(&FromParty::Ready { address, key_id: kept.as_ref().map(|(id, _)| hex::encode(id)) });
+
+        let ToParty::Start(start) = self.order()? else { return Err(unexpected()) };
+        self.step = "connect";
+        let config = wiring::session(&start, self.role.id())?;
+        let mut net = connect(&config, &identity, Some(&listener))?;
+        let meters = [Meter::new(), Meter::new()];
+        self.step = "key set-up";
+        let session = establish(self.role, backend, &start, &mut net, &meters[0])?;
+        let plan = Arc::new(start.plan);
+        let sbox: Sbox = plan.cut.sbox.parse().map_err(Error::Usage)?;
+        let mut clients = client_channels(&mut net, &plan, &meters[1])?;
+        let secrets = receive_secrets(&mut clients[0], plan.key)?;
+        let kept = kept.map(|(_, shares)| shares);
+        let keys = self.keys(&session, &plan, sbox, secrets.expanded, kept, dir, &mut net, &meters[0])?;
+
+        self.step = "computing";
+        let mut threads = vec![];
+        for (t, client) in (0..plan.cut.threads).zip(clients) {
+            let ring =
+                (0..plan.cut.lanes).map(|l| ring(self.role, &mut net, t * plan.cut.lanes + l, &meters[0]));
+            let lanes = ring.map(|channel| channel.map(Lane::new)).collect::<Result<Vec<_>, _>>()?;
+            let job = Stream::new(&session, &plan, sbox, keys.clone(), secrets.seed.clone(), client, t);
+            threads.push((lanes, job));
+        }
+        let links = thread::scope(|scope| {
+            let role = self.role;
+            let compute = move |(mut lanes, mut job): (Vec<Lane<AesBlocks>>, Stream)| -> Links {
+                match pipeline(&mut lanes, &mut job).and_then(|()| job.flush()) {
+                    Ok(()) => (lanes, job.client),
+                    Err(e) => fail(role, "computing", &e.into()),
+                }
+            };
+            let running: Vec<_> = threads.into_iter().map(|job| scope.spawn(move || compute(job))).collect();
+            running.into_iter().flat_map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+        });
+        tell(&FromParty::Done(stats(&plan, &meters)));
+        Ok(links)
+    }
+
+    fn order(&self) -> Result<ToParty, Error> {
+        self.orders.recv().map_err(|_| unexpected())
+    }
+
+    /// This party's share from its file, when the run uses a kept key.
+    fn kept(&self, setup: &Setup, dir: Option<&PathBuf>) -> Result<Option<(KeyId, Shares)>, Error> {
+        match (setup.key, dir) {
+            (KeyMode::Kept, Some(dir)) => share_file::read(dir, self.role).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Round keys, and on the way the share file.
+    #[expect(clippy::too_many_arguments, reason = "each is used once, here")]
+    fn keys(
+        &mut self,
+        session: &Session,
+        plan: &Plan,
+        sbox: Sbox,
+        expanded: Option<Shares>,
+        kept: Option<Shares>,
+        dir: Option<PathBuf>,
+        net: &mut Net,
+        meter: &Meter,
+    ) -> Result<Arc<ExpandedKeys>, Error> {
+        let key = match (plan.key, kept, &expanded) {
+            (KeyMode::Kept, Some(kept), _) => Some(kept),
+            (KeyMode::Drawn, ..) => Some(session.random(DRAW_SHARD, 0, 16)),
+            // The first round key of AES-128 is the key.
+            (KeyMode::Imported, _, Some(all)) => {
+                Some(Shares { own: all.own[..16].to_vec(), next: all.next[..16].to_vec() })
+            }
+            _ => None,
+        };
+        if let (true, Some(key), Some(dir), Some(id)) = (plan.key.stores(), &key, dir, &plan.key_id) {
+            self.step = "storing the share of the key";
+            let mut bytes = [0; 16];
+            hex::decode_to_slice(id, &mut bytes).map_err(|_| unexpected())?;
+            let file = share_file::prepare(&dir, self.role, &bytes, key)?;
+            tell(&FromParty::Prepared);
+            let ToParty::Keep = self.order()? else { return Err(unexpected()) };
+            file.commit()?;
+            tell(&FromParty::Kept);
+        }
+        self.step = "key set-up";
+        let wrong = |e: hushwire_rep3::ShareError| Error::Internal {
+            doing: "expanding the key",
+            cause: e.to_string(),
+        };
+        if let Some(expanded) = expanded {
+            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, &expanded, 1).map_err(wrong)?));
+        }
+        if plan.chunks() == 0 {
+            // Nothing is encrypted, so that nothing need be said.
+            let nothing = Shares::public(self.role, &[0; EXPANDED_BYTES]);
+            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, &nothing, 1).map_err(wrong)?));
+        }
+        let key = key.ok_or_else(unexpected)?;
+        let cx = session.context(EXPAND_SHARD, 0);
+        let expansion = KeyExpansion::new(self.role, sbox, cx, key, Workspace::default()).map_err(wrong)?;
+        let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
+        Ok(Arc::new(lane.run(expansion)?.into_keys().0))
+    }
+}
+
+/// The channel for products: to the left neighbour, from the right one.
+fn ring(role: Role, net: &mut Net, lane: u16, meter: &Meter) -> Result<Channel, NetError> {
+    let mut channel = net.channel(lane, Some(role.left().id()), Some(role.right().id()))?;
+    channel.tap(meter.tap());
+    Ok(channel)
+}
+
+fn establish(
+    role: Role,
+    backend: Backend,
+    start: &Start,
+    net: &mut Net,
+    meter: &Meter,
+) -> Result<Session, Error> {
+    let lane = start.plan.key_lane();
+    let mut channel = net.channel(lane, Some(role.right().id()), Some(role.left().id()))?;
+    channel.tap(meter.tap());
+    let seed = Seed::from_bytes(draw("drawing a session key")?);
+    Ok(Session::establish(role, backend, wiring::session_id(start)?, seed, &mut channel)?)
+}
+
+fn client_channels(net: &mut Net, plan: &Plan, meter: &Meter) -> Result<Vec<Channel>, NetError> {
+    let owner = Some(PartyId::OWNER);
+    let lanes = 0..plan.cut.threads;
+    let mut channels = lanes.map(|t| net.channel(t, owner, owner)).collect::<Result<Vec<_>, _>>()?;
+    channels.iter_mut().for_each(|channel| channel.tap(meter.tap()));
+    Ok(channels)
+}
+
+fn receive_secrets(owner: &mut Channel, key: KeyMode) -> Result<Secrets, Error> {
+    let mut bytes = Zeroizing::new(vec![0; secrets_len(key)]);
+    owner.recv(SECRETS_STEP, &mut bytes)?;
+    let mut seed = [0; 16];
+    seed.copy_from_slice(&bytes[..16]);
+    let expanded = key.from_owner().then(|| Shares::from_bytes(&bytes[16..], EXPANDED_BYTES)).transpose();
+    let expanded =
+        expanded.map_err(|e| Error::Internal { doing: "receiving round keys", cause: e.to_string() })?;
+    Ok(Secrets { seed: Seed::from_bytes(seed), expanded })
+}
+
+fn stats(plan: &Plan, [ring, client]: &[Meter; 2]) -> Stats {
+    let (ring, client) = (ring.reading(), client.reading());
+    let of_keys = ring.exchanges.get(&plan.key_lane()).copied().unwrap_or(0);
+    let lanes = ring.exchanges.iter().filter(|(lane, _)| **lane != plan.key_lane());
+    Stats {
+        bytes_sent: ring.bytes_sent() + client.bytes_sent(),
+        bytes_received: ring.bytes_received() + client.bytes_received(),
+        // Keys come first; then the lanes run beside each other.
+        rounds: of_keys + lanes.map(|(_, n)| *n).max().unwrap_or(0),
+        peak_memory_bytes: peak_memory(),
+    }
+}
+
+fn tell(message: &FromParty) {
+    // The process ends when stdin closes; a lost line shows there.
+    let _ = control::say(io::stdout().lock(), message);
+}
+
+fn unexpected() -> Error {
+    Error::Internal { doing: "following the owner", cause: "an order was missing or out of turn".into() }
+}
+
+/// The chunks of one thread: a keystream share each, to which this party's share of the data is added.
+struct Stream {
+    session: Session,
+    plan: Arc<Plan>,
+    sbox: Sbox,
+    keys: Arc<ExpandedKeys>,
+    seed: Seed,
+    client: Channel,
+    /// The next chunk to begin, and the next to end.
+    begin: u32,
+    end: u32,
+    spare: Vec<Workspace>,
+    /// The result under way to the owner, and the one being made.
+    out: Vec<u8>,
+    next: Vec<u8>,
+}
+
+impl Stream {
+    fn new(
+        session: &Session,
+        plan: &Arc<Plan>,
+        sbox: Sbox,
+        keys: Arc<ExpandedKeys>,
+        seed: Seed,
+        client: Channel,
+        thread: u16,
+    ) -> Self {
+        let (begin, end) = (u32::from(thread), u32::from(thread));
+        let (session, plan) = (session.clone(), plan.clone());
+        Self { session, plan, sbox, keys, seed, client, begin, end, spare: vec![], out: vec![], next: vec![] }
+    }
+
+    /// Sends the rest of the last result.
+    fn flush(&mut self) -> Result<(), NetError> {
+        let sent = std::mem::take(&mut self.out);
+        if sent.is_empty() { Ok(()) } else { self.client.finish("result", &sent, &mut []) }
+    }
+}
+
+impl Work<AesBlocks> for Stream {
+    type Error = NetError;
+
+    fn next(&mut self) -> Result<Option<AesBlocks>, NetError> {
+        let c = self.begin;
+        if c >= self.plan.chunks() {
+            return Ok(None);
+        }
+        self.begin += u32::from(self.plan.cut.threads);
+        let blocks = self.plan.bytes_of(c).div_ceil(16);
+        let (cx, ws) = (self.session.context(c, 0), self.spare.pop().unwrap_or_default());
+        let (role, first, keys) = (self.session.role(), self.plan.first_counter(c), self.keys.clone());
+        Ok(Some(AesBlocks::counter(role, self.sbox, cx, keys, first, blocks, ws)))
+    }
+
+    fn done(&mut self, batch: AesBlocks) -> Result<(), NetError> {
+        let c = self.end;
+        self.end += u32::from(self.plan.cut.threads);
+        self.next.resize(self.plan.bytes_of(c), 0);
+        let explicit = Plan::explicit(c) == self.session.role().index();
+        let into = if explicit { &mut self.next[..] } else { &mut [] };
+        // The result before goes out while this one's data comes in.
+        if explicit || !self.out.is_empty() {
+            self.client.finish("data and result", &self.out, into)?;
+        }
+        if !explicit {
+            plain_share(self.session.backend(), &self.seed, c, &mut self.next);
+        }
+        xor_into(&mut self.next, &batch.own()[..self.plan.bytes_of(c)]);
+        std::mem::swap(&mut self.out, &mut self.next);
+        self.client.start("result", &self.out)?;
+        self.spare.push(batch.into_workspace());
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! What a run took, for people and for programs.
+
+use crate::{
+    args::AesCtrArgs,
+    control::{Stats, peak_memory},
+    error::Error,
+    job::{Files, Job},
+    key::Iv,
+    owner::Streamed,
+    plan::{KeyMode, Plan},
+    size,
+};
+use hushwire_aes::Backend;
+use hushwire_rep3::{Sbox, zero_words};
+use serde::Serialize;
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
+
+/// LOCAL: how long the limit is measured.
+const MEASURE: Duration = Duration::from_millis(50);
+
+/// What a run measured.
+pub(crate) struct Run {
+    pub(crate) backend: Backend,
+    /// From the start of the program.
+    pub(crate) seconds: f64,
+    pub(crate) streamed: Streamed,
+    pub(crate) parties: Vec<Stats>,
+}
+
+/// The report; its fields are the JSON's.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    command: &'static str,
+    version: &'static str,
+    decrypt: bool,
+    r#in: String,
+    out: String,
+    bytes: u64,
+    blocks: u64,
+    iv: Iv,
+    key: KeyMode,
+    key_id: Option<String>,
+    key_dir: Option<String>,
+    sbox: String,
+    transport: String,
+    aes_tier: &'static str,
+    /// Compute threads of each party.
+    threads: u16,
+    lanes_per_thread: u16,
+    chunk_blocks: u32,
+    memory_bytes: u64,
+    /// The whole command, until the result was complete.
+    seconds: f64,
+    /// From the first connection on: what the rates are for.
+    stream_seconds: f64,
+    bytes_per_second: f64,
+    blocks_per_second: f64,
+    /// Exchanges one after the other, key set-up included.
+    rounds: u64,
+    parties: Vec<OfParty>,
+    owner: OfOwner,
+    limit: Limit,
+}
+
+#[derive(Serialize)]
+struct OfParty {
+    party: usize,
+    bytes_sent: u64,
+    bytes_received: u64,
+    rounds: u64,
+    peak_memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct OfOwner {
+    bytes_sent: u64,
+    bytes_received: u64,
+    peak_memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Limit {
+    name: &'static str,
+    unit: &'static str,
+    value: f64,
+    fraction_of_limit: f64,
+    /// What it was computed from.
+    aes_blocks_per_second_per_core: f64,
+    cores: usize,
+    prf_blocks_per_block: f64,
+}
+
+impl Report {
+    /// Puts everything together; measures the limit.
+    pub(crate) fn new(args: &AesCtrArgs, files: &Files, job: &Job, run: Run) -> Self {
+        let plan = &job.plan;
+        let rate = plan.blocks() as f64 / run.streamed.seconds;
+        let parties = run.parties.into_iter().enumerate().map(|(party, stats)| OfParty {
+            party,
+            bytes_sent: stats.bytes_sent,
+            bytes_received: stats.bytes_received,
+            rounds: stats.rounds,
+            peak_memory_bytes: stats.peak_memory_bytes,
+        });
+        let parties: Vec<_> = parties.collect();
+        Self {
+            command: "local aes-ctr",
+            version: env!("CARGO_PKG_VERSION"),
+            decrypt: args.decrypt,
+            r#in: files.input.display().to_string(),
+            out: files.out.display().to_string(),
+            bytes: plan.bytes,
+            blocks: plan.blocks(),
+            iv: plan.iv,
+            key: plan.key,
+            key_id: plan.key_id.clone(),
+            key_dir: job.dir.as_ref().map(|dir| dir.path().display().to_string()),
+            sbox: plan.cut.sbox.clone(),
+            transport: args.transport.clone(),
+            aes_tier: run.backend.tier().name(),
+            threads: plan.cut.threads,
+            lanes_per_thread: plan.cut.lanes,
+            chunk_blocks: plan.cut.chunk_blocks,
+            memory_bytes: args.memory,
+            seconds: run.seconds,
+            stream_seconds: run.streamed.seconds,
+            bytes_per_second: plan.bytes as f64 / run.streamed.seconds,
+            blocks_per_second: rate,
+            rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+            parties,
+            owner: OfOwner {
+                bytes_sent: run.streamed.bytes_sent,
+                bytes_received: run.streamed.bytes_received,
+                peak_memory_bytes: peak_memory(),
+            },
+            limit: Limit::measure(run.backend, plan, rate),
+        }
+    }
+
+    /// A few lines.
+    pub(crate) fn for_people(&self) -> String {
+        let mut text = String::new();
+        let done = if self.decrypt { "decrypted" } else { "encrypted" };
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let sent = if sent.windows(2).all(|w| w[0] == w[1]) { sent[..1].concat() } else { sent.join(", ") };
+        let memory =
+            self.parties.iter().filter_map(|p| p.peak_memory_bytes).chain(self.owner.peak_memory_bytes).max();
+        let key = match (self.key, &self.key_dir) {
+            (KeyMode::Given, _) => "given; not kept".to_owned(),
+            (KeyMode::Imported, Some(dir)) => format!("given, and its shares kept in {dir}"),
+            (KeyMode::Drawn, Some(dir)) => format!("drawn by the parties, its shares kept in {dir}"),
+            (_, Some(dir)) => format!("from the shares in {dir}"),
+            (_, None) => "from shares".to_owned(),
+        };
+        let lines = [
+            format!("{done} {} into {}", size::show(self.bytes), self.out),
+            format!("iv: {}", self.iv),
+            format!("key: {key}"),
+            format!(
+                "time: {:.2} s; {}/s, {:.0} blocks/s while it streamed",
+                self.seconds,
+                size::show(self.bytes_per_second as u64),
+                self.blocks_per_second
+            ),
+            format!("sent by each party: {sent} in {} rounds", self.rounds),
+            format!(
+                "with: {}, S-box {}, AES {}, {} threads a party, {} at most a process",
+                self.transport,
+                self.sbox,
+                self.aes_tier,
+                self.threads,
+                memory.map_or("memory unknown".to_owned(), size::show)
+            ),
+            format!(
+                "{:.1} % of the PRF bound, {:.2} M blocks/s",
+                100.0 * self.limit.fraction_of_limit,
+                self.limit.value / 1e6
+            ),
+        ];
+        for line in lines {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+
+    /// JSON.
+    pub(crate) fn for_programs(&self) -> Result<String, Error> {
+        let text = serde_json::to_string_pretty(self);
+        text.map(|t| t + "\n")
+            .map_err(|e| Error::Internal { doing: "writing the report", cause: e.to_string() })
+    }
+}
+
+impl Limit {
+    /// The PRF bound: what the AES units alone would allow.
+    fn measure(backend: Backend, plan: &Plan, rate: f64) -> Self {
+        let one_core = aes_rate(backend);
+        let available = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = available.min(3 * usize::from(plan.cut.threads));
+        let chunk = plan.cut.chunk_blocks as usize;
+        // Two calls for each word of a zero-share, at each of three parties.
+        let sbox: Sbox = plan.cut.sbox.parse().unwrap_or(Sbox::Tower);
+        let calls = zero_words(sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
+        let value = one_core * cores as f64 / calls;
+        Self {
+            name: "PRF bound",
+            unit: "blocks/s",
+            value,
+            fraction_of_limit: rate / value,
+            aes_blocks_per_second_per_core: one_core,
+            cores,
+            prf_blocks_per_block: calls,
+        }
+    }
+}
+
+/// AES blocks a second of one core, in registers.
+fn aes_rate(backend: Backend) -> f64 {
+    let begun = Instant::now();
+    let (mut blocks, mut iterations) = (0, 1);
+    loop {
+        blocks += std::hint::black_box(backend.rounds_only(iterations)).blocks;
+        let spent = begun.elapsed();
+        if spent >= MEASURE {
+            return blocks as f64 / spent.as_secs_f64();
+        }
+        iterations = (2 * iterations).min(1 << 16);
+    }
+}
