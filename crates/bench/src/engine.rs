@@ -92,12 +92,23 @@ impl Context<'_> {
 
 /// Runs a bench on the standard streams and gives its report.
 pub fn run(bench: &str, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<Report> {
+    run_with(bench, cases, options, |_| String::new())
+}
+
+/// [`run`], with text made from the report below the table, such as a paper's
+/// own table with the figures of this run beside its.
+pub fn run_with(
+    bench: &str,
+    cases: Vec<Case<'_>>,
+    options: &BenchOptions,
+    below: impl FnOnce(&Report) -> String,
+) -> Result<Report> {
     let begin = Instant::now();
     let cases = options.select(cases)?;
     let mut reporter = Reporter::new(Report::new(bench), options);
     let ran = run_chosen(&mut reporter, cases, options, begin);
     // Rows measured before a failure are worth keeping.
-    let finished = reporter.finish();
+    let finished = reporter.finish_with(below);
     ran.and(finished)
 }
 

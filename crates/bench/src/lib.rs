@@ -33,9 +33,13 @@
 //! assert_eq!(report.rows.len(), 2);
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
+//!
+//! The benches themselves: [`aes`].
 
 #![forbid(unsafe_code)]
 
+pub mod aes;
+mod bounds;
 mod date;
 mod engine;
 mod error;
@@ -51,7 +55,7 @@ mod table;
 pub mod timing;
 mod unit;
 
-pub use engine::{Case, Context, run, run_cases};
+pub use engine::{Case, Context, run, run_cases, run_with};
 pub use error::{BoxError, Error, Result};
 pub use limits::{Limit, Limits};
 pub use machine::Machine;

@@ -104,9 +104,15 @@ impl Reporter {
     }
 
     /// Ends the table, writes JSON that goes to a stream, and gives the report.
-    pub fn finish(mut self) -> Result<Report> {
+    pub fn finish(self) -> Result<Report> {
+        self.finish_with(|_| String::new())
+    }
+
+    /// [`finish`](Self::finish), with text made from the report below the table.
+    pub fn finish_with(mut self, below: impl FnOnce(&Report) -> String) -> Result<Report> {
         self.clear_progress();
         self.out.write_all(table::limits(&self.report.limits).as_bytes())?;
+        self.out.write_all(below(&self.report).as_bytes())?;
         self.out.flush()?;
         if let Some(path) = &self.json {
             let json = self.report.to_json()?;

@@ -1,0 +1,273 @@
+//! `bench aes`: what one core encrypts, hashes and transposes, tier by tier.
+//!
+//! `mode` is what is done, `case` says precisely which function: `rekeyed-2` encrypts two blocks under each key,
+//! `prp-2` and `tccr-2` are the fixed-key hashes with a tweak for two inputs each, `ccr` the one without tweaks;
+//! `transpose` turns 128 × n bits. `resident` says where input and output lie: in the first cache, or in a buffer
+//! that no cache holds. Blocks/s, for transposition bytes/s of input.
+//!
+//! Limits, measured in the same run: the tier's rounds in registers. A re-keyed block also needs its part of a key
+//! schedule: ten last rounds make the round keys of four keys, the AES work of a quarter block a key. Transposition is
+//! held against copying between buffers of the same size. `rustcrypto` (the `aes` and `ctr` crates, which choose their
+//! instructions themselves) is held against the best tier.
+
+use std::hint::black_box;
+
+use aes::cipher::{Array, BlockCipherEncrypt, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek};
+use hushwire_aes::{Aes128, Backend, Tier};
+use hushwire_block::{Block, as_bytes_mut, transpose};
+
+use crate::{
+    BenchOptions, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Timer, Unit,
+    bounds::{self, count},
+};
+
+/// Measures what the options ask for; with a tier given, that one alone.
+///
+/// # Errors
+/// As [`crate::run`]; a tier that this CPU lacks has no rows.
+pub fn run(options: &BenchOptions, only: Option<Tier>) -> Result<Report> {
+    crate::run("aes", cases(only, SIZES, options.threads)?, options)
+}
+
+/// Bytes of input and output together.
+#[derive(Clone, Copy)]
+struct Sizes {
+    l1: usize,
+    memory: usize,
+}
+
+/// Half of the smallest first cache among the CPUs with VAES; more than any last cache.
+const SIZES: Sizes = Sizes { l1: 24 << 10, memory: 512 << 20 };
+
+/// Who computes.
+#[derive(Clone, Copy)]
+enum Engine {
+    Ours(Backend),
+    RustCrypto,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Ctr,
+    Ecb,
+    Rekeyed1,
+    Rekeyed2,
+    Rekeyed8,
+    Prp,
+    Ccr,
+    Tccr,
+    Transpose,
+}
+
+/// All work: case, mode, and whether it belongs to the core set.
+const WORKS: [(Work, &str, &str, bool); 9] = [
+    (Work::Ctr, "ctr", "ctr", true),
+    (Work::Ecb, "ecb", "ecb", true),
+    (Work::Rekeyed1, "rekeyed-1", "rekeyed", false),
+    (Work::Rekeyed2, "rekeyed-2", "rekeyed", true),
+    (Work::Rekeyed8, "rekeyed-8", "rekeyed", false),
+    (Work::Prp, "prp-2", "hash", true),
+    (Work::Ccr, "ccr", "hash", false),
+    (Work::Tccr, "tccr-2", "hash", false),
+    (Work::Transpose, "transpose", "transpose", true),
+];
+
+fn cases(only: Option<Tier>, sizes: Sizes, threads: Option<usize>) -> Result<Vec<Case<'static>>> {
+    if let Some(threads) = threads.filter(|n| *n != 1) {
+        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
+        return Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known });
+    }
+    let mut engines: Vec<(&str, Engine)> = Vec::new();
+    for tier in Tier::ALL.into_iter().filter(|tier| only.is_none_or(|only| only == *tier)) {
+        if let Ok(backend) = Backend::forced(tier) {
+            engines.push((tier.name(), Engine::Ours(backend)));
+        }
+    }
+    if only.is_none() {
+        engines.push(("rustcrypto", Engine::RustCrypto));
+    }
+    let fastest = engines.len().saturating_sub(1 + usize::from(only.is_none()));
+    let mut cases = Vec::new();
+    for (i, (tier, engine)) in engines.into_iter().enumerate() {
+        for (work, case, mode, core) in WORKS {
+            let theirs = matches!(engine, Engine::RustCrypto);
+            if theirs && !matches!(work, Work::Ctr | Work::Ecb) {
+                continue;
+            }
+            for (resident, bytes) in [("l1", sizes.l1), ("memory", sizes.memory)] {
+                let params = Params::new()
+                    .with("tier", tier)
+                    .with("mode", mode)
+                    .with("resident", resident)
+                    .with("threads", 1);
+                let quick = core && resident == "l1" && (i == fastest || theirs);
+                let case = Case::new(case, params, move |ctx| measure(ctx, engine, work, resident, bytes))
+                    .core(core)
+                    .quick(quick);
+                cases.push(case);
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn measure(
+    ctx: &mut Context<'_>,
+    engine: Engine,
+    work: Work,
+    resident: &str,
+    bytes: usize,
+) -> Result<Row, BoxError> {
+    let backend = match engine {
+        Engine::Ours(backend) => backend,
+        Engine::RustCrypto => Backend::best(),
+    };
+    let (limit, unit) = if work == Work::Transpose {
+        let name = format!("copy, {resident}");
+        bounds::copies(ctx, &name, bytes)?;
+        (name, Unit::BYTES_PER_S)
+    } else {
+        (aes_limit(ctx, backend, work)?, Unit::BLOCKS_PER_S)
+    };
+    let measured = match engine {
+        Engine::Ours(backend) => ours(ctx.timer(), backend, work, bytes),
+        Engine::RustCrypto => theirs(ctx.timer(), work == Work::Ctr, bytes)?,
+    };
+    Ok(Row::new("throughput", unit, measured).limit(&limit))
+}
+
+/// Measures the limit and gives its name.
+fn aes_limit(ctx: &mut Context<'_>, backend: Backend, work: Work) -> Result<String, BoxError> {
+    let peak = bounds::rounds(ctx, backend)?;
+    let rounds = bounds::rounds_name(backend);
+    let (calls, why) = match work {
+        Work::Rekeyed1 => (1.25, "a key schedule a block"),
+        Work::Rekeyed2 => (1.125, "a key schedule every 2 blocks"),
+        Work::Rekeyed8 => (1.03125, "a key schedule every 8 blocks"),
+        Work::Tccr => (2.0, "a second call a block"),
+        Work::Ctr | Work::Ecb | Work::Prp | Work::Ccr | Work::Transpose => return Ok(rounds),
+    };
+    let name = format!("{rounds} + {why}");
+    ctx.limit(&name, Unit::BLOCKS_PER_S, |_| Ok(peak / calls))?;
+    Ok(name)
+}
+
+fn blocks(n: usize) -> Vec<Block> {
+    (0..n).map(|i| Block::from_u128(0x9e37_79b9_7f4a_7c15 * (i as u128 + 1))).collect()
+}
+
+fn ours(timer: Timer, backend: Backend, work: Work, bytes: usize) -> Measurement {
+    let key = Aes128::on(backend, &[7; 16]);
+    match work {
+        Work::Ctr => in_place(timer, bytes / 16, |x| backend.ctr_xor(&key, [3; 16], as_bytes_mut(x))),
+        Work::Ecb => in_place(timer, bytes / 16, |x| backend.ecb_encrypt(&key, x)),
+        Work::Rekeyed1 => rekeyed::<1>(timer, backend, bytes),
+        Work::Rekeyed2 => rekeyed::<2>(timer, backend, bytes),
+        Work::Rekeyed8 => rekeyed::<8>(timer, backend, bytes),
+        Work::Prp => across(timer, bytes, |x, out| backend.prp::<2>(&key, 5, x, out)),
+        Work::Ccr => across(timer, bytes, |x, out| backend.ccr(&key, x, out)),
+        Work::Tccr => across(timer, bytes, |x, out| backend.tccr::<2>(&key, 5, x, out)),
+        Work::Transpose => {
+            // 128 rows; whole vectors of columns.
+            let columns = (bytes / 32).next_multiple_of(512);
+            let (src, mut dst) = (vec![0x35u8; 16 * columns], vec![1u8; 16 * columns]);
+            timer.rate(count(16 * columns as u64), || {
+                let (tier, gfni) = (backend.tier(), backend.gfni());
+                transpose::bits_with(tier, gfni, black_box(&src), 128, columns, &mut dst);
+                black_box(&mut dst);
+            })
+        }
+    }
+}
+
+fn in_place(timer: Timer, n: usize, mut work: impl FnMut(&mut [Block])) -> Measurement {
+    let mut data = blocks(n);
+    timer.rate(count(n as u64), || work(black_box(&mut data)))
+}
+
+fn across(timer: Timer, bytes: usize, mut work: impl FnMut(&[Block], &mut [Block])) -> Measurement {
+    let (x, mut out) = (blocks(bytes / 32), vec![Block::ONES; bytes / 32]);
+    timer.rate(count(x.len() as u64), || {
+        work(black_box(&x), &mut out);
+        black_box(&mut out);
+    })
+}
+
+fn rekeyed<const H: usize>(timer: Timer, backend: Backend, bytes: usize) -> Measurement {
+    let keys = blocks(bytes / 16 / (H + 1));
+    let mut data = blocks(H * keys.len());
+    timer.rate(count(data.len() as u64), || {
+        backend.rekeyed::<H>(black_box(&keys), &mut data);
+        black_box(&mut data);
+    })
+}
+
+/// RustCrypto's CTR or ECB.
+fn theirs(timer: Timer, counter: bool, bytes: usize) -> Result<Measurement, BoxError> {
+    let (key, n) = (Array::from([7u8; 16]), bytes / 16);
+    if counter {
+        let mut cipher = ctr::Ctr128BE::<aes::Aes128>::new(&key, &Array::from([3u8; 16]));
+        let mut data = vec![0x35u8; 16 * n];
+        return timer.try_rate(count(n as u64), || {
+            cipher.try_seek(0u64)?;
+            cipher.try_apply_keystream(black_box(&mut data))?;
+            Ok(())
+        });
+    }
+    let cipher = aes::Aes128::new(&key);
+    let mut data = vec![Array::from([0x35u8; 16]); n];
+    Ok(timer.rate(count(n as u64), || cipher.encrypt_blocks(black_box(&mut data))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TINY: Sizes = Sizes { l1: 4 << 10, memory: 16 << 10 };
+
+    fn report(only: &[&str], tier: Option<Tier>) -> Result<Report> {
+        let only = only.iter().map(|part| part.parse().unwrap()).collect();
+        let options = BenchOptions { only, row_seconds: Some(1e-3), all: true, ..BenchOptions::default() };
+        crate::run("aes", cases(tier, TINY, None)?, &options)
+    }
+
+    #[test]
+    fn every_row_has_its_params_and_a_limit_in_its_unit() {
+        let report = report(&[], None).unwrap();
+        let (ours, theirs): (Vec<&Row>, Vec<&Row>) =
+            report.rows.iter().partition(|row| row.params.text("tier").unwrap() != "rustcrypto");
+        assert_eq!(ours.len() % (2 * WORKS.len()), 0);
+        assert_eq!(theirs.len(), 4);
+        for row in &report.rows {
+            assert_eq!(row.params.keys().collect::<Vec<_>>(), ["tier", "mode", "resident", "threads"]);
+            assert_eq!(row.params.integer("threads"), Some(1));
+            let unit = if row.case == "transpose" { Unit::BYTES_PER_S } else { Unit::BLOCKS_PER_S };
+            assert_eq!((&row.unit, row.metric.as_str()), (&unit, "throughput"));
+            let limit = report.limits.get(row.limit_name.as_deref().unwrap()).unwrap();
+            assert_eq!(row.limit, Some(limit.value));
+            let fraction = row.fraction_of_limit.unwrap();
+            assert!((fraction - row.median / limit.value).abs() < 1e-9, "{}", row.case);
+        }
+        let modes = ["ctr", "ecb", "rekeyed", "hash", "transpose"];
+        for mode in modes {
+            assert!(report.rows.iter().any(|row| row.params.text("mode").unwrap() == mode), "{mode}");
+        }
+        let once = |name: &str| report.limits.iter().filter(|limit| limit.name == name).count();
+        assert_eq!(once(&bounds::rounds_name(Backend::best())), 1);
+    }
+
+    #[test]
+    fn a_forced_tier_stands_alone() {
+        let report = report(&["resident=l1", "mode=ctr"], Some(Tier::Portable)).unwrap();
+        assert_eq!(report.rows.len(), 1);
+        assert_eq!(report.rows[0].params.text("tier").unwrap(), "portable");
+        assert_eq!(report.rows[0].limit_name.as_deref(), Some("portable rounds"));
+    }
+
+    #[test]
+    fn only_one_thread_is_offered() {
+        let error = cases(None, TINY, Some(2)).err().unwrap().to_string();
+        assert_eq!(error, "no row has threads=2; the values of `threads` are: 1");
+    }
+}

@@ -1,0 +1,56 @@
+//! Limits that several benches measure: AES rounds in registers, and copies.
+
+use std::{convert::Infallible, hint::black_box, time::Instant};
+
+use hushwire_aes::Backend;
+
+use crate::{BoxError, Context, Timer, Unit};
+
+/// The name of [`rounds`] for this backend.
+pub(crate) fn rounds_name(backend: Backend) -> String {
+    format!("{} rounds", backend.tier())
+}
+
+/// AES-128 blocks per second that one core can do at most with this tier: no memory, no key schedule.
+pub(crate) fn rounds(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, BoxError> {
+    ctx.limit(&rounds_name(backend), Unit::BLOCKS_PER_S, |timer| {
+        const ITERATIONS: u32 = 64;
+        let blocks = f64::from(ITERATIONS) * count(backend.rounds_only(1).blocks);
+        Ok(best(timer, |n| {
+            for _ in 0..n {
+                black_box(backend.rounds_only(u64::from(ITERATIONS)));
+            }
+        }) * blocks)
+    })
+}
+
+/// Bytes copied per second where source and destination have `bytes` bytes together.
+pub(crate) fn copies(ctx: &mut Context<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
+    ctx.limit(name, Unit::BYTES_PER_S, |timer| {
+        let (from, mut to) = (vec![1u8; bytes / 2], vec![2u8; bytes / 2]);
+        let per_second = best(timer, |n| {
+            for _ in 0..n {
+                to.copy_from_slice(black_box(&from));
+                black_box(&mut to);
+            }
+        });
+        Ok(per_second * count((bytes / 2) as u64))
+    })
+}
+
+/// The most calls per second over the runs: a limit is what the machine does undisturbed.
+fn best(timer: Timer, mut work: impl FnMut(u64)) -> f64 {
+    let seconds = timer.durations(|n| {
+        let begin = Instant::now();
+        work(n);
+        Ok::<_, Infallible>(begin.elapsed())
+    });
+    let seconds = seconds.unwrap_or_else(|never| match never {});
+    1.0 / seconds.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// A count as a factor of a rate.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+pub(crate) fn count(n: u64) -> f64 {
+    n as f64
+}
