@@ -110,16 +110,10 @@ impl Crew {
 
     /// The next event that is not a failure; a failure ends in the verdict on who is to blame.
     pub(crate) fn next(&mut self) -> Result<Event, Error> {
-        loop {
-            // `self.sender` lives, so the queue never closes.
-            let Ok(event) = self.events.recv() else {
-                return Err(Error::Internal { doing: "waiting for the parties", cause: "no events".into() });
-            };
-            match self.note(event) {
-                Some(event) => return Ok(event),
-                None => return Err(self.verdict()),
-            }
-        }
+        // `self.sender` lives, so the queue never closes.
+        let lost = |_| Error::Internal { doing: "waiting for the parties", cause: "the queue closed".into() };
+        let event = self.events.recv().map_err(lost)?;
+        self.note(event).ok_or_else(|| self.verdict())
     }
 
     /// What every party measured, once all are done.

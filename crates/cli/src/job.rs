@@ -54,7 +54,7 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
     }
     let out = args.out.clone().unwrap_or_else(|| default_out(&input, args.decrypt));
     let precious = [Some(&input), args.key_file.as_ref(), args.json.as_ref()];
-    for other in precious.into_iter().flatten().filter(|other| same_file(other, &out)) {
+    if let Some(other) = precious.into_iter().flatten().find(|other| same_file(other, &out)) {
         let what = format!("--out would overwrite {}, which this run also uses", other.display());
         return Err(Error::Refused { what, remedy: "name another file with --out".into() });
     }

@@ -182,10 +182,8 @@ fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
             Event::Owner(Ok(result)) => streamed = Some(result),
             _ => {}
         }
-        if crew.stats().is_some() {
-            if let Some(streamed) = streamed {
-                return Ok(streamed);
-            }
+        if let Some(streamed) = streamed.take_if(|_| crew.stats().is_some()) {
+            return Ok(streamed);
         }
     }
 }

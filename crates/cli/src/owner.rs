@@ -28,7 +28,7 @@ pub(crate) const SECRETS_STEP: &str = "seed and key";
 
 /// Bytes of the first message: a seed, and both shares of the round keys when the owner has the key.
 pub(crate) fn secrets_len(key: KeyMode) -> usize {
-    16 + if key.from_owner() { 2 * EXPANDED_BYTES } else { 0 }
+    16 + if key.owner_has_it() { 2 * EXPANDED_BYTES } else { 0 }
 }
 
 /// The share of chunk `c` that a party expands from its seed, in whatever order chunks come.

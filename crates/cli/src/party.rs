@@ -245,7 +245,7 @@ fn receive_secrets(owner: &mut Channel, key: KeyMode) -> Result<Secrets, Error> 
     owner.recv(SECRETS_STEP, &mut bytes)?;
     let mut seed = [0; 16];
     seed.copy_from_slice(&bytes[..16]);
-    let expanded = key.from_owner().then(|| Shares::from_bytes(&bytes[16..], EXPANDED_BYTES)).transpose();
+    let expanded = key.owner_has_it().then(|| Shares::from_bytes(&bytes[16..], EXPANDED_BYTES)).transpose();
     let expanded =
         expanded.map_err(|e| Error::Internal { doing: "receiving round keys", cause: e.to_string() })?;
     Ok(Secrets { seed: Seed::from_bytes(seed), expanded })

@@ -34,7 +34,7 @@ pub(crate) enum KeyMode {
 
 impl KeyMode {
     /// Whether the owner sends shares of round keys.
-    pub(crate) fn from_owner(self) -> bool {
+    pub(crate) fn owner_has_it(self) -> bool {
         matches!(self, Self::Given | Self::Imported)
     }
 

@@ -9,8 +9,8 @@ const CONNECT: Duration = Duration::from_secs(60);
 /// LOCAL: longer than any disk should take.
 const STALL: Duration = Duration::from_secs(120);
 
-fn bad<E: ToString>(e: E) -> Error {
-    Error::Internal { doing: "reading a start order", cause: e.to_string() }
+fn bad(e: impl Into<Box<dyn std::error::Error>>) -> Error {
+    Error::Internal { doing: "reading a start order", cause: e.into().to_string() }
 }
 
 /// The session's name.

@@ -15,17 +15,18 @@ fn long_run(place: &Place, options: &str) -> (Child, Vec<u32>) {
     sparse.unwrap_or_else(|e| panic!("{e}"));
     let mut command = place.command(&format!("--in big {options}"));
     command.stderr(Stdio::piped()).env("HUSHWIRE_TEST", "kept");
-    let run = command.spawn().unwrap_or_else(|e| panic!("{e}"));
+    let mut run = command.spawn().unwrap_or_else(|e| panic!("{e}"));
     let begun = Instant::now();
-    loop {
+    while begun.elapsed() < Duration::from_secs(30) {
         let mut pids = children(run.id());
         pids.sort_by_key(|pid| cmdline(*pid));
         if pids.len() == 3 && pids.iter().all(|pid| cmdline(*pid).contains("__party")) {
             return (run, pids);
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "three parties did not start: {pids:?}");
         sleep(Duration::from_millis(5));
     }
+    let ended = run.kill().and_then(|()| run.wait());
+    panic!("three parties did not start within 30 s: {ended:?}");
 }
 
 fn kill(pid: u32, signal: &str) {
