@@ -2,6 +2,8 @@
 
 use crate::{error::Error, files::NewFile};
 use clap::{Args, Subcommand};
+use hushwire_aes::Backend;
+use hushwire_bench::BenchOptions;
 use std::path::PathBuf;
 
 /// What to measure or draw.
@@ -13,9 +15,21 @@ pub(crate) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum Bench {
+    /// AES, hashes and transposition on one core, on every tier of this CPU.
+    #[command(after_help = "Example:\n  hushwire bench aes --only mode=ctr,resident=l1 --json aes.json")]
+    Aes(MeasureArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
+}
+
+#[derive(Args)]
+struct MeasureArgs {
+    #[command(flatten)]
+    options: BenchOptions,
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: all, or the widest]
+    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
+    aes_backend: Option<String>,
 }
 
 #[derive(Args)]
@@ -28,11 +42,24 @@ struct PlotArgs {
     out: PathBuf,
 }
 
+impl MeasureArgs {
+    /// The tier that was asked for.
+    fn backend(&self) -> Result<Option<Backend>, Error> {
+        let name = self.aes_backend.as_deref().filter(|name| !name.is_empty());
+        name.map(Backend::named).transpose().map_err(|e| Error::Usage(e.to_string()))
+    }
+}
+
 /// Runs one.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
+    let failed = |e: hushwire_bench::Error| Error::Bench(e.to_string());
     match &args.bench {
+        Bench::Aes(args) => {
+            let tier = args.backend()?.map(Backend::tier);
+            hushwire_bench::aes::run(&args.options, tier).map(drop).map_err(failed)
+        }
         Bench::Plot(plot) => {
-            let picture = hushwire_bench::plot::svg(&plot.files).map_err(|e| Error::Bench(e.to_string()))?;
+            let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;
             NewFile::create(&plot.out, 0o666)?.write(picture.as_bytes())
         }
     }

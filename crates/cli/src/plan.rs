@@ -129,14 +129,14 @@ impl Plan {
 }
 
 /// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded up.
-const BASE_BYTES: u64 = 20 << 20;
+const BASE_BYTES: u64 = 12 << 20;
 
 /// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages. Measured, rounded up.
 fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     match sbox {
-        Sbox::Tower => 400,
-        Sbox::Gf256 => 500,
-        Sbox::Bp32 => 900,
+        Sbox::Tower => 320,
+        Sbox::Gf256 => 400,
+        Sbox::Bp32 => 640,
     }
 }
 

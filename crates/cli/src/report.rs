@@ -167,12 +167,12 @@ impl Report {
             ),
             format!("sent by each party: {sent} in {} rounds", self.rounds),
             format!(
-                "with: {}, S-box {}, AES {}, {} threads a party, {} at most a process",
+                "with: {}, S-box {}, AES {}, threads a party: {}, memory a process: {}",
                 self.transport,
                 self.sbox,
                 self.aes_tier,
                 self.threads,
-                memory.map_or("memory unknown".to_owned(), size::show)
+                memory.map_or("unknown".to_owned(), size::show)
             ),
             format!(
                 "{:.1} % of the PRF bound, {:.2} M blocks/s",

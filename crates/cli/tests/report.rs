@@ -50,6 +50,21 @@ fn the_report_has_its_fields() {
 }
 
 #[test]
+fn every_process_stays_within_the_memory() {
+    let place = Place::new();
+    place.put("a", &bytes(1_500_000, 1));
+    for (memory, options) in [(20, "--threads 2"), (16, "--sbox bp32"), (40, "--sbox gf256 --threads 2")] {
+        place.good(&format!("--in a --json r.json --memory {memory}MiB {options}"));
+        let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
+        let parties = report["parties"].as_array().into_iter().flatten();
+        for process in parties.chain([&report["owner"]]) {
+            let peak = process["peak_memory_bytes"].as_u64();
+            assert!(peak.is_some_and(|n| n <= memory << 20), "{memory} MiB {options}: {peak:?}");
+        }
+    }
+}
+
+#[test]
 fn the_report_goes_to_standard_output() {
     let place = Place::new();
     place.put("a", b"");
@@ -105,7 +120,8 @@ fn help_teaches() {
     for (args, words) in [
         (&["--help"][..], &["Exit codes", "hushwire local aes-ctr"][..]),
         (&["local"], &["aes-ctr", "Example"]),
-        (&["bench"], &["plot", "Example"]),
+        (&["bench"], &["aes", "plot", "Example"]),
+        (&["bench", "aes", "--help"], &["--quick", "--only", "--json", "Example"]),
         (&["local", "aes-ctr", "--help"], &["openssl", "PRF bound", "ledger.json", "Exit codes"]),
         (&["bench", "plot", "--help"], &["Example"]),
     ] {
@@ -115,4 +131,10 @@ fn help_teaches() {
         }
         assert!(!text.contains("__party"));
     }
+}
+
+#[test]
+fn a_report_that_cannot_be_drawn_is_named() {
+    let (code, text) = help(&["bench", "plot", "no.json", "--out", "no.svg"]);
+    assert!(code == Some(1) && text.contains("no.json"), "{text}");
 }
