@@ -10,6 +10,7 @@ use crate::kernels::{Linear, Source};
 use crate::keys::expansion_sboxes;
 use crate::sbox::Machine;
 use crate::{Context, ExpandedKeys, Rep3, Role, Sbox, Shares, Workspace};
+use hushwire_block::Buffer;
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Executor};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub struct AesBlocks {
     keys: Arc<ExpandedKeys>,
     machine: Machine,
     /// The blocks going in; afterwards, the blocks coming out.
-    state: [Vec<u8>; 2],
+    state: [Buffer; 2],
 }
 
 impl AesBlocks {
@@ -101,8 +102,8 @@ impl AesBlocks {
         let n = 16 * padded(blocks);
         let mut state = std::mem::take(&mut ws.state);
         for s in &mut state {
-            s.clear();
-            s.resize(n, 0);
+            s.set_len(n);
+            s.fill(0);
         }
         AesBlocks { sbox, blocks, keys, machine: Machine::new(sbox, n, cx, ws), state }
     }

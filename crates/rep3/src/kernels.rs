@@ -242,18 +242,24 @@ impl<'a, const ROUND: bool> Step for NormStep<'a, ROUND> {
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
         let h = self.message.len();
         let mut packed = load::<F, FULL>(f, self.message, at);
+        // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits for a store with the
+        // same low twelve address bits.
+        let mut x = [[packed; 2]; 2];
+        let mut y = x;
         for i in 0..2 {
-            let (_, nibble, unit) = halves(h)[i];
             let source =
                 if ROUND { Source { linear: ROUND_LINEAR, ..self.sources[i] } } else { self.sources[i] };
-            let x = source.get::<F, FULL>(f, at);
-            let y = linear2(f, x, POW16);
-            store::<F, FULL>(f, y[0], self.kept[i][0], at);
-            store::<F, FULL>(f, y[1], self.kept[i][1], at);
+            x[i] = source.get::<F, FULL>(f, at);
+            y[i] = linear2(f, x[i], POW16);
+        }
+        for i in 0..2 {
+            let (_, nibble, unit) = halves(h)[i];
+            store::<F, FULL>(f, y[i][0], self.kept[i][0], at);
+            store::<F, FULL>(f, y[i][1], self.kept[i][1], at);
             if !FULL {
-                tell(f, &mut self.rec, self.layer, Place { offset: at, unit }, h - at, x, y);
+                tell(f, &mut self.rec, self.layer, Place { offset: at, unit }, h - at, x[i], y[i]);
             }
-            packed = f.xor(packed, f.linear(cross(f, x, y), nibble.pack));
+            packed = f.xor(packed, f.linear(cross(f, x[i], y[i]), nibble.pack));
         }
         store::<F, FULL>(f, packed, self.message, at);
     }
@@ -280,23 +286,18 @@ impl ByteKernel for TowerNorm<'_> {
     }
 }
 
-/// Tower, layers 2 and 3: one product in GF(2^4) of a power of the arrived nibble and a power of the norm.
-pub(crate) struct TowerProduct<'a> {
+/// Tower, layer 2: `v^6 = v^2·v^4` in GF(2^4), from the norm `v` that just arrived (and is kept).
+pub(crate) struct TowerSix<'a> {
     pub layer: usize,
-    /// Nibbles that just arrived.
+    /// Nibbles of `v`.
     pub arrived: Pair<'a>,
-    /// Which power (2^k) of them is the first factor.
-    pub power: usize,
-    /// Nibbles of the norm `v`.
-    pub norm: Pair<'a>,
-    /// Which power (2^k) of the norm is the second factor.
-    pub norm_power: usize,
+    pub norm: PairMut<'a>,
     pub message: &'a mut [u8],
     pub range: Range<usize>,
     pub rec: Recorder<'a>,
 }
 
-impl Step for TowerProduct<'_> {
+impl Step for TowerSix<'_> {
     fn range(&self) -> Range<usize> {
         self.range.clone()
     }
@@ -305,20 +306,66 @@ impl Step for TowerProduct<'_> {
     }
     #[inline(always)]
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
-        let h = self.message.len();
-        let (p, v) = (load2::<F, FULL>(f, self.arrived, at), load2::<F, FULL>(f, self.norm, at));
-        let mut packed = load::<F, FULL>(f, self.message, at);
-        for i in 0..2 {
-            let (_, nibble, unit) = halves(h)[i];
-            let x = linear2(f, p, nibble.power[self.power]);
-            let y = linear2(f, v, nibble.power[self.norm_power]);
-            if !FULL {
-                tell(f, &mut self.rec, self.layer, Place { offset: at, unit }, h - at, x, y);
-            }
-            packed = f.xor(packed, f.linear(cross(f, x, y), nibble.pack));
-        }
+        let v = load2::<F, FULL>(f, self.arrived, at);
+        let place = (self.layer, at, self.message.len());
+        let packed = load::<F, FULL>(f, self.message, at);
+        let packed = nibble_products::<F, FULL>(f, packed, [v, v], [1, 2], &mut self.rec, place);
+        store::<F, FULL>(f, v[0], self.norm[0], at);
+        store::<F, FULL>(f, v[1], self.norm[1], at);
         store::<F, FULL>(f, packed, self.message, at);
     }
+}
+
+/// Tower, layer 3: `v^14 = v^6·v^8`, the inverse of the norm.
+pub(crate) struct TowerFourteen<'a> {
+    pub layer: usize,
+    /// Nibbles of `v^6`, just arrived.
+    pub arrived: Pair<'a>,
+    /// Nibbles of `v`.
+    pub norm: Pair<'a>,
+    pub message: &'a mut [u8],
+    pub range: Range<usize>,
+    pub rec: Recorder<'a>,
+}
+
+impl Step for TowerFourteen<'_> {
+    fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+    fn heard(&self) -> bool {
+        self.rec.is_some()
+    }
+    #[inline(always)]
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
+        let factors = [load2::<F, FULL>(f, self.arrived, at), load2::<F, FULL>(f, self.norm, at)];
+        let place = (self.layer, at, self.message.len());
+        let packed = load::<F, FULL>(f, self.message, at);
+        let packed = nibble_products::<F, FULL>(f, packed, factors, [0, 3], &mut self.rec, place);
+        store::<F, FULL>(f, packed, self.message, at);
+    }
+}
+
+/// Adds to `packed` the products of two nibble vectors' `2^powers[i]`-th powers, both halves.
+/// `place`: layer, place and length of the message.
+#[inline(always)]
+fn nibble_products<F: ByteField, const FULL: bool>(
+    f: F,
+    mut packed: F::B,
+    factors: [[F::B; 2]; 2],
+    powers: [usize; 2],
+    rec: &mut Recorder<'_>,
+    (layer, at, h): (usize, usize, usize),
+) -> F::B {
+    for i in 0..2 {
+        let (_, nibble, unit) = halves(h)[i];
+        let x = linear2(f, factors[0], nibble.power[powers[0]]);
+        let y = linear2(f, factors[1], nibble.power[powers[1]]);
+        if !FULL {
+            tell(f, rec, layer, Place { offset: at, unit }, h - at, x, y);
+        }
+        packed = f.xor(packed, f.linear(cross(f, x, y), nibble.pack));
+    }
+    packed
 }
 
 /// Tower, layer 4: `x^-1 = x^16 · v^-1`, whole bytes.
@@ -498,4 +545,4 @@ macro_rules! kernels {
         }
     )*};
 }
-kernels!(TowerProduct TowerInverse Cube Fifteen Inverse Apply);
+kernels!(TowerSix TowerFourteen TowerInverse Cube Fifteen Inverse Apply);

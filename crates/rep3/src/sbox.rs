@@ -3,10 +3,11 @@
 use crate::boolean::{self, CIRCUIT};
 use crate::kernels::{Apply, Pair};
 use crate::kernels::{
-    Cube, Fifteen, Inverse, LONGEST, Linear, Recorder, RoundKey, Source, TowerInverse, TowerNorm,
-    TowerProduct,
+    Cube, Fifteen, Inverse, LONGEST, Linear, Recorder, RoundKey, Source, TowerFourteen, TowerInverse,
+    TowerNorm, TowerSix,
 };
 use hushwire_aes::Backend;
+use hushwire_block::Buffer;
 use hushwire_prg::{Address, Prss};
 use hushwire_wire::drive::Exchanged;
 
@@ -112,24 +113,24 @@ pub struct Context {
 /// Buffers of one batch, kept from batch to batch: fresh pages cost more than the socket.
 #[derive(Default)]
 pub struct Workspace {
-    kept: [Vec<u8>; 2],
-    norm: [Vec<u8>; 2],
-    wires: Vec<u8>,
-    pub(crate) bytes: [Vec<u8>; 2],
-    pub(crate) state: [Vec<u8>; 2],
+    kept: [Buffer; 2],
+    norm: [Buffer; 2],
+    wires: Buffer,
+    pub(crate) bytes: [Buffer; 2],
+    pub(crate) state: [Buffer; 2],
 }
 
-fn resize(pair: &mut [Vec<u8>; 2], len: usize) {
-    for v in pair {
-        v.resize(len, 0);
+fn resize(pair: &mut [Buffer; 2], len: usize) {
+    for buffer in pair {
+        buffer.set_len(len);
     }
 }
 
-fn refs(pair: &[Vec<u8>; 2]) -> Pair<'_> {
+fn refs(pair: &[Buffer; 2]) -> Pair<'_> {
     [&pair[0], &pair[1]]
 }
 
-fn muts(pair: &mut [Vec<u8>; 2]) -> [&mut [u8]; 2] {
+fn muts(pair: &mut [Buffer; 2]) -> [&mut [u8]; 2] {
     let [a, b] = pair;
     [a, b]
 }
@@ -163,7 +164,7 @@ impl Machine {
             Sbox::Gf256 => resize(&mut ws.kept, n),
             Sbox::Bp32 => {
                 resize(&mut ws.kept, n);
-                ws.wires.resize(2 * CIRCUIT.slots * (n / 8), 0);
+                ws.wires.set_len(2 * CIRCUIT.slots * (n / 8));
             }
         }
         Machine { sbox, n, cx, word: 0, layer: 0, ws, rec: None }
@@ -176,7 +177,7 @@ impl Machine {
 
     /// What the last round brought, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
     /// Byte S-boxes have it in their messages; a Boolean one writes it to `into`.
-    pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Vec<u8>; 2]) -> Pair<'a> {
+    pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
         if self.affine() {
             return [arrived.own, arrived.next];
         }
@@ -220,26 +221,19 @@ impl Machine {
     pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (layer, sbox, backend) = (self.layer, self.sbox, self.cx.backend);
         let arrived = [arrived.own, arrived.next];
-        match (sbox, k) {
-            (Sbox::Bp32, _) => return self.boolean(k, Some(arrived), message),
-            (Sbox::Tower, 1) => {
-                for (norm, arrived) in self.ws.norm.iter_mut().zip(arrived) {
-                    norm.copy_from_slice(arrived);
-                }
-            }
-            _ => {}
+        if sbox == Sbox::Bp32 {
+            return self.boolean(k, Some(arrived), message);
         }
         self.masked(message, |ws, rec, message, range| match (sbox, k) {
-            (Sbox::Tower, 1 | 2) => {
-                // v^6 = v^2·v^4, then v^14 = v^6·v^8.
-                let (power, norm_power) = if k == 1 { (1, 2) } else { (0, 3) };
-                let norm = refs(&ws.norm);
-                backend.run_bytes(TowerProduct {
+            (Sbox::Tower, 1) => {
+                let norm = muts(&mut ws.norm);
+                backend.run_bytes(TowerSix { layer, arrived, norm, message, range, rec });
+            }
+            (Sbox::Tower, 2) => {
+                backend.run_bytes(TowerFourteen {
                     layer,
                     arrived,
-                    power,
-                    norm,
-                    norm_power,
+                    norm: refs(&ws.norm),
                     message,
                     range,
                     rec,
@@ -322,7 +316,7 @@ impl Machine {
     }
 
     /// Writes a source's linear part to `out`.
-    pub(crate) fn apply(&self, source: Source<'_>, out: &mut [Vec<u8>; 2]) {
+    pub(crate) fn apply(&self, source: Source<'_>, out: &mut [Buffer; 2]) {
         resize(out, self.n);
         self.cx.backend.run_bytes(Apply { source, out: muts(out) });
     }

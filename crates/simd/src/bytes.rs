@@ -98,7 +98,7 @@ pub struct Sliced<L>(pub L);
 
 /// Eight vectors of bytes to eight bit planes, its own inverse: bit `j` of plane `b`'s byte `i` is bit `b` of `v[j]`'s byte `i`.
 #[inline(always)]
-pub fn slice8<L: Lanes>(l: L, mut v: [L::V; 8]) -> [L::V; 8] {
+pub(crate) fn slice8<L: Lanes>(l: L, v: &mut [L::V; 8]) {
     let masks = [l.splat(&[0x55; 16]), l.splat(&[0x33; 16]), l.splat(&[0x0f; 16])];
     macro_rules! stage {
         ($s:literal, $m:expr, $d:literal, $($i:literal)*) => {$(
@@ -110,7 +110,40 @@ pub fn slice8<L: Lanes>(l: L, mut v: [L::V; 8]) -> [L::V; 8] {
     stage!(1, masks[0], 1, 0 2 4 6);
     stage!(2, masks[1], 2, 0 1 4 5);
     stage!(4, masks[2], 4, 0 1 2 3);
-    v
+}
+
+/// Products in GF(2^8) of elements in bit planes, the schoolbook way.
+#[inline(always)]
+pub(crate) fn planes_mul<L: Lanes>(l: L, a: &[L::V; 8], b: &[L::V; 8]) -> [L::V; 8] {
+    let mut p = [l.zero(); 15];
+    for i in 0..8 {
+        for j in 0..8 {
+            p[i + j] = l.xor(p[i + j], l.and(a[i], b[j]));
+        }
+    }
+    // x^8 = x^4 + x^3 + x + 1, from the top down.
+    for k in (8..15).rev() {
+        for shift in [4, 3, 1, 0] {
+            p[k - 8 + shift] = l.xor(p[k - 8 + shift], p[k]);
+        }
+    }
+    [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]]
+}
+
+/// `M·x` for elements in bit planes.
+#[inline(always)]
+pub(crate) fn planes_linear<L: Lanes>(l: L, a: &[L::V; 8], matrix: u64) -> [L::V; 8] {
+    let rows = matrix.to_le_bytes();
+    let mut out = [l.zero(); 8];
+    for i in 0..8 {
+        for j in 0..8 {
+            // The matrix is public.
+            if rows[7 - i] >> j & 1 == 1 {
+                out[i] = l.xor(out[i], a[j]);
+            }
+        }
+    }
+    out
 }
 
 impl<L: Lanes> ByteField for Sliced<L> {
@@ -123,19 +156,23 @@ impl<L: Lanes> ByteField for Sliced<L> {
         for j in 0..8 {
             v[j] = self.0.load(&src[j * L::BYTES..]);
         }
-        slice8(self.0, v)
+        self.0.slice(&mut v);
+        v
     }
     #[inline(always)]
     fn store(self, v: [L::V; 8], dst: &mut [u8]) {
         let dst = &mut dst[..8 * L::BYTES];
-        let v = slice8(self.0, v);
+        let mut v = v;
+        self.0.slice(&mut v);
         for j in 0..8 {
             self.0.store(v[j], &mut dst[j * L::BYTES..]);
         }
     }
     #[inline(always)]
     fn splat(self, block: &[u8; 16]) -> [L::V; 8] {
-        slice8(self.0, [self.0.splat(block); 8])
+        let mut v = [self.0.splat(block); 8];
+        self.0.slice(&mut v);
+        v
     }
     #[inline(always)]
     fn xor(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
@@ -147,42 +184,21 @@ impl<L: Lanes> ByteField for Sliced<L> {
     }
     #[inline(always)]
     fn mul(self, a: [L::V; 8], b: [L::V; 8]) -> [L::V; 8] {
-        let l = self.0;
-        let mut p = [l.zero(); 15];
-        for i in 0..8 {
-            for j in 0..8 {
-                p[i + j] = l.xor(p[i + j], l.and(a[i], b[j]));
-            }
-        }
-        // x^8 = x^4 + x^3 + x + 1, from the top down.
-        for k in (8..15).rev() {
-            for shift in [4, 3, 1, 0] {
-                p[k - 8 + shift] = l.xor(p[k - 8 + shift], p[k]);
-            }
-        }
-        [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]]
+        self.0.planes_mul(&a, &b)
     }
     #[inline(always)]
     fn linear(self, a: [L::V; 8], matrix: u64) -> [L::V; 8] {
-        let rows = matrix.to_le_bytes();
-        let mut out = [self.0.zero(); 8];
-        for i in 0..8 {
-            for j in 0..8 {
-                // The matrix is public.
-                if rows[7 - i] >> j & 1 == 1 {
-                    out[i] = self.0.xor(out[i], a[j]);
-                }
-            }
-        }
-        out
+        self.0.planes_linear(&a, matrix)
     }
     #[inline(always)]
     fn permute(self, a: [L::V; 8], idx: &[u8; 16]) -> [L::V; 8] {
         let idx = self.0.splat(idx);
-        let mut v = slice8(self.0, a);
+        let mut v = a;
+        self.0.slice(&mut v);
         for v in &mut v {
             *v = self.0.shuffle(*v, idx);
         }
-        slice8(self.0, v)
+        self.0.slice(&mut v);
+        v
     }
 }

@@ -100,6 +100,17 @@ pub trait Lanes: Copy + Send + Sync {
         self.load(&bytes)
     }
 
+    /// Eight vectors of bytes to eight bit planes, its own inverse (see [`crate::bytes::slice8`]). Out of line, as the
+    /// other operations on planes: inlined, they would swell every kernel of every tier.
+    fn slice(self, v: &mut [Self::V; 8]);
+    /// Products of elements of GF(2^8) in bit planes.
+    fn planes_mul(self, a: &[Self::V; 8], b: &[Self::V; 8]) -> [Self::V; 8];
+    /// A GF(2)-linear map of elements in bit planes.
+    #[inline(always)]
+    fn planes_linear(self, a: &[Self::V; 8], matrix: u64) -> [Self::V; 8] {
+        crate::bytes::planes_linear(self, a, matrix)
+    }
+
     /// `a ^ b ^ c`.
     #[inline(always)]
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {

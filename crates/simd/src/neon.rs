@@ -1,5 +1,6 @@
 //! The ARMv8 tier: AES instructions on 128-bit NEON vectors.
 
+use crate::bytes::{planes_mul, slice8};
 use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes};
 use std::arch::aarch64::*;
@@ -80,6 +81,24 @@ impl Lanes for Neon {
     fn shl64<const S: i32>(self, a: uint8x16_t) -> uint8x16_t {
         // SAFETY: the token proves the features.
         unsafe { vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(a), vdupq_n_s64(i64::from(S)))) }
+    }
+    fn slice(self, v: &mut [uint8x16_t; 8]) {
+        #[target_feature(enable = "neon,aes")]
+        #[inline(never)]
+        fn out_of_line(l: Neon, v: &mut [uint8x16_t; 8]) {
+            slice8(l, v);
+        }
+        // SAFETY: the token proves the features.
+        unsafe { out_of_line(self, v) }
+    }
+    fn planes_mul(self, a: &[uint8x16_t; 8], b: &[uint8x16_t; 8]) -> [uint8x16_t; 8] {
+        #[target_feature(enable = "neon,aes")]
+        #[inline(never)]
+        fn out_of_line(l: Neon, a: &[uint8x16_t; 8], b: &[uint8x16_t; 8]) -> [uint8x16_t; 8] {
+            planes_mul(l, a, b)
+        }
+        // SAFETY: the token proves the features.
+        unsafe { out_of_line(self, a, b) }
     }
     fn gf8_mul(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         let (a, b) = (self.bytes(a), self.bytes(b));

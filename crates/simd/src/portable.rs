@@ -8,6 +8,7 @@
 //!
 //! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring bits.
 
+use crate::bytes::{planes_linear, planes_mul, slice8};
 use crate::{Lanes, sbox};
 
 /// The tier that every CPU has.
@@ -225,6 +226,19 @@ impl Lanes for Portable {
     }
     fn gf8_affine(self, a: Words, matrix: u64) -> Words {
         from_bytes(&to_bytes(&a).map(|x| affine_soft(x, matrix)))
+    }
+
+    #[inline(never)]
+    fn slice(self, v: &mut [Words; 8]) {
+        slice8(self, v);
+    }
+    #[inline(never)]
+    fn planes_mul(self, a: &[Words; 8], b: &[Words; 8]) -> [Words; 8] {
+        planes_mul(self, a, b)
+    }
+    #[inline(never)]
+    fn planes_linear(self, a: &[Words; 8], matrix: u64) -> [Words; 8] {
+        planes_linear(self, a, matrix)
     }
 
     /// Slices once for the whole cipher instead of once a round.

@@ -1,5 +1,6 @@
 //! AES-NI, VAES-256 and VAES-512 tokens, with and without GFNI.
 
+use crate::bytes::{planes_mul, slice8};
 use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes, Portable, Tier};
 use std::arch::x86_64::*;
@@ -60,7 +61,7 @@ macro_rules! through_memory {
 }
 
 macro_rules! lanes {
-    ($token:ident, $n:literal, $bytes:literal, $v:ty, load $load:ident, store $store:ident, zero $zero:ident,
+    ($token:ident, $features:literal, $n:literal, $bytes:literal, $v:ty, load $load:ident, store $store:ident, zero $zero:ident,
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
      affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
@@ -70,6 +71,26 @@ macro_rules! lanes {
             const GFNI: bool = G;
             type V = $v;
 
+            #[inline(always)]
+            fn slice(self, v: &mut [$v; 8]) {
+                #[target_feature(enable = $features)]
+                #[inline(never)]
+                fn out_of_line<const G: bool>(l: $token<G>, v: &mut [$v; 8]) {
+                    slice8(l, v);
+                }
+                // SAFETY: the token proves the features.
+                unsafe { out_of_line(self, v) }
+            }
+            #[inline(always)]
+            fn planes_mul(self, a: &[$v; 8], b: &[$v; 8]) -> [$v; 8] {
+                #[target_feature(enable = $features)]
+                #[inline(never)]
+                fn out_of_line<const G: bool>(l: $token<G>, a: &[$v; 8], b: &[$v; 8]) -> [$v; 8] {
+                    planes_mul(l, a, b)
+                }
+                // SAFETY: the token proves the features.
+                unsafe { out_of_line(self, a, b) }
+            }
             #[inline(always)]
             fn zero(self) -> $v {
                 // SAFETY: the token proves the features.
@@ -313,20 +334,20 @@ fn same(v: __m128i) -> __m128i {
     v
 }
 
-lanes!(X128, 1, 16, __m128i, load _mm_loadu_si128, store _mm_storeu_si128, zero _mm_setzero_si128,
+lanes!(X128, "aes,sse4.1,ssse3", 1, 16, __m128i, load _mm_loadu_si128, store _mm_storeu_si128, zero _mm_setzero_si128,
     splat same, xor _mm_xor_si128, and _mm_and_si128, or _mm_or_si128, andnot _mm_andnot_si128,
     add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
     last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x,
     unpack (_mm_unpacklo_epi8, _mm_unpackhi_epi8) (_mm_unpacklo_epi16, _mm_unpackhi_epi16) (_mm_unpacklo_epi32, _mm_unpackhi_epi32) (_mm_unpacklo_epi64, _mm_unpackhi_epi64),
     gather gather128, scatter scatter128, zip pair, unzip pair);
-lanes!(X256, 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
+lanes!(X256, "vaes,aes,avx2,sse4.1,ssse3", 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
     splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
     andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
     shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
     mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
     unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
     gather gather256, scatter scatter256, zip zip256, unzip zip256);
-lanes!(X512, 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
+lanes!(X512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,

@@ -1,6 +1,7 @@
 //! Runs sans-IO executors: one party over a [`Channel`], or all parties in lockstep on one thread.
 
 use crate::{Channel, NetError};
+use hushwire_block::Buffer;
 
 /// What the exchange of one layer brought: equal lengths, both empty before the first layer.
 #[derive(Clone, Copy)]
@@ -57,13 +58,6 @@ impl<E: Executor + ?Sized> Executor for Box<E> {
     }
 }
 
-/// Makes `buffer` at least `len` bytes long; it never shrinks, because fresh pages cost more than the socket.
-fn reserve(buffer: &mut Vec<u8>, len: usize) {
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-}
-
 /// One channel and the executor in flight on it. Buffers are kept from run to run.
 ///
 /// Several lanes of one thread hide rounds: `begin` all of them, then `advance` each in turn, in an order that all
@@ -71,15 +65,15 @@ fn reserve(buffer: &mut Vec<u8>, len: usize) {
 pub struct Lane<E> {
     channel: Channel,
     flight: Option<(E, usize)>,
-    own: Vec<u8>,
-    next: Vec<u8>,
-    out: Vec<u8>,
+    own: Buffer,
+    next: Buffer,
+    out: Buffer,
 }
 
 impl<E: Executor> Lane<E> {
     /// An idle lane on `channel`, which must lead to the left neighbour and from the right one.
     pub fn new(channel: Channel) -> Self {
-        Lane { channel, flight: None, own: Vec::new(), next: Vec::new(), out: Vec::new() }
+        Lane { channel, flight: None, own: Buffer::new(), next: Buffer::new(), out: Buffer::new() }
     }
 
     /// Whether a run is in flight.
@@ -97,7 +91,7 @@ impl<E: Executor> Lane<E> {
     pub fn begin(&mut self, mut executor: E) -> Result<(), NetError> {
         assert!(self.flight.is_none(), "a run is in flight on this lane");
         let len = executor.message_bytes(0);
-        reserve(&mut self.own, len);
+        self.own.reserve_len(len);
         executor.local(0, Exchanged::NOTHING, &mut self.own[..len]);
         self.channel.start(executor.step_name(0), &self.own[..len])?;
         self.flight = Some((executor, 0));
@@ -114,7 +108,7 @@ impl<E: Executor> Lane<E> {
     pub fn advance(&mut self) -> Result<Option<E>, NetError> {
         let (mut executor, layer) = self.flight.take().expect("a run is in flight on this lane");
         let len = executor.message_bytes(layer);
-        reserve(&mut self.next, len);
+        self.next.reserve_len(len);
         self.channel.finish(executor.step_name(layer), &self.own[..len], &mut self.next[..len])?;
         let arrived = Exchanged { own: &self.own[..len], next: &self.next[..len] };
         let layer = layer + 1;
@@ -123,7 +117,7 @@ impl<E: Executor> Lane<E> {
             return Ok(Some(executor));
         }
         let len = executor.message_bytes(layer);
-        reserve(&mut self.out, len);
+        self.out.reserve_len(len);
         executor.local(layer, arrived, &mut self.out[..len]);
         std::mem::swap(&mut self.own, &mut self.out);
         self.channel.start(executor.step_name(layer), &self.own[..len])?;
@@ -198,8 +192,8 @@ pub fn pipeline<E: Executor, W: Work<E>>(lanes: &mut [Lane<E>], work: &mut W) ->
 /// Advances all parties of a ring on one thread: no queue, no copy; each reads its neighbour's message where it lies.
 #[derive(Default)]
 pub struct Lockstep {
-    sent: Vec<Vec<u8>>,
-    out: Vec<Vec<u8>>,
+    sent: Vec<Buffer>,
+    out: Vec<Buffer>,
 }
 
 impl Lockstep {
@@ -215,8 +209,8 @@ impl Lockstep {
     /// If the parties disagree on the number of layers or on a message's length (the caller's bug).
     pub fn run<E: Executor>(&mut self, parties: &mut [E]) {
         let n = parties.len();
-        self.sent.resize_with(n, Vec::new);
-        self.out.resize_with(n, Vec::new);
+        self.sent.resize_with(n, Buffer::new);
+        self.out.resize_with(n, Buffer::new);
         let layers = parties.first().map_or(0, Executor::layers);
         assert!(parties.iter().all(|p| p.layers() == layers), "parties disagree on the number of layers");
         let mut arrived_len = 0;
@@ -224,7 +218,7 @@ impl Lockstep {
             let len = parties[0].message_bytes(layer);
             for (i, party) in parties.iter_mut().enumerate() {
                 assert_eq!(party.message_bytes(layer), len, "parties disagree on a message's length");
-                reserve(&mut self.out[i], len);
+                self.out[i].reserve_len(len);
                 let arrived = arrived(&self.sent, i, arrived_len);
                 party.local(layer, arrived, &mut self.out[i][..len]);
             }
@@ -237,7 +231,7 @@ impl Lockstep {
     }
 }
 
-fn arrived(sent: &[Vec<u8>], i: usize, len: usize) -> Exchanged<'_> {
+fn arrived(sent: &[Buffer], i: usize, len: usize) -> Exchanged<'_> {
     if len == 0 {
         return Exchanged::NOTHING;
     }
