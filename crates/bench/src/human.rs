@@ -35,6 +35,11 @@ impl Scale {
         Self { divisor, label }
     }
 
+    /// The scale of plain numbers.
+    pub(crate) fn plain() -> Self {
+        Self { divisor: 1.0, label: String::new() }
+    }
+
     /// `value` on this scale, to three digits.
     pub(crate) fn number(&self, value: f64) -> String {
         digits(value / self.divisor)

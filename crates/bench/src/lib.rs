@@ -34,11 +34,12 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`].
+//! The benches themselves: [`aes`], [`aes3`].
 
 #![forbid(unsafe_code)]
 
 pub mod aes;
+pub mod aes3;
 mod bounds;
 mod date;
 mod engine;
@@ -46,6 +47,7 @@ mod error;
 mod human;
 pub mod limits;
 pub mod machine;
+pub mod net;
 mod params;
 pub mod plot;
 pub mod report;

@@ -1,0 +1,94 @@
+//! `bench aes3`: three parties encrypt counter blocks on shares with AES-128.
+//!
+//! A row times whole batches of `blocks` blocks, one after the other: from the first compute thread's start to the last
+//! one's end. The result's shares are then with the parties; opening them is not timed. Connecting, session keys and
+//! what the owner deals beforehand are not timed either. After timing, the shares of the last batch are opened and
+//! compared with another implementation of AES: a wrong result fails the run.
+//!
+//! Over TCP each party has `threads` compute threads that keep several chunks in flight, all in this process and on this
+//! machine. `inproc` has no transport: a thread computes for all three parties in lockstep, `threads` of them on chunks
+//! of their own. Throughput in blocks/s; of one block, the time in ms.
+
+mod crew;
+mod deal;
+mod grid;
+mod limits;
+mod papers;
+mod party;
+mod supply;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use hushwire_aes::Backend;
+use hushwire_rep3::{cost, expansion_cost};
+use hushwire_wire::Cost;
+
+use crate::{BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count};
+use crew::Crew;
+use deal::{Deal, check};
+use grid::{Cut, KeyMode, Point};
+
+/// Measures what the options ask for, on this backend.
+///
+/// # Errors
+/// As [`crate::run`]; a case fails when the parties cannot connect, when one of them fails, and when the result is wrong.
+pub fn run(options: &BenchOptions, backend: Backend) -> Result<Report> {
+    crate::run_with("aes3", cases(options, backend, false), options, papers::tables)
+}
+
+/// The case's name.
+const CASE: &str = "aes128-ctr";
+
+/// The grid. `spoiled` makes every check fail, for a test.
+fn cases(options: &BenchOptions, backend: Backend, spoiled: bool) -> Vec<Case<'static>> {
+    let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
+    let points = Point::all(&threads).into_iter();
+    let case = |point: Point| {
+        let work = move |ctx: &mut Context<'_>| measure(ctx, backend, &point, spoiled);
+        Case::new(CASE, point.params(), work)
+            .core(point.is_core(threads[0]))
+            .quick(point.is_quick(threads[0]))
+    };
+    points.map(case).collect()
+}
+
+fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
+    let cut = Cut::of(point);
+    let spent = declared(point, &cut);
+    let limit = limits::of(ctx, backend, point, spent.rounds)?;
+    let deal = Deal::new(backend, point.key, &cut)?;
+    let mut crew = Crew::new(backend, point, &cut, &deal, None)?;
+    let seconds = ctx.timer().durations(|n| crew.time(n))?;
+    let own = crew.results();
+    let mut expected = deal.expected(point.blocks);
+    expected[0] ^= u8::from(spoiled);
+    check([&own[0], &own[1], &own[2]], &expected)?;
+
+    let blocks = count(point.blocks as u64);
+    let (metric, unit, figures): (_, _, Vec<f64>) = if point.blocks == 1 {
+        ("latency", Unit::MS, seconds.iter().map(|s| 1e3 * s).collect())
+    } else {
+        ("throughput", Unit::BLOCKS_PER_S, seconds.iter().map(|s| blocks / s).collect())
+    };
+    let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
+    Ok(Row::new(metric, unit, measured)
+        .bytes_per_unit(count(spent.bytes_sent) / blocks)
+        .rounds(spent.rounds)
+        .limit(&limit)
+        .paper(papers::stated(point)))
+}
+
+/// What a batch costs each party: the bytes of all chunks, and the rounds of those that follow each other on a lane.
+fn declared(point: &Point, cut: &Cut) -> Cost {
+    let chunks = (0..cut.chunks()).map(|c| cost(point.sbox, cut.range(c).len()));
+    let mut spent = chunks.fold(Cost::default(), |all, one| Cost {
+        rounds: one.rounds * cut.waves() as u64,
+        bytes_sent: all.bytes_sent + one.bytes_sent,
+    });
+    if point.key == KeyMode::Expand {
+        let key = expansion_cost(point.sbox, 1);
+        spent = Cost { rounds: spent.rounds + key.rounds, bytes_sent: spent.bytes_sent + key.bytes_sent };
+    }
+    spent
+}

@@ -1,0 +1,180 @@
+//! The points of the grid, which sets they belong to, and how a batch is cut for each.
+
+use std::{fmt, ops::Range};
+
+use hushwire_rep3::Sbox;
+
+use crate::{Params, net::Transport};
+
+/// Where round keys come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyMode {
+    /// One key, expanded by its owner beforehand.
+    PreExpanded,
+    /// One key, expanded inside the computation: timed with it.
+    Expand,
+    /// A key for every block, expanded by its owner beforehand.
+    PerBlock,
+}
+
+impl KeyMode {
+    pub(crate) const ALL: [Self; 3] = [Self::PreExpanded, Self::Expand, Self::PerBlock];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::PreExpanded => "pre-expanded",
+            Self::Expand => "expand",
+            Self::PerBlock => "per-block",
+        }
+    }
+}
+
+impl fmt::Display for KeyMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The numbers of blocks.
+const BLOCKS: [usize; 10] = [1, 2, 10, 100, 550, 1000, 5000, 10_000, 100_000, 1_000_000];
+/// The numbers of blocks on the Sharemind slides, beside one.
+const SLIDES: [usize; 5] = [10, 100, 550, 1000, 5000];
+
+/// One point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) sbox: Sbox,
+    pub(crate) key: KeyMode,
+    pub(crate) blocks: usize,
+    pub(crate) transport: Transport,
+    pub(crate) threads: usize,
+}
+
+impl Point {
+    /// The whole grid, for these numbers of threads.
+    pub(crate) fn all(threads: &[usize]) -> Vec<Self> {
+        let mut points = Vec::new();
+        for transport in Transport::ALL {
+            for sbox in Sbox::ALL {
+                for key in KeyMode::ALL {
+                    for blocks in BLOCKS {
+                        let point =
+                            |threads: &usize| Self { sbox, key, blocks, transport, threads: *threads };
+                        points.extend(threads.iter().map(point).filter(Self::is_meaningful));
+                    }
+                }
+            }
+        }
+        points
+    }
+
+    /// One block has one key in any case, and a thread without a chunk of its own measures nothing.
+    fn is_meaningful(&self) -> bool {
+        let one_key = self.blocks == 1 && self.key == KeyMode::PerBlock;
+        !one_key && (self.threads == 1 || self.blocks >= LEAST_TCP_CHUNK * self.threads)
+    }
+
+    pub(crate) fn params(&self) -> Params {
+        Params::new()
+            .with("sbox", self.sbox.name())
+            .with("key", self.key.name())
+            .with("blocks", self.blocks)
+            .with("transport", self.transport.name())
+            .with("net", "none")
+            .with("threads", self.threads)
+    }
+
+    /// Whether a run without options measures it.
+    pub(crate) fn is_core(&self, least_threads: usize) -> bool {
+        use KeyMode::{Expand, PerBlock, PreExpanded};
+        let Self { sbox, key, blocks, transport, threads } = *self;
+        if threads > least_threads {
+            // Two threads a party: only where they were thought to help.
+            return sbox == Sbox::Tower && key == PreExpanded && blocks == 100_000;
+        }
+        let tls = transport == Transport::TcpTls;
+        match (sbox, key, blocks) {
+            (Sbox::Tower, PreExpanded, 1 | 10_000 | 100_000) => true,
+            (Sbox::Tower, PreExpanded, 1_000_000) => transport == Transport::Inproc,
+            (Sbox::Tower, PreExpanded, n) => tls && SLIDES.contains(&n),
+            // The slides' line without a pre-expanded key.
+            (Sbox::Tower, Expand, 10) => tls,
+            (Sbox::Tower, Expand | PerBlock, 10_000) | (_, PreExpanded, 10_000 | 100_000) => {
+                transport != Transport::TcpInsecure
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `--quick` measures it.
+    pub(crate) fn is_quick(&self, least_threads: usize) -> bool {
+        let plain = self.sbox == Sbox::Tower && self.key == KeyMode::PreExpanded;
+        let blocks = match self.transport {
+            Transport::TcpTls => self.blocks == 1 || self.blocks == 1000 || self.blocks == 10_000,
+            Transport::Inproc | Transport::TcpInsecure => self.blocks == 10_000,
+        };
+        plain && blocks && self.threads == least_threads
+    }
+}
+
+/// How a batch is cut into chunks that are computed at once, and how many of them a thread keeps in flight. LOCAL in
+/// what it costs, AGREEMENT in what it makes of the addresses of zero-shares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// Blocks in all.
+    pub(crate) blocks: usize,
+    /// Blocks of every chunk but the last.
+    pub(crate) chunk: usize,
+    /// Threads of a party; chunk `c` is thread `c % threads`'s.
+    pub(crate) threads: usize,
+    /// Chunks that a thread has in flight.
+    pub(crate) lanes: usize,
+}
+
+/// Blocks of a chunk in lockstep: all three parties' buffers stay in a second cache of 1 MiB.
+const LOCKSTEP_CHUNK: usize = 512;
+/// Blocks of a chunk over TCP: messages long enough for TLS and sockets, buffers that stay in the second cache.
+const TCP_CHUNK: usize = 4096;
+/// A shorter chunk over TCP costs more in rounds than it hides.
+const LEAST_TCP_CHUNK: usize = 1024;
+/// Chunks that a thread has in flight over TCP: with three parties on two cores, more of them wait for each other.
+const TCP_LANES: usize = 2;
+/// Chunks longer than this are multiples of it, so that kernels have no remainders.
+const STEP: usize = 512;
+
+impl Cut {
+    pub(crate) fn of(point: &Point) -> Self {
+        let Point { blocks, transport, threads, .. } = *point;
+        let (wanted, least, lanes) = match transport {
+            Transport::Inproc => (LOCKSTEP_CHUNK, 1, 1),
+            Transport::TcpTls | Transport::TcpInsecure => (TCP_CHUNK, LEAST_TCP_CHUNK, TCP_LANES),
+        };
+        // As many waves of chunks of equal length as come nearest to the wanted length.
+        let at_once = lanes * threads;
+        let waves = ((blocks + at_once * wanted / 2) / (at_once * wanted)).max(1);
+        let chunk = blocks.div_ceil(at_once * waves).max(least);
+        let chunk = if chunk > STEP { chunk.next_multiple_of(STEP) } else { chunk.next_multiple_of(2) };
+        let chunk = chunk.min(blocks);
+        let lanes = lanes.min(blocks.div_ceil(chunk).div_ceil(threads));
+        Self { blocks, chunk, threads, lanes }
+    }
+
+    pub(crate) fn chunks(&self) -> usize {
+        self.blocks.div_ceil(self.chunk)
+    }
+
+    /// The blocks of chunk `c`.
+    pub(crate) fn range(&self, c: usize) -> Range<usize> {
+        self.chunk * c..self.blocks.min(self.chunk * (c + 1))
+    }
+
+    /// The chunks of a thread, in order.
+    pub(crate) fn of_thread(&self, thread: usize) -> impl Iterator<Item = usize> + use<> {
+        (thread..self.chunks()).step_by(self.threads)
+    }
+
+    /// How many chunks the busiest lane computes one after the other.
+    pub(crate) fn waves(&self) -> usize {
+        self.chunks().div_ceil(self.threads).div_ceil(self.lanes)
+    }
+}

@@ -1,0 +1,159 @@
+use std::{cell::RefCell, io, rc::Rc};
+
+use hushwire_rep3::Sbox;
+use hushwire_wire::Meter;
+
+use super::*;
+use crate::{Reporter, net::Transport, run_cases};
+
+fn options(only: &[&str]) -> BenchOptions {
+    let only = only.iter().map(|part| part.parse().unwrap()).collect();
+    BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() }
+}
+
+#[derive(Clone, Default)]
+struct Text(Rc<RefCell<Vec<u8>>>);
+
+impl io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The report and what was printed.
+fn measured(only: &[&str], spoiled: bool) -> (Result<()>, Report, String) {
+    let (options, text) = (options(only), Text::default());
+    let mut reporter = Reporter::with_outputs(Report::new("aes3"), None, Box::new(text.clone()), None);
+    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), spoiled), &options);
+    let report = reporter.finish_with(papers::tables).unwrap();
+    let printed = String::from_utf8(text.0.borrow().clone()).unwrap();
+    (ran, report, printed)
+}
+
+#[test]
+fn every_sbox_key_and_transport_gives_rows_with_params_and_limits() {
+    let (ran, report, printed) = measured(&["blocks=1", "blocks=10", "threads=1"], false);
+    ran.unwrap();
+    // One block has no key of its own.
+    assert_eq!(report.rows.len(), 3 * 3 * (2 + 3));
+    for row in &report.rows {
+        let keys: Vec<&str> = row.params.keys().collect();
+        assert_eq!(keys, ["sbox", "key", "blocks", "transport", "net", "threads"]);
+        assert_eq!(row.params.text("net").unwrap(), "none");
+        let one = row.params.integer("blocks") == Some(1);
+        let (metric, unit) = if one { ("latency", Unit::MS) } else { ("throughput", Unit::BLOCKS_PER_S) };
+        assert_eq!((row.metric.as_str(), &row.unit), (metric, &unit));
+        let limit = report.limits.get(row.limit_name.as_deref().unwrap()).unwrap();
+        assert_eq!((&limit.unit, Some(limit.value)), (&row.unit, row.limit));
+        let fraction = row.fraction_of_limit.unwrap();
+        assert!((fraction - unit.fraction(row.median, limit.value)).abs() < 1e-9);
+        let sbox: Sbox = row.params.text("sbox").unwrap().parse().unwrap();
+        let keyed = row.params.text("key").unwrap() == "expand";
+        let rounds = 10 * sbox.rounds() as u64 * if keyed { 2 } else { 1 };
+        assert_eq!(row.rounds, Some(rounds));
+        if !keyed && !one {
+            assert_eq!(row.bytes_per_unit, Some(20.0 * f64::from(u32::try_from(sbox.bits()).unwrap())));
+        }
+    }
+    assert!(
+        printed.contains("| Damgård, Keller [2009] |") && printed.contains("| tcp-tls, expand, 10 blocks |")
+    );
+    assert!(printed.contains("| not measured in this run |"), "{printed}");
+}
+
+#[test]
+fn batches_in_chunks_on_several_threads_are_right_and_stand_in_the_tables() {
+    for key in ["pre-expanded", "expand", "per-block"] {
+        let (ran, report, _) = measured(&["blocks=5000", "sbox=tower", &format!("key={key}")], false);
+        ran.unwrap();
+        assert_eq!(report.rows.len(), 3 * 2, "one and two threads on every transport");
+    }
+    let (ran, report, printed) =
+        measured(&["blocks=100000", "sbox=tower", "key=pre-expanded", "transport=inproc"], false);
+    ran.unwrap();
+    assert_eq!(report.rows[0].paper.value_in(&Unit::BLOCKS_PER_S), Some(1.3e6));
+    assert!(printed.contains("| ours: tower, inproc, 100000 blocks, threads=1 |"), "{printed}");
+    assert!(
+        printed.contains("| FPGA, one VU9P a party, computed | 60 AND cores | 29.4 | 160 |"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_wrong_result_is_not_reported() {
+    for transport in Transport::ALL {
+        let only = ["blocks=2", "sbox=tower", "key=pre-expanded", &format!("transport={transport}")];
+        let (ran, report, _) = measured(&only, true);
+        let error = ran.unwrap_err().to_string();
+        assert!(error.contains("1 of 2 blocks differ from plain AES"), "{error}");
+        assert!(report.rows.is_empty());
+    }
+}
+
+#[test]
+fn declared_bytes_and_rounds_are_those_measured() {
+    for (key, blocks, threads) in
+        [(KeyMode::PreExpanded, 5000, 1), (KeyMode::Expand, 2000, 2), (KeyMode::PerBlock, 7, 1)]
+    {
+        let transport = Transport::TcpInsecure;
+        let point = Point { sbox: Sbox::Tower, key, blocks, transport, threads };
+        let cut = Cut::of(&point);
+        let deal = Deal::new(Backend::best(), key, &cut).unwrap();
+        let meters = [(); 3].map(|()| Meter::new());
+        let mut crew = Crew::new(Backend::best(), &point, &cut, &deal, Some(&meters)).unwrap();
+        crew.time(1).unwrap();
+        for meter in &meters {
+            let reading = meter.reading();
+            let spent = declared(&point, &cut);
+            assert_eq!(reading.bytes_sent(), spent.bytes_sent, "{point:?}");
+            // The lane of the key comes before the others.
+            let key_lane = u16::try_from(cut.lanes * cut.threads).unwrap();
+            let before = reading.exchanges.get(&key_lane).copied().unwrap_or(0);
+            let beside = reading.exchanges.iter().filter(|(lane, _)| **lane != key_lane);
+            assert_eq!(before + beside.map(|(_, n)| *n).max().unwrap(), spent.rounds, "{point:?}");
+        }
+    }
+}
+
+#[test]
+fn the_sets_hold_what_they_must() {
+    let points = Point::all(&[1, 2]);
+    let core: Vec<_> = points.iter().filter(|point| point.is_core(1)).collect();
+    let quick: Vec<_> = points.iter().filter(|point| point.is_quick(1)).collect();
+    assert!((30..60).contains(&core.len()), "{} rows", core.len());
+    assert!((4..9).contains(&quick.len()), "{} rows", quick.len());
+    for transport in Transport::ALL {
+        for blocks in [1, 10_000, 100_000] {
+            let point = Point { sbox: Sbox::Tower, key: KeyMode::PreExpanded, blocks, transport, threads: 1 };
+            assert!(core.contains(&&point), "{point:?}");
+        }
+    }
+    for blocks in [10, 100, 550, 1000, 5000] {
+        let transport = Transport::TcpTls;
+        let point = Point { sbox: Sbox::Tower, key: KeyMode::PreExpanded, blocks, transport, threads: 1 };
+        assert!(core.contains(&&point), "{point:?}");
+    }
+}
+
+#[test]
+fn cuts_cover_every_block_once() {
+    for point in Point::all(&[1, 2, 3]) {
+        let cut = Cut::of(&point);
+        let ranges = (0..cut.chunks()).map(|c| cut.range(c));
+        let end = ranges.fold(0, |at, range| {
+            assert!(range.start == at && range.end > at, "{point:?}");
+            range.end
+        });
+        assert_eq!(end, point.blocks);
+        let of_threads: usize = (0..cut.threads).map(|t| cut.of_thread(t).count()).sum();
+        assert_eq!(of_threads, cut.chunks());
+        assert!(
+            cut.lanes >= 1 && (0..cut.threads).all(|t| cut.of_thread(t).count() >= 1),
+            "{point:?} {cut:?}"
+        );
+    }
+}

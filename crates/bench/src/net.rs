@@ -1,0 +1,105 @@
+//! Three parties of one process, connected over any transport.
+
+use std::{fmt, thread, time::Duration};
+
+use hushwire_rep3::Role;
+use hushwire_wire::{
+    Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect, inproc,
+};
+
+use crate::BoxError;
+
+/// What the parties talk over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// No transport: memory.
+    Inproc,
+    /// TCP on loopback with TLS 1.3 and throw-away certificates.
+    TcpTls,
+    /// Plain TCP on loopback.
+    TcpInsecure,
+}
+
+impl Transport {
+    /// Every transport.
+    pub const ALL: [Self; 3] = [Self::Inproc, Self::TcpTls, Self::TcpInsecure];
+
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Inproc => "inproc",
+            Self::TcpTls => "tcp-tls",
+            Self::TcpInsecure => "tcp-insecure",
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How long no byte may move: long enough for a machine with many more threads than cores.
+const STALL: Duration = Duration::from_secs(20);
+
+/// The nets of three parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory.
+///
+/// `socket_buffer` asks the system for buffers of that size (TCP only).
+///
+/// # Errors
+/// If a certificate, a port or a connection cannot be had.
+pub fn three(
+    transport: Transport,
+    session: SessionId,
+    lanes: u16,
+    socket_buffer: Option<usize>,
+) -> Result<[Net; 3], BoxError> {
+    let kind = match transport {
+        Transport::Inproc => {
+            let nets = inproc::mesh(&Role::ALL.map(Role::id), lanes, STALL);
+            return nets.try_into().map_err(|_| "the mesh has not three parties".into());
+        }
+        Transport::TcpTls => TransportKind::TcpTls,
+        Transport::TcpInsecure => TransportKind::TcpInsecure,
+    };
+    let mut parties: Vec<(Role, Identity, Listener)> = Vec::new();
+    let mut peers = Vec::new();
+    for role in Role::ALL {
+        let identity = Identity::generate(&role.to_string())?;
+        let listener = Listener::bind("127.0.0.1:0")?;
+        let address = Some(listener.local_addr()?.to_string());
+        peers.push(PeerConfig { id: role.id(), address, pin: identity.pin() });
+        parties.push((role, identity, listener));
+    }
+    let config = |me: PartyId| SessionConfig {
+        me,
+        session,
+        job_digest: [0; 32],
+        params: [0; 32],
+        lanes,
+        client_lanes: 1,
+        peers: peers.iter().filter(|peer| peer.id != me).cloned().collect(),
+        transport: kind,
+        connect_timeout: STALL,
+        stall: STALL,
+        socket_buffer,
+    };
+    let nets: Result<Vec<Net>, BoxError> = thread::scope(|scope| {
+        let joining: Vec<_> = parties
+            .iter()
+            .map(|(role, identity, listener)| {
+                let config = config(role.id());
+                scope.spawn(move || connect(&config, identity, Some(listener)))
+            })
+            .collect();
+        joining.into_iter().map(|thread| Ok(joined(thread.join())??)).collect()
+    });
+    nets?.try_into().map_err(|_| "not three parties connected".into())
+}
+
+/// A thread's result; a panic in it is an error here.
+pub(crate) fn joined<T>(result: thread::Result<T>) -> Result<T, BoxError> {
+    result.map_err(|_| "a thread of the benchmark panicked".into())
+}
