@@ -150,7 +150,7 @@ pub(crate) struct Machine {
 
 /// Message bytes that are masked and computed in one go: masks stay in the first-level cache.
 /// LOCAL: changes no byte on the wire. A multiple of [`LONGEST`].
-const CHUNK: usize = 4096;
+const CHUNK: usize = 2048;
 const _: () = assert!(CHUNK.is_multiple_of(LONGEST));
 
 impl Machine {
