@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Measure against the limit of this machine, and draw what was measured.
     #[command(
         arg_required_else_help = true,
-        after_help = "Example:\n  hushwire bench aes --quick --json aes.json\n  hushwire bench plot aes.json --out aes.svg"
+        after_help = "Examples:\n  hushwire bench aes --quick --json aes.json\n  hushwire bench aes3 --json aes3.json\n  hushwire bench plot aes.json aes3.json --out bench.svg"
     )]
     Bench(BenchArgs),
     /// One party of a local run; started by `local`, never by hand.

@@ -18,6 +18,11 @@ enum Bench {
     /// AES, hashes and transposition on one core, on every tier of this CPU.
     #[command(after_help = "Example:\n  hushwire bench aes --only mode=ctr,resident=l1 --json aes.json")]
     Aes(MeasureArgs),
+    /// AES-128 among three parties on shares: S-boxes, keys, batches and transports, beside the papers' figures.
+    #[command(
+        after_help = "Example:\n  hushwire bench aes3 --only sbox=tower,blocks=100000 --json aes3.json"
+    )]
+    Aes3(MeasureArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -57,6 +62,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         Bench::Aes(args) => {
             let tier = args.backend()?.map(Backend::tier);
             hushwire_bench::aes::run(&args.options, tier).map(drop).map_err(failed)
+        }
+        Bench::Aes3(args) => {
+            let backend = args.backend()?.unwrap_or_default();
+            hushwire_bench::aes3::run(&args.options, backend).map(drop).map_err(failed)
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;
