@@ -46,28 +46,48 @@ fn load2<F: ByteField, const FULL: bool>(f: F, s: Pair<'_>, at: usize) -> [F::B;
     [load::<F, FULL>(f, s[0], at), load::<F, FULL>(f, s[1], at)]
 }
 
-/// One vector's worth of a step. Fast units are `FULL` and silent; the last, short one and those that a verifier
-/// hears are not, so that their branches stay out of the loop that counts.
-trait Step {
-    /// The vectors to compute.
-    fn range(&self) -> Range<usize>;
-    /// Whether a verifier listens.
-    fn heard(&self) -> bool;
-    /// Computes the vector at `at`. `FULL` implies that nobody listens.
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize);
+/// What every step of a layer writes to and where.
+pub(crate) struct Layer<'a> {
+    /// The layer's number, for the verifier.
+    pub number: usize,
+    /// The whole message, holding its zero-shares.
+    pub message: &'a mut [u8],
+    /// The vectors to compute, as places in one part of the message.
+    pub range: Range<usize>,
+    /// A verifier, if there is one.
+    pub rec: Recorder<'a>,
+}
+
+/// The local step of a layer, one vector at a time.
+pub(crate) trait Step {
+    /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last, short vector and those
+    /// that a verifier hears are not `FULL`, so that their branches stay out of the loop that counts.
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize);
+}
+
+/// A step over a layer.
+pub(crate) struct Run<'a, S>(pub Layer<'a>, pub S);
+
+impl<S: Step> ByteKernel for Run<'_, S> {
+    type Out = ();
+    #[inline(always)]
+    fn run<F: ByteField>(self, f: F) {
+        let Run(layer, step) = self;
+        every_unit(f, layer, step);
+    }
 }
 
 #[inline(always)]
-fn every_unit<F: ByteField, S: Step>(f: F, mut step: S) {
-    let Range { start: mut at, end } = step.range();
-    if !step.heard() {
+fn every_unit<F: ByteField, S: Step>(f: F, mut layer: Layer<'_>, mut step: S) {
+    let Range { start: mut at, end } = layer.range;
+    if layer.rec.is_none() {
         while end - at >= F::BYTES {
-            step.unit::<F, true>(f, at);
+            step.unit::<F, true>(f, &mut layer, at);
             at += F::BYTES;
         }
     }
     while at < end {
-        step.unit::<F, false>(f, at);
+        step.unit::<F, false>(f, &mut layer, at);
         at += F::BYTES;
     }
 }
@@ -83,26 +103,62 @@ pub(crate) fn cross<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2]) -> F::B {
     f.xor(f.mul(x[0], f.xor(y[0], y[1])), f.mul(x[1], y[0]))
 }
 
-/// Tells the verifier the factors of `len` products at `place`.
+/// Tells the verifier, if one listens, the factors of products at `offset`, of which `left` are real.
 #[inline(always)]
-fn tell<F: ByteField>(
+fn tell<F: ByteField, const FULL: bool>(
     f: F,
-    rec: &mut Recorder<'_>,
-    layer: usize,
-    place: Place,
-    len: usize,
+    layer: &mut Layer<'_>,
+    (offset, unit, left): (usize, Unit, usize),
     x: [F::B; 2],
     y: [F::B; 2],
 ) {
-    if let Some(rec) = rec {
+    if FULL {
+        return;
+    }
+    if let Some(rec) = &mut layer.rec {
         let mut b = [[0u8; LONGEST]; 4];
         f.store(x[0], &mut b[0]);
         f.store(x[1], &mut b[1]);
         f.store(y[0], &mut b[2]);
         f.store(y[1], &mut b[3]);
-        let len = len.min(F::BYTES);
-        rec.product(layer, place, [&b[0][..len], &b[1][..len]], [&b[2][..len], &b[3][..len]]);
+        let len = left.min(F::BYTES);
+        let place = Place { offset, unit };
+        rec.product(layer.number, place, [&b[0][..len], &b[1][..len]], [&b[2][..len], &b[3][..len]]);
     }
+}
+
+/// Adds products to the vector at `at` of a part of the message, a byte each.
+#[inline(always)]
+fn byte_products<F: ByteField, const FULL: bool>(
+    f: F,
+    layer: &mut Layer<'_>,
+    part: Range<usize>,
+    at: usize,
+    x: [F::B; 2],
+    y: [F::B; 2],
+) {
+    tell::<F, FULL>(f, layer, (part.start + at, Unit::Byte, part.len() - at), x, y);
+    let out = &mut layer.message[part];
+    let z = f.xor(load::<F, FULL>(f, out, at), cross(f, x, y));
+    store::<F, FULL>(f, z, out, at);
+}
+
+/// Adds to the message's vector at `at` the products of both halves' factors, projected to nibbles.
+#[inline(always)]
+fn nibble_products<F: ByteField, const FULL: bool>(
+    f: F,
+    layer: &mut Layer<'_>,
+    at: usize,
+    x: [[F::B; 2]; 2],
+    y: [[F::B; 2]; 2],
+) {
+    let mut packed = load::<F, FULL>(f, layer.message, at);
+    for i in 0..2 {
+        let left = layer.message.len() - at;
+        tell::<F, FULL>(f, layer, (at, HALVES[i].1, left), x[i], y[i]);
+        packed = f.xor(packed, f.linear(cross(f, x[i], y[i]), HALVES[i].0.pack));
+    }
+    store::<F, FULL>(f, packed, layer.message, at);
 }
 
 /// The shares of a round key, with 0x63 folded in where the S-box left it out.
@@ -199,11 +255,8 @@ fn mix<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     f.xor(f.xor(double, a1), f.xor(a2, a3))
 }
 
-/// Both halves of a batch: (first byte, place of the nibble).
-#[inline(always)]
-fn halves(h: usize) -> [(usize, Nibble, Unit); 2] {
-    [(0, LOW, Unit::LowNibble), (h, HIGH, Unit::HighNibble)]
-}
+/// How the nibbles of the first and of the second half of a batch lie in a byte.
+const HALVES: [(Nibble, Unit); 2] = [(LOW, Unit::LowNibble), (HIGH, Unit::HighNibble)];
 
 /// Limits both shares to half `start` of a batch, so that tails end with it.
 #[inline(always)]
@@ -213,38 +266,24 @@ fn half<'a>(s: Pair<'a>, start: usize, h: usize) -> Pair<'a> {
 
 /// Tower, layer 1: `x`, `x^16` (kept) and the nibble of the norm `x·x^16`.
 pub(crate) struct TowerNorm<'a> {
-    pub layer: usize,
+    pub layer: Layer<'a>,
     pub source: Source<'a>,
     pub x16: PairMut<'a>,
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 /// [`TowerNorm`] by halves. `ROUND` fixes the source's linear part to a whole round, the common case.
 struct NormStep<'a, const ROUND: bool> {
-    layer: usize,
     sources: [Source<'a>; 2],
     kept: [PairMut<'a>; 2],
-    message: &'a mut [u8],
-    range: Range<usize>,
-    rec: Recorder<'a>,
 }
 
-impl<'a, const ROUND: bool> Step for NormStep<'a, ROUND> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
+impl<const ROUND: bool> Step for NormStep<'_, ROUND> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
-        let h = self.message.len();
-        let mut packed = load::<F, FULL>(f, self.message, at);
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
         // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits for a store with the
         // same low twelve address bits.
-        let mut x = [[packed; 2]; 2];
+        let zero = f.splat(&[0; 16]);
+        let mut x = [[zero; 2]; 2];
         let mut y = x;
         for i in 0..2 {
             let source =
@@ -252,16 +291,11 @@ impl<'a, const ROUND: bool> Step for NormStep<'a, ROUND> {
             x[i] = source.get::<F, FULL>(f, at);
             y[i] = linear2(f, x[i], POW16);
         }
+        nibble_products::<F, FULL>(f, layer, at, x, y);
         for i in 0..2 {
-            let (_, nibble, unit) = halves(h)[i];
             store::<F, FULL>(f, y[i][0], self.kept[i][0], at);
             store::<F, FULL>(f, y[i][1], self.kept[i][1], at);
-            if !FULL {
-                tell(f, &mut self.rec, self.layer, Place { offset: at, unit }, h - at, x[i], y[i]);
-            }
-            packed = f.xor(packed, f.linear(cross(f, x[i], y[i]), nibble.pack));
         }
-        store::<F, FULL>(f, packed, self.message, at);
     }
 }
 
@@ -272,244 +306,126 @@ impl ByteKernel for TowerNorm<'_> {
     type Out = ();
     #[inline(always)]
     fn run<F: ByteField>(self, f: F) {
-        let TowerNorm { layer, source, x16: [own, next], message, range, rec } = self;
-        let h = message.len();
+        let TowerNorm { layer, source, x16: [own, next] } = self;
+        let h = layer.message.len();
         let sources = [source.half(0, h), source.half(h, h)];
         let (ol, oh) = own.split_at_mut(h);
         let (nl, nh) = next.split_at_mut(h);
         let kept = [[ol, nl], [oh, nh]];
         if source.linear == ROUND_LINEAR {
-            every_unit(f, NormStep::<true> { layer, sources, kept, message, range, rec });
+            every_unit(f, layer, NormStep::<true> { sources, kept });
         } else {
-            every_unit(f, NormStep::<false> { layer, sources, kept, message, range, rec });
+            every_unit(f, layer, NormStep::<false> { sources, kept });
         }
     }
 }
 
 /// Tower, layer 2: `v^6 = v^2·v^4` in GF(2^4), from the norm `v` that just arrived (and is kept).
 pub(crate) struct TowerSix<'a> {
-    pub layer: usize,
     /// Nibbles of `v`.
     pub arrived: Pair<'a>,
     pub norm: PairMut<'a>,
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for TowerSix<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
         let v = load2::<F, FULL>(f, self.arrived, at);
-        let place = (self.layer, at, self.message.len());
-        let packed = load::<F, FULL>(f, self.message, at);
-        let packed = nibble_products::<F, FULL>(f, packed, [v, v], [1, 2], &mut self.rec, place);
+        let x = [linear2(f, v, LOW.power[1]), linear2(f, v, HIGH.power[1])];
+        let y = [linear2(f, v, LOW.power[2]), linear2(f, v, HIGH.power[2])];
+        nibble_products::<F, FULL>(f, layer, at, x, y);
         store::<F, FULL>(f, v[0], self.norm[0], at);
         store::<F, FULL>(f, v[1], self.norm[1], at);
-        store::<F, FULL>(f, packed, self.message, at);
     }
 }
 
 /// Tower, layer 3: `v^14 = v^6·v^8`, the inverse of the norm.
 pub(crate) struct TowerFourteen<'a> {
-    pub layer: usize,
     /// Nibbles of `v^6`, just arrived.
     pub arrived: Pair<'a>,
     /// Nibbles of `v`.
     pub norm: Pair<'a>,
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for TowerFourteen<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
-        let factors = [load2::<F, FULL>(f, self.arrived, at), load2::<F, FULL>(f, self.norm, at)];
-        let place = (self.layer, at, self.message.len());
-        let packed = load::<F, FULL>(f, self.message, at);
-        let packed = nibble_products::<F, FULL>(f, packed, factors, [0, 3], &mut self.rec, place);
-        store::<F, FULL>(f, packed, self.message, at);
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+        let (six, v) = (load2::<F, FULL>(f, self.arrived, at), load2::<F, FULL>(f, self.norm, at));
+        let x = [linear2(f, six, LOW.power[0]), linear2(f, six, HIGH.power[0])];
+        let y = [linear2(f, v, LOW.power[3]), linear2(f, v, HIGH.power[3])];
+        nibble_products::<F, FULL>(f, layer, at, x, y);
     }
 }
 
-/// Adds to `packed` the products of two nibble vectors' `2^powers[i]`-th powers, both halves.
-/// `place`: layer, place and length of the message.
-#[inline(always)]
-fn nibble_products<F: ByteField, const FULL: bool>(
-    f: F,
-    mut packed: F::B,
-    factors: [[F::B; 2]; 2],
-    powers: [usize; 2],
-    rec: &mut Recorder<'_>,
-    (layer, at, h): (usize, usize, usize),
-) -> F::B {
-    for i in 0..2 {
-        let (_, nibble, unit) = halves(h)[i];
-        let x = linear2(f, factors[0], nibble.power[powers[0]]);
-        let y = linear2(f, factors[1], nibble.power[powers[1]]);
-        if !FULL {
-            tell(f, rec, layer, Place { offset: at, unit }, h - at, x, y);
-        }
-        packed = f.xor(packed, f.linear(cross(f, x, y), nibble.pack));
-    }
-    packed
-}
-
-/// Tower, layer 4: `x^-1 = x^16 · v^-1`, whole bytes.
+/// Tower, layer 4: `x^-1 = x^16 · v^-1`, whole bytes. The message has `n` bytes, in two parts.
 pub(crate) struct TowerInverse<'a> {
-    pub layer: usize,
     /// Nibbles of `v^-1`, just arrived.
     pub arrived: Pair<'a>,
     pub x16: Pair<'a>,
-    /// `n` bytes.
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for TowerInverse<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
         let h = self.arrived[0].len();
         let u = load2::<F, FULL>(f, self.arrived, at);
         for i in 0..2 {
-            let (start, nibble, _) = halves(h)[i];
-            let x = load2::<F, FULL>(f, half(self.x16, start, h), at);
-            let y = linear2(f, u, nibble.power[0]);
-            let out = &mut self.message[start..start + h];
-            let z = f.xor(load::<F, FULL>(f, out, at), cross(f, x, y));
-            store::<F, FULL>(f, z, out, at);
-            if !FULL {
-                tell(
-                    f,
-                    &mut self.rec,
-                    self.layer,
-                    Place { offset: start + at, unit: Unit::Byte },
-                    h - at,
-                    x,
-                    y,
-                );
-            }
+            let x = load2::<F, FULL>(f, half(self.x16, i * h, h), at);
+            let y = linear2(f, u, HALVES[i].0.power[0]);
+            byte_products::<F, FULL>(f, layer, i * h..(i + 1) * h, at, x, y);
         }
     }
 }
 
 /// `gf256`, layer 1: `x` (kept) and `x^3 = x·x^2`.
 pub(crate) struct Cube<'a> {
-    pub layer: usize,
     pub source: Source<'a>,
     pub x: PairMut<'a>,
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for Cube<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
         let x = self.source.get::<F, FULL>(f, at);
         store::<F, FULL>(f, x[0], self.x[0], at);
         store::<F, FULL>(f, x[1], self.x[1], at);
-        let y = linear2(f, x, SQUARE);
-        if !FULL {
-            let left = self.message.len() - at;
-            tell(f, &mut self.rec, self.layer, Place { offset: at, unit: Unit::Byte }, left, x, y);
-        }
-        let z = f.xor(load::<F, FULL>(f, self.message, at), cross(f, x, y));
-        store::<F, FULL>(f, z, self.message, at);
+        let n = layer.message.len();
+        byte_products::<F, FULL>(f, layer, 0..n, at, x, linear2(f, x, SQUARE));
     }
 }
 
 /// `gf256`, layer 2: `x^15 = x^3·x^12` in the first `n` bytes of the message, `x^14 = x^2·x^12` in the next.
 pub(crate) struct Fifteen<'a> {
-    pub layer: usize,
     /// `x^3`, just arrived.
     pub arrived: Pair<'a>,
     pub x: Pair<'a>,
-    /// `2n` bytes.
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for Fifteen<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
         let n = self.x[0].len();
         let cube = load2::<F, FULL>(f, self.arrived, at);
         let twelve = linear2(f, cube, POW4);
         let square = linear2(f, load2::<F, FULL>(f, self.x, at), SQUARE);
-        for i in 0..2 {
-            let factor = if i == 0 { cube } else { square };
-            let out = &mut self.message[i * n..(i + 1) * n];
-            let z = f.xor(load::<F, FULL>(f, out, at), cross(f, factor, twelve));
-            store::<F, FULL>(f, z, out, at);
-            if !FULL {
-                let place = Place { offset: i * n + at, unit: Unit::Byte };
-                tell(f, &mut self.rec, self.layer, place, n - at, factor, twelve);
-            }
-        }
+        byte_products::<F, FULL>(f, layer, 0..n, at, cube, twelve);
+        byte_products::<F, FULL>(f, layer, n..2 * n, at, square, twelve);
     }
 }
 
 /// `gf256`, layer 3: `x^254 = (x^15)^16 · x^14`.
 pub(crate) struct Inverse<'a> {
-    pub layer: usize,
     /// `x^15 ‖ x^14`, just arrived.
     pub arrived: Pair<'a>,
-    pub message: &'a mut [u8],
-    pub range: Range<usize>,
-    pub rec: Recorder<'a>,
 }
 
 impl Step for Inverse<'_> {
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn heard(&self) -> bool {
-        self.rec.is_some()
-    }
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
-        let n = self.message.len();
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+        let n = layer.message.len();
         let x = linear2(f, load2::<F, FULL>(f, half(self.arrived, 0, n), at), POW16);
         let y = load2::<F, FULL>(f, half(self.arrived, n, n), at);
-        if !FULL {
-            tell(f, &mut self.rec, self.layer, Place { offset: at, unit: Unit::Byte }, n - at, x, y);
-        }
-        let z = f.xor(load::<F, FULL>(f, self.message, at), cross(f, x, y));
-        store::<F, FULL>(f, z, self.message, at);
+        byte_products::<F, FULL>(f, layer, 0..n, at, x, y);
     }
 }
 
@@ -519,30 +435,22 @@ pub(crate) struct Apply<'a> {
     pub out: PairMut<'a>,
 }
 
-impl Step for Apply<'_> {
-    fn range(&self) -> Range<usize> {
-        0..self.out[0].len()
-    }
-    fn heard(&self) -> bool {
-        false
-    }
+impl ByteKernel for Apply<'_> {
+    type Out = ();
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, at: usize) {
-        let x = self.source.get::<F, FULL>(f, at);
-        store::<F, FULL>(f, x[0], self.out[0], at);
-        store::<F, FULL>(f, x[1], self.out[1], at);
+    fn run<F: ByteField>(self, f: F) {
+        let [own, next] = self.out;
+        let mut at = 0;
+        while own.len() - at >= F::BYTES {
+            let x = self.source.get::<F, true>(f, at);
+            store::<F, true>(f, x[0], own, at);
+            store::<F, true>(f, x[1], next, at);
+            at += F::BYTES;
+        }
+        if at < own.len() {
+            let x = self.source.get::<F, false>(f, at);
+            store::<F, false>(f, x[0], own, at);
+            store::<F, false>(f, x[1], next, at);
+        }
     }
 }
-
-macro_rules! kernels {
-    ($($step:ident)*) => {$(
-        impl ByteKernel for $step<'_> {
-            type Out = ();
-            #[inline(always)]
-            fn run<F: ByteField>(self, f: F) {
-                every_unit(f, self);
-            }
-        }
-    )*};
-}
-kernels!(TowerSix TowerFourteen TowerInverse Cube Fifteen Inverse Apply);

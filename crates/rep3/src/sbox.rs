@@ -1,10 +1,9 @@
 //! The S-boxes: names, layers, message lengths, and the state of one batch between two exchanges.
 
 use crate::boolean::{self, CIRCUIT};
-use crate::kernels::{Apply, Pair};
 use crate::kernels::{
-    Cube, Fifteen, Inverse, LONGEST, Linear, Recorder, RoundKey, Source, TowerFourteen, TowerInverse,
-    TowerNorm, TowerSix,
+    Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
+    TowerInverse, TowerNorm, TowerSix,
 };
 use hushwire_aes::Backend;
 use hushwire_block::Buffer;
@@ -197,7 +196,6 @@ impl Machine {
 
     /// Round 0: S-box inputs from `source`.
     pub(crate) fn first(&mut self, source: Source<'_>, message: &mut [u8]) {
-        let layer = self.layer;
         let backend = self.cx.backend;
         if self.sbox == Sbox::Bp32 {
             backend.run_bytes(Apply { source, out: muts(&mut self.ws.kept) });
@@ -205,45 +203,27 @@ impl Machine {
             return;
         }
         let sbox = self.sbox;
-        self.masked(message, |ws, rec, message, range| match sbox {
-            Sbox::Tower => {
-                let x16 = muts(&mut ws.kept);
-                backend.run_bytes(TowerNorm { layer, source, x16, message, range, rec });
-            }
-            _ => {
-                let x = muts(&mut ws.kept);
-                backend.run_bytes(Cube { layer, source, x, message, range, rec });
-            }
+        self.masked(message, |ws, layer| match sbox {
+            Sbox::Tower => backend.run_bytes(TowerNorm { layer, source, x16: muts(&mut ws.kept) }),
+            _ => backend.run_bytes(Run(layer, Cube { source, x: muts(&mut ws.kept) })),
         });
     }
 
     /// Rounds 1 and later.
     pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let (layer, sbox, backend) = (self.layer, self.sbox, self.cx.backend);
+        let (sbox, backend) = (self.sbox, self.cx.backend);
         let arrived = [arrived.own, arrived.next];
         if sbox == Sbox::Bp32 {
             return self.boolean(k, Some(arrived), message);
         }
-        self.masked(message, |ws, rec, message, range| match (sbox, k) {
-            (Sbox::Tower, 1) => {
-                let norm = muts(&mut ws.norm);
-                backend.run_bytes(TowerSix { layer, arrived, norm, message, range, rec });
-            }
+        self.masked(message, |ws, layer| match (sbox, k) {
+            (Sbox::Tower, 1) => backend.run_bytes(Run(layer, TowerSix { arrived, norm: muts(&mut ws.norm) })),
             (Sbox::Tower, 2) => {
-                backend.run_bytes(TowerFourteen {
-                    layer,
-                    arrived,
-                    norm: refs(&ws.norm),
-                    message,
-                    range,
-                    rec,
-                });
+                backend.run_bytes(Run(layer, TowerFourteen { arrived, norm: refs(&ws.norm) }));
             }
-            (Sbox::Tower, _) => {
-                backend.run_bytes(TowerInverse { layer, arrived, x16: refs(&ws.kept), message, range, rec });
-            }
-            (_, 1) => backend.run_bytes(Fifteen { layer, arrived, x: refs(&ws.kept), message, range, rec }),
-            _ => backend.run_bytes(Inverse { layer, arrived, message, range, rec }),
+            (Sbox::Tower, _) => backend.run_bytes(Run(layer, TowerInverse { arrived, x16: refs(&ws.kept) })),
+            (_, 1) => backend.run_bytes(Run(layer, Fifteen { arrived, x: refs(&ws.kept) })),
+            _ => backend.run_bytes(Run(layer, Inverse { arrived })),
         });
     }
 
@@ -265,11 +245,7 @@ impl Machine {
 
     /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s range is that of
     /// one part of the message; a message has one part, or two or more of equal length that are computed together.
-    fn masked(
-        &mut self,
-        message: &mut [u8],
-        mut step: impl FnMut(&mut Workspace, Recorder<'_>, &mut [u8], std::ops::Range<usize>),
-    ) {
+    fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, Layer<'_>)) {
         let part = match self.sbox {
             Sbox::Tower => self.n / 2,
             _ => self.n,
@@ -289,7 +265,8 @@ impl Machine {
                     self.zero_words(message, p * part, range.clone());
                 }
             }
-            step(&mut self.ws, self.rec.as_deref_mut(), message, range);
+            let rec = self.rec.as_deref_mut();
+            step(&mut self.ws, Layer { number: self.layer, message, range, rec });
         }
         self.sent(message);
     }
