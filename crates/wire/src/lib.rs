@@ -28,7 +28,9 @@ mod session;
 mod tamper;
 mod tcp;
 mod tls;
+mod tls_greet;
 mod tls_link;
+mod tls_records;
 mod transcript;
 
 pub use channel::Channel;

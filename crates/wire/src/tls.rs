@@ -19,7 +19,7 @@ use rustls::{
     version::TLS13,
 };
 
-use crate::{Identity, Pin, tcp::Guard, tls_link::TlsLink};
+use crate::{Identity, Pin, tcp::Guard, tls_greet::greet, tls_link::TlsLink};
 
 /// What one party brings to every TLS connection of a session.
 pub(crate) struct TlsSide {
@@ -29,7 +29,7 @@ pub(crate) struct TlsSide {
 
 /// Shares sent today must stay secret against tomorrow's machines: the hybrid exchange comes first. AES-128 comes
 /// first among ciphers, as strong as the protocols' κ = 128 and the fastest.
-fn provider() -> CryptoProvider {
+pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::{cipher_suite, kx_group};
     CryptoProvider {
         cipher_suites: vec![
@@ -52,26 +52,42 @@ impl TlsSide {
         Self { provider: Arc::new(provider), certificate }
     }
 
-    /// The handshake of the side that dialled, with nobody but the holder of `pin`.
-    pub(crate) fn dial(
-        &self,
-        socket: TcpStream,
-        pin: Pin,
-        guard: &Guard<'_>,
-    ) -> io::Result<TlsLink<UnbufferedClientConnection>> {
+    /// How this side dials the holder of `pin`, and nobody else.
+    pub(crate) fn client(&self, pin: Pin) -> Result<ClientConfig, Error> {
         let pinned = Arc::new(Pinned { pins: vec![pin], provider: self.provider.clone() });
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
-            .with_protocol_versions(&[&TLS13])
-            .map_err(io::Error::other)?
+            .with_protocol_versions(&[&TLS13])?
             .dangerous()
             .with_custom_certificate_verifier(pinned)
             .with_client_cert_resolver(self.certificate.clone());
         config.resumption = Resumption::disabled();
         config.enable_sni = false;
+        // For our own record layer, which takes over after the handshake.
+        config.enable_secret_extraction = true;
+        Ok(config)
+    }
+
+    /// How this side hears the holders of `pins`.
+    pub(crate) fn server(&self, pins: Vec<Pin>) -> Result<ServerConfig, Error> {
+        let pinned = Arc::new(Pinned { pins, provider: self.provider.clone() });
+        let mut config = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .with_client_cert_verifier(pinned)
+            .with_cert_resolver(self.certificate.clone());
+        // No resumption: a session's connections are all made at once, and a ticket would be data on the way back.
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.enable_secret_extraction = true;
+        Ok(config)
+    }
+
+    /// The handshake of the side that dialled, with nobody but the holder of `pin`.
+    pub(crate) fn dial(&self, socket: TcpStream, pin: Pin, guard: &Guard<'_>) -> io::Result<TlsLink> {
+        let config = self.client(pin).map_err(io::Error::other)?;
         // No check reads the name: the pin says who it is.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
         let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-        TlsLink::handshake(conn, socket, guard)
+        Ok(greet(conn, socket, guard)?.0)
     }
 
     /// The handshake of the side that listened, with a holder of one of `pins`; answers whose.
@@ -80,21 +96,12 @@ impl TlsSide {
         socket: TcpStream,
         pins: Vec<Pin>,
         guard: &Guard<'_>,
-    ) -> io::Result<(TlsLink<UnbufferedServerConnection>, Pin)> {
-        let pinned = Arc::new(Pinned { pins, provider: self.provider.clone() });
-        let mut config = ServerConfig::builder_with_provider(self.provider.clone())
-            .with_protocol_versions(&[&TLS13])
-            .map_err(io::Error::other)?
-            .with_client_cert_verifier(pinned)
-            .with_cert_resolver(self.certificate.clone());
-        // No resumption: a session's connections are all made at once, and a ticket would be data on the way back.
-        config.send_tls13_tickets = 0;
-        config.session_storage = Arc::new(NoServerSessionStorage {});
+    ) -> io::Result<(TlsLink, Pin)> {
+        let config = self.server(pins).map_err(io::Error::other)?;
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
-        let link = TlsLink::handshake(conn, socket, guard)?;
-        let certificate = link.peer_certificate();
-        let pin = Pin::of(certificate.ok_or_else(|| io::Error::other(Error::NoCertificatesPresented))?);
-        Ok((link, pin))
+        let (link, certificate) = greet(conn, socket, guard)?;
+        let certificate = certificate.ok_or_else(|| io::Error::other(Error::NoCertificatesPresented))?;
+        Ok((link, Pin::of(&certificate)))
     }
 }
 

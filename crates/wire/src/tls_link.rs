@@ -1,239 +1,149 @@
-//! One TLS connection over a non-blocking socket, through rustls' unbuffered API.
+//! One TLS connection after the handshake: records straight between the callers' slices and a non-blocking socket.
 //!
 //! Application data flows one way on it once the hellos are exchanged: the receiver never writes again, so that no
-//! unread byte waits at the sender, whose close would else reset the connection and lose what is under way.
+//! unread byte waits at the sender, whose close would else reset the connection and lose what is under way. So a
+//! receiver that refuses a record sends no alert: it closes, and its own error says why.
 //!
 //! ```text
-//! sender    caller's slice --encrypt--> out[..]  --write--> socket      16 records of 16 KiB at once
-//! receiver  socket --read--> incoming[begin..end] --decrypt--> record --copy--> caller's slice (rest: plain)
+//! sender    caller's slice --seal--> out[..]  --write--> socket           a few records of 16 KiB at once
+//! receiver  socket --read--> incoming[begin..end] --open--> caller's slice
+//!           a record that does not fit there is opened in its place and copied: incoming[plain]
 //! ```
 //!
-//! **Long sessions.** AES-GCM keys serve 2^24 records (256 GiB in full records). rustls counts them: the encryption
-//! that passes the limit queues a key update and changes the sender's key, and the next step writes the update in
-//! order; the receiver changes its key when it reads it. Its answer to the update stays unsent, since its own
-//! direction carries nothing. A test lowers the limit and sends through many updates.
+//! **Long sessions.** AES-GCM keys serve 2^24 records (256 GiB in full records). The last record of a key is the
+//! key update that ends it; rustls derives the next key, on both sides. A peer's request to update our own key is
+//! honoured before the next byte that this side sends. A test lowers the limit and sends through many updates.
 
 use std::{
-    error::Error,
     io::{self, ErrorKind},
-    net::{Shutdown, TcpStream},
+    net::TcpStream,
+    ops::Range,
     os::fd::{AsFd, BorrowedFd},
-    time::Duration,
 };
 
-use rustix::event::PollFlags;
 use rustls::{
-    CommonState,
-    client::{ClientConnectionData, UnbufferedClientConnection},
-    pki_types::CertificateDer,
-    server::{ServerConnectionData, UnbufferedServerConnection},
-    unbuffered::{ConnectionState, UnbufferedStatus},
+    AlertDescription, ContentType, Error, ExtractedSecrets, HandshakeType, InvalidMessage, PeerMisbehaved,
+    SupportedCipherSuite,
 };
+use zeroize::Zeroizing;
 
 use crate::{
     Rx, Tx, Wait,
-    tcp::{Guard, try_read, try_write},
+    tcp::{try_read, try_write},
+    tls_greet::Schedule,
+    tls_records::{HEADER_BYTES, LONGEST_BYTES, OVERHEAD_BYTES, RECORD_BYTES, RecordKey, record_bytes},
 };
 
-/// Plain bytes in a full record.
-const RECORD_BYTES: usize = 1 << 14;
-/// LOCAL: records encrypted, or read, at once: large system calls whose bytes still stay in the cache.
-const RECORDS: usize = 16;
-/// LOCAL: ciphertext buffer, with room for record overhead (22 bytes each) and a key update.
-const BUFFER_BYTES: usize = RECORDS * (RECORD_BYTES + 64) + 1024;
-/// The longest record on the wire: header, 2^14 plain bytes, 256 of padding and tag.
-const WIRE_RECORD_BYTES: usize = 5 + RECORD_BYTES + 256;
+/// LOCAL: full records sealed, or read, at once: large system calls whose bytes still stay in the cache.
+const RECORDS: usize = 8;
+/// LOCAL: room for them, and for a key update before each.
+pub(crate) const BUFFER_BYTES: usize =
+    RECORDS * (RECORD_BYTES + OVERHEAD_BYTES + KEY_UPDATE.len() + OVERHEAD_BYTES);
+const _: () = assert!(BUFFER_BYTES >= LONGEST_BYTES, "a record of any peer has room");
 
-/// LOCAL: how long a refused peer gets to read why.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// SECURITY: records under one key, whatever the cipher would allow.
+const KEY_RECORDS: u64 = 1 << 24;
+/// Key updates that a peer may send without data between them.
+const IDLE_UPDATES: u8 = 32;
 
-/// Either side's rustls connection.
-pub(crate) trait Session: Send {
-    type Data;
-    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
-    fn handshaking(&self) -> bool;
-    fn wants_write(&self) -> bool;
-    fn peer_certificate(&self) -> Option<&CertificateDer<'static>>;
+/// The message KeyUpdate (§4.6.3) that asks for none in return.
+const KEY_UPDATE: [u8; 5] = [24, 0, 0, 1, UPDATE_NOT_REQUESTED];
+const UPDATE_NOT_REQUESTED: u8 = 0;
+const UPDATE_REQUESTED: u8 = 1;
+
+/// What the handshake leaves.
+pub(crate) struct Handover<'a> {
+    pub(crate) socket: TcpStream,
+    pub(crate) secrets: ExtractedSecrets,
+    pub(crate) suite: SupportedCipherSuite,
+    pub(crate) schedule: Box<dyn Schedule>,
+    /// A buffer of [`BUFFER_BYTES`] to go on with.
+    pub(crate) out: Vec<u8>,
+    /// Data that rustls decrypted.
+    pub(crate) plain: &'a [u8],
+    /// What came after it and is no whole record yet.
+    pub(crate) wire: &'a [u8],
 }
 
-impl Session for UnbufferedClientConnection {
-    type Data = ClientConnectionData;
-    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
-        self.process_tls_records(incoming)
-    }
-    fn handshaking(&self) -> bool {
-        self.is_handshaking()
-    }
-    fn wants_write(&self) -> bool {
-        CommonState::wants_write(self)
-    }
-    fn peer_certificate(&self) -> Option<&CertificateDer<'static>> {
-        self.peer_certificates()?.first()
-    }
-}
-
-impl Session for UnbufferedServerConnection {
-    type Data = ServerConnectionData;
-    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
-        self.process_tls_records(incoming)
-    }
-    fn handshaking(&self) -> bool {
-        self.is_handshaking()
-    }
-    fn wants_write(&self) -> bool {
-        CommonState::wants_write(self)
-    }
-    fn peer_certificate(&self) -> Option<&CertificateDer<'static>> {
-        self.peer_certificates()?.first()
-    }
-}
-
-pub(crate) struct TlsLink<S> {
-    session: S,
+pub(crate) struct TlsLink {
     socket: TcpStream,
-    /// Ciphertext on its way out: `out[out_begin..out_end]` waits for the socket.
+    schedule: Box<dyn Schedule>,
+    /// Records that a key of ours serves.
+    key_records: u64,
+    tx: RecordKey,
+    rx: RecordKey,
+    /// Records on their way out: `out[out_begin..out_end]` waits for the socket.
     out: Vec<u8>,
     out_begin: usize,
     out_end: usize,
-    /// Ciphertext that came: `incoming[begin..end]` is not yet decrypted.
-    incoming: Vec<u8>,
+    /// What came: `incoming[begin..end]` is not yet opened.
+    incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,
-    /// Whether `incoming` may hold a whole record.
-    fresh: bool,
-    /// Decrypted beyond what the caller asked for: `plain[taken..]`.
-    plain: Vec<u8>,
-    taken: usize,
+    /// Opened in its place and not yet taken, before `begin`.
+    plain: Range<usize>,
+    /// The peer asked for a key update of ours.
+    owes_update: bool,
+    /// Key updates of the peer since its last data.
+    idle_updates: u8,
     /// The peer said that it sends no more.
     closed: bool,
+    /// Why nothing more is opened or sealed.
+    dead: Option<Error>,
 }
 
-/// What one look at the session did.
-enum Turn {
-    /// Something for the peer went into `out`, or was marked as sent.
-    Wrote,
-    /// So many plain bytes were encrypted.
-    Sent(usize),
-    /// A record was decrypted; so many bytes went straight to the caller.
-    Received(usize),
-    /// There is nothing to do before bytes come or go.
-    Idle,
-    /// The peer sends no more.
-    Closed,
-}
-
-impl<S: Session> TlsLink<S> {
-    /// Greets with TLS until application data can flow both ways.
-    pub(crate) fn handshake(session: S, socket: TcpStream, guard: &Guard<'_>) -> io::Result<Self> {
-        let mut link = Self {
-            session,
+impl TlsLink {
+    pub(crate) fn new(from: Handover<'_>) -> Result<Self, Error> {
+        let Handover { socket, secrets, suite, schedule, out, plain, wire } = from;
+        let end = plain.len() + wire.len();
+        let mut incoming = Zeroizing::new(vec![0; BUFFER_BYTES.max(end)]);
+        incoming[..plain.len()].copy_from_slice(plain);
+        incoming[plain.len()..end].copy_from_slice(wire);
+        let limit = suite.tls13().map_or(0, |suite| suite.common.confidentiality_limit);
+        Ok(Self {
             socket,
-            out: vec![0; BUFFER_BYTES],
+            schedule,
+            key_records: limit.min(KEY_RECORDS),
+            tx: RecordKey::new(secrets.tx)?,
+            rx: RecordKey::new(secrets.rx)?,
+            out,
             out_begin: 0,
             out_end: 0,
-            incoming: vec![0; BUFFER_BYTES],
-            begin: 0,
-            end: 0,
-            fresh: false,
-            plain: Vec::new(),
-            taken: 0,
+            incoming,
+            begin: plain.len(),
+            end,
+            plain: 0..plain.len(),
+            owes_update: false,
+            idle_updates: 0,
             closed: false,
-        };
-        let done = link.greet(guard);
-        if done
-            .as_ref()
-            .is_err_and(|e| e.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>))
-        {
-            link.farewell(guard);
+            dead: None,
+        })
+    }
+
+    /// Seals the front of `plain` into `out`, which is empty; answers how many bytes.
+    fn fill(&mut self, plain: &[u8]) -> Result<usize, Error> {
+        let mut taken = 0;
+        for chunk in plain.chunks(RECORD_BYTES).take(RECORDS) {
+            if self.owes_update || self.tx.served() + 1 >= self.key_records {
+                self.update()?;
+            }
+            self.put(ContentType::ApplicationData, chunk)?;
+            taken += chunk.len();
         }
-        done.map(|()| link)
+        Ok(taken)
     }
 
-    pub(crate) fn peer_certificate(&self) -> Option<&CertificateDer<'static>> {
-        self.session.peer_certificate()
+    /// Ends our key and takes the next.
+    fn update(&mut self) -> Result<(), Error> {
+        self.put(ContentType::Handshake, &KEY_UPDATE)?;
+        self.tx = RecordKey::new(self.schedule.next_tx()?)?;
+        self.owes_update = false;
+        Ok(())
     }
 
-    fn greet(&mut self, guard: &Guard<'_>) -> io::Result<()> {
-        loop {
-            match self.turn(&[], &mut [])? {
-                Turn::Wrote | Turn::Sent(_) | Turn::Received(_) => {}
-                Turn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
-                Turn::Idle => {
-                    while !self.flush()? {
-                        guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
-                    }
-                    if !self.session.handshaking() {
-                        return Ok(());
-                    }
-                    while self.read()? == 0 {
-                        guard.wait(self.socket.as_fd(), PollFlags::IN)?;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sends the alert that rustls queued, and lets the peer read it: closing over unread bytes would reset the
-    /// connection. Best effort.
-    fn farewell(&mut self, guard: &Guard<'_>) {
-        let guard = guard.within(FAREWELL);
-        // Only while an alert is queued: a session that failed must not see the peer's bytes again, it would panic.
-        while self.session.wants_write() && self.turn(&[], &mut []).is_ok() {}
-        let mut leave = || -> io::Result<()> {
-            while !self.flush()? {
-                guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
-            }
-            self.socket.shutdown(Shutdown::Write)?;
-            loop {
-                if try_read(&mut self.socket, &mut self.incoming)? == 0 {
-                    guard.wait(self.socket.as_fd(), PollFlags::IN)?;
-                }
-            }
-        };
-        let _ = leave();
-    }
-
-    /// One look at the session: it decrypts one record into `into`, or writes what it has for the peer, or encrypts
-    /// the front of `plain`.
-    fn turn(&mut self, plain: &[u8], into: &mut [u8]) -> io::Result<Turn> {
-        let UnbufferedStatus { discard, state, .. } =
-            self.session.process(&mut self.incoming[self.begin..self.end]);
-        let turn = match state.map_err(io::Error::other)? {
-            ConnectionState::ReadTraffic(mut traffic) => {
-                let mut copied = 0;
-                while let Some(record) = traffic.next_record() {
-                    let payload = record.map_err(io::Error::other)?.payload;
-                    let n = payload.len().min(into.len() - copied);
-                    into[copied..copied + n].copy_from_slice(&payload[..n]);
-                    copied += n;
-                    self.plain.extend_from_slice(&payload[n..]);
-                }
-                Turn::Received(copied)
-            }
-            ConnectionState::EncodeTlsData(mut data) => {
-                self.out_end += data.encode(&mut self.out[self.out_end..]).map_err(io::Error::other)?;
-                Turn::Wrote
-            }
-            ConnectionState::TransmitTlsData(data) => {
-                // It stands in `out`, before anything that follows.
-                data.done();
-                Turn::Wrote
-            }
-            ConnectionState::WriteTraffic(mut traffic) if !plain.is_empty() => {
-                let chunk = &plain[..plain.len().min(RECORDS * RECORD_BYTES)];
-                let space = &mut self.out[self.out_end..];
-                self.out_end += traffic.encrypt(chunk, space).map_err(io::Error::other)?;
-                Turn::Sent(chunk.len())
-            }
-            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => Turn::Idle,
-            ConnectionState::PeerClosed | ConnectionState::Closed => Turn::Closed,
-            _ => return Err(io::Error::other("TLS is in a state that this session never asks for")),
-        };
-        self.begin += discard;
-        if self.begin == self.end {
-            (self.begin, self.end) = (0, 0);
-        }
-        Ok(turn)
+    fn put(&mut self, content: ContentType, plain: &[u8]) -> Result<(), Error> {
+        self.out_end += self.tx.seal(content, plain, &mut self.out[self.out_end..])?;
+        Ok(())
     }
 
     /// Writes what waits in `out`; true when nothing waits any more.
@@ -249,40 +159,132 @@ impl<S: Session> TlsLink<S> {
         Ok(true)
     }
 
-    /// Reads what the socket has, as far as there is room; 0 means that it would block.
-    fn read(&mut self) -> io::Result<usize> {
-        if self.incoming.len() - self.end < WIRE_RECORD_BYTES {
-            // Less than a record waits at the end of the buffer: a short copy for each full buffer.
-            self.incoming.copy_within(self.begin..self.end, 0);
-            (self.begin, self.end) = (0, self.end - self.begin);
+    /// Opens the next record and answers how many plain bytes went to `into`; `None` before it is whole.
+    fn open(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let waiting = &mut self.incoming[self.begin..self.end];
+        let Some(record) = record_bytes(waiting)?.and_then(|bytes| waiting.get_mut(..bytes)) else {
+            return Ok(None);
+        };
+        let opened = self.rx.open(record, into)?;
+        let at = self.begin + HEADER_BYTES;
+        self.begin += record.len();
+        let in_place = at..at + opened.bytes;
+        if opened.content == ContentType::ApplicationData {
+            if opened.bytes > 0 {
+                self.idle_updates = 0;
+            }
+            if opened.direct {
+                return Ok(Some(opened.bytes));
+            }
+            self.plain = in_place;
+            return Ok(Some(self.take_plain(into)));
         }
-        let n = try_read(&mut self.socket, &mut self.incoming[self.end..])?;
+        let message: &[u8] = if opened.direct { &into[..opened.bytes] } else { &self.incoming[in_place] };
+        match opened.content {
+            ContentType::Handshake => {
+                let asks = key_update(message)?;
+                self.updated(asks)?;
+            }
+            ContentType::Alert => self.closed |= closes(message)?,
+            got_type => {
+                let expect_types =
+                    vec![ContentType::ApplicationData, ContentType::Handshake, ContentType::Alert];
+                return Err(Error::InappropriateMessage { expect_types, got_type });
+            }
+        }
+        Ok(Some(0))
+    }
+
+    /// The peer ended its key.
+    fn updated(&mut self, asks: bool) -> Result<(), Error> {
+        self.idle_updates += 1;
+        if self.idle_updates > IDLE_UPDATES {
+            return Err(Error::PeerMisbehaved(PeerMisbehaved::TooManyKeyUpdateRequests));
+        }
+        self.rx = RecordKey::new(self.schedule.next_rx()?)?;
+        self.owes_update |= asks;
+        Ok(())
+    }
+
+    /// Reads from the socket when no whole record waits, nor plain bytes, for a caller who wants `wanted` bytes
+    /// more; 0 means that it would block.
+    fn read(&mut self, wanted: usize) -> io::Result<usize> {
+        let waiting = self.end - self.begin;
+        let room = self.incoming.len() - waiting;
+        // A long message is read to its end and no further, so that the next begins at the front of the buffer;
+        // of short ones as many as there are.
+        let limit = if wanted < RECORD_BYTES {
+            room
+        } else {
+            let rest = match record_bytes(&self.incoming[self.begin..self.end]) {
+                Ok(Some(bytes)) => bytes.saturating_sub(waiting),
+                _ => HEADER_BYTES,
+            };
+            let message = wanted + wanted.div_ceil(RECORD_BYTES) * OVERHEAD_BYTES;
+            message.saturating_sub(waiting).max(rest).min(room)
+        };
+        if self.incoming.len() - self.end < limit {
+            self.incoming.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, waiting);
+        }
+        let n = try_read(&mut self.socket, &mut self.incoming[self.end..self.end + limit])?;
         self.end += n;
-        self.fresh |= n > 0;
         Ok(n)
     }
 
     fn take_plain(&mut self, into: &mut [u8]) -> usize {
-        let n = into.len().min(self.plain.len() - self.taken);
-        into[..n].copy_from_slice(&self.plain[self.taken..self.taken + n]);
-        self.taken += n;
-        if self.taken == self.plain.len() {
-            self.plain.clear();
-            self.taken = 0;
-        }
+        let n = into.len().min(self.plain.len());
+        let from = self.plain.start;
+        into[..n].copy_from_slice(&self.incoming[from..from + n]);
+        self.plain.start += n;
         n
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        self.dead.clone().map_or(Ok(()), |e| Err(io::Error::other(e)))
+    }
+
+    /// Nothing that follows can be trusted.
+    fn die(&mut self, e: Error) -> io::Error {
+        self.dead = Some(e.clone());
+        io::Error::other(e)
     }
 }
 
-impl<S: Session> Tx for TlsLink<S> {
+/// Whether the peer asks for a key update in return. No other handshake message may come: this session issues no
+/// tickets and asks for no certificates afterwards.
+fn key_update(message: &[u8]) -> Result<bool, Error> {
+    match *message {
+        [24, 0, 0, 1, UPDATE_NOT_REQUESTED] => Ok(false),
+        [24, 0, 0, 1, UPDATE_REQUESTED] => Ok(true),
+        [24, ..] => Err(Error::InvalidMessage(InvalidMessage::InvalidKeyUpdate)),
+        [other, ..] => Err(Error::InappropriateHandshakeMessage {
+            expect_types: vec![HandshakeType::KeyUpdate],
+            got_type: HandshakeType::from(other),
+        }),
+        [] => Err(Error::InvalidMessage(InvalidMessage::InvalidEmptyPayload)),
+    }
+}
+
+/// Whether an alert says that the peer ends in good order.
+fn closes(message: &[u8]) -> Result<bool, Error> {
+    let &[_, description] = message else {
+        return Err(Error::InvalidMessage(InvalidMessage::MessageTooShort));
+    };
+    match AlertDescription::from(description) {
+        AlertDescription::CloseNotify => Ok(true),
+        // A close_notify follows it (§6.1).
+        AlertDescription::UserCanceled => Ok(false),
+        other => Err(Error::AlertReceived(other)),
+    }
+}
+
+impl Tx for TlsLink {
     fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
+        self.alive()?;
         let mut taken = 0;
-        while self.flush()? && taken < out.len() {
-            match self.turn(&out[taken..], &mut [])? {
-                Turn::Sent(n) => taken += n,
-                Turn::Wrote | Turn::Received(_) => {}
-                Turn::Idle | Turn::Closed => return Err(ErrorKind::BrokenPipe.into()),
-            }
+        while taken < out.len() && self.flush()? {
+            taken += self.fill(&out[taken..]).map_err(|e| self.die(e))?;
         }
         Ok(taken)
     }
@@ -296,25 +298,21 @@ impl<S: Session> Tx for TlsLink<S> {
     }
 }
 
-impl<S: Session> Rx for TlsLink<S> {
+impl Rx for TlsLink {
     fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.alive()?;
         let mut got = self.take_plain(into);
         while got < into.len() && !self.closed {
-            if !self.fresh {
-                match self.read() {
-                    Ok(0) => return Ok(got),
-                    Ok(_) => {}
-                    // It comes again when the caller has what came before.
-                    Err(_) if got > 0 => return Ok(got),
-                    Err(e) => return Err(e),
-                }
+            if let Some(n) = self.open(&mut into[got..]).map_err(|e| self.die(e))? {
+                got += n;
+                continue;
             }
-            match self.turn(&[], &mut into[got..])? {
-                Turn::Received(n) => got += n,
-                // Nothing is written back, see above.
-                Turn::Wrote | Turn::Sent(_) => (self.out_begin, self.out_end) = (0, 0),
-                Turn::Idle => self.fresh = false,
-                Turn::Closed => self.closed = true,
+            match self.read(into.len() - got) {
+                Ok(0) => return Ok(got),
+                Ok(_) => {}
+                // It comes again when the caller has what came before.
+                Err(_) if got > 0 => return Ok(got),
+                Err(e) => return Err(e),
             }
         }
         if got == 0 && self.closed {
@@ -328,8 +326,12 @@ impl<S: Session> Rx for TlsLink<S> {
     }
 }
 
-impl<S> AsFd for TlsLink<S> {
+impl AsFd for TlsLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
+
+#[cfg(test)]
+#[path = "tls_link_tests.rs"]
+mod tests;

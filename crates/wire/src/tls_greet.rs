@@ -1,0 +1,249 @@
+//! The TLS handshake over a non-blocking socket, by rustls' unbuffered API, up to the hand-over of the keys.
+
+use std::{
+    error::Error as StdError,
+    io::{self, ErrorKind},
+    net::{Shutdown, TcpStream},
+    os::fd::AsFd,
+    time::Duration,
+};
+
+use rustix::event::PollFlags;
+use rustls::{
+    CommonState, ConnectionTrafficSecrets, Error, ExtractedSecrets, SupportedCipherSuite,
+    client::{ClientConnectionData, UnbufferedClientConnection},
+    kernel::KernelConnection,
+    pki_types::CertificateDer,
+    server::{ServerConnectionData, UnbufferedServerConnection},
+    unbuffered::{ConnectionState, UnbufferedStatus},
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    tcp::{Guard, try_read, try_write},
+    tls_link::{BUFFER_BYTES, Handover, TlsLink},
+    tls_records::LONGEST_BYTES,
+};
+
+/// LOCAL: how long a refused peer gets to read why.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What rustls goes on doing after the handshake: the key schedule.
+pub(crate) trait Schedule: Send {
+    fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
+    fn next_rx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
+}
+
+impl<Data: Send> Schedule for KernelConnection<Data> {
+    fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error> {
+        self.update_tx_secret()
+    }
+    fn next_rx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error> {
+        self.update_rx_secret()
+    }
+}
+
+type HandedOver = (ExtractedSecrets, SupportedCipherSuite, Box<dyn Schedule>);
+
+/// Either side's rustls connection.
+pub(crate) trait Session: Sized {
+    type Data;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
+    fn common(&self) -> &CommonState;
+    fn hand_over(self) -> Result<HandedOver, Error>;
+}
+
+impl Session for UnbufferedClientConnection {
+    type Data = ClientConnectionData;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        self.process_tls_records(incoming)
+    }
+    fn common(&self) -> &CommonState {
+        self
+    }
+    fn hand_over(self) -> Result<HandedOver, Error> {
+        let (secrets, schedule) = self.dangerous_into_kernel_connection()?;
+        Ok((secrets, schedule.negotiated_cipher_suite(), Box::new(schedule)))
+    }
+}
+
+impl Session for UnbufferedServerConnection {
+    type Data = ServerConnectionData;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        self.process_tls_records(incoming)
+    }
+    fn common(&self) -> &CommonState {
+        self
+    }
+    fn hand_over(self) -> Result<HandedOver, Error> {
+        let (secrets, schedule) = self.dangerous_into_kernel_connection()?;
+        Ok((secrets, schedule.negotiated_cipher_suite(), Box::new(schedule)))
+    }
+}
+
+/// Greets with TLS until application data can flow both ways; answers also the certificate that the peer proved.
+pub(crate) fn greet<S: Session>(
+    session: S,
+    socket: TcpStream,
+    guard: &Guard<'_>,
+) -> io::Result<(TlsLink, Option<CertificateDer<'static>>)> {
+    let mut greeting = Greeting {
+        session,
+        socket,
+        out: vec![0; BUFFER_BYTES],
+        out_begin: 0,
+        out_end: 0,
+        incoming: Zeroizing::new(vec![0; BUFFER_BYTES]),
+        begin: 0,
+        end: 0,
+        early: Zeroizing::default(),
+    };
+    match greeting.run(guard) {
+        Ok(()) => greeting.hand_over().map_err(io::Error::other),
+        Err(e) => {
+            if e.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<Error>) {
+                greeting.farewell(guard);
+            }
+            Err(e)
+        }
+    }
+}
+
+struct Greeting<S> {
+    session: S,
+    socket: TcpStream,
+    /// What waits for the socket: `out[out_begin..out_end]`.
+    out: Vec<u8>,
+    out_begin: usize,
+    out_end: usize,
+    /// What rustls has not yet taken: `incoming[begin..end]`.
+    incoming: Zeroizing<Vec<u8>>,
+    begin: usize,
+    end: usize,
+    /// The peer's first data, when it came in one piece with the end of its handshake.
+    early: Zeroizing<Vec<u8>>,
+}
+
+/// What one look at the session did.
+enum Turn {
+    /// It moved on.
+    Moved,
+    /// There is nothing to do before bytes come or go.
+    Idle,
+    /// The peer sends no more.
+    Closed,
+}
+
+impl<S: Session> Greeting<S> {
+    fn run(&mut self, guard: &Guard<'_>) -> io::Result<()> {
+        loop {
+            match self.turn()? {
+                Turn::Moved => {}
+                Turn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
+                Turn::Idle => {
+                    while !self.flush()? {
+                        guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
+                    }
+                    if !self.session.common().is_handshaking() {
+                        return Ok(());
+                    }
+                    while self.read()? == 0 {
+                        guard.wait(self.socket.as_fd(), PollFlags::IN)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the keys from rustls, and with them the bytes that came after the handshake.
+    fn hand_over(self) -> Result<(TlsLink, Option<CertificateDer<'static>>), Error> {
+        let Self { session, socket, out, incoming, begin, end, early, .. } = self;
+        let certificate = session.common().peer_certificates().and_then(<[_]>::first).cloned();
+        let (secrets, suite, schedule) = session.hand_over()?;
+        let link = TlsLink::new(Handover {
+            socket,
+            secrets,
+            suite,
+            schedule,
+            out,
+            plain: &early,
+            wire: &incoming[begin..end],
+        })?;
+        Ok((link, certificate))
+    }
+
+    /// Sends the alert that rustls queued, and lets the peer read it: closing over unread bytes would reset the
+    /// connection. Best effort.
+    fn farewell(&mut self, guard: &Guard<'_>) {
+        let guard = guard.within(FAREWELL);
+        // Only while an alert is queued: a session that failed must not see the peer's bytes again, it would panic.
+        while self.session.common().wants_write() && self.turn().is_ok() {}
+        let mut leave = || -> io::Result<()> {
+            while !self.flush()? {
+                guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
+            }
+            self.socket.shutdown(Shutdown::Write)?;
+            loop {
+                if try_read(&mut self.socket, &mut self.incoming)? == 0 {
+                    guard.wait(self.socket.as_fd(), PollFlags::IN)?;
+                }
+            }
+        };
+        let _ = leave();
+    }
+
+    /// One look at the session: it takes what came, or writes what it has for the peer.
+    fn turn(&mut self) -> io::Result<Turn> {
+        let UnbufferedStatus { discard, state, .. } =
+            self.session.process(&mut self.incoming[self.begin..self.end]);
+        let turn = match state.map_err(io::Error::other)? {
+            ConnectionState::ReadTraffic(mut traffic) => {
+                while let Some(record) = traffic.next_record() {
+                    self.early.extend_from_slice(record.map_err(io::Error::other)?.payload);
+                }
+                Turn::Moved
+            }
+            ConnectionState::EncodeTlsData(mut data) => {
+                self.out_end += data.encode(&mut self.out[self.out_end..]).map_err(io::Error::other)?;
+                Turn::Moved
+            }
+            ConnectionState::TransmitTlsData(data) => {
+                // It stands in `out`, before anything that follows.
+                data.done();
+                Turn::Moved
+            }
+            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => Turn::Idle,
+            ConnectionState::PeerClosed | ConnectionState::Closed => Turn::Closed,
+            _ => return Err(io::Error::other("TLS is in a state that this session never asks for")),
+        };
+        self.begin += discard;
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        }
+        Ok(turn)
+    }
+
+    /// Writes what waits in `out`; true when nothing waits any more.
+    fn flush(&mut self) -> io::Result<bool> {
+        while self.out_begin < self.out_end {
+            let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
+            if n == 0 {
+                return Ok(false);
+            }
+            self.out_begin += n;
+        }
+        (self.out_begin, self.out_end) = (0, 0);
+        Ok(true)
+    }
+
+    /// Reads what the socket has, as far as there is room; 0 means that it would block.
+    fn read(&mut self) -> io::Result<usize> {
+        if self.incoming.len() - self.end < LONGEST_BYTES {
+            self.incoming.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        let n = try_read(&mut self.socket, &mut self.incoming[self.end..])?;
+        self.end += n;
+        Ok(n)
+    }
+}
