@@ -29,6 +29,9 @@ const GREETING: Duration = Duration::from_secs(10);
 /// LOCAL: the wait after a refused connection, doubled up to the second number.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
+/// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// A connection that can do both, until the hello has said which way it goes.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
 impl<L: Tx + Rx + AsFd> Duplex for L {}
@@ -190,23 +193,26 @@ impl Joining<'_> {
         Ok(link)
     }
 
+    /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
+    fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
+        if self.guard.given_up.load(Ordering::SeqCst) {
+            return Instant::now() < *grace.get_or_insert_with(|| Instant::now() + GRACE);
+        }
+        self.guard.check().is_ok()
+    }
+
     fn accept_all<'s, 'e>(&'s self, scope: &'s Scope<'s, 'e>, listener: &'s Listener) {
-        while self.awaited.load(Ordering::SeqCst) > 0 {
+        let mut grace = None;
+        while self.awaited.load(Ordering::SeqCst) > 0 && self.may_accept(&mut grace) {
             if self.greeting.load(Ordering::SeqCst) >= GREETERS {
                 thread::sleep(BACKOFF.0);
-                if self.guard.check().is_err() {
-                    return;
-                }
                 continue;
             }
             // Short waits: the last greeting may fill the last slot meanwhile.
-            let turn = self.guard.within(Duration::from_millis(50));
+            let turn = Guard { given_up: &self.heard_all, ..self.guard }.within(Duration::from_millis(50));
             let stream = match listener.accept(&turn, self.cfg.socket_buffer) {
                 Ok(stream) => stream,
                 Err(e) => {
-                    if self.guard.check().is_err() {
-                        return;
-                    }
                     if e.kind() != io::ErrorKind::TimedOut {
                         self.refuse(format!("no connection could be accepted: {e}"));
                         thread::sleep(BACKOFF.1);
