@@ -86,7 +86,7 @@ impl Backend {
         shared::<H>(first, x, out, |first, x, out| self.run(Across(Tweaked::<H>(key, first), x, out)));
     }
 
-    /// `out[n] = π(y) ⊕ y`, y = σ(x[n]) ⊕ i, i = first + n / H: half the calls of [`Backend::tccr`]. `H` is 1, 2, 4 or 8.
+    /// `out[n] = π(y) ⊕ y`, `y = σ(x[n]) ⊕ i`, `i = first + n / H`: half the calls of [`Backend::tccr`]. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If the lengths differ.

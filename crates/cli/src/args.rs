@@ -106,7 +106,7 @@ pub(crate) struct AesCtrArgs {
     #[arg(long, value_name = "NAME", default_value = "tower", value_parser = ["tower", "gf256", "bp32"])]
     pub(crate) sbox: String,
     /// Compute threads of each party's process
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]
     pub(crate) threads: u16,
     /// Memory that each process may use, as in 64MiB; longer files are streamed
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]

@@ -10,7 +10,7 @@ const CHUNK_BLOCKS: u32 = 8192;
 /// Below this many blocks a message is shorter than a packet, and more memory is not what helps.
 const LEAST_CHUNK_BLOCKS: u32 = 256;
 /// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
-const LANES: u16 = 4;
+const LANES: u16 = 2;
 /// Shards from here on are for the key.
 const KEY_SHARDS: u32 = u32::MAX - 15;
 /// Where the key is drawn.
@@ -158,7 +158,7 @@ impl Cut {
             choices.push((chunk, LANES));
             chunk /= 2;
         }
-        choices.extend([(LEAST_CHUNK_BLOCKS, 2), (LEAST_CHUNK_BLOCKS, 1)]);
+        choices.push((LEAST_CHUNK_BLOCKS, 1));
         let fits = |&(chunk, lanes): &(u32, u16)| Self::memory(sbox, chunk, threads, lanes) <= memory;
         let Some((chunk_blocks, lanes)) = choices.into_iter().find(fits) else {
             let least = Self::memory(sbox, LEAST_CHUNK_BLOCKS, threads, 1).div_ceil(1 << 20);

@@ -100,7 +100,7 @@ pub trait Lanes: Copy + Send + Sync {
         self.load(&bytes)
     }
 
-    /// Eight vectors of bytes to eight bit planes, its own inverse (see [`crate::bytes::slice8`]). Out of line, as the
+    /// Eight vectors of bytes to eight bit planes, its own inverse (see [`crate::bytes::Sliced`]). Out of line, as the
     /// other operations on planes: inlined, they would swell every kernel of every tier.
     fn slice(self, v: &mut [Self::V; 8]);
     /// Products of elements of GF(2^8) in bit planes.

@@ -5,7 +5,7 @@ use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes};
 use std::arch::aarch64::*;
 
-/// ARMv8 AES, one block a vector. Made only by [`run`] after detection.
+/// ARMv8 AES, one block a vector. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
 pub struct Neon(());
 

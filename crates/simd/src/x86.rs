@@ -5,13 +5,13 @@ use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes, Portable, Tier};
 use std::arch::x86_64::*;
 
-/// AES-NI, one block a vector; `G`: with GFNI. Made only by [`run`] after detection.
+/// AES-NI, one block a vector; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
 pub struct X128<const G: bool>(());
-/// VAES on 256-bit vectors; `G`: with GFNI. Made only by [`run`] after detection.
+/// VAES on 256-bit vectors; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
 pub struct X256<const G: bool>(());
-/// VAES on 512-bit vectors; `G`: with GFNI. Made only by [`run`] after detection.
+/// VAES on 512-bit vectors; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
 pub struct X512<const G: bool>(());
 
