@@ -1,0 +1,177 @@
+//! Makes circuits gate by gate, with constants folded away.
+
+use crate::{Circuit, Gate, Wire};
+use hushwire_simd::sbox::Gates;
+
+/// A bit of a circuit under construction: a wire or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bit(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Const(bool),
+    Wire(Wire),
+}
+
+impl Bit {
+    /// Constant 0.
+    pub const ZERO: Bit = Bit(Kind::Const(false));
+    /// Constant 1.
+    pub const ONE: Bit = Bit(Kind::Const(true));
+
+    /// A constant.
+    #[must_use]
+    pub const fn constant(value: bool) -> Bit {
+        Bit(Kind::Const(value))
+    }
+}
+
+/// Records gates. Inputs are declared first, then gates are added, then [`Builder::finish`] names the outputs.
+#[derive(Default)]
+pub struct Builder {
+    inputs: Vec<usize>,
+    wires: Wire,
+    gates: Vec<Gate>,
+}
+
+impl Builder {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// The next input, `width` bits, wire 0 first.
+    ///
+    /// # Panics
+    /// If a gate was added before (the caller's bug).
+    pub fn input(&mut self, width: usize) -> Vec<Bit> {
+        assert!(self.gates.is_empty(), "inputs are declared before gates");
+        self.inputs.push(width);
+        (0..width).map(|_| self.wire()).map(|w| Bit(Kind::Wire(w))).collect()
+    }
+
+    fn wire(&mut self) -> Wire {
+        self.wires += 1;
+        self.wires - 1
+    }
+
+    fn gate(&mut self, make: impl FnOnce(Wire) -> Gate) -> Bit {
+        let out = self.wire();
+        self.gates.push(make(out));
+        Bit(Kind::Wire(out))
+    }
+
+    /// `a ⊕ b`
+    pub fn xor(&mut self, a: Bit, b: Bit) -> Bit {
+        match (a.0, b.0) {
+            (Kind::Const(x), Kind::Const(y)) => Bit::constant(x ^ y),
+            (Kind::Const(false), _) => b,
+            (_, Kind::Const(false)) => a,
+            (Kind::Const(true), _) => self.not(b),
+            (_, Kind::Const(true)) => self.not(a),
+            (Kind::Wire(x), Kind::Wire(y)) if x == y => Bit::ZERO,
+            (Kind::Wire(a), Kind::Wire(b)) => self.gate(|out| Gate::Xor { a, b, out }),
+        }
+    }
+
+    /// `a ∧ b`
+    pub fn and(&mut self, a: Bit, b: Bit) -> Bit {
+        match (a.0, b.0) {
+            (Kind::Const(false), _) | (_, Kind::Const(false)) => Bit::ZERO,
+            (Kind::Const(true), _) => b,
+            (_, Kind::Const(true)) => a,
+            (Kind::Wire(x), Kind::Wire(y)) if x == y => a,
+            (Kind::Wire(a), Kind::Wire(b)) => self.gate(|out| Gate::And { a, b, out }),
+        }
+    }
+
+    /// `¬a`
+    pub fn not(&mut self, a: Bit) -> Bit {
+        match a.0 {
+            Kind::Const(value) => Bit::constant(!value),
+            Kind::Wire(a) => self.gate(|out| Gate::Inv { a, out }),
+        }
+    }
+
+    /// The circuit with these outputs. Gates that no output needs are left out; the output wires come last, in order,
+    /// and an output that is an input, a constant or named twice gets a gate of its own.
+    ///
+    /// # Panics
+    /// If a bit belongs to another builder (the caller's bug).
+    #[must_use]
+    pub fn finish(self, outputs: &[Vec<Bit>]) -> Circuit {
+        let Builder { inputs, wires, gates } = self;
+        let input_bits: usize = inputs.iter().sum();
+        let bits: Vec<Bit> = outputs.iter().flatten().copied().collect();
+        let mut needed = vec![false; wires as usize];
+        for bit in &bits {
+            if let Kind::Wire(w) = bit.0 {
+                needed[w as usize] = true;
+            }
+        }
+        for gate in gates.iter().rev().copied() {
+            if needed[gate.out() as usize] {
+                gate.reads().for_each(|w| needed[w as usize] = true);
+            }
+        }
+        // The output that each wire becomes, if it is made by a gate and no output has it already.
+        let mut output_of = vec![None; wires as usize];
+        let mut extra = vec![];
+        for (i, bit) in bits.iter().enumerate() {
+            match bit.0 {
+                Kind::Wire(w) if w as usize >= input_bits && output_of[w as usize].is_none() => {
+                    output_of[w as usize] = Some(i);
+                }
+                kind => extra.push((i, kind)),
+            }
+        }
+        let kept: Vec<Gate> = gates.into_iter().filter(|g| needed[g.out() as usize]).collect();
+        let inner = kept.iter().filter(|g| output_of[g.out() as usize].is_none()).count();
+        let first_output = input_bits + inner;
+        let mut name: Vec<Wire> = (0..wires).collect();
+        let mut next = input_bits as Wire;
+        let mut out_gates = Vec::with_capacity(kept.len() + extra.len());
+        for gate in kept {
+            let old = gate.out() as usize;
+            name[old] = match output_of[old] {
+                Some(i) => (first_output + i) as Wire,
+                None => {
+                    next += 1;
+                    next - 1
+                }
+            };
+            let n = |w: Wire| name[w as usize];
+            out_gates.push(match gate {
+                Gate::Xor { a, b, out } => Gate::Xor { a: n(a), b: n(b), out: n(out) },
+                Gate::And { a, b, out } => Gate::And { a: n(a), b: n(b), out: n(out) },
+                Gate::Inv { a, out } => Gate::Inv { a: n(a), out: n(out) },
+                Gate::Const { value, out } => Gate::Const { value, out: n(out) },
+                Gate::Copy { a, out } => Gate::Copy { a: n(a), out: n(out) },
+            });
+        }
+        for (i, kind) in extra {
+            let out = (first_output + i) as Wire;
+            out_gates.push(match kind {
+                Kind::Const(value) => Gate::Const { value, out },
+                Kind::Wire(w) => Gate::Copy { a: name[w as usize], out },
+            });
+        }
+        let widths = outputs.iter().map(Vec::len).collect();
+        Circuit::new(inputs, widths, first_output + bits.len(), out_gates)
+            .expect("a builder writes every wire before it is read")
+    }
+}
+
+impl Gates for Builder {
+    type W = Bit;
+    fn xor(&mut self, a: Bit, b: Bit) -> Bit {
+        Builder::xor(self, a, b)
+    }
+    fn and(&mut self, a: Bit, b: Bit) -> Bit {
+        Builder::and(self, a, b)
+    }
+    fn not(&mut self, a: Bit) -> Bit {
+        Builder::not(self, a)
+    }
+}

@@ -1,0 +1,313 @@
+//! The form that protocols run: gates by AND-depth, wires in slots.
+
+use crate::{Circuit, Gate};
+
+/// Where a wire is kept while it is needed.
+pub type Slot = u32;
+/// The slot of constant 0.
+pub const ZERO: Slot = 0;
+/// The slot of constant 1.
+pub const ONE: Slot = 1;
+
+/// The slot in which bit `i` of all inputs together starts out.
+#[must_use]
+pub const fn input_slot(i: usize) -> Slot {
+    2 + i as Slot
+}
+
+/// One layer: products of the layer before arrive in their slots, then `xors` run in order, then all `ands` are
+/// independent of each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Where the products of the previous layer's `ands` go, in their order; empty in the first layer. A slot here may
+    /// be one that the previous layer's ANDs read.
+    pub products: Vec<Slot>,
+    /// `[a, b, out]`, in order; `out` may be `a` or `b`. NOT is `⊕ ONE`.
+    pub xors: Vec<[Slot; 3]>,
+    /// `[a, b]`; empty in the last layer, and in no other.
+    pub ands: Vec<[Slot; 2]>,
+}
+
+/// A circuit in AND-depth order.
+///
+/// The order is canonical (AGREEMENT): a gate's layer is its AND-depth, and within a layer gates keep the order of the
+/// [`Circuit`]. Gates that no output needs are left out, copies and constants vanish into slots. Slots hold live wires
+/// only, the lowest free one first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layered {
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    slots: usize,
+    layers: Vec<Layer>,
+    output_slots: Vec<Slot>,
+    ands: usize,
+}
+
+/// What a wire is once copies and constants are gone.
+#[derive(Clone, Copy)]
+enum Source {
+    Zero,
+    One,
+    /// A wire made by an input, an XOR, an AND or a NOT.
+    Wire(u32),
+}
+
+impl Layered {
+    /// Puts a circuit in order.
+    #[must_use]
+    pub fn new(circuit: &Circuit) -> Layered {
+        Order::new(circuit).slots(circuit)
+    }
+
+    /// Widths of the inputs, in bits.
+    #[must_use]
+    pub fn inputs(&self) -> &[usize] {
+        &self.inputs
+    }
+
+    /// Bits of all inputs together.
+    #[must_use]
+    pub fn input_bits(&self) -> usize {
+        self.inputs.iter().sum()
+    }
+
+    /// Widths of the outputs, in bits.
+    #[must_use]
+    pub fn outputs(&self) -> &[usize] {
+        &self.outputs
+    }
+
+    /// How many slots there are, the constants' and the inputs' included.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The layers: one more than the AND-depth.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Layers with ANDs.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.layers.len() - 1
+    }
+
+    /// AND gates.
+    #[must_use]
+    pub fn ands(&self) -> usize {
+        self.ands
+    }
+
+    /// Where the output bits are after the last layer.
+    #[must_use]
+    pub fn output_slots(&self) -> &[Slot] {
+        &self.output_slots
+    }
+
+    /// BLAKE3 over the widths and every layer, as little-endian 32-bit words with each list's length before it.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire circuit v1");
+        let mut list = |len: usize, words: &mut dyn Iterator<Item = u32>| {
+            hash.update(&(len as u64).to_le_bytes());
+            for w in words {
+                hash.update(&w.to_le_bytes());
+            }
+        };
+        list(self.inputs.len(), &mut self.inputs.iter().map(|n| *n as u32));
+        list(self.outputs.len(), &mut self.outputs.iter().map(|n| *n as u32));
+        list(self.layers.len(), &mut std::iter::empty());
+        for layer in &self.layers {
+            list(layer.products.len(), &mut layer.products.iter().copied());
+            list(layer.xors.len(), &mut layer.xors.iter().flatten().copied());
+            list(layer.ands.len(), &mut layer.ands.iter().flatten().copied());
+        }
+        list(self.output_slots.len(), &mut self.output_slots.iter().copied());
+        *hash.finalize().as_bytes()
+    }
+}
+
+/// Gates by layer, over the circuit's wires.
+struct Order {
+    source: Vec<Source>,
+    needed: Vec<bool>,
+    /// Gate numbers: linear ones by depth, and ANDs by the depth at which they are made.
+    linear: Vec<Vec<usize>>,
+    ands: Vec<Vec<usize>>,
+}
+
+impl Order {
+    fn new(circuit: &Circuit) -> Order {
+        let mut source: Vec<Source> = (0..circuit.wires() as u32).map(Source::Wire).collect();
+        let mut depth = vec![0u32; circuit.wires()];
+        for gate in circuit.gates() {
+            match *gate {
+                Gate::Const { value, out } => {
+                    source[out as usize] = if value { Source::One } else { Source::Zero };
+                }
+                Gate::Copy { a, out } => source[out as usize] = source[a as usize],
+                _ => {
+                    let deepest = gate.reads().map(|w| match source[w as usize] {
+                        Source::Wire(w) => depth[w as usize],
+                        _ => 0,
+                    });
+                    let deepest = deepest.max().unwrap_or(0);
+                    depth[gate.out() as usize] = deepest + u32::from(matches!(gate, Gate::And { .. }));
+                }
+            }
+        }
+        let mut needed = vec![false; circuit.wires()];
+        let need = |needed: &mut Vec<bool>, w: usize| {
+            if let Source::Wire(w) = source[w] {
+                needed[w as usize] = true;
+            }
+        };
+        for w in circuit.first_output()..circuit.wires() {
+            need(&mut needed, w);
+        }
+        for gate in circuit.gates().iter().rev() {
+            if needed[gate.out() as usize] {
+                gate.reads().for_each(|w| need(&mut needed, w as usize));
+            }
+        }
+        let real =
+            |g: &Gate| needed[g.out() as usize] && !matches!(g, Gate::Const { .. } | Gate::Copy { .. });
+        let deepest = circuit.gates().iter().filter(|g| real(g)).map(|g| depth[g.out() as usize]).max();
+        let layers = deepest.unwrap_or(0) as usize + 1;
+        let (mut linear, mut ands) = (vec![vec![]; layers], vec![vec![]; layers]);
+        for (number, gate) in circuit.gates().iter().enumerate().filter(|(_, g)| real(g)) {
+            let depth = depth[gate.out() as usize] as usize;
+            match gate {
+                Gate::And { .. } => ands[depth - 1].push(number),
+                _ => linear[depth].push(number),
+            }
+        }
+        Order { source, needed, linear, ands }
+    }
+
+    /// When each wire is read last, as a place in the order: layers' linear gates and ANDs counted through.
+    fn last_reads(&self, circuit: &Circuit) -> Vec<usize> {
+        let mut last = vec![0; circuit.wires()];
+        let mut time = 0;
+        for (linear, ands) in self.linear.iter().zip(&self.ands) {
+            for &g in linear {
+                time += 1;
+                self.wires(circuit.gates()[g]).for_each(|w| last[w] = time);
+            }
+            // All ANDs of a layer read at one time.
+            time += 1;
+            for &g in ands {
+                self.wires(circuit.gates()[g]).for_each(|w| last[w] = time);
+            }
+        }
+        for w in circuit.first_output()..circuit.wires() {
+            if let Source::Wire(w) = self.source[w] {
+                last[w as usize] = usize::MAX;
+            }
+        }
+        last
+    }
+
+    fn wires(&self, gate: Gate) -> impl Iterator<Item = usize> + '_ {
+        gate.reads().filter_map(|w| match self.source[w as usize] {
+            Source::Wire(w) => Some(w as usize),
+            _ => None,
+        })
+    }
+
+    fn slots(self, circuit: &Circuit) -> Layered {
+        let last = self.last_reads(circuit);
+        let input_bits: usize = circuit.inputs().iter().sum();
+        let mut slots = Slots::new(input_bits, circuit.wires());
+        for w in 0..input_bits {
+            if !self.needed[w] {
+                slots.release(w);
+            }
+        }
+        let slot_of = |slots: &Slots, w: u32| match self.source[w as usize] {
+            Source::Zero => ZERO,
+            Source::One => ONE,
+            Source::Wire(w) => slots.of[w as usize],
+        };
+        let mut layers: Vec<Layer> = vec![];
+        let mut time = 0;
+        for (d, (linear, ands)) in self.linear.iter().zip(&self.ands).enumerate() {
+            let mut layer = Layer::default();
+            if d > 0 {
+                for &g in &self.ands[d - 1] {
+                    layer.products.push(slots.take(circuit.gates()[g].out() as usize));
+                }
+            }
+            for &g in linear {
+                time += 1;
+                let gate = circuit.gates()[g];
+                let (a, b) = match gate {
+                    Gate::Xor { a, b, .. } => (slot_of(&slots, a), slot_of(&slots, b)),
+                    Gate::Inv { a, .. } => (slot_of(&slots, a), ONE),
+                    _ => unreachable!("only XOR and NOT are linear here"),
+                };
+                let mut dead: Vec<usize> = self.wires(gate).filter(|w| last[*w] == time).collect();
+                dead.dedup();
+                dead.into_iter().for_each(|w| slots.release(w));
+                layer.xors.push([a, b, slots.take(gate.out() as usize)]);
+            }
+            time += 1;
+            let mut dead = vec![];
+            for &g in ands {
+                let Gate::And { a, b, .. } = circuit.gates()[g] else { unreachable!("ANDs only") };
+                layer.ands.push([slot_of(&slots, a), slot_of(&slots, b)]);
+                dead.extend(self.wires(circuit.gates()[g]).filter(|w| last[*w] == time));
+            }
+            dead.sort_unstable();
+            dead.dedup();
+            dead.into_iter().for_each(|w| slots.release(w));
+            layers.push(layer);
+        }
+        let output_slots =
+            (circuit.first_output()..circuit.wires()).map(|w| slot_of(&slots, w as u32)).collect();
+        Layered {
+            inputs: circuit.inputs().to_vec(),
+            outputs: circuit.outputs().to_vec(),
+            slots: slots.count,
+            ands: layers.iter().map(|l| l.ands.len()).sum(),
+            layers,
+            output_slots,
+        }
+    }
+}
+
+/// Which slots are free: the lowest is taken first.
+struct Slots {
+    of: Vec<Slot>,
+    free: std::collections::BinaryHeap<std::cmp::Reverse<Slot>>,
+    count: usize,
+}
+
+impl Slots {
+    fn new(input_bits: usize, wires: usize) -> Slots {
+        let mut of = vec![Slot::MAX; wires];
+        for (i, slot) in of.iter_mut().take(input_bits).enumerate() {
+            *slot = input_slot(i);
+        }
+        Slots { of, free: std::collections::BinaryHeap::new(), count: 2 + input_bits }
+    }
+
+    fn take(&mut self, wire: usize) -> Slot {
+        let slot = match self.free.pop() {
+            Some(std::cmp::Reverse(slot)) => slot,
+            None => {
+                self.count += 1;
+                (self.count - 1) as Slot
+            }
+        };
+        self.of[wire] = slot;
+        slot
+    }
+
+    fn release(&mut self, wire: usize) {
+        self.free.push(std::cmp::Reverse(self.of[wire]));
+    }
+}

@@ -1,0 +1,24 @@
+//! Boolean circuits: Bristol files in and out, builders, the layered form that protocols run, and a plain evaluator.
+//!
+//! ```text
+//! Bristol file ─┐
+//!               ├─► Circuit (gates in file order) ─► Layered (AND-depth order, slots) ─► Program (stages of blocks)
+//! Builder ──────┘
+//! ```
+//!
+//! A [`Circuit`] is a list of gates, as files have it. [`Layered`] is what every protocol reads: linear gates and ANDs
+//! by AND-depth, wires in slots that are used again. A [`Program`] runs layered blocks one after the other on bit
+//! registers, each on many operands at once, so that repetitive work stays small.
+//!
+//! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
+#![forbid(unsafe_code)]
+
+mod builder;
+mod circuit;
+mod layered;
+mod program;
+
+pub use builder::{Bit, Builder};
+pub use circuit::{Circuit, CircuitError, Gate, Wire};
+pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
+pub use program::{Program, Stage, Stages};
