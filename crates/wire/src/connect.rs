@@ -1,6 +1,6 @@
 //! Joins a session: dials and accepts all connections of one party, and greets on each.
 //!
-//! One TCP connection carries one lane one way. Between two parties that listen, the sender dials. A party without
+//! One connection carries one lane one way. Between two parties that listen, the sender dials. A party without
 //! a listener (a client) dials for both directions; the hello says which way data flows.
 
 use std::{
@@ -16,10 +16,11 @@ use std::{
 };
 
 use crate::{
-    Identity, Listener, Net, NetError, PartyId, PeerConfig, Pin, Rx, SessionConfig, TransportKind, Tx,
+    Identity, Listener, Net, NetError, PartyId, PeerConfig, Rx, SessionConfig, Tx,
     hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
-    tcp::{Guard, dial},
+    tcp::Guard,
     tls::{TlsSide, wrong_pin},
+    transport::{self, Stream},
 };
 
 /// LOCAL: connections that greet at the same time; more wait in the system's queue.
@@ -59,6 +60,9 @@ pub fn connect(
     listener: Option<&Listener>,
 ) -> Result<Net, NetError> {
     cfg.check(listener.is_some())?;
+    if let Some(listener) = listener {
+        listener.check(cfg.transport)?;
+    }
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
@@ -123,7 +127,7 @@ impl Joining<'_> {
                 cause +=
                     &format!(" ({} connections were refused, the last because {})", refused.0, refused.1);
             }
-            let ours = listener.and_then(|l| l.local_addr().ok()).map_or_else(String::new, |a| a.to_string());
+            let ours = listener.map_or_else(String::new, Listener::address);
             let address = format!("our own {ours}");
             lock(&self.errors).push(NetError::Connect { peer: Some(missing.peer), address, cause });
         }
@@ -171,16 +175,13 @@ impl Joining<'_> {
 
     fn dial_once(&self, peer: &PeerConfig, address: &str, slot: Slot) -> Result<Box<dyn Duplex>, NetError> {
         let on = |e| handshake_error(Some(peer.id), e);
-        let stream = dial(address, &self.guard, self.cfg.socket_buffer).map_err(|source| NetError::Io {
+        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer).map_err(|source| NetError::Io {
             peer: Some(peer.id),
             step: "connect".to_owned(),
             source,
         })?;
-        let mut link: Box<dyn Duplex> = match self.cfg.transport {
-            TransportKind::TcpTls => Box::new(self.tls.dial(stream, peer.pin, &self.guard).map_err(on)?),
-            #[cfg(feature = "tcp-insecure")]
-            TransportKind::TcpInsecure => Box::new(crate::tcp::PlainLink(stream)),
-        };
+        let mut link =
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
         let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
         self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
@@ -237,18 +238,11 @@ impl Joining<'_> {
     }
 
     /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
-    fn greet(&self, stream: std::net::TcpStream) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
+    fn greet(&self, stream: Stream) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
         let guard = Guard { given_up: &self.heard_all, ..self.guard }.within(GREETING);
         let stranger = |peer: Option<PartyId>| move |e| (false, handshake_error(peer, e));
-        let (mut link, pin): (Box<dyn Duplex>, Option<Pin>) = match self.cfg.transport {
-            TransportKind::TcpTls => {
-                let pins = self.cfg.peers.iter().map(|peer| peer.pin).collect();
-                let (link, pin) = self.tls.accept(stream, pins, &guard).map_err(stranger(None))?;
-                (Box::new(link), Some(pin))
-            }
-            #[cfg(feature = "tcp-insecure")]
-            TransportKind::TcpInsecure => (Box::new(crate::tcp::PlainLink(stream)), None),
-        };
+        let (mut link, pin) =
+            transport::accepted(stream, self.cfg, &self.tls, &guard).map_err(stranger(None))?;
         let pinned = self.cfg.peers.iter().find(|peer| Some(peer.pin) == pin).map(|peer| peer.id);
         let mut bytes = [0; HELLO_BYTES];
         guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?;

@@ -79,6 +79,16 @@ pub enum NetError {
         /// The pin or id that came.
         presented: String,
     },
+    /// A process of another user is at the other end of a Unix socket.
+    #[error("{}: refused during {step}: {source}; run the parties of one host as one user, or use tcp-tls", Who(*.peer))]
+    OtherUser {
+        /// The other end, where it is known.
+        peer: Option<PartyId>,
+        /// What was under way.
+        step: String,
+        /// Which users.
+        source: OtherUser,
+    },
     /// A message of the right length holds something that no honest peer sends.
     #[error("{}: sent a malformed message during {msg}: {what}; run the same release everywhere", Who(*.peer))]
     Malformed {
@@ -141,6 +151,7 @@ impl NetError {
             | Self::Tls { peer, .. }
             | Self::HandshakeMismatch { peer, .. }
             | Self::UnknownPeer { peer, .. }
+            | Self::OtherUser { peer, .. }
             | Self::Malformed { peer, .. }
             | Self::Connect { peer, .. }
             | Self::LaneTaken { peer, .. }
@@ -157,12 +168,27 @@ impl NetError {
             UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionAborted | NotConnected => {
                 Self::Closed { peer, step }
             }
-            _ => match source.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>()) {
-                Some(tls) => Self::Tls { peer, step, source: tls.clone() },
-                None => Self::Io { peer, step, source },
+            _ => match source.get_ref() {
+                Some(e) if let Some(tls) = e.downcast_ref::<rustls::Error>() => {
+                    Self::Tls { peer, step, source: tls.clone() }
+                }
+                Some(e) if let Some(&users) = e.downcast_ref::<OtherUser>() => {
+                    Self::OtherUser { peer, step, source: users }
+                }
+                _ => Self::Io { peer, step, source },
             },
         }
     }
+}
+
+/// Which user runs this party, and which the process at the other end of a Unix socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("user {theirs} runs it and user {ours} this party")]
+pub struct OtherUser {
+    /// This process's user id.
+    pub ours: u32,
+    /// The other's.
+    pub theirs: u32,
 }
 
 struct Who(Option<PartyId>);

@@ -3,9 +3,9 @@
 use core::{fmt, str::FromStr};
 use std::time::Duration;
 
-use crate::{NetError, PartyId, Pin, SessionId};
+use crate::{NetError, PartyId, Pin, SessionId, hello::CONTROL_LANE, listener::UNIX_PREFIX};
 
-/// How bytes travel between hosts.
+/// How bytes travel between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportKind {
     /// TCP with TLS 1.3, both sides known by their pins.
@@ -13,6 +13,29 @@ pub enum TransportKind {
     /// TCP as it is: no secrecy, no authentication. For measuring and for tests only.
     #[cfg(feature = "tcp-insecure")]
     TcpInsecure,
+    /// Unix sockets between processes of one user on one host. Addresses are `unix:/path`.
+    Unix,
+    /// Shared memory between processes of one user on one Linux host, set up over Unix sockets, whose addresses it
+    /// uses.
+    Shm,
+}
+
+impl TransportKind {
+    /// Whether the parties are processes of one user on one host, and addresses are `unix:/path`.
+    #[must_use]
+    pub fn is_local(self) -> bool {
+        matches!(self, Self::Unix | Self::Shm)
+    }
+
+    /// Whether this system has it.
+    fn check_host(self) -> Result<(), NetError> {
+        let missing = match self {
+            Self::Unix if !cfg!(unix) => "transport unix needs a system with Unix sockets",
+            Self::Shm if !cfg!(target_os = "linux") => "transport shm needs Linux",
+            _ => return Ok(()),
+        };
+        Err(NetError::Config { peer: None, what: missing.to_owned() })
+    }
 }
 
 impl fmt::Display for TransportKind {
@@ -21,6 +44,8 @@ impl fmt::Display for TransportKind {
             Self::TcpTls => "tcp-tls",
             #[cfg(feature = "tcp-insecure")]
             Self::TcpInsecure => "tcp-insecure",
+            Self::Unix => "unix",
+            Self::Shm => "shm",
         })
     }
 }
@@ -31,13 +56,17 @@ impl FromStr for TransportKind {
     fn from_str(s: &str) -> Result<Self, NetError> {
         let what = match s {
             "tcp-tls" => return Ok(Self::TcpTls),
+            "unix" => return Ok(Self::Unix),
+            "shm" => return Ok(Self::Shm),
             #[cfg(feature = "tcp-insecure")]
             "tcp-insecure" => return Ok(Self::TcpInsecure),
             #[cfg(not(feature = "tcp-insecure"))]
             "tcp-insecure" => {
                 "transport tcp-insecure is not part of this build (cargo feature `tcp-insecure`)".into()
             }
-            other => format!("no transport is called {other:?}, only tcp-tls and tcp-insecure are"),
+            other => {
+                format!("no transport is called {other:?}, only tcp-tls, tcp-insecure, unix and shm are")
+            }
         };
         Err(NetError::Config { peer: None, what })
     }
@@ -48,7 +77,7 @@ impl FromStr for TransportKind {
 pub struct PeerConfig {
     /// Who it is.
     pub id: PartyId,
-    /// Where it listens, `host:port`; `None` when it only dials this party, as clients do.
+    /// Where it listens, `host:port` or `unix:/path`; `None` when it only dials this party, as clients do.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     pub pin: Pin,
@@ -75,13 +104,21 @@ pub struct SessionConfig {
     pub transport: TransportKind,
     /// How long [`crate::connect`] waits for all peers together.
     pub connect_timeout: Duration,
-    /// How long no byte may move while a step waits.
+    /// How long no byte may move while a step waits for a peer that is alive.
     pub stall: Duration,
+    /// How long nothing may be heard of a peer, whether a step waits or not, before it counts as dead; heartbeats
+    /// come each second. [`SessionConfig::LIVENESS`] serves.
+    pub liveness: Duration,
     /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
     pub socket_buffer: Option<usize>,
 }
 
 impl SessionConfig {
+    /// LOCAL: the others end within 10 s after a host vanished.
+    pub const LIVENESS: Duration = Duration::from_secs(8);
+    /// LOCAL: two heartbeats.
+    const LEAST_LIVENESS: Duration = Duration::from_secs(2);
+
     /// How many lanes join this party with `peer`, each way.
     #[must_use]
     pub fn lanes_with(&self, peer: PartyId) -> u16 {
@@ -91,8 +128,18 @@ impl SessionConfig {
     /// Finds what cannot work before anything is dialled.
     pub(crate) fn check(&self, listens: bool) -> Result<(), NetError> {
         let bad = |peer, what: &str| Err(NetError::Config { peer, what: what.to_owned() });
+        self.transport.check_host()?;
+        if self.liveness < Self::LEAST_LIVENESS {
+            return bad(None, "the liveness limit is shorter than two heartbeats");
+        }
+        if self.lanes.max(self.client_lanes) == CONTROL_LANE {
+            return bad(None, "there are too many lanes");
+        }
         for (i, peer) in self.peers.iter().enumerate() {
             let id = Some(peer.id);
+            if [peer.id, self.me].contains(&PartyId(0xff)) {
+                return bad(id, "the id 255 means nobody");
+            }
             if peer.id == self.me {
                 return bad(id, "a party is listed as its own peer");
             }
@@ -104,6 +151,12 @@ impl SessionConfig {
             }
             if peer.address.is_none() && !listens {
                 return bad(id, "it has no address and this party has no listener, so neither can dial");
+            }
+            if let Some(address) = &peer.address
+                && address.starts_with(UNIX_PREFIX) != self.transport.is_local()
+            {
+                let wanted = if self.transport.is_local() { "unix:/path" } else { "host:port" };
+                return bad(id, &format!("transport {} dials {wanted}, not {address}", self.transport));
             }
             if self.lanes_with(peer.id) == 0 {
                 return bad(id, "there are no lanes to it");

@@ -1,4 +1,4 @@
-//! TCP: the listening port, connections with a deadline, and the plain link.
+//! TCP: the listening port, and connections with a deadline.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -11,54 +11,33 @@ use std::{
 use rustix::event::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-#[cfg(feature = "tcp-insecure")]
-use crate::Wait;
-use crate::{NetError, Rx, Tx, link::poll_fds};
+use crate::{Rx, Tx, link::poll_fds};
 
-/// The one port on which a party hears all its peers. It outlives sessions.
-pub struct Listener {
-    socket: TcpListener,
+/// Listens on `addr`, without blocking.
+pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
+    let socket = TcpListener::bind(addr)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
 
-impl Listener {
-    /// Listens on `addr`: `host:port`, `1.2.3.4:port` or `[::1]:port`; port 0 lets the system choose. Of a host
-    /// name's addresses it takes the first that works.
-    ///
-    /// # Errors
-    /// [`NetError::Config`] when the name does not resolve or the port cannot be had.
-    pub fn bind(addr: &str) -> Result<Self, NetError> {
-        let bound = TcpListener::bind(addr).and_then(|socket| {
-            socket.set_nonblocking(true)?;
-            Ok(Self { socket })
-        });
-        bound.map_err(|e| NetError::Config { peer: None, what: format!("cannot listen on {addr}: {e}") })
-    }
-
-    /// Where it listens.
-    ///
-    /// # Errors
-    /// What the operating system answers.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
-    }
-
-    /// The next connection; `TimedOut` when `guard` ends the wait.
-    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
-        loop {
-            match self.socket.accept() {
-                Ok((stream, _)) => {
-                    stream.set_nonblocking(true)?;
-                    let socket = Socket::from(stream);
-                    tune(&socket, socket_buffer)?;
-                    return Ok(socket.into());
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    guard.wait(self.socket.as_fd(), PollFlags::IN)?;
-                }
-                // The stranger left the queue before we took it.
-                Err(e) if matches!(e.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
-                Err(e) => return Err(e),
+/// The next connection; `TimedOut` when `guard` ends the wait.
+pub(crate) fn accept(
+    listener: &TcpListener,
+    guard: &Guard<'_>,
+    socket_buffer: Option<usize>,
+) -> io::Result<TcpStream> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(true)?;
+                let socket = Socket::from(stream);
+                tune(&socket, socket_buffer)?;
+                return Ok(socket.into());
             }
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                guard.wait(listener.as_fd(), PollFlags::IN)?;
+            }
+            Err(e) => return Err(e),
         }
     }
 }
@@ -186,7 +165,7 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
 }
 
 /// Writes what the socket takes; 0 means that it would block.
-pub(crate) fn try_write(socket: &mut TcpStream, out: &[u8]) -> io::Result<usize> {
+pub(crate) fn try_write(socket: &mut impl Write, out: &[u8]) -> io::Result<usize> {
     loop {
         match socket.write(out) {
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(0),
@@ -197,7 +176,7 @@ pub(crate) fn try_write(socket: &mut TcpStream, out: &[u8]) -> io::Result<usize>
 }
 
 /// Reads what the socket has; 0 means that it would block.
-pub(crate) fn try_read(socket: &mut TcpStream, into: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn try_read(socket: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match socket.read(into) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
@@ -205,42 +184,5 @@ pub(crate) fn try_read(socket: &mut TcpStream, into: &mut [u8]) -> io::Result<us
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
             read => return read,
         }
-    }
-}
-
-/// Bytes as they are, from the caller's slice to the socket and back.
-#[cfg(feature = "tcp-insecure")]
-pub(crate) struct PlainLink(pub(crate) TcpStream);
-
-#[cfg(feature = "tcp-insecure")]
-impl Tx for PlainLink {
-    fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
-        try_write(&mut self.0, out)
-    }
-
-    fn try_flush(&mut self) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    fn wait_on(&self) -> Wait<'_> {
-        Wait::Fd(self.0.as_fd())
-    }
-}
-
-#[cfg(feature = "tcp-insecure")]
-impl Rx for PlainLink {
-    fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        try_read(&mut self.0, into)
-    }
-
-    fn wait_on(&self) -> Wait<'_> {
-        Wait::Fd(self.0.as_fd())
-    }
-}
-
-#[cfg(feature = "tcp-insecure")]
-impl AsFd for PlainLink {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
     }
 }

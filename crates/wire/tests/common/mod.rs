@@ -1,7 +1,11 @@
 //! A world of parties on this host.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
-use std::{thread, time::Duration};
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::Duration,
+};
 
 use hushwire_wire::{
     Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
@@ -29,16 +33,17 @@ pub fn err<T>(result: Result<T, NetError>) -> NetError {
 }
 
 impl World {
-    /// Parties 0, 1, … and, last, the owner where `owner`, on `host` with ports of the system's choice.
+    /// Parties 0, 1, … and, last, the owner where `owner`, on `host` with ports of the system's choice, or on Unix
+    /// sockets in the directory for temporary files.
     pub fn new(parties: u8, owner: bool, transport: TransportKind, lanes: u16, host: &str) -> Self {
         let mut ids: Vec<_> = (0..parties).map(PartyId).collect();
-        let listeners: Vec<_> = ids.iter().map(|_| Some(ok(Listener::bind(&format!("{host}:0"))))).collect();
-        let mut addresses: Vec<_> = listeners
-            .iter()
-            .flatten()
-            .map(|l| Some(format!("{host}:{}", ok(l.local_addr()).port())))
-            .collect();
-        let mut listeners = listeners;
+        let bind = |_| {
+            if transport.is_local() { unix_listener() } else { ok(Listener::bind(&format!("{host}:0"))) }
+        };
+        let mut listeners: Vec<_> = ids.iter().map(bind).map(Some).collect();
+        // A TCP peer is dialled by the name that the test gave.
+        let address = |l: &Listener| l.local_addr().map_or(l.address(), |a| format!("{host}:{}", a.port()));
+        let mut addresses: Vec<_> = listeners.iter().flatten().map(|l| Some(address(l))).collect();
         if owner {
             ids.push(PartyId::OWNER);
             listeners.push(None);
@@ -84,16 +89,26 @@ impl World {
     }
 }
 
+/// A listener on a socket file of its own.
+pub fn unix_listener() -> Listener {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name =
+        format!("hushwire-test-{}-{}.socket", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    ok(Listener::bind(&format!("unix:{}", std::env::temp_dir().join(name).display())))
+}
+
 /// The transports that every suite runs over.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Over {
     Queues,
     Tcp,
     Tls,
+    Unix,
+    Shm,
 }
 
 impl Over {
-    pub const ALL: [Self; 3] = [Self::Queues, Self::Tcp, Self::Tls];
+    pub const ALL: [Self; 5] = [Self::Queues, Self::Tcp, Self::Tls, Self::Unix, Self::Shm];
 
     /// `parties` nets with buffers of `buffer` bytes, as far as the system follows.
     pub fn nets(self, parties: u8, lanes: u16, stall: Duration, buffer: Option<usize>) -> Vec<Net> {
@@ -104,6 +119,8 @@ impl Over {
             }
             Self::Tcp => TransportKind::TcpInsecure,
             Self::Tls => TransportKind::TcpTls,
+            Self::Unix => TransportKind::Unix,
+            Self::Shm => TransportKind::Shm,
         };
         let mut world = World::new(parties, false, transport, lanes, "127.0.0.1");
         for cfg in &mut world.configs {

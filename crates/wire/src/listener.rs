@@ -1,0 +1,101 @@
+//! Where a party hears its peers: a TCP port or a Unix socket.
+
+use std::{
+    io::{self, ErrorKind},
+    net::{SocketAddr, TcpListener},
+};
+
+#[cfg(unix)]
+use crate::unix::UnixPath;
+use crate::{NetError, TransportKind, tcp, tcp::Guard, transport::Stream};
+
+/// What a Unix socket's address begins with; a path follows.
+pub(crate) const UNIX_PREFIX: &str = "unix:";
+
+/// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions.
+pub struct Listener {
+    socket: Socket,
+    address: String,
+}
+
+enum Socket {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(UnixPath),
+}
+
+impl Listener {
+    /// Listens on `addr`: `host:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
+    ///
+    /// Port 0 lets the system choose. Of a host name's addresses it takes the first that works. A Unix socket's
+    /// file has mode 0600 and is removed when the listener is dropped; it belongs in a directory that only its
+    /// owner writes to. The file of a process that ended is replaced, that of a living one is not.
+    ///
+    /// # Errors
+    /// [`NetError::Config`] when the name does not resolve, or the port or path cannot be had.
+    pub fn bind(addr: &str) -> Result<Self, NetError> {
+        let bound = match addr.strip_prefix(UNIX_PREFIX) {
+            Some(path) => bind_unix(path),
+            None => tcp::bind(addr).and_then(|socket| {
+                let address = socket.local_addr()?.to_string();
+                Ok(Self { socket: Socket::Tcp(socket), address })
+            }),
+        };
+        bound.map_err(|e| NetError::Config { peer: None, what: format!("cannot listen on {addr}: {e}") })
+    }
+
+    /// What peers dial: `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    /// Which port it listens on.
+    ///
+    /// # Errors
+    /// What the operating system answers; `Unsupported` for a Unix socket, which has no port.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.local_addr(),
+            #[cfg(unix)]
+            Socket::Unix(_) => Err(ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Finds a listener that cannot serve `transport` before anybody waits for it.
+    pub(crate) fn check(&self, transport: TransportKind) -> Result<(), NetError> {
+        if self.address.starts_with(UNIX_PREFIX) == transport.is_local() {
+            return Ok(());
+        }
+        let wanted = if transport.is_local() { "unix:/path" } else { "host:port" };
+        let what = format!("transport {transport} listens on {wanted}, not on {}", self.address);
+        Err(NetError::Config { peer: None, what })
+    }
+
+    /// The next connection; `TimedOut` when `guard` ends the wait.
+    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<Stream> {
+        loop {
+            let accepted = match &self.socket {
+                Socket::Tcp(socket) => tcp::accept(socket, guard, socket_buffer).map(Stream::Tcp),
+                #[cfg(unix)]
+                Socket::Unix(socket) => socket.accept(guard, socket_buffer).map(Stream::Unix),
+            };
+            match accepted {
+                // The stranger left the queue before we took it.
+                Err(e) if matches!(e.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn bind_unix(path: &str) -> io::Result<Listener> {
+    let socket = UnixPath::bind(path.as_ref())?;
+    Ok(Listener { socket: Socket::Unix(socket), address: format!("{UNIX_PREFIX}{path}") })
+}
+
+#[cfg(not(unix))]
+fn bind_unix(_: &str) -> io::Result<Listener> {
+    Err(io::Error::new(ErrorKind::Unsupported, "this system has no Unix sockets"))
+}

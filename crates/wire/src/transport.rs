@@ -1,0 +1,112 @@
+//! From a connection to the link that a session asked for.
+
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::TcpStream,
+    os::fd::{AsFd, BorrowedFd},
+};
+
+use crate::{
+    Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
+    connect::Duplex,
+    listener::UNIX_PREFIX,
+    tcp::{self, Guard, try_read, try_write},
+    tls::TlsSide,
+};
+
+/// A connection of either family, as the system gave it.
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// One attempt to connect to `address`, `host:port` or `unix:/path`.
+pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
+    #[cfg(unix)]
+    if let Some(path) = address.strip_prefix(UNIX_PREFIX) {
+        return crate::unix::dial(path, buffer).map(Stream::Unix);
+    }
+    tcp::dial(address, guard, buffer).map(Stream::Tcp)
+}
+
+/// The dialler's side of `stream` under `transport`: the peer must hold the certificate of `pin`, or be a process
+/// of this user.
+pub(crate) fn dialled(
+    stream: Stream,
+    transport: TransportKind,
+    tls: &TlsSide,
+    pin: Pin,
+    guard: &Guard<'_>,
+) -> io::Result<Box<dyn Duplex>> {
+    match (transport, stream) {
+        (TransportKind::TcpTls, Stream::Tcp(stream)) => Ok(Box::new(tls.dial(stream, pin, guard)?)),
+        (_, stream) => plain(transport, stream),
+    }
+}
+
+/// The listener's side of `stream` under `transport`, and the pin that the peer showed, where it shows one.
+pub(crate) fn accepted(
+    stream: Stream,
+    cfg: &SessionConfig,
+    tls: &TlsSide,
+    guard: &Guard<'_>,
+) -> io::Result<(Box<dyn Duplex>, Option<Pin>)> {
+    match (cfg.transport, stream) {
+        (TransportKind::TcpTls, Stream::Tcp(stream)) => {
+            let pins = cfg.peers.iter().map(|peer| peer.pin).collect();
+            let (link, pin) = tls.accept(stream, pins, guard)?;
+            Ok((Box::new(link), Some(pin)))
+        }
+        (transport, stream) => Ok((plain(transport, stream)?, None)),
+    }
+}
+
+fn plain(transport: TransportKind, stream: Stream) -> io::Result<Box<dyn Duplex>> {
+    match (transport, stream) {
+        #[cfg(feature = "tcp-insecure")]
+        (TransportKind::TcpInsecure, Stream::Tcp(stream)) => Ok(Box::new(PlainLink(stream))),
+        #[cfg(unix)]
+        (TransportKind::Unix | TransportKind::Shm, Stream::Unix(stream)) => {
+            crate::unix::check_user(&stream)?;
+            Ok(Box::new(PlainLink(stream)))
+        }
+        // Addresses and listeners are checked before anything is dialled.
+        _ => Err(io::Error::new(ErrorKind::InvalidInput, "the address is not one of this transport")),
+    }
+}
+
+/// Bytes as they are, from the caller's slice to the socket and back.
+pub(crate) struct PlainLink<S>(pub(crate) S);
+
+impl<S: Write + AsFd + Send> Tx for PlainLink<S> {
+    fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
+        try_write(&mut self.0, out)
+    }
+
+    fn try_flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.0.as_fd())
+    }
+}
+
+impl<S: Read + AsFd + Send> Rx for PlainLink<S> {
+    fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        try_read(&mut self.0, into)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.0.as_fd())
+    }
+}
+
+impl<S: AsFd> AsFd for PlainLink<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
