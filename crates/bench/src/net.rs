@@ -84,6 +84,7 @@ pub fn three(
         transport: kind,
         connect_timeout: STALL,
         stall: STALL,
+        liveness: SessionConfig::LIVENESS,
         socket_buffer,
     };
     let nets: Result<Vec<Net>, BoxError> = thread::scope(|scope| {

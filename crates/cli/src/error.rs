@@ -107,10 +107,7 @@ impl Failure {
             cause: cause.to_owned(),
             remedy: remedy.to_owned(),
             code: error.code(),
-            consequence: matches!(
-                error,
-                Error::Net(NetError::Closed { .. } | NetError::Dropped { .. } | NetError::Stalled { .. })
-            ),
+            consequence: matches!(error, Error::Net(e) if e.is_consequence()),
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error
         transport: start.transport.parse()?,
         connect_timeout: CONNECT,
         stall: STALL,
+        liveness: SessionConfig::LIVENESS,
         socket_buffer: None,
     })
 }

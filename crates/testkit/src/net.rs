@@ -77,6 +77,7 @@ fn tcp(transport: TransportKind, lanes: u16, socket_buffer: Option<usize>) -> Ve
         transport,
         connect_timeout: STALL,
         stall: STALL,
+        liveness: SessionConfig::LIVENESS,
         socket_buffer,
     };
     std::thread::scope(|s| {

@@ -121,6 +121,7 @@ fn nets(transport: TransportKind, parties: u8, lanes: u16) -> Outcome<Vec<Net>> 
                     transport,
                     connect_timeout: Duration::from_secs(10),
                     stall: Duration::from_secs(10),
+                    liveness: SessionConfig::LIVENESS,
                     socket_buffer: None,
                 };
                 let (identity, listener) = (&identities[i], &listeners[i]);

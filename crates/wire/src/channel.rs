@@ -7,12 +7,18 @@ use std::{
 
 use rustix::event::PollFlags;
 
-use crate::{NetError, PartyId, Rx, Tap, Tx, link::wait_any};
+use crate::{NetError, PartyId, Rx, Tap, Tx, link::wait_any, watch::Hold};
+
+/// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits before it says so.
+const SLICE: Duration = Duration::from_millis(200);
 
 /// Ordered exact-length messages out to one peer and in from another (which may be the same), on one lane.
 ///
 /// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move. After any error
 /// both links are closed and every later call answers [`NetError::Dropped`].
+///
+/// In a session of several processes an error names the party that is to blame, even when the link that failed leads
+/// to another that ended because of it. Then all parties have been told, and all channels of the session fail.
 ///
 /// One thread may keep several channels in flight: `start(A) start(B) … finish(A) finish(B) …` ends for messages
 /// of any length over buffers of any length, as long as all parties keep the same order.
@@ -26,6 +32,8 @@ pub struct Channel {
     taps: Vec<Box<dyn Tap>>,
     sending: Option<Sending>,
     dropped: bool,
+    /// Last, so that the links close before the goodbye.
+    watched: Option<Hold>,
 }
 
 /// The message between `start` and `finish`.
@@ -52,7 +60,11 @@ impl Channel {
     ) -> Self {
         let (to, tx) = tx.unzip();
         let (from, rx) = rx.unzip();
-        Self { lane, to, from, tx, rx, stall, taps: Vec::new(), sending: None, dropped: false }
+        Self { lane, to, from, tx, rx, stall, taps: Vec::new(), sending: None, dropped: false, watched: None }
+    }
+
+    pub(crate) fn attend(&mut self, watched: Option<Hold>) {
+        self.watched = watched;
     }
 
     /// Whom messages go to.
@@ -170,6 +182,9 @@ impl Channel {
     ) -> Result<(), NetError> {
         let mut got = 0;
         let mut still_since: Option<Instant> = None;
+        let watched = self.watched.as_ref().map(Hold::another);
+        let watched = watched.as_ref().map(Hold::shared);
+        let mut waiting = None;
         loop {
             // Read before the attempts: what changes after them ends the wait at once.
             let out_epoch = self.tx.as_deref().map_or(0, |tx| tx.wait_on().epoch());
@@ -192,15 +207,28 @@ impl Channel {
                 return Ok(());
             }
             if moved {
-                still_since = None;
+                (still_since, waiting) = (None, None);
                 continue;
             }
             let now = Instant::now();
-            let still = now - *still_since.get_or_insert(now);
+            let since = *still_since.get_or_insert(now);
+            let still = now - since;
+            let peer = if received { self.to } else { self.from };
+            let mut limit = self.stall.saturating_sub(still);
+            if let Some(watched) = watched {
+                if let Err(e) = watched.check(step) {
+                    return Err(self.end(step, e));
+                }
+                if still >= SLICE && waiting.is_none() {
+                    waiting = peer.map(|peer| watched.waiting(peer, step, since));
+                }
+                limit = limit.min(SLICE);
+            }
             if still >= self.stall {
-                let peer = if received { self.to } else { self.from };
-                self.drop_links();
-                return Err(NetError::Stalled { peer, step: step.to_owned(), after: self.stall });
+                // It may wait itself, for a party that does not get on.
+                let peer = watched.map_or(peer, |watched| peer.map(|peer| watched.behind(peer)));
+                let e = NetError::Stalled { peer, step: step.to_owned(), after: self.stall };
+                return Err(self.end(step, e));
             }
             let out_wait =
                 self.tx.as_deref().filter(|_| !sent).map(|tx| tx.wait_on().after(out_epoch, PollFlags::OUT));
@@ -209,7 +237,7 @@ impl Channel {
                 .as_deref()
                 .filter(|_| !received)
                 .map(|rx| rx.wait_on().after(in_epoch, PollFlags::IN));
-            if let Err(e) = wait_any(out_wait, in_wait, self.stall - still) {
+            if let Err(e) = wait_any(out_wait, in_wait, limit) {
                 return Err(self.fail(step, (self.from.or(self.to), e)));
             }
         }
@@ -256,10 +284,19 @@ impl Channel {
         NetError::Dropped { peer: self.from.or(self.to), step: step.to_owned() }
     }
 
-    /// Closes both links, so that the peers learn of the error, and names it.
+    /// Names what a link answered.
     fn fail(&mut self, step: &str, (peer, source): Failed) -> NetError {
+        self.end(step, NetError::from_link(peer, step, source))
+    }
+
+    /// Tells the peers, then closes both links: in this order nobody takes this party for the first to fail.
+    fn end(&mut self, step: &str, own: NetError) -> NetError {
+        let e = match &self.watched {
+            Some(watched) => watched.shared().judge(step, own),
+            None => own,
+        };
         self.drop_links();
-        NetError::from_link(peer, step, source)
+        e
     }
 
     fn drop_links(&mut self) {

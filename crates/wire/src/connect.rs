@@ -5,64 +5,103 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    io, iter,
     os::fd::AsFd,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, Scope},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use crate::{
-    Identity, Listener, Net, NetError, PartyId, PeerConfig, Rx, SessionConfig, Tx,
-    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,
+    Signal, TransportKind, Tx, Validity,
+    hello::CONTROL_LANE,
+    observe::REPORT,
     tcp::Guard,
-    tls::{TlsSide, wrong_pin},
-    transport::{self, Stream},
+    tls::TlsSide,
+    watch::{Half, Hold},
 };
 
 /// LOCAL: connections that greet at the same time; more wait in the system's queue.
 const GREETERS: usize = 64;
-/// LOCAL: how long an accepted connection may take to greet, so that silent strangers leave.
-const GREETING: Duration = Duration::from_secs(10);
 /// LOCAL: the wait after a refused connection, doubled up to the second number.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
 const GRACE: Duration = Duration::from_millis(500);
+/// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
+const LOOK: Duration = Duration::from_millis(100);
+/// LOCAL: the wait for connections that greet, before others are accepted that may be strangers.
+const ALL_HERE: Duration = Duration::from_millis(10);
 
 /// A connection that can do both, until the hello has said which way it goes.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
 impl<L: Tx + Rx + AsFd> Duplex for L {}
 
-/// Which half of which lane a connection is for: `Sends` when this party sends on it.
+/// Which half of which lane a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Slot {
-    peer: PartyId,
-    lane: u16,
-    sends: bool,
+pub(crate) struct Slot {
+    pub(crate) peer: PartyId,
+    pub(crate) lane: u16,
+    /// This party sends on it.
+    pub(crate) sends: bool,
 }
 
 /// Joins the session: connects every lane with every peer, both ways.
 ///
 /// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
-/// do not end the session. `listener` may be `None` when every peer has an address, as for a client.
+/// do not end the session. `listener` may be `None` when every peer has an address, as for a client. A peer that dies
+/// after it has joined, or ends the session, ends the wait for the others.
 ///
 /// # Errors
 /// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::UnknownPeer`] or
 /// [`NetError::Tls`] when a dialled peer is not the one pinned, [`NetError::Connect`] when a peer does not come
-/// within `connect_timeout`, [`NetError::Config`] when the configuration cannot work.
+/// within `connect_timeout`, [`NetError::Config`] when the configuration cannot work, [`NetError::Expired`] when a
+/// certificate is not valid today, [`NetError::Dead`] and [`NetError::Aborted`] when a peer ends before all are here.
 pub fn connect(
     cfg: &SessionConfig,
     identity: &Identity,
     listener: Option<&Listener>,
 ) -> Result<Net, NetError> {
+    join(cfg, identity, listener, None)
+}
+
+/// As [`connect`]; `observer` hears for whom the session waits, now and later, until the net and its channels are
+/// dropped.
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_observed(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Observer,
+) -> Result<Net, NetError> {
+    join(cfg, identity, listener, Some(observer))
+}
+
+fn join(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Option<Observer>,
+) -> Result<Net, NetError> {
     cfg.check(listener.is_some())?;
     if let Some(listener) = listener {
         listener.check(cfg.transport)?;
     }
+    let own = identity.validity();
+    if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
+        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
+    }
+    let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(|source| NetError::Io {
+        peer: Some(cfg.me),
+        step: "connect".to_owned(),
+        source,
+    })?;
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
@@ -71,6 +110,10 @@ pub fn connect(
         guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up },
         heard_all: AtomicBool::new(false),
         links: Mutex::new(BTreeMap::new()),
+        certificates: Mutex::new(BTreeMap::from([(cfg.me, own)])),
+        moved: Signal::default(),
+        watched,
+        observer,
         awaited: AtomicUsize::new(0),
         greeting: AtomicUsize::new(0),
         errors: Mutex::new(Vec::new()),
@@ -80,14 +123,21 @@ pub fn connect(
     joining.into_net()
 }
 
-struct Joining<'a> {
-    cfg: &'a SessionConfig,
-    tls: TlsSide,
+pub(crate) struct Joining<'a> {
+    pub(crate) cfg: &'a SessionConfig,
+    pub(crate) tls: TlsSide,
     listens: bool,
-    guard: Guard<'a>,
+    pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
-    heard_all: AtomicBool,
-    links: Mutex<BTreeMap<Slot, Box<dyn Duplex>>>,
+    pub(crate) heard_all: AtomicBool,
+    /// `None` where the watcher has it.
+    links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
+    /// What this party and its peers showed.
+    pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
+    /// Bumped when a link is there, and when all is lost.
+    moved: Signal,
+    watched: Hold,
+    observer: Option<Observer>,
     /// Accepted connections still to come.
     awaited: AtomicUsize,
     greeting: AtomicUsize,
@@ -101,6 +151,7 @@ impl Joining<'_> {
         let expected = self.slots(|_, dials| !dials);
         self.awaited.store(expected.len(), Ordering::SeqCst);
         thread::scope(|scope| {
+            scope.spawn(|| self.mind());
             for peer in &self.cfg.peers {
                 let slots = self.slots(|slot, dials| dials && slot.peer == peer.id);
                 if let (Some(address), false) = (&peer.address, slots.is_empty()) {
@@ -133,11 +184,40 @@ impl Joining<'_> {
         }
     }
 
+    /// Tells the observer who is missing, and gives up when a peer that is here dies or ends the session.
+    fn mind(&self) {
+        let begun = Instant::now();
+        let mut next_report = begun + REPORT;
+        let mut over: Option<Instant> = None;
+        loop {
+            let seen = self.moved.epoch();
+            let mut missing = self.slots(|slot, _| !lock(&self.links).contains_key(&slot));
+            missing.dedup_by_key(|slot| slot.peer);
+            if missing.is_empty() || self.guard.check().is_err() {
+                return;
+            }
+            let now = Instant::now();
+            if let Err(e) = self.watched.shared().check("connect") {
+                // Our own handshakes may tell more than another's word.
+                if now >= *over.get_or_insert(now + GRACE) {
+                    return self.give_up(e);
+                }
+            }
+            if let (Some(observer), true) = (&self.observer, now >= next_report) {
+                next_report += REPORT;
+                let missing = missing.iter().map(|slot| slot.peer).collect();
+                observer(&Event::Joining { missing, waited: now - begun });
+            }
+            self.moved.wait_past(seen, LOOK);
+        }
+    }
+
     /// All slots of this party that `wanted` keeps, given also whether this party dials them.
     fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
         let mut slots = Vec::new();
         for peer in &self.cfg.peers {
-            for lane in 0..self.cfg.lanes_with(peer.id) {
+            // The control link comes first: from then on the peer's death shows.
+            for lane in iter::once(CONTROL_LANE).chain(0..self.cfg.lanes_with(peer.id)) {
                 for sends in [true, false] {
                     let slot = Slot { peer: peer.id, lane, sends };
                     let dials = peer.address.is_some() && (sends || !self.listens);
@@ -157,7 +237,7 @@ impl Joining<'_> {
             // Refused, or closed before a word: the peer, or what stands before it, is not up yet.
             let last = match attempt {
                 Ok(link) => {
-                    lock(&self.links).insert(slot, link);
+                    self.put(&mut lock(&self.links), slot, link);
                     return Ok(());
                 }
                 Err(NetError::Io { source, .. }) => source.to_string(),
@@ -171,27 +251,6 @@ impl Joining<'_> {
                 return Err(NetError::Connect { peer: Some(peer.id), address: address.to_owned(), cause });
             }
         }
-    }
-
-    fn dial_once(&self, peer: &PeerConfig, address: &str, slot: Slot) -> Result<Box<dyn Duplex>, NetError> {
-        let on = |e| handshake_error(Some(peer.id), e);
-        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer).map_err(|source| NetError::Io {
-            peer: Some(peer.id),
-            step: "connect".to_owned(),
-            source,
-        })?;
-        let mut link =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
-        let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
-        let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
-        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
-        let mut theirs = [0; HELLO_BYTES];
-        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
-        match Hello::decode(&theirs) {
-            Ok(theirs) => ours.judge(&theirs, peer.id)?,
-            Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
-        }
-        Ok(link)
     }
 
     /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
@@ -208,6 +267,14 @@ impl Joining<'_> {
             if self.greeting.load(Ordering::SeqCst) >= GREETERS {
                 thread::sleep(BACKOFF.0);
                 continue;
+            }
+            // Everybody may be here already.
+            let (seen, greeting) = (self.moved.epoch(), self.greeting.load(Ordering::SeqCst));
+            if greeting >= self.awaited.load(Ordering::SeqCst) && greeting > 0 {
+                self.moved.wait_past(seen, ALL_HERE);
+                if self.moved.epoch() != seen {
+                    continue;
+                }
             }
             // Short waits: the last greeting may fill the last slot meanwhile.
             let turn = Guard { given_up: &self.heard_all, ..self.guard }.within(Duration::from_millis(50));
@@ -237,54 +304,6 @@ impl Joining<'_> {
         }
     }
 
-    /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
-    fn greet(&self, stream: Stream) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
-        let guard = Guard { given_up: &self.heard_all, ..self.guard }.within(GREETING);
-        let stranger = |peer: Option<PartyId>| move |e| (false, handshake_error(peer, e));
-        let (mut link, pin) =
-            transport::accepted(stream, self.cfg, &self.tls, &guard).map_err(stranger(None))?;
-        let pinned = self.cfg.peers.iter().find(|peer| Some(peer.pin) == pin).map(|peer| peer.id);
-        let mut bytes = [0; HELLO_BYTES];
-        guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?;
-        let theirs = Hello::decode(&bytes);
-        let claimed = match &theirs {
-            Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),
-            Err(_) => None,
-        };
-        // Without TLS a peer is whom it says it is.
-        let peer = if pin.is_some() { pinned } else { claimed };
-        let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
-            let presented =
-                claimed.map_or_else(|| "a connection without a hello".to_owned(), |id| id.to_string());
-            return Err((
-                false,
-                NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented },
-            ));
-        };
-        let (lane, wanted) = theirs.as_ref().map_or((0, Flow::FromDialer), |hello| (hello.lane, hello.flow));
-        let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
-        let ours = self.hello(peer.id, lane, flow, Role::Listener);
-        guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)))?;
-        let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
-        ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
-        Ok((Slot { peer: peer.id, lane, sends: flow == Flow::FromListener }, link))
-    }
-
-    fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
-        Hello {
-            version: WIRE_VERSION,
-            from: self.cfg.me,
-            to: peer,
-            session: self.cfg.session,
-            job_digest: self.cfg.job_digest,
-            params: self.cfg.params,
-            lane,
-            lanes: self.cfg.lanes_with(peer),
-            flow,
-            role,
-        }
-    }
-
     /// The first connection for a slot stays; a second is refused.
     fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
         let mut links = lock(&self.links);
@@ -292,8 +311,20 @@ impl Joining<'_> {
             drop(links);
             return self.refuse(format!("{} dialled lane {} twice", slot.peer, slot.lane));
         }
-        links.insert(slot, link);
         self.awaited.fetch_sub(1, Ordering::SeqCst);
+        self.put(&mut links, slot, link);
+    }
+
+    fn put(&self, links: &mut BTreeMap<Slot, Option<Box<dyn Duplex>>>, slot: Slot, link: Box<dyn Duplex>) {
+        let link = if slot.lane == CONTROL_LANE {
+            let half: Half = if slot.sends { Half::Tx(link) } else { Half::Rx(link) };
+            self.watched.shared().add(slot.peer, half);
+            None
+        } else {
+            Some(link)
+        };
+        links.insert(slot, link);
+        self.moved.bump();
     }
 
     fn refuse(&self, why: String) {
@@ -304,6 +335,7 @@ impl Joining<'_> {
     fn give_up(&self, e: NetError) {
         lock(&self.errors).push(e);
         self.guard.given_up.store(true, Ordering::SeqCst);
+        self.moved.bump();
     }
 
     /// The links, or the most telling error.
@@ -311,51 +343,35 @@ impl Joining<'_> {
         let errors = self.errors.into_inner().unwrap_or_else(PoisonError::into_inner);
         let telling = |e: &NetError| match e {
             NetError::HandshakeMismatch { .. } => 0,
-            NetError::UnknownPeer { .. } => 1,
+            NetError::UnknownPeer { .. } | NetError::Expired { .. } => 1,
             NetError::Tls { .. } | NetError::Malformed { .. } => 2,
-            _ => 3,
+            NetError::Dead { .. } | NetError::Aborted { .. } => 3,
+            _ => 4,
         };
         if let Some(e) = errors.into_iter().min_by_key(telling) {
+            let culprit = e.peer().unwrap_or(self.cfg.me);
+            self.watched.watch().abort(culprit, Reason::of(&e), "connect");
             return Err(e);
         }
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
         let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);
         for (slot, link) in self.links.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            if slot.sends {
-                net.add_tx(slot.peer, slot.lane, link);
-            } else {
-                net.add_rx(slot.peer, slot.lane, link);
+            match link {
+                Some(link) if slot.sends => net.add_tx(slot.peer, slot.lane, link),
+                Some(link) => net.add_rx(slot.peer, slot.lane, link),
+                None => {}
+            }
+        }
+        net.attend(self.watched, self.certificates.into_inner().unwrap_or_else(PoisonError::into_inner));
+        if let Some(observer) = &self.observer {
+            for (party, validity) in net.expiring() {
+                observer(&Event::Expiring { party, validity });
             }
         }
         Ok(net)
     }
 }
 
-/// A certificate that is not listed makes a stranger; everything else is as the link says.
-fn handshake_error(peer: Option<PartyId>, e: io::Error) -> NetError {
-    match NetError::from_link(peer, "handshake", e) {
-        NetError::Tls { peer, step, source } => match wrong_pin(&source) {
-            Some(pin) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
-            None => NetError::Tls { peer, step, source },
-        },
-        other => other,
-    }
-}
-
-fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {
-    let what = match bad {
-        BadHello::Version { version, .. } => {
-            let (ours, theirs) = (WIRE_VERSION.to_string(), version.to_string());
-            return NetError::HandshakeMismatch { peer, field: "wire version", ours, theirs };
-        }
-        BadHello::Magic => {
-            "it does not begin as ours does; is another program, or another transport, there?".into()
-        }
-        BadHello::Field(field) => format!("its {field} is not a value that exists"),
-    };
-    NetError::Malformed { peer, msg: "hello", what }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use thiserror::Error;
 
-use crate::PartyId;
+use crate::{PartyId, Reason};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -20,6 +20,28 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// What was under way.
         step: String,
+    },
+    /// A peer is gone without a goodbye, or nothing was heard of it for the liveness limit.
+    #[error("{}: died during {step}: {}; see its own log and its host, then start again", Who(*.peer), Death(*.silent_for))]
+    Dead {
+        /// Who died.
+        peer: Option<PartyId>,
+        /// What was under way here.
+        step: String,
+        /// How long it was silent; `None` when its links closed.
+        silent_for: Option<Duration>,
+    },
+    /// A party ended the session for all, and said because of whom.
+    #[error("{}: {why} during {step}, as {by} says; read the error of the first", Who(*.peer))]
+    Aborted {
+        /// Who is to blame.
+        peer: Option<PartyId>,
+        /// Who says so; this party when it ended the session itself.
+        by: PartyId,
+        /// What was under way there.
+        step: String,
+        /// What happened.
+        why: Reason,
     },
     /// Not one byte moved for the whole stall limit.
     #[error(
@@ -53,6 +75,17 @@ pub enum NetError {
         step: String,
         /// What TLS said.
         source: rustls::Error,
+    },
+    /// A certificate is not valid today, by the clock of the side that refused it.
+    #[error(
+        "{}: certificate refused during handshake: {what}; run `hushwire keys rotate` there and give the others the new pin, or set the clocks right",
+        Who(*.peer)
+    )]
+    Expired {
+        /// Whose certificate; this party's own where it is that.
+        peer: Option<PartyId>,
+        /// Its dates, or who refused it.
+        what: String,
     },
     /// Both sides are alive and disagree about what to run.
     #[error(
@@ -99,6 +132,14 @@ pub enum NetError {
         /// What is wrong with it.
         what: String,
     },
+    /// This party's own port or socket cannot be had.
+    #[error("cannot listen on {address}: {source}; {}", listen_remedy(.source.kind()))]
+    Listen {
+        /// Where it was to listen.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// No connection came about within the connect time-out.
     #[error(
         "{}: unreachable at {address} during connect: {cause}; see that it runs, that the address is right and that no firewall is between",
@@ -141,11 +182,15 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// The peer that this error is about, where it is known.
+    /// The party that this error is about, where it is known: the one to blame, if the session ended because of one.
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
+            Self::Listen { .. } => None,
             Self::Closed { peer, .. }
+            | Self::Dead { peer, .. }
+            | Self::Aborted { peer, .. }
+            | Self::Expired { peer, .. }
             | Self::Stalled { peer, .. }
             | Self::Io { peer, .. }
             | Self::Tls { peer, .. }
@@ -158,6 +203,20 @@ impl NetError {
             | Self::Dropped { peer, .. }
             | Self::Config { peer, .. } => *peer,
         }
+    }
+
+    /// Whether this only says that the session ended, and the cause lies with another party, whose own error tells
+    /// more.
+    #[must_use]
+    pub fn is_consequence(&self) -> bool {
+        matches!(
+            self,
+            Self::Closed { .. }
+                | Self::Dead { .. }
+                | Self::Aborted { .. }
+                | Self::Dropped { .. }
+                | Self::Stalled { .. }
+        )
     }
 
     /// Sorts what a link answered into `Closed`, `Tls` and `Io`.
@@ -189,6 +248,55 @@ pub struct OtherUser {
     pub ours: u32,
     /// The other's.
     pub theirs: u32,
+}
+
+impl Reason {
+    /// What this error says of the party that it is about.
+    pub(crate) fn of(e: &NetError) -> Self {
+        match e {
+            NetError::Aborted { why, .. } => *why,
+            NetError::Closed { .. } | NetError::Io { .. } | NetError::Dead { silent_for: None, .. } => {
+                Self::Died
+            }
+            NetError::Dead { .. } => Self::Silent,
+            NetError::Stalled { .. } => Self::Stalled,
+            NetError::Connect { .. } => Self::Absent,
+            NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
+            NetError::HandshakeMismatch { .. }
+            | NetError::UnknownPeer { .. }
+            | NetError::OtherUser { .. }
+            | NetError::Expired { .. } => Self::Refused,
+            NetError::Listen { .. }
+            | NetError::LaneTaken { .. }
+            | NetError::Dropped { .. }
+            | NetError::Config { .. } => Self::Failed,
+        }
+    }
+}
+
+/// What to do when a port cannot be had.
+fn listen_remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            "another program or session holds it: end that one (`ss -ltnp` names it), or choose another port"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "no interface of this host has that address: correct the party file"
+        }
+        io::ErrorKind::PermissionDenied => "choose a port above 1023, or a path that this user may write",
+        _ => "correct the address in the party file",
+    }
+}
+
+struct Death(Option<Duration>);
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(silent_for) => write!(f, "nothing was heard of it for {silent_for:?}"),
+            None => f.write_str("its links closed and it said no goodbye"),
+        }
+    }
 }
 
 struct Who(Option<PartyId>);

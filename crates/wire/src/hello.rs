@@ -18,7 +18,9 @@ pub(crate) const HELLO_BYTES: usize = 128;
 /// AGREEMENT: opens every hello.
 const MAGIC: [u8; 8] = *b"hushwire";
 /// AGREEMENT: the bytes on the wire change with it.
-pub(crate) const WIRE_VERSION: u16 = 1;
+pub(crate) const WIRE_VERSION: u16 = 2;
+/// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
+pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// Where the used part ends; zeros follow.
 const USED_BYTES: usize = 98;
 
@@ -108,7 +110,7 @@ impl Hello {
         };
         let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
         let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
-        if lane >= lanes {
+        if lane >= lanes && lane != CONTROL_LANE {
             return Err(BadHello::Field("lane"));
         }
         if bytes[USED_BYTES..].iter().any(|&b| b != 0) {

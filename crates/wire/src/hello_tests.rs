@@ -56,9 +56,11 @@ fn every_field_is_compared() {
 #[test]
 fn bytes_are_pinned() {
     let bytes = hello().encode();
-    assert_eq!(&bytes[..12], b"hushwire\x01\x00\x01\x02");
+    assert_eq!(&bytes[..12], b"hushwire\x02\x00\x01\x02");
     assert_eq!(&bytes[90..98], &[5, 5, 1, 0, 4, 0, 0, 0]);
     assert_eq!(Hello::decode(&bytes), Ok(hello()));
+    let control = Hello { lane: CONTROL_LANE, ..hello() };
+    assert_eq!(Hello::decode(&control.encode()), Ok(control));
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn each_bad_field_is_named() {
         Hello::decode(&bytes)
     };
     assert_eq!(spoilt(0, b'H'), Err(BadHello::Magic));
-    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 257, from: PartyId(1) }));
+    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 258, from: PartyId(1) }));
     assert_eq!(spoilt(92, 4), Err(BadHello::Field("lane")));
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));

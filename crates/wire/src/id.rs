@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A party of a session: 0 to 127 compute, 128 to 255 are clients that only bring inputs and take outputs.
+/// A party of a session: 0 to 127 compute, 128 to 254 are clients that only bring inputs and take outputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartyId(pub u8);
 

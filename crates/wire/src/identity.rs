@@ -1,7 +1,10 @@
 //! A party's certificate and key, and the pin that its peers know it by.
 
 use core::{fmt, str::FromStr};
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use rustls::{
     crypto::aws_lc_rs::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider},
@@ -10,6 +13,8 @@ use rustls::{
 };
 use thiserror::Error;
 use zeroize::Zeroizing;
+
+use crate::Validity;
 
 /// The SHA-256 fingerprint of a certificate's DER form: whoever holds its key is the peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -81,20 +86,33 @@ pub struct Identity {
     pem: Zeroizing<String>,
     certified: Arc<CertifiedKey>,
     pin: Pin,
+    validity: Validity,
 }
 
 impl Identity {
-    /// Makes a key and a certificate for `name`, a label for people that no check reads. The certificate does not
-    /// expire within a lifetime: whom to trust is what the pin says.
+    /// Makes a key and a certificate that holds for a year, as [`Identity::generate_for`].
+    ///
+    /// # Errors
+    /// As [`Identity::generate_for`].
+    pub fn generate(name: &str) -> Result<Self, IdentityError> {
+        Self::generate_for(name, Validity::lasting(Validity::DEFAULT))
+    }
+
+    /// Makes a key and a certificate for `name`, a label for people that no check reads. Whom to trust is what the
+    /// pin says; outside of `validity` peers refuse it all the same.
     ///
     /// # Errors
     /// The operating system has no randomness, or `name` cannot stand in a certificate.
-    pub fn generate(name: &str) -> Result<Self, IdentityError> {
+    pub fn generate_for(name: &str, validity: Validity) -> Result<Self, IdentityError> {
         let wrong = |e: rcgen::Error| IdentityError::Generate(e.to_string());
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(wrong)?;
         let mut params = rcgen::CertificateParams::default();
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let date = |t: SystemTime| {
+            rcgen::date_time_ymd(1970, 1, 1) + t.duration_since(UNIX_EPOCH).unwrap_or_default()
+        };
+        (params.not_before, params.not_after) = (date(validity.not_before), date(validity.not_after));
         let certificate = params.self_signed(&key).map_err(wrong)?;
         let key_pem = Zeroizing::new(key.serialize_pem());
         Self::from_pem(&Zeroizing::new(certificate.pem() + &key_pem))
@@ -115,11 +133,11 @@ impl Identity {
             |part| move |e: rustls::pki_types::pem::Error| IdentityError::Pem { part, cause: e.to_string() };
         let certificate = CertificateDer::from_pem_slice(text.as_bytes()).map_err(part("certificate"))?;
         let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes()).map_err(part("private key"))?;
-        let pin = Pin::of(&certificate);
+        let (pin, validity) = described(&certificate)?;
         let certified =
             CertifiedKey::from_der(vec![certificate], PrivateKeyDer::Pkcs8(key), &default_provider())
                 .map_err(|e| IdentityError::Pair(e.to_string()))?;
-        Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin })
+        Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin, validity })
     }
 
     /// What the peers of this party put into their party files.
@@ -128,9 +146,40 @@ impl Identity {
         self.pin
     }
 
+    /// From when to when peers accept it.
+    #[must_use]
+    pub fn validity(&self) -> Validity {
+        self.validity
+    }
+
+    /// Pin and dates of the first certificate in PEM text, which may hold no key: what a party file says of a peer.
+    ///
+    /// # Errors
+    /// There is no certificate, or it is damaged.
+    pub fn describe(pem: &str) -> Result<(Pin, Validity), IdentityError> {
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes());
+        described(&certificate.map_err(|e| bad_certificate(e.to_string()))?)
+    }
+
+    /// The certificate in DER form.
+    #[cfg(test)]
+    pub(crate) fn certificate(&self) -> CertificateDer<'static> {
+        self.certified.cert[0].clone().into_owned()
+    }
+
     pub(crate) fn certified(&self) -> Arc<CertifiedKey> {
         self.certified.clone()
     }
+}
+
+fn described(certificate: &CertificateDer<'_>) -> Result<(Pin, Validity), IdentityError> {
+    let validity = Validity::of(certificate);
+    let validity = validity.ok_or_else(|| bad_certificate("its dates cannot be read".to_owned()))?;
+    Ok((Pin::of(certificate), validity))
+}
+
+fn bad_certificate(cause: String) -> IdentityError {
+    IdentityError::Pem { part: "certificate", cause }
 }
 
 #[cfg(test)]
@@ -143,7 +192,25 @@ mod tests {
         let again = Identity::from_pem(&identity.to_pem()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(identity.pin(), again.pin());
         assert_eq!(*identity.to_pem(), *again.to_pem());
+        assert_eq!(identity.validity(), again.validity());
+        let described = Identity::describe(&identity.to_pem()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(described, (identity.pin(), identity.validity()));
         assert_ne!(identity.pin(), Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}")).pin());
+    }
+
+    #[test]
+    fn a_certificate_holds_as_long_as_asked() {
+        let second = |n| UNIX_EPOCH + std::time::Duration::from_secs(n);
+        // Across 2050, where X.509 changes the way it writes dates.
+        let asked = Validity { not_before: second(1_800_000_000), not_after: second(2_600_000_000) };
+        let identity = Identity::generate_for("a", asked).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(identity.validity(), asked);
+        assert_eq!(asked.to_string(), "2027-01-15 to 2052-05-22");
+        let year = Identity::generate("b").unwrap_or_else(|e| panic!("{e}")).validity();
+        let now = SystemTime::now();
+        assert!(year.holds_at(now) && !year.expires_soon(now));
+        assert!(year.expires_soon(year.not_after) && !year.holds_at(year.not_after + Validity::SOON));
+        assert!(year.left_at(now) > std::time::Duration::from_secs(364 * 86_400));
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! The links of one party in one session.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
-use crate::{Channel, NetError, PartyId, Rx, Tx};
+use crate::{Channel, NetError, PartyId, Reason, Rx, Tx, Validity, Watch, watch::Hold};
 
 type Lane = (PartyId, u16);
 
 /// All half links of one party, by peer and lane, to be taken as channels.
 ///
-/// Dropping it closes the links that were not taken.
+/// Dropping it closes the links that were not taken. When it and all its channels are dropped, the party has said
+/// goodbye to its peers; one that ends otherwise counts as dead.
 pub struct Net {
     me: PartyId,
     lanes: u16,
@@ -16,13 +20,49 @@ pub struct Net {
     /// `None` once taken.
     tx: BTreeMap<Lane, Option<Box<dyn Tx>>>,
     rx: BTreeMap<Lane, Option<Box<dyn Rx>>>,
+    certificates: BTreeMap<PartyId, Validity>,
+    /// Last, so that the data's links close before the goodbye. In one process nobody watches.
+    watched: Option<Hold>,
 }
 
 impl Net {
     /// A net without links; `lanes` is what [`Net::lanes`] answers, `stall` the limit of its channels.
     #[must_use]
     pub fn new(me: PartyId, lanes: u16, stall: Duration) -> Self {
-        Self { me, lanes, stall, tx: BTreeMap::new(), rx: BTreeMap::new() }
+        Self {
+            me,
+            lanes,
+            stall,
+            tx: BTreeMap::new(),
+            rx: BTreeMap::new(),
+            certificates: BTreeMap::new(),
+            watched: None,
+        }
+    }
+
+    /// Puts it under watch, and says which certificates the session stands on.
+    pub(crate) fn attend(&mut self, watched: Hold, certificates: BTreeMap<PartyId, Validity>) {
+        (self.watched, self.certificates) = (Some(watched), certificates);
+    }
+
+    /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in one process.
+    #[must_use]
+    pub fn watch(&self) -> Option<Watch> {
+        self.watched.as_ref().map(Hold::watch)
+    }
+
+    /// Ends the session for all parties because of `culprit`, which may be this party: see [`Watch::abort`].
+    pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
+        if let Some(watch) = self.watch() {
+            watch.abort(culprit, why, step);
+        }
+    }
+
+    /// The certificates with less than [`Validity::SOON`] left, this party's own among them.
+    #[must_use]
+    pub fn expiring(&self) -> Vec<(PartyId, Validity)> {
+        let now = SystemTime::now();
+        self.certificates.iter().filter(|(_, v)| v.expires_soon(now)).map(|(&id, &v)| (id, v)).collect()
     }
 
     /// Who this party is.
@@ -70,7 +110,9 @@ impl Net {
         let rx = from.map(|peer| free(&mut self.rx, peer, lane).map(|slot| (peer, slot))).transpose()?;
         let tx = tx.and_then(|(peer, slot)| Some((peer, slot.take()?)));
         let rx = rx.and_then(|(peer, slot)| Some((peer, slot.take()?)));
-        Ok(Channel::new(lane, tx, rx, self.stall))
+        let mut channel = Channel::new(lane, tx, rx, self.stall);
+        channel.attend(self.watched.as_ref().map(Hold::another));
+        Ok(channel)
     }
 }
 

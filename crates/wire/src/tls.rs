@@ -1,6 +1,11 @@
 //! TLS 1.3 with pinned certificates on both sides.
 
-use std::{io, net::TcpStream, sync::Arc};
+use std::{
+    io,
+    net::TcpStream,
+    sync::{Arc, OnceLock},
+    time::SystemTime,
+};
 
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError,
@@ -19,7 +24,7 @@ use rustls::{
     version::TLS13,
 };
 
-use crate::{Identity, Pin, tcp::Guard, tls_greet::greet, tls_link::TlsLink};
+use crate::{Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink};
 
 /// What one party brings to every TLS connection of a session.
 pub(crate) struct TlsSide {
@@ -52,9 +57,13 @@ impl TlsSide {
         Self { provider: Arc::new(provider), certificate }
     }
 
-    /// How this side dials the holder of `pin`, and nobody else.
-    pub(crate) fn client(&self, pin: Pin) -> Result<ClientConfig, Error> {
-        let pinned = Arc::new(Pinned { pins: vec![pin], provider: self.provider.clone() });
+    /// Who may be at the other end of one connection.
+    pub(crate) fn pinned(&self, pins: Vec<Pin>) -> Arc<Pinned> {
+        Arc::new(Pinned { pins, provider: self.provider.clone(), outdated: OnceLock::new() })
+    }
+
+    /// How this side dials the holder of a pin, and nobody else.
+    pub(crate) fn client(&self, pinned: Arc<Pinned>) -> Result<ClientConfig, Error> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .dangerous()
@@ -67,9 +76,8 @@ impl TlsSide {
         Ok(config)
     }
 
-    /// How this side hears the holders of `pins`.
-    pub(crate) fn server(&self, pins: Vec<Pin>) -> Result<ServerConfig, Error> {
-        let pinned = Arc::new(Pinned { pins, provider: self.provider.clone() });
+    /// How this side hears the holders of pins.
+    pub(crate) fn server(&self, pinned: Arc<Pinned>) -> Result<ServerConfig, Error> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .with_client_cert_verifier(pinned)
@@ -82,12 +90,18 @@ impl TlsSide {
     }
 
     /// The handshake of the side that dialled, with nobody but the holder of `pin`.
-    pub(crate) fn dial(&self, socket: TcpStream, pin: Pin, guard: &Guard<'_>) -> io::Result<TlsLink> {
-        let config = self.client(pin).map_err(io::Error::other)?;
+    pub(crate) fn dial(
+        &self,
+        socket: TcpStream,
+        pin: Pin,
+        guard: &Guard<'_>,
+    ) -> io::Result<(TlsLink, Shown)> {
+        let pinned = self.pinned(vec![pin]);
+        let config = self.client(pinned.clone()).map_err(io::Error::other)?;
         // No check reads the name: the pin says who it is.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
         let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-        Ok(greet(conn, socket, guard)?.0)
+        pinned.shown(greet(conn, socket, guard))
     }
 
     /// The handshake of the side that listened, with a holder of one of `pins`; answers whose.
@@ -96,24 +110,45 @@ impl TlsSide {
         socket: TcpStream,
         pins: Vec<Pin>,
         guard: &Guard<'_>,
-    ) -> io::Result<(TlsLink, Pin)> {
-        let config = self.server(pins).map_err(io::Error::other)?;
+    ) -> io::Result<(TlsLink, Shown)> {
+        let pinned = self.pinned(pins);
+        let config = self.server(pinned.clone()).map_err(io::Error::other)?;
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
-        let (link, certificate) = greet(conn, socket, guard)?;
-        let certificate = certificate.ok_or_else(|| io::Error::other(Error::NoCertificatesPresented))?;
-        Ok((link, Pin::of(&certificate)))
+        pinned.shown(greet(conn, socket, guard))
     }
+}
+
+/// What a peer proved to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    pub(crate) pin: Pin,
+    pub(crate) validity: Validity,
+}
+
+/// A listed certificate whose key the peer holds, and which does not hold today.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("it holds {validity}, and not by our clock")]
+pub(crate) struct Outdated {
+    pub(crate) pin: Pin,
+    validity: Validity,
+}
+
+/// The certificate whose dates made the handshake fail, if that is why.
+pub(crate) fn outdated(e: &io::Error) -> Option<Outdated> {
+    e.get_ref().and_then(|e| e.downcast_ref()).copied()
 }
 
 /// Accepts the certificates whose pins it holds, and checks that the peer holds the key.
 #[derive(Debug)]
-struct Pinned {
+pub(crate) struct Pinned {
     pins: Vec<Pin>,
     provider: Arc<CryptoProvider>,
+    /// The certificate that was refused for its dates.
+    outdated: OnceLock<Outdated>,
 }
 
 impl Pinned {
-    /// Neither names, dates nor issuers count: the pin covers the whole certificate.
+    /// Neither names nor issuers count: the pin covers the whole certificate.
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
         let pin = Pin::of(certificate);
         if self.pins.contains(&pin) {
@@ -129,7 +164,28 @@ impl Pinned {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+        let valid =
+            verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)?;
+        // Only now: who does not hold the key cannot end a session in its holder's name.
+        let validity = Validity::of(cert).ok_or(CertificateError::BadEncoding)?;
+        if !validity.holds_at(SystemTime::now()) {
+            let _ = self.outdated.set(Outdated { pin: Pin::of(cert), validity });
+            return Err(CertificateError::Expired.into());
+        }
+        Ok(valid)
+    }
+
+    /// What a greeting ended with, and what the peer showed in it.
+    fn shown(
+        &self,
+        greeted: io::Result<(TlsLink, Option<CertificateDer<'static>>)>,
+    ) -> io::Result<(TlsLink, Shown)> {
+        let (link, certificate) =
+            greeted.map_err(|e| self.outdated.get().map_or(e, |&outdated| io::Error::other(outdated)))?;
+        let certificate = certificate.ok_or_else(|| io::Error::other(Error::NoCertificatesPresented))?;
+        let validity = Validity::of(&certificate)
+            .ok_or_else(|| io::Error::other(Error::from(CertificateError::BadEncoding)))?;
+        Ok((link, Shown { pin: Pin::of(&certificate), validity }))
     }
 
     fn schemes(&self) -> Vec<SignatureScheme> {
@@ -152,9 +208,35 @@ pub(crate) fn wrong_pin(e: &Error) -> Option<Pin> {
     }
 }
 
-/// TLS 1.2 is never negotiated.
 fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
     Err(Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired))
+}
+
+/// The part that both sides' verifiers share: TLS 1.2 is never negotiated.
+macro_rules! signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _message: &[u8],
+            _cert: &CertificateDer<'_>,
+            _dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            no_tls12()
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            cert: &CertificateDer<'_>,
+            dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            self.signature(message, cert, dss)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.schemes()
+        }
+    };
 }
 
 impl ServerCertVerifier for Pinned {
@@ -169,27 +251,7 @@ impl ServerCertVerifier for Pinned {
         self.check(certificate).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        no_tls12()
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
+    signatures!();
 }
 
 impl ClientCertVerifier for Pinned {
@@ -206,27 +268,7 @@ impl ClientCertVerifier for Pinned {
         self.check(certificate).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        no_tls12()
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
+    signatures!();
 }
 
 #[cfg(test)]

@@ -53,33 +53,26 @@ pub(crate) trait Session: Sized {
     fn hand_over(self) -> Result<HandedOver, Error>;
 }
 
-impl Session for UnbufferedClientConnection {
-    type Data = ClientConnectionData;
-    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
-        self.process_tls_records(incoming)
-    }
-    fn common(&self) -> &CommonState {
-        self
-    }
-    fn hand_over(self) -> Result<HandedOver, Error> {
-        let (secrets, schedule) = self.dangerous_into_kernel_connection()?;
-        Ok((secrets, schedule.negotiated_cipher_suite(), Box::new(schedule)))
-    }
+macro_rules! session {
+    ($connection:ty, $data:ty) => {
+        impl Session for $connection {
+            type Data = $data;
+            fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
+                self.process_tls_records(incoming)
+            }
+            fn common(&self) -> &CommonState {
+                self
+            }
+            fn hand_over(self) -> Result<HandedOver, Error> {
+                let (secrets, schedule) = self.dangerous_into_kernel_connection()?;
+                Ok((secrets, schedule.negotiated_cipher_suite(), Box::new(schedule)))
+            }
+        }
+    };
 }
 
-impl Session for UnbufferedServerConnection {
-    type Data = ServerConnectionData;
-    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
-        self.process_tls_records(incoming)
-    }
-    fn common(&self) -> &CommonState {
-        self
-    }
-    fn hand_over(self) -> Result<HandedOver, Error> {
-        let (secrets, schedule) = self.dangerous_into_kernel_connection()?;
-        Ok((secrets, schedule.negotiated_cipher_suite(), Box::new(schedule)))
-    }
-}
+session!(UnbufferedClientConnection, ClientConnectionData);
+session!(UnbufferedServerConnection, ServerConnectionData);
 
 /// Greets with TLS until application data can flow both ways; answers also the certificate that the peer proved.
 pub(crate) fn greet<S: Session>(

@@ -52,7 +52,7 @@ fn pair(provider: &CryptoProvider) -> (TlsLink, TlsLink) {
             ok(side.accept(ours(heard), vec![a.pin()], &guard())).0
         });
         let side = TlsSide::with_provider(&a, provider.clone());
-        let link = ok(side.dial(ours(dialled), b.pin(), &guard()));
+        let (link, _) = ok(side.dial(ours(dialled), b.pin(), &guard()));
         (link, accepted.join().unwrap_or_else(|_| panic!("the listener panicked")))
     })
 }
@@ -244,12 +244,13 @@ fn we_dial_rustls() {
     let (dialled, mut heard) = sockets();
     let (link, peer, heard) = thread::scope(|scope| {
         let peer = scope.spawn(|| {
-            let config = ok(TlsSide::new(&b).server(vec![a.pin()]));
+            let side = TlsSide::new(&b);
+            let config = ok(side.server(side.pinned(vec![a.pin()])));
             let mut peer = ok(ServerConnection::new(Arc::new(config)));
             ok(peer.complete_io(&mut heard));
             (peer, heard)
         });
-        let link = ok(TlsSide::new(&a).dial(ours(dialled), b.pin(), &guard()));
+        let (link, _) = ok(TlsSide::new(&a).dial(ours(dialled), b.pin(), &guard()));
         let (peer, heard) = peer.join().unwrap_or_else(|_| panic!("rustls panicked"));
         (link, peer, heard)
     });
@@ -262,15 +263,16 @@ fn rustls_dials_us() {
     let (mut dialled, heard) = sockets();
     let (link, peer, dialled) = thread::scope(|scope| {
         let peer = scope.spawn(|| {
-            let config = ok(TlsSide::new(&a).client(b.pin()));
+            let side = TlsSide::new(&a);
+            let config = ok(side.client(side.pinned(vec![b.pin()])));
             let mut peer =
                 ok(ClientConnection::new(Arc::new(config), ok(ServerName::try_from("hushwire.invalid"))));
             // The first data may stand in one piece with the end of the handshake.
             ok(peer.complete_io(&mut dialled));
             (peer, dialled)
         });
-        let (link, pin) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard()));
-        assert_eq!(pin, a.pin());
+        let (link, shown) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard()));
+        assert_eq!(shown.pin, a.pin());
         let (peer, dialled) = peer.join().unwrap_or_else(|_| panic!("rustls panicked"));
         (link, peer, dialled)
     });
@@ -285,7 +287,8 @@ fn early_data_is_carried_over() {
         let (mut dialled, heard) = sockets();
         thread::scope(|scope| {
             scope.spawn(|| {
-                let config = ok(TlsSide::new(&a).client(b.pin()));
+                let side = TlsSide::new(&a);
+                let config = ok(side.client(side.pinned(vec![b.pin()])));
                 let mut peer =
                     ok(ClientConnection::new(Arc::new(config), ok(ServerName::try_from("hushwire.invalid"))));
                 ok(peer.write_tls(&mut dialled));

@@ -47,8 +47,8 @@ fn keys_change_many_times_in_a_long_session() {
             let (socket, _) = listener.accept().unwrap_or_else(|e| panic!("{e}"));
             socket.set_nonblocking(true).unwrap_or_else(|e| panic!("{e}"));
             let side = TlsSide::with_provider(&b, short_lived(5));
-            let (link, pin) = side.accept(socket, vec![a.pin()], &guard).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(pin, a.pin());
+            let (link, shown) = side.accept(socket, vec![a.pin()], &guard).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(shown.pin, a.pin());
             let mut channel = Channel::new(0, None, Some((PartyId(0), Box::new(link))), stall);
             for (i, bytes) in lengths().enumerate() {
                 let mut into = vec![0; bytes];
@@ -59,7 +59,7 @@ fn keys_change_many_times_in_a_long_session() {
         let socket = TcpStream::connect(address).unwrap_or_else(|e| panic!("{e}"));
         socket.set_nonblocking(true).unwrap_or_else(|e| panic!("{e}"));
         let side = TlsSide::with_provider(&a, short_lived(5));
-        let link = side.dial(socket, b.pin(), &guard).unwrap_or_else(|e| panic!("{e}"));
+        let (link, _) = side.dial(socket, b.pin(), &guard).unwrap_or_else(|e| panic!("{e}"));
         let mut channel = Channel::new(0, Some((PartyId(1), Box::new(link))), None, stall);
         for (i, bytes) in lengths().enumerate() {
             let out = vec![u8::try_from(i % 256).unwrap_or(0); bytes];

@@ -13,7 +13,7 @@ use crate::{
     connect::Duplex,
     listener::UNIX_PREFIX,
     tcp::{self, Guard, try_read, try_write},
-    tls::TlsSide,
+    tls::{Shown, TlsSide},
 };
 
 /// A connection of either family, as the system gave it.
@@ -40,25 +40,28 @@ pub(crate) fn dialled(
     tls: &TlsSide,
     pin: Pin,
     guard: &Guard<'_>,
-) -> io::Result<Box<dyn Duplex>> {
+) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
     match (transport, stream) {
-        (TransportKind::TcpTls, Stream::Tcp(stream)) => Ok(Box::new(tls.dial(stream, pin, guard)?)),
-        (_, stream) => plain(transport, stream),
+        (TransportKind::TcpTls, Stream::Tcp(stream)) => {
+            let (link, shown) = tls.dial(stream, pin, guard)?;
+            Ok((Box::new(link), Some(shown)))
+        }
+        (_, stream) => Ok((plain(transport, stream)?, None)),
     }
 }
 
-/// The listener's side of `stream` under `transport`, and the pin that the peer showed, where it shows one.
+/// The listener's side of `stream` under `transport`, and the certificate that the peer showed, where it shows one.
 pub(crate) fn accepted(
     stream: Stream,
     cfg: &SessionConfig,
     tls: &TlsSide,
     guard: &Guard<'_>,
-) -> io::Result<(Box<dyn Duplex>, Option<Pin>)> {
+) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
     match (cfg.transport, stream) {
         (TransportKind::TcpTls, Stream::Tcp(stream)) => {
             let pins = cfg.peers.iter().map(|peer| peer.pin).collect();
-            let (link, pin) = tls.accept(stream, pins, guard)?;
-            Ok((Box::new(link), Some(pin)))
+            let (link, shown) = tls.accept(stream, pins, guard)?;
+            Ok((Box::new(link), Some(shown)))
         }
         (transport, stream) => Ok((plain(transport, stream)?, None)),
     }

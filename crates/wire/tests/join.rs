@@ -64,7 +64,7 @@ fn another_wire_version_is_named_on_both_sides() {
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
     let stray = thread::spawn(move || {
         let mut hello = [0; 128];
-        hello[..12].copy_from_slice(b"hushwire\x02\x00\x01\x00");
+        hello[..12].copy_from_slice(b"hushwire\x01\x00\x01\x00");
         let mut stream = ok(TcpStream::connect(address));
         ok(stream.write_all(&hello));
         ok(stream.read_exact(&mut hello));
@@ -72,11 +72,11 @@ fn another_wire_version_is_named_on_both_sides() {
     });
     let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
     assert!(
-        matches!(&e, NetError::HandshakeMismatch { peer: Some(PartyId(1)), field: "wire version", theirs, .. } if theirs == "2"),
+        matches!(&e, NetError::HandshakeMismatch { peer: Some(PartyId(1)), field: "wire version", theirs, .. } if theirs == "1"),
         "{e}"
     );
     let answer = stray.join().unwrap_or_else(|_| panic!("the other side panicked"));
-    assert_eq!(&answer[..12], b"hushwire\x01\x00\x00\x01");
+    assert_eq!(&answer[..12], b"hushwire\x02\x00\x00\x01");
 }
 
 #[test]

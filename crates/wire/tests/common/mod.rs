@@ -64,6 +64,7 @@ impl World {
                 transport,
                 connect_timeout: Duration::from_secs(10),
                 stall: STALL,
+                liveness: SessionConfig::LIVENESS,
                 socket_buffer: None,
             })
             .collect();

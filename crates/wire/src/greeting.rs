@@ -1,0 +1,134 @@
+//! One connection of a session from the first byte to the judged hellos, on either side.
+
+use std::{io, time::Duration};
+
+use crate::{
+    NetError, PartyId, PeerConfig, Pin,
+    connect::{Duplex, Joining, Slot, lock},
+    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    tcp::Guard,
+    tls::{Shown, outdated, wrong_pin},
+    transport::{self, Stream},
+};
+
+/// LOCAL: how long an accepted connection may take to greet, so that silent strangers leave.
+const GREETING: Duration = Duration::from_secs(10);
+
+impl Joining<'_> {
+    /// One attempt to dial `peer` for `slot`.
+    pub(crate) fn dial_once(
+        &self,
+        peer: &PeerConfig,
+        address: &str,
+        slot: Slot,
+    ) -> Result<Box<dyn Duplex>, NetError> {
+        let on = |e| handshake_error(self.cfg.me, Some(peer.id), e);
+        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
+            .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
+        let (mut link, shown) =
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
+        let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
+        let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
+        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
+        let mut theirs = [0; HELLO_BYTES];
+        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
+        match Hello::decode(&theirs) {
+            Ok(theirs) => ours.judge(&theirs, peer.id)?,
+            Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
+        }
+        self.remember(peer.id, shown);
+        Ok(link)
+    }
+
+    /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
+    pub(crate) fn greet(&self, stream: Stream) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
+        let guard = Guard { given_up: &self.heard_all, ..self.guard }.within(GREETING);
+        let stranger = |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, peer, e));
+        let holder = |pin: Pin| self.cfg.peers.iter().find(|peer| peer.pin == pin).map(|peer| peer.id);
+        let accepted = transport::accepted(stream, self.cfg, &self.tls, &guard);
+        let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
+            // It holds the key, so it is that peer.
+            Some(peer) => (true, handshake_error(self.cfg.me, Some(peer), e)),
+            None => stranger(None)(e),
+        })?;
+        let pinned = shown.and_then(|shown| holder(shown.pin));
+        let mut bytes = [0; HELLO_BYTES];
+        guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?;
+        let theirs = Hello::decode(&bytes);
+        let claimed = match &theirs {
+            Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),
+            Err(_) => None,
+        };
+        // Without TLS a peer is whom it says it is.
+        let peer = if shown.is_some() { pinned } else { claimed };
+        let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
+            let presented =
+                claimed.map_or_else(|| "a connection without a hello".to_owned(), |id| id.to_string());
+            return Err((
+                false,
+                NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented },
+            ));
+        };
+        let (lane, wanted) = theirs.as_ref().map_or((0, Flow::FromDialer), |hello| (hello.lane, hello.flow));
+        let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
+        let ours = self.hello(peer.id, lane, flow, Role::Listener);
+        guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)))?;
+        let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
+        ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
+        self.remember(peer.id, shown);
+        Ok((Slot { peer: peer.id, lane, sends: flow == Flow::FromListener }, link))
+    }
+
+    fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
+        Hello {
+            version: WIRE_VERSION,
+            from: self.cfg.me,
+            to: peer,
+            session: self.cfg.session,
+            job_digest: self.cfg.job_digest,
+            params: self.cfg.params,
+            lane,
+            lanes: self.cfg.lanes_with(peer),
+            flow,
+            role,
+        }
+    }
+
+    fn remember(&self, peer: PartyId, shown: Option<Shown>) {
+        if let Some(shown) = shown {
+            lock(&self.certificates).insert(peer, shown.validity);
+        }
+    }
+}
+
+/// A certificate that is not listed makes a stranger; everything else is as the link says.
+fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) -> NetError {
+    if let Some(outdated) = outdated(&e) {
+        return NetError::Expired { peer, what: outdated.to_string() };
+    }
+    match NetError::from_link(peer, "handshake", e) {
+        NetError::Tls { peer, step, source } => match (&source, wrong_pin(&source)) {
+            (_, Some(pin)) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
+            (rustls::Error::AlertReceived(rustls::AlertDescription::CertificateExpired), _) => {
+                let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
+                NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
+            }
+            _ => NetError::Tls { peer, step, source },
+        },
+        other => other,
+    }
+}
+
+fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {
+    let what = match bad {
+        BadHello::Version { version, .. } => {
+            let (ours, theirs) = (WIRE_VERSION.to_string(), version.to_string());
+            return NetError::HandshakeMismatch { peer, field: "wire version", ours, theirs };
+        }
+        BadHello::Magic => {
+            "it does not begin as ours does; is another program, or another transport, there?".into()
+        }
+        BadHello::Field(field) => format!("its {field} is not a value that exists"),
+    };
+    NetError::Malformed { peer, msg: "hello", what }
+}

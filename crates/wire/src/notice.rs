@@ -1,0 +1,220 @@
+//! What parties tell each other beside the data: that they live, that they end, and whom they blame.
+//!
+//! ```text
+//!  byte  0      1       2      3        4                 64
+//!        +------+-------+------+--------+------------------+
+//!        | kind | party | why  | length | step, then zeros |
+//!        | 1    | 1     | 1    | 1      | 60               |
+//!        +------+-------+------+--------+------------------+
+//! ```
+//! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII.
+
+use core::fmt;
+
+use crate::PartyId;
+
+/// AGREEMENT: bytes of a notice.
+pub(crate) const NOTICE_BYTES: usize = 64;
+const HEAD_BYTES: usize = 4;
+const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
+/// Where no party is meant.
+const NOBODY: u8 = 0xff;
+
+/// Why a party ends a session before its time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// An error of its own, for instance of a disk.
+    Failed,
+    /// A person or a supervisor stopped it.
+    Interrupted,
+    /// Its links closed and it had not said that it ends.
+    Died,
+    /// Nothing was heard of it any more.
+    Silent,
+    /// It lives, and data did not move for the stall limit.
+    Stalled,
+    /// It ended, in order as it thought, while others still needed it.
+    Left,
+    /// It did not come.
+    Absent,
+    /// It disagrees about the session, or is not the one that the certificate should prove.
+    Refused,
+    /// It sent what no honest party sends.
+    Cheated,
+}
+
+/// AGREEMENT: the place of a reason is its code.
+const REASONS: [Reason; 9] = [
+    Reason::Failed,
+    Reason::Interrupted,
+    Reason::Died,
+    Reason::Silent,
+    Reason::Stalled,
+    Reason::Left,
+    Reason::Absent,
+    Reason::Refused,
+    Reason::Cheated,
+];
+
+/// Reads after a party's name: "party 1: died".
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Failed => "failed",
+            Self::Interrupted => "was interrupted",
+            Self::Died => "died",
+            Self::Silent => "fell silent",
+            Self::Stalled => "stalled",
+            Self::Left => "ended too early",
+            Self::Absent => "did not come",
+            Self::Refused => "was refused",
+            Self::Cheated => "sent what no honest party sends",
+        })
+    }
+}
+
+/// A step's name as it travels: short, printable, the same in every notice and message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    text: [u8; STEP_BYTES],
+    len: u8,
+}
+
+impl Step {
+    pub(crate) fn new(name: &str) -> Self {
+        let mut text = [0; STEP_BYTES];
+        let mut len = 0;
+        for (to, c) in text.iter_mut().zip(name.chars()) {
+            *to = u8::try_from(c).ok().filter(|&b| printable(b)).unwrap_or(b'?');
+            len += 1;
+        }
+        Self { text, len }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+fn printable(byte: u8) -> bool {
+    (b' '..=b'~').contains(&byte)
+}
+
+/// One message of a control link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// Still here; and whom it waits for, and in which step, where it waits for somebody.
+    Alive(Option<(PartyId, Step)>),
+    /// It has what it needs and closes its links.
+    Goodbye,
+    /// It ends the session because of this party.
+    Abort { culprit: PartyId, why: Reason, step: Step },
+}
+
+impl Notice {
+    pub(crate) fn encode(&self) -> [u8; NOTICE_BYTES] {
+        let (kind, party, why, step) = match *self {
+            Self::Alive(None) => (1, NOBODY, 0, Step::new("")),
+            Self::Alive(Some((party, step))) => (1, party.0, 0, step),
+            Self::Goodbye => (2, NOBODY, 0, Step::new("")),
+            Self::Abort { culprit, why, step } => {
+                let code = REASONS.iter().position(|&r| r == why).unwrap_or_default();
+                (3, culprit.0, u8::try_from(code).unwrap_or_default(), step)
+            }
+        };
+        let mut bytes = [0; NOTICE_BYTES];
+        bytes[..HEAD_BYTES].copy_from_slice(&[kind, party, why, step.len]);
+        bytes[HEAD_BYTES..].copy_from_slice(&step.text);
+        bytes
+    }
+
+    /// Only what [`Notice::encode`] writes; else what is wrong.
+    pub(crate) fn decode(bytes: &[u8; NOTICE_BYTES]) -> Result<Self, &'static str> {
+        let [kind, party, code, len] = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        let mut step = Step { text: [0; STEP_BYTES], len };
+        step.text.copy_from_slice(&bytes[HEAD_BYTES..]);
+        let (name, zeros) =
+            step.text.split_at_checked(usize::from(len)).ok_or("its step is longer than a notice")?;
+        if !name.iter().all(|&b| printable(b)) || zeros.iter().any(|&b| b != 0) {
+            return Err("its step is not printable text");
+        }
+        let culprit = (party != NOBODY).then_some(PartyId(party));
+        let why = *REASONS.get(usize::from(code)).ok_or("its reason does not exist")?;
+        let notice = match (kind, culprit) {
+            (1, None) => Self::Alive(None),
+            (1, Some(peer)) => Self::Alive(Some((peer, step))),
+            (2, None) => Self::Goodbye,
+            (3, Some(culprit)) => Self::Abort { culprit, why, step },
+            (1..=3, _) => return Err("it names a party where none belongs, or none where one does"),
+            _ => return Err("its kind does not exist"),
+        };
+        // Fields that a kind does not use are as we write them.
+        if notice.encode() == *bytes { Ok(notice) } else { Err("a field holds what none may hold") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn abort() -> Notice {
+        Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step: Step::new("layer 3") }
+    }
+
+    #[test]
+    fn bytes_are_pinned() {
+        let bytes = abort().encode();
+        assert_eq!(&bytes[..12], b"\x03\x02\x03\x07layer 3\0");
+        assert_eq!(Notice::Alive(None).encode()[..4], [1, 255, 0, 0]);
+        assert_eq!(Notice::Goodbye.encode()[..4], [2, 255, 0, 0]);
+        let waits = Notice::Alive(Some((PartyId(1), Step::new("x"))));
+        for notice in [abort(), Notice::Alive(None), Notice::Goodbye, waits] {
+            assert!(Notice::decode(&notice.encode()) == Ok(notice));
+        }
+        for (code, &why) in REASONS.iter().enumerate() {
+            let bytes = Notice::Abort { culprit: PartyId(0), why, step: Step::new("") }.encode();
+            assert_eq!(usize::from(bytes[2]), code);
+            assert!(Notice::decode(&bytes).is_ok());
+        }
+    }
+
+    #[test]
+    fn steps_are_short_and_printable() {
+        assert_eq!(Step::new("läyer\x1b[2J\n").as_str(), "l?yer?[2J?");
+        assert_eq!(Step::new(&"x".repeat(500)).as_str(), "x".repeat(STEP_BYTES));
+    }
+
+    #[test]
+    fn each_bad_field_is_refused() {
+        for (at, value) in
+            [(0, 0), (0, 4), (0, 2), (1, NOBODY), (2, 9), (3, 6), (3, 8), (3, 61), (4, 0x1b), (4, 0), (63, 1)]
+        {
+            let mut bytes = abort().encode();
+            bytes[at] = value;
+            assert!(Notice::decode(&bytes).is_err(), "byte {at} = {value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decode_never_panics_and_is_exact(
+            head in any::<[u8; 4]>(),
+            step in proptest::collection::vec(any::<u8>(), STEP_BYTES),
+            plain in any::<bool>(),
+        ) {
+            let mut bytes = [0; NOTICE_BYTES];
+            for (byte, small) in bytes.iter_mut().zip(head) {
+                *byte = if plain { small % 4 } else { small };
+            }
+            for (byte, c) in bytes[HEAD_BYTES..].iter_mut().zip(step) {
+                *byte = if plain { 0 } else { c };
+            }
+            if let Ok(notice) = Notice::decode(&bytes) {
+                prop_assert_eq!(notice.encode(), bytes);
+            }
+        }
+    }
+}

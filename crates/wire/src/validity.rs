@@ -1,0 +1,190 @@
+//! From when to when a certificate holds, read from its DER form.
+
+use core::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Seconds of a day.
+const DAY: u64 = 86_400;
+
+/// The dates of a certificate, in whole seconds, both ends included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Validity {
+    /// It holds from here on.
+    pub not_before: SystemTime,
+    /// It holds up to here.
+    pub not_after: SystemTime,
+}
+
+impl Validity {
+    /// LOCAL: how long a certificate holds that says nothing else.
+    pub const DEFAULT: Duration = Duration::from_secs(365 * DAY);
+    /// LOCAL: with less than this left a certificate is reported as expiring.
+    pub const SOON: Duration = Duration::from_secs(30 * DAY);
+    /// LOCAL: longer asks are cut to this, so that four digits always hold the year.
+    const LONGEST: Duration = Duration::from_secs(1000 * 365 * DAY);
+    /// LOCAL: how far the clocks of two hosts may differ.
+    const SKEW: Duration = Duration::from_secs(DAY);
+
+    /// From a day ago, for the sake of peers whose clocks are behind, to `lifetime` from now.
+    #[must_use]
+    pub fn lasting(lifetime: Duration) -> Self {
+        let now = SystemTime::now();
+        Self { not_before: now - Self::SKEW, not_after: now + lifetime.min(Self::LONGEST) }
+    }
+
+    /// Whether it holds at `time`.
+    #[must_use]
+    pub fn holds_at(&self, time: SystemTime) -> bool {
+        (self.not_before..=self.not_after).contains(&time)
+    }
+
+    /// How long it still holds after `time`; nothing when it has expired.
+    #[must_use]
+    pub fn left_at(&self, time: SystemTime) -> Duration {
+        self.not_after.duration_since(time).unwrap_or_default()
+    }
+
+    /// Whether it holds at `time` and ends within [`Validity::SOON`].
+    #[must_use]
+    pub fn expires_soon(&self, time: SystemTime) -> bool {
+        self.holds_at(time) && self.left_at(time) < Self::SOON
+    }
+
+    /// Reads the dates of an X.509 certificate (RFC 5280 §4.1); `None` where there are none that we understand.
+    pub(crate) fn of(certificate: &[u8]) -> Option<Self> {
+        let (_, certificate, _) = element(certificate)?;
+        let (_, mut body, _) = element(certificate)?;
+        // [0] version is optional; then serial number, signature algorithm and issuer.
+        if let (VERSION, _, rest) = element(body)? {
+            body = rest;
+        }
+        for _ in 0..3 {
+            body = element(body)?.2;
+        }
+        let (SEQUENCE, dates, _) = element(body)? else { return None };
+        let (kind, from, dates) = element(dates)?;
+        let not_before = time(kind, from)?;
+        let (kind, to, _) = element(dates)?;
+        Some(Self { not_before, not_after: time(kind, to)? })
+    }
+}
+
+/// Both days in UTC, `2026-01-31 to 2027-01-31`.
+impl fmt::Display for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let day = |t: SystemTime| t.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / DAY;
+        let ((y, m, d), (yy, mm, dd)) = (civil(day(self.not_before)), civil(day(self.not_after)));
+        write!(f, "{y:04}-{m:02}-{d:02} to {yy:04}-{mm:02}-{dd:02}")
+    }
+}
+
+const SEQUENCE: u8 = 0x30;
+const VERSION: u8 = 0xa0;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+
+/// The first DER element: tag, content, what follows.
+fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&[tag, first], rest) = der.split_first_chunk::<2>()?;
+    let (len, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        0x81..=0x84 => {
+            let (len, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            (len.iter().fold(0, |len, &byte| len << 8 | usize::from(byte)), rest)
+        }
+        _ => return None,
+    };
+    let (content, rest) = rest.split_at_checked(len)?;
+    Some((tag, content, rest))
+}
+
+/// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms that RFC 5280 allows. Dates before 1970 read as 1970.
+fn time(kind: u8, text: &[u8]) -> Option<SystemTime> {
+    let number = |digits: &[u8]| {
+        digits.iter().try_fold(0, |n, &c| c.is_ascii_digit().then(|| n * 10 + u64::from(c - b'0')))
+    };
+    let (year, rest) = match kind {
+        UTC_TIME => {
+            let (year, rest) = text.split_at_checked(2)?;
+            let year = number(year)?;
+            (year + if year < 50 { 2000 } else { 1900 }, rest)
+        }
+        GENERALIZED_TIME => {
+            let (year, rest) = text.split_at_checked(4)?;
+            (number(year)?, rest)
+        }
+        _ => return None,
+    };
+    let (fields, b"Z") = rest.split_at_checked(10)? else { return None };
+    let mut fields = fields.chunks(2).map(number);
+    let mut field = |range: core::ops::RangeInclusive<u64>| fields.next()?.filter(|n| range.contains(n));
+    let (month, day) = (field(1..=12)?, field(1..=31)?);
+    let (hour, minute, second) = (field(0..=23)?, field(0..=59)?, field(0..=60)?);
+    let seconds = days(year, month, day) * DAY + hour * 3600 + minute * 60 + second;
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+}
+
+/// Days from the start of 1970 to a date of the Gregorian calendar; years begin in March, so that the leap day is
+/// the last.
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
+    let before = year * 365 + year / 4 - year / 100 + year / 400;
+    (before + (month * 153 + 2) / 5 + day - 1).saturating_sub(DAYS_TO_1970)
+}
+
+/// From 1 March of the year 0.
+const DAYS_TO_1970: u64 = 719_468;
+
+/// The date that [`days`] counted.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + DAYS_TO_1970;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (year * 365 + year / 4 - year / 100);
+    let month = (of_year * 5 + 2) / 153;
+    let day = of_year - (month * 153 + 2) / 5 + 1;
+    let year = era * 400 + year;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unix(kind: u8, text: &str) -> Option<u64> {
+        time(kind, text.as_bytes())?.duration_since(UNIX_EPOCH).ok().map(|t| t.as_secs())
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(unix(UTC_TIME, "700101000000Z"), Some(0));
+        assert_eq!(unix(UTC_TIME, "000229120000Z"), Some(951_825_600));
+        assert_eq!(unix(UTC_TIME, "491231235959Z"), Some(2_524_607_999));
+        assert_eq!(unix(GENERALIZED_TIME, "20380119031407Z"), Some(0x7fff_ffff));
+        assert_eq!(unix(GENERALIZED_TIME, "99991231235959Z"), Some(253_402_300_799));
+        for bad in ["", "Z", "70010100000", "700101000000", "7001010000000", "701301000000Z", "70x101000000Z"]
+        {
+            assert_eq!(unix(UTC_TIME, bad), None, "{bad}");
+        }
+        for day in (0..100_000).step_by(7) {
+            let (y, m, d) = civil(day);
+            assert_eq!(days(y, m, d), day, "{y}-{m}-{d}");
+        }
+        assert_eq!(civil(20_454), (2026, 1, 1));
+    }
+
+    #[test]
+    fn damaged_certificates_have_no_dates_and_do_no_harm() {
+        let identity = crate::Identity::generate("a").unwrap_or_else(|e| panic!("{e}"));
+        let whole = identity.certificate();
+        assert_eq!(Validity::of(&whole), Some(identity.validity()));
+        for cut in 0..150 {
+            let _ = Validity::of(&whole[..cut]);
+            let mut spoilt = whole.to_vec();
+            for value in [0, 0x30, 0x7f, 0x80, 0x84, 0xff] {
+                spoilt[cut] = value;
+                let _ = Validity::of(&spoilt);
+            }
+        }
+    }
+}

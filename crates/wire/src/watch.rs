@@ -1,0 +1,318 @@
+//! Who is alive, and who is to blame: what a session's channels share with its [`watcher`](crate::watcher).
+//!
+//! A link that breaks says little: its other end may have died, or may have ended because somebody else died. So a
+//! channel that fails asks here first. The first cause that this party learned, from a control link that closed
+//! without a goodbye, from heartbeats that stopped or from a peer's notice, is the verdict: it stays, and every
+//! later error of the session names it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Write},
+    os::unix::net::UnixStream,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    NetError, Observer, PartyId, Reason, Rx, Tx,
+    notice::{Notice, Step},
+    watcher::Watcher,
+};
+
+/// LOCAL: how long a channel that failed waits for the control links to tell the cause.
+const WORD: Duration = Duration::from_secs(1);
+/// LOCAL: how long a party that fails waits until its peers can read why.
+const TELL: Duration = Duration::from_millis(500);
+
+/// Ends a session for all parties, and tells whether another has.
+///
+/// It comes from [`crate::Net::watch`] and may outlive the session; then it does nothing.
+#[derive(Clone)]
+pub struct Watch(Arc<Shared>);
+
+impl Watch {
+    /// Ends the session: this party's channels fail from now on, and the peers are told that it ends because of
+    /// `culprit`, which may be this party. Returns when the peers can read it, or soon after. Only the first cause
+    /// counts: after one is known, others hear that one.
+    pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
+        let step = Step::new(step);
+        self.0.settle(Verdict { culprit, why, step, from: Source::Told(self.0.me) });
+        self.0.tell();
+    }
+
+    /// Whether the session still stands, for a party that computes long between messages.
+    ///
+    /// # Errors
+    /// Why the session ended: [`NetError::Dead`], [`NetError::Aborted`] or [`NetError::Malformed`].
+    pub fn check(&self, step: &str) -> Result<(), NetError> {
+        self.0.check(step)
+    }
+}
+
+/// Keeps the watcher running: each net and channel has one. With the last the party says goodbye.
+pub(crate) struct Hold(Arc<Running>);
+
+struct Running {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Hold {
+    /// Starts the watcher of `me`, without peers yet.
+    pub(crate) fn start(me: PartyId, liveness: Duration, observer: Option<Observer>) -> io::Result<Self> {
+        let (waker, wake) = UnixStream::pair()?;
+        waker.set_nonblocking(true)?;
+        wake.set_nonblocking(true)?;
+        let shared = Arc::new(Shared {
+            me,
+            liveness,
+            observer,
+            waker,
+            judged: AtomicBool::new(false),
+            state: Mutex::default(),
+            news: Condvar::new(),
+        });
+        let mut watcher = Watcher::new(shared.clone(), wake);
+        let thread = thread::Builder::new().name("watcher".to_owned()).spawn(move || watcher.run())?;
+        Ok(Self(Arc::new(Running { shared, thread: Some(thread) })))
+    }
+
+    pub(crate) fn another(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
+    pub(crate) fn watch(&self) -> Watch {
+        Watch(self.0.shared.clone())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Else a party that panics would end in good order.
+        if thread::panicking() {
+            let shared = self.shared();
+            let (culprit, step) = (shared.me, Step::new("a panic"));
+            shared.settle(Verdict { culprit, why: Reason::Failed, step, from: Source::Told(culprit) });
+            shared.tell();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.lock().ending = true;
+        self.shared.wake();
+        if let Some(thread) = self.thread.take().filter(|t| t.thread().id() != thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where a verdict comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// This party's own watcher; what was wrong with a notice, where that is the reason.
+    Seen(&'static str),
+    /// That party, by a notice or, for this one, from a channel or the program.
+    Told(PartyId),
+}
+
+/// The first cause that this party learned.
+#[derive(Clone, Copy)]
+pub(crate) struct Verdict {
+    pub(crate) culprit: PartyId,
+    pub(crate) why: Reason,
+    pub(crate) step: Step,
+    pub(crate) from: Source,
+}
+
+/// A control link's half, on its way to the watcher.
+pub(crate) enum Half {
+    Tx(Box<dyn Tx>),
+    Rx(Box<dyn Rx>),
+}
+
+pub(crate) struct Shared {
+    pub(crate) me: PartyId,
+    pub(crate) liveness: Duration,
+    pub(crate) observer: Option<Observer>,
+    waker: UnixStream,
+    /// There is a verdict; read without the lock.
+    judged: AtomicBool,
+    state: Mutex<State>,
+    /// Rung with every change that somebody may wait for.
+    news: Condvar,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) verdict: Option<Verdict>,
+    /// Peers that ended in order.
+    pub(crate) left: BTreeSet<PartyId>,
+    /// For whom peers wait, as their heartbeats say.
+    pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
+    /// For whom this party's channels wait.
+    pub(crate) waits: BTreeMap<u64, Wanted>,
+    next_wait: u64,
+    /// Links that the watcher has not yet taken over.
+    pub(crate) fresh: Vec<(PartyId, Half)>,
+    /// What all peers are to hear, and whether they can.
+    pub(crate) notice: Option<Notice>,
+    pub(crate) told: bool,
+    /// The last holder is gone.
+    pub(crate) ending: bool,
+}
+
+/// A wait of a channel.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) peer: PartyId,
+    pub(crate) step: Step,
+    pub(crate) since: Instant,
+}
+
+/// Ends a wait when dropped.
+pub(crate) struct Waiting<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.shared.lock().waits.remove(&self.number);
+    }
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rings for everybody who waits in [`Shared::judge`] or [`Shared::tell`].
+    pub(crate) fn ring(&self) {
+        self.news.notify_all();
+    }
+
+    fn wake(&self) {
+        // A full pipe wakes as well.
+        let _ = (&self.waker).write(&[0]);
+    }
+
+    /// A control link has greeted.
+    pub(crate) fn add(&self, peer: PartyId, half: Half) {
+        self.lock().fresh.push((peer, half));
+        self.wake();
+    }
+
+    /// Whether there is a verdict; costs nothing while there is none.
+    pub(crate) fn check(&self, step: &str) -> Result<(), NetError> {
+        if !self.judged.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.lock().verdict.map_or(Ok(()), |verdict| Err(self.error(verdict, step)))
+    }
+
+    /// Keeps a verdict, unless there is one.
+    pub(crate) fn settle(&self, verdict: Verdict) {
+        self.lock().verdict.get_or_insert(verdict);
+        self.judged.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    fn error(&self, Verdict { culprit, why, step: their_step, from }: Verdict, step: &str) -> NetError {
+        let (peer, step) = (Some(culprit), step.to_owned());
+        match (from, why) {
+            (Source::Told(by), why) => {
+                NetError::Aborted { peer, by, step: their_step.as_str().to_owned(), why }
+            }
+            (Source::Seen(_), Reason::Died) => NetError::Dead { peer, step, silent_for: None },
+            (Source::Seen(_), Reason::Silent) => {
+                NetError::Dead { peer, step, silent_for: Some(self.liveness) }
+            }
+            (Source::Seen(what), _) => NetError::Malformed { peer, msg: "notice", what: what.to_owned() },
+        }
+    }
+
+    /// A channel failed with `own` during `step`: answers the first cause, and tells the peers.
+    pub(crate) fn judge(&self, step: &str, own: NetError) -> NetError {
+        let mut state = self.lock();
+        if matches!(own, NetError::Closed { .. } | NetError::Io { .. }) {
+            let deadline = Instant::now() + WORD;
+            while state.verdict.is_none() && !own.peer().is_some_and(|peer| state.left.contains(&peer)) {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        let e = match state.verdict {
+            Some(verdict) => self.error(verdict, step),
+            None => {
+                let culprit = own.peer().unwrap_or(self.me);
+                let why = match own {
+                    NetError::Closed { .. } if state.left.contains(&culprit) => Reason::Left,
+                    _ => Reason::of(&own),
+                };
+                let verdict = Verdict { culprit, why, step: Step::new(step), from: Source::Told(self.me) };
+                state.verdict = Some(verdict);
+                self.judged.store(true, Ordering::Release);
+                own
+            }
+        };
+        drop(state);
+        self.ring();
+        self.tell();
+        e
+    }
+
+    /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
+    /// leaves nobody guessing.
+    fn tell(&self) {
+        let mut state = self.lock();
+        if let (None, Some(Verdict { culprit, why, step, .. })) = (state.notice, state.verdict) {
+            state.notice = Some(Notice::Abort { culprit, why, step });
+            self.wake();
+        }
+        let deadline = Instant::now() + TELL;
+        while !state.told {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A channel waits for `peer` since `since`, for the observer and for the peers.
+    pub(crate) fn waiting(&self, peer: PartyId, step: &str, since: Instant) -> Waiting<'_> {
+        let mut state = self.lock();
+        let number = state.next_wait;
+        state.next_wait += 1;
+        state.waits.insert(number, Wanted { peer, step: Step::new(step), since });
+        Waiting { shared: self, number }
+    }
+
+    /// Who keeps `peer` from going on, at the end of the chain of those who wait; `peer` itself when it does not
+    /// wait, or when all wait for each other.
+    pub(crate) fn behind(&self, peer: PartyId) -> PartyId {
+        let state = self.lock();
+        let mut seen = BTreeSet::from([self.me, peer]);
+        let mut last = peer;
+        while let Some(&(next, _)) = state.behind.get(&last) {
+            if !seen.insert(next) {
+                return peer;
+            }
+            last = next;
+        }
+        last
+    }
+}

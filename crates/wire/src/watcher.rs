@@ -1,0 +1,283 @@
+//! The thread that keeps a session's control links: it sends heartbeats and notices, and hears those of the peers.
+
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    os::unix::net::UnixStream,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags};
+
+use crate::{
+    Event, PartyId, Reason, Rx, Tx, Wait,
+    link::poll_fds,
+    notice::{NOTICE_BYTES, Notice, Step},
+    observe::REPORT,
+    watch::{Half, Shared, Source, Verdict},
+};
+
+/// AGREEMENT, loosely: how often a party says that it lives. Every sensible liveness limit is several of them.
+pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// LOCAL: how long the last words of a party may take to leave.
+const FAREWELL: Duration = Duration::from_millis(250);
+/// LOCAL: notices of one peer in one turn, and how long a peer that used them all waits for its next turn.
+const TURN: (usize, Duration) = (32, Duration::from_millis(10));
+/// LOCAL: how often links without a descriptor are looked at.
+const TICK: Duration = Duration::from_millis(20);
+
+pub(crate) struct Watcher {
+    shared: Arc<Shared>,
+    wake: UnixStream,
+    peers: BTreeMap<PartyId, Peer>,
+    next_beat: Instant,
+    next_report: Instant,
+    /// The end of the last turn.
+    turned: Instant,
+    /// Peers have been sent the notice of the end.
+    aborting: bool,
+    /// When to leave even if words are left.
+    leaving: Option<Instant>,
+}
+
+/// One peer's control links.
+struct Peer {
+    tx: Option<Box<dyn Tx>>,
+    rx: Option<Box<dyn Rx>>,
+    /// At most three notices: a heartbeat is only written after the one before is gone.
+    out: Vec<u8>,
+    inbox: [u8; NOTICE_BYTES],
+    got: usize,
+    /// When it was last heard; from when its link came.
+    heard: Instant,
+    /// It said goodbye, or that it ends.
+    left: bool,
+    /// Its end of our link closed. Only a moment later that counts, as its goodbye may still be under way.
+    broken: Option<Instant>,
+}
+
+impl Watcher {
+    pub(crate) fn new(shared: Arc<Shared>, wake: UnixStream) -> Self {
+        let now = Instant::now();
+        Self {
+            shared,
+            wake,
+            peers: BTreeMap::new(),
+            next_beat: now,
+            next_report: now + REPORT,
+            turned: now,
+            aborting: false,
+            leaving: None,
+        }
+    }
+
+    /// Until the last net and channel of the session are gone.
+    pub(crate) fn run(&mut self) {
+        while self.turn() {
+            self.turned = Instant::now();
+            self.wait();
+        }
+    }
+
+    /// One look at everything; false when it is over.
+    fn turn(&mut self) -> bool {
+        let begun = Instant::now();
+        // This process was stopped or starved: what it did not hear meanwhile says nothing of the others.
+        let missed = (begun - self.turned).saturating_sub(2 * BEAT);
+        self.peers.values_mut().for_each(|peer| peer.heard += missed);
+        let (fresh, notice, ending) = {
+            let mut state = self.shared.lock();
+            (core::mem::take(&mut state.fresh), state.notice, state.ending)
+        };
+        for (id, half) in fresh {
+            let peer = self.peers.entry(id).or_insert_with(|| Peer::new(begun));
+            match half {
+                Half::Tx(tx) => peer.tx = Some(tx),
+                Half::Rx(rx) => (peer.rx, peer.heard) = (Some(rx), begun),
+            }
+        }
+        let mut rushed = false;
+        for (&id, peer) in &mut self.peers {
+            rushed |= peer.hear(id, &self.shared);
+        }
+        if let (Some(notice), false) = (notice, self.aborting) {
+            self.aborting = true;
+            self.say(notice);
+        }
+        if ending && self.leaving.is_none() {
+            self.leaving = Some(begun + FAREWELL);
+            self.say(Notice::Goodbye);
+        } else if begun >= self.next_beat {
+            self.next_beat = begun + BEAT;
+            let wait = self.report(begun);
+            for peer in self.peers.values_mut().filter(|peer| peer.out.is_empty()) {
+                peer.say(Notice::Alive(wait));
+            }
+        }
+        self.peers.values_mut().for_each(Peer::flush);
+        let silent = self.peers.values().all(|peer| peer.out.is_empty());
+        if self.aborting && silent {
+            self.shared.lock().told = true;
+            self.shared.ring();
+        }
+        if rushed {
+            thread::sleep(TURN.1);
+        }
+        !self.leaving.is_some_and(|until| silent || begun >= until)
+    }
+
+    fn say(&mut self, notice: Notice) {
+        self.peers.values_mut().for_each(|peer| peer.say(notice));
+    }
+
+    /// The longest wait of this party, which the observer hears from time to time.
+    fn report(&mut self, now: Instant) -> Option<(PartyId, Step)> {
+        let state = self.shared.lock();
+        let longest = *state.waits.values().min_by_key(|wanted| wanted.since)?;
+        let behind = state.behind.get(&longest.peer).copied();
+        drop(state);
+        let waited = now.saturating_duration_since(longest.since);
+        if let (Some(observer), true) = (&self.shared.observer, waited >= REPORT && now >= self.next_report) {
+            self.next_report = now + REPORT;
+            observer(&Event::Waiting {
+                peer: longest.peer,
+                step: longest.step.as_str().to_owned(),
+                waited,
+                behind: behind.map(|(other, step)| (other, step.as_str().to_owned())),
+            });
+        }
+        Some((longest.peer, longest.step))
+    }
+
+    /// Until something comes, somebody wakes us or the next beat is due.
+    fn wait(&self) {
+        let mut limit = self.next_beat.saturating_duration_since(Instant::now());
+        let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
+        let mut add = |wait, flags| match wait {
+            Wait::Fd(fd) => fds.push(PollFd::from_borrowed_fd(fd, flags)),
+            _ => limit = limit.min(TICK),
+        };
+        for peer in self.peers.values() {
+            if let Some(rx) = &peer.rx {
+                add(rx.wait_on(), PollFlags::IN);
+            }
+            if let Some(tx) = peer.tx.as_ref().filter(|_| !peer.out.is_empty()) {
+                add(tx.wait_on(), PollFlags::OUT);
+            }
+        }
+        if let Some(until) = self.leaving {
+            limit = limit.min(until.saturating_duration_since(Instant::now()));
+        }
+        if poll_fds(&mut fds, limit).is_err() {
+            thread::sleep(TICK);
+        }
+        let _ = (&self.wake).read(&mut [0; 64]);
+    }
+}
+
+impl Peer {
+    fn new(now: Instant) -> Self {
+        Self {
+            tx: None,
+            rx: None,
+            out: Vec::new(),
+            inbox: [0; NOTICE_BYTES],
+            got: 0,
+            heard: now,
+            left: false,
+            broken: None,
+        }
+    }
+
+    fn say(&mut self, notice: Notice) {
+        if self.tx.is_some() {
+            self.out.extend_from_slice(&notice.encode());
+        }
+    }
+
+    /// Sends what the link takes. A link that broke takes nothing more.
+    fn flush(&mut self) {
+        let Some(tx) = &mut self.tx else { return };
+        let mut attempt = || {
+            if !self.out.is_empty() {
+                let taken = tx.try_send(&self.out)?;
+                self.out.drain(..taken);
+            }
+            tx.try_flush()
+        };
+        if attempt().is_err() {
+            self.tx = None;
+            self.out.clear();
+            self.broken = Some(Instant::now());
+        }
+    }
+
+    /// Takes what came from `id` and judges it; true when it sent more than a turn takes.
+    fn hear(&mut self, id: PartyId, shared: &Shared) -> bool {
+        let mut heard = 0;
+        while let Some(rx) = self.rx.as_mut().filter(|_| heard < TURN.0) {
+            match rx.try_recv(&mut self.inbox[self.got..]) {
+                Ok(0) => break,
+                Ok(n) => self.got += n,
+                Err(e) => {
+                    let honest = e.get_ref().is_none_or(|e| !e.is::<rustls::Error>());
+                    self.end(id, shared, (!honest).then_some("TLS refused a record of it"));
+                    break;
+                }
+            }
+            if self.got == NOTICE_BYTES {
+                (self.got, heard, self.heard) = (0, heard + 1, Instant::now());
+                match Notice::decode(&self.inbox) {
+                    Ok(notice) => self.take(id, notice, shared),
+                    Err(what) => self.end(id, shared, Some(what)),
+                }
+            }
+        }
+        let now = Instant::now();
+        if self.broken.is_some_and(|since| now - since >= BEAT) {
+            self.end(id, shared, None);
+        }
+        if self.rx.is_some() && !self.left && now - self.heard >= shared.liveness {
+            self.rx = None;
+            Self::blame(id, Reason::Silent, "", shared);
+        }
+        heard == TURN.0
+    }
+
+    fn take(&mut self, id: PartyId, notice: Notice, shared: &Shared) {
+        match notice {
+            Notice::Alive(wait) => {
+                let mut state = shared.lock();
+                match wait {
+                    Some(wait) => state.behind.insert(id, wait),
+                    None => state.behind.remove(&id),
+                };
+            }
+            Notice::Abort { culprit, why, step } => {
+                self.left = true;
+                shared.settle(Verdict { culprit, why, step, from: Source::Told(id) });
+            }
+            Notice::Goodbye => {
+                self.left = true;
+                shared.lock().left.insert(id);
+                shared.ring();
+            }
+        }
+    }
+
+    /// Nothing more comes from `id`, or nothing that can be believed.
+    fn end(&mut self, id: PartyId, shared: &Shared, wrong: Option<&'static str>) {
+        self.rx = None;
+        self.broken = None;
+        if !self.left {
+            self.left = true;
+            Self::blame(id, wrong.map_or(Reason::Died, |_| Reason::Cheated), wrong.unwrap_or(""), shared);
+        }
+    }
+
+    fn blame(culprit: PartyId, why: Reason, what: &'static str, shared: &Shared) {
+        shared.settle(Verdict { culprit, why, step: Step::new(""), from: Source::Seen(what) });
+    }
+}
