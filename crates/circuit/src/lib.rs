@@ -15,8 +15,12 @@
 
 mod builder;
 mod circuit;
+pub mod eval;
 mod layered;
+pub mod named;
+pub mod planes;
 mod program;
+pub mod words;
 
 pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};

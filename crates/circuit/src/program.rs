@@ -75,7 +75,12 @@ impl Program {
     /// One circuit as it is: a single stage.
     #[must_use]
     pub fn flat(name: &str, circuit: &Circuit) -> Program {
-        let block = Arc::new(Layered::new(circuit));
+        Program::of_block(name, Arc::new(Layered::new(circuit)))
+    }
+
+    /// One block, once.
+    #[must_use]
+    pub fn of_block(name: &str, block: Arc<Layered>) -> Program {
         let (inputs, outputs) = (block.inputs().to_vec(), block.outputs().to_vec());
         let (n, m) = (block.input_bits() as u32, outputs.iter().sum::<usize>() as u32);
         let stage = Stage { block, copies: 1, reads: (0..n).collect(), writes: (n..n + m).collect() };

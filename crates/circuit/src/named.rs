@@ -1,0 +1,195 @@
+//! Circuits by name, as `hushwire circuit make` and job files have them: `aes128`, `add:32`, `sort:16x32`.
+
+use crate::{Bit, Builder, Circuit, Program, words};
+
+/// A family of circuits: a name and what its numbers stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// The name, without numbers.
+    pub name: &'static str,
+    /// Its numbers, as people read them: "", ":N" or ":NxW".
+    pub numbers: &'static str,
+    /// Inputs → outputs, and what it does.
+    pub does: &'static str,
+    make: Make,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A width up to a largest one.
+    Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
+}
+
+/// Why a name makes no circuit. Each message ends with what can be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// No family has this name.
+    #[error("there is no circuit called '{name}'; {hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that are near, or all of them.
+        hint: String,
+    },
+    /// The family is there, and its numbers do not fit.
+    #[error("'{name}': {problem}; write it as in {example}")]
+    Numbers {
+        /// What was asked for.
+        name: String,
+        /// What does not fit.
+        problem: String,
+        /// A name that works.
+        example: String,
+    },
+}
+
+/// Every family.
+pub const FAMILIES: &[Family] = &[
+    width("add", "N + N → N+1 bits, the sum in full", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        let (mut sum, carry) = words::add(b, &x, &y, Bit::ZERO);
+        sum.push(carry);
+        vec![sum]
+    }),
+    width("add-fast", "as add, with AND-depth 1 + log N", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        let (mut sum, carry) = words::add_fast(b, &x, &y);
+        sum.push(carry);
+        vec![sum]
+    }),
+    width("add-mod", "N + N → N bits, the sum modulo 2^N", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![words::add_mod(b, &x, &y)]
+    }),
+    width("sub", "N − N → N+1 bits, two's complement", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        let (mut difference, borrow) = words::sub(b, &x, &y);
+        difference.push(borrow);
+        vec![difference]
+    }),
+    width("mul", "N · N → 2N bits, the product in full", MAX_FACTOR, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![words::mul(b, &x, &y, 2 * n)]
+    }),
+    width("mul-mod", "N · N → N bits, the product modulo 2^N", MAX_FACTOR, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![words::mul(b, &x, &y, n)]
+    }),
+    width("less", "N, N → 1 bit: input 0 < input 1, unsigned", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![vec![words::less(b, &x, &y)]]
+    }),
+    width("less-fast", "as less, with AND-depth 1 + log N", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![vec![words::less_fast(b, &x, &y)]]
+    }),
+    width("less-signed", "as less, in two's complement", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![vec![words::less_signed(b, &x, &y)]]
+    }),
+    width("equal", "N, N → 1 bit", MAX_WIDTH, |b, n| {
+        let (x, y) = (b.input(n), b.input(n));
+        vec![vec![words::equal(b, &x, &y)]]
+    }),
+    width("mux", "1, N, N → N bits: input 1 where input 0 is 1, else input 2", MAX_WIDTH, |b, n| {
+        let (choose, x, y) = (b.input(1), b.input(n), b.input(n));
+        vec![words::mux(b, choose[0], &x, &y)]
+    }),
+];
+
+/// Wider words would be a mistake in a name rather than a wish.
+const MAX_WIDTH: usize = 1 << 16;
+/// A product of this width has two million ANDs.
+const MAX_FACTOR: usize = 1 << 10;
+
+const fn width(
+    name: &'static str,
+    does: &'static str,
+    max: usize,
+    make: fn(&mut Builder, usize) -> Vec<Vec<Bit>>,
+) -> Family {
+    Family { name, numbers: ":N", does, make: Make::Width(max, make) }
+}
+
+/// The circuit called `name`.
+///
+/// # Errors
+/// No circuit has that name, or its numbers do not fit.
+pub fn make(name: &str) -> Result<Circuit, NameError> {
+    let (family, numbers) = split(name)?;
+    let Make::Width(max, make) = family.make;
+    let [width] = parse(family, name, numbers)?;
+    check(family, name, "N", width, max)?;
+    let mut b = Builder::new();
+    let outputs = make(&mut b, width);
+    Ok(b.finish(&outputs))
+}
+
+/// The program called `name`: repetitive circuits in stages, the others as one block.
+///
+/// # Errors
+/// As [`make`].
+pub fn program(name: &str) -> Result<Program, NameError> {
+    make(name).map(|circuit| Program::flat(name, &circuit))
+}
+
+fn split(name: &str) -> Result<(&'static Family, Option<&str>), NameError> {
+    let (base, numbers) = name.split_once(':').map_or((name, None), |(a, b)| (a, Some(b)));
+    match FAMILIES.iter().find(|f| f.name == base) {
+        Some(family) => Ok((family, numbers)),
+        None => Err(NameError::Unknown { name: name.to_owned(), hint: hint(base) }),
+    }
+}
+
+/// The numbers of a name, as many as the family takes.
+fn parse<const K: usize>(
+    family: &Family,
+    name: &str,
+    numbers: Option<&str>,
+) -> Result<[usize; K], NameError> {
+    let parts: Option<Vec<usize>> = numbers.unwrap_or("").split('x').map(|n| n.parse().ok()).collect();
+    let fits = parts.and_then(|p| p.try_into().ok());
+    fits.ok_or_else(|| problem(family, name, format!("its numbers are {}", &family.numbers[1..])))
+}
+
+fn check(family: &Family, name: &str, what: &str, found: usize, max: usize) -> Result<(), NameError> {
+    if (1..=max).contains(&found) {
+        return Ok(());
+    }
+    Err(problem(family, name, format!("{what} is {found} and may be 1 to {max}")))
+}
+
+fn problem(family: &Family, name: &str, problem: String) -> NameError {
+    let example = format!("{}{}", family.name, family.numbers.replace('N', "16").replace('W', "32"));
+    NameError::Numbers { name: name.to_owned(), problem, example }
+}
+
+/// The families whose names are nearest, or all.
+fn hint(name: &str) -> String {
+    let near: Vec<&str> = FAMILIES
+        .iter()
+        .map(|f| f.name)
+        .filter(|f| distance(name, f) <= 2 || (name.len() > 2 && f.starts_with(name)))
+        .collect();
+    if near.is_empty() {
+        let all: Vec<String> = FAMILIES.iter().map(|f| format!("{}{}", f.name, f.numbers)).collect();
+        return format!("choose one of {}", all.join(", "));
+    }
+    format!("did you mean {}?", near.join(" or "))
+}
+
+/// Letters to insert, delete or replace (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
