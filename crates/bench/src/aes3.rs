@@ -21,7 +21,7 @@ mod tests;
 mod world;
 
 use hushwire_aes::Backend;
-use hushwire_rep3::{cost, expansion_cost};
+use hushwire_rep3::{KeySize, cost, expansion_cost};
 use hushwire_wire::Cost;
 
 use crate::{BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count};
@@ -81,13 +81,13 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
 
 /// What a batch costs each party: the bytes of all chunks, and the rounds of those that follow each other on a lane.
 fn declared(point: &Point, cut: &Cut) -> Cost {
-    let chunks = (0..cut.chunks()).map(|c| cost(point.sbox, cut.range(c).len()));
+    let chunks = (0..cut.chunks()).map(|c| cost(KeySize::Aes128, point.sbox, cut.range(c).len()));
     let mut spent = chunks.fold(Cost::default(), |all, one| Cost {
         rounds: one.rounds * cut.waves() as u64,
         bytes_sent: all.bytes_sent + one.bytes_sent,
     });
     if point.key == KeyMode::Expand {
-        let key = expansion_cost(point.sbox, 1);
+        let key = expansion_cost(KeySize::Aes128, point.sbox, 1);
         spent = Cost { rounds: spent.rounds + key.rounds, bytes_sent: spent.bytes_sent + key.bytes_sent };
     }
     spent

@@ -102,8 +102,9 @@ pub(crate) struct AesCtrArgs {
     /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
     #[arg(long, value_name = "HEX")]
     pub(crate) iv_hex: Option<String>,
-    /// How S-boxes are computed on shares: tower sends least, gf256 has the fewest rounds, bp32 is a Boolean circuit
-    #[arg(long, value_name = "NAME", default_value = "tower", value_parser = ["tower", "gf256", "bp32"])]
+    /// How S-boxes are computed on shares: tower sends least, gf256 has fewer rounds, bp32
+    /// and depth4 are Boolean circuits, lut256 prepares a table lookup of one round
+    #[arg(long, value_name = "NAME", default_value = "tower", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
     pub(crate) sbox: String,
     /// Compute threads of each party's process
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]

@@ -12,7 +12,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, xor_into,
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace, xor_into,
 };
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
@@ -196,16 +196,16 @@ impl Party {
             cause: e.to_string(),
         };
         if let Some(expanded) = expanded {
-            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, &expanded, 1).map_err(wrong)?));
+            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, KeySize::Aes128, &expanded, 1).map_err(wrong)?));
         }
         if plan.chunks() == 0 {
             // Nothing is encrypted, so that nothing need be said.
             let nothing = Shares::public(self.role, &[0; EXPANDED_BYTES]);
-            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, &nothing, 1).map_err(wrong)?));
+            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, KeySize::Aes128, &nothing, 1).map_err(wrong)?));
         }
         let key = key.ok_or_else(unexpected)?;
         let cx = session.context(EXPAND_SHARD, 0);
-        let expansion = KeyExpansion::new(self.role, sbox, cx, key, Workspace::default()).map_err(wrong)?;
+        let expansion = KeyExpansion::new(self.role, KeySize::Aes128, sbox, cx, &key, Workspace::default()).map_err(wrong)?;
         let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
         Ok(Arc::new(lane.run(expansion)?.into_keys().0))
     }

@@ -136,7 +136,9 @@ fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     match sbox {
         Sbox::Tower => 320,
         Sbox::Gf256 => 400,
-        Sbox::Bp32 => 640,
+        Sbox::Bp32 | Sbox::Depth4 => 640,
+        // The characteristic vectors of all S-boxes of a chunk.
+        Sbox::Lut256 => 28 << 10,
     }
 }
 

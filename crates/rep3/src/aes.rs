@@ -1,22 +1,20 @@
-//! AES-128 on shared blocks.
+//! AES on shared blocks, with keys of 128, 192 or 256 bits.
 //!
 //! **Functionality.** `blocks` shared 16-byte blocks and shares of round keys (one set, or one per block) → shares of
-//! the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication), Boyar–Peralta 2010 (`bp32`); the `tower` and
-//! `gf256` S-boxes are described in `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF
-//! (κ = 128). **Rounds and bytes.** 10 × the S-box's rounds; 160 S-boxes a block, [`Sbox::bits`] each, with the
-//! number of blocks padded to an even one. **Constant time.** Blocks, keys and shares are secret; their number is not.
+//! the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication), Boyar–Peralta 2010 and 2011 (`bp32`, `depth4`);
+//! the other S-boxes are described in `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as
+//! PRF (κ = 128). **Rounds and bytes.** 10, 12 or 14 × the S-box's rounds and what it prepares; as many × 16 S-boxes a
+//! block, [`Sbox::bits`] each, with the number of blocks padded to an even one. **Constant time.** Blocks, keys and
+//! shares are secret; their number is not.
 
 use crate::kernels::{Linear, Source};
 use crate::keys::expansion_sboxes;
-use crate::sbox::Machine;
-use crate::{Context, ExpandedKeys, Rep3, Role, Sbox, Shares, Workspace};
+use crate::sbox::{Machine, Turn};
+use crate::{Context, ExpandedKeys, KeySize, Rep3, Role, Sbox, Shares, Workspace};
 use hushwire_block::Buffer;
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Executor};
 use std::sync::Arc;
-
-/// AES rounds.
-const ROUNDS: usize = 10;
 
 /// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.
 #[must_use]
@@ -26,27 +24,35 @@ pub const fn padded(blocks: usize) -> usize {
 
 /// What one batch costs each party. Derived from the protocol's parameters, not from the code that runs it.
 #[must_use]
-pub fn cost(sbox: Sbox, blocks: usize) -> Cost {
+pub fn cost(size: KeySize, sbox: Sbox, blocks: usize) -> Cost {
+    let rounds = size.rounds();
     Cost {
-        rounds: (ROUNDS * sbox.rounds()) as u64,
-        bytes_sent: padded(blocks) as u64 * 160 * sbox.bits() / 8,
+        rounds: (sbox.prepared_rounds() + rounds * sbox.rounds()) as u64,
+        bytes_sent: (padded(blocks) * 16 * rounds) as u64 * sbox.bits() / 8,
     }
 }
 
 /// What expanding `keys` keys inside the computation costs each party, beside the blocks.
 #[must_use]
-pub fn expansion_cost(sbox: Sbox, keys: usize) -> Cost {
+pub fn expansion_cost(size: KeySize, sbox: Sbox, keys: usize) -> Cost {
+    let steps = size.expansion_steps();
     Cost {
-        rounds: (ROUNDS * sbox.rounds()) as u64,
-        bytes_sent: ROUNDS as u64 * expansion_sboxes(keys) as u64 * sbox.bits() / 8,
+        rounds: (sbox.prepared_rounds() + steps * sbox.rounds()) as u64,
+        bytes_sent: (steps * expansion_sboxes(keys)) as u64 * sbox.bits() / 8,
     }
 }
 
-/// 128-bit words of zero-shares that each party draws for a batch: two PRF calls each.
+/// 128-bit words that each party draws from its two streams for a batch: two PRF calls each.
 #[must_use]
-pub fn zero_words(sbox: Sbox, blocks: usize) -> u64 {
-    let n = 16 * padded(blocks);
-    ROUNDS as u64 * (0..sbox.rounds()).map(|k| sbox.message_bytes(k, n).div_ceil(16) as u64).sum::<u64>()
+pub fn zero_words(size: KeySize, sbox: Sbox, blocks: usize) -> u64 {
+    let (n, rounds) = (16 * padded(blocks), size.rounds());
+    let of_messages = |bytes: usize| bytes.div_ceil(16) as u64;
+    if sbox == Sbox::Lut256 {
+        // The random bytes take words; the openings need no masks.
+        let prepared = (0..sbox.prepared_rounds()).map(|k| of_messages(sbox.prepared_bytes(k, n, rounds)));
+        return of_messages(n * rounds) + prepared.sum::<u64>();
+    }
+    rounds as u64 * (0..sbox.rounds()).map(|k| of_messages(sbox.message_bytes(k, n))).sum::<u64>()
 }
 
 /// One party's side of encrypting a batch of shared blocks.
@@ -55,6 +61,7 @@ pub struct AesBlocks {
     blocks: usize,
     keys: Arc<ExpandedKeys>,
     machine: Machine,
+    lengths: Vec<usize>,
     /// The blocks going in; afterwards, the blocks coming out.
     state: [Buffer; 2],
 }
@@ -105,7 +112,8 @@ impl AesBlocks {
             s.set_len(n);
             s.fill(0);
         }
-        AesBlocks { sbox, blocks, keys, machine: Machine::new(sbox, n, cx, ws), state }
+        let lengths = sbox.messages(n, keys.size().rounds()).collect();
+        AesBlocks { sbox, blocks, keys, machine: Machine::new(sbox, n, cx, ws), lengths, state }
     }
 
     /// Hears what a verifier needs.
@@ -133,12 +141,16 @@ impl AesBlocks {
         ws
     }
 
+    fn rounds(&self) -> usize {
+        self.keys.size().rounds()
+    }
+
     /// What is between the S-boxes of round `r - 1` and those of round `r`, or the output.
     fn linear(&self, r: usize) -> Linear {
         let affine = self.machine.affine();
         match r {
             0 => Linear::Nothing,
-            ROUNDS => Linear::LastRound { affine },
+            r if r == self.rounds() => Linear::LastRound { affine },
             _ => Linear::Round { affine },
         }
     }
@@ -146,22 +158,28 @@ impl AesBlocks {
 
 impl Executor for AesBlocks {
     fn layers(&self) -> usize {
-        ROUNDS * self.sbox.rounds()
+        self.lengths.len()
     }
 
     fn message_bytes(&self, layer: usize) -> usize {
-        self.sbox.message_bytes(layer % self.sbox.rounds(), 16 * padded(self.blocks))
+        self.lengths[layer]
     }
 
     fn step_name(&self, layer: usize) -> &'static str {
-        self.sbox.step_name(layer % self.sbox.rounds())
+        self.sbox.name_of(layer)
     }
 
     fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let (r, k) = (layer / self.sbox.rounds(), layer % self.sbox.rounds());
-        if k > 0 {
-            return self.machine.next(k, arrived, message);
-        }
+        let rounds = self.rounds();
+        let r = match self.sbox.turn(layer) {
+            Turn::Prepare(k) => return self.machine.prepare(k, rounds, arrived, message),
+            Turn::Sbox(0, 0) if layer > 0 => {
+                self.machine.prepare(layer, rounds, arrived, &mut []);
+                0
+            }
+            Turn::Sbox(r, 0) => r,
+            Turn::Sbox(_, k) => return self.machine.next(k, arrived, message),
+        };
         let (linear, key) = (self.linear(r), self.keys.round(r));
         if r == 0 {
             let bytes = [&self.state[0][..], &self.state[1][..]];
@@ -174,7 +192,7 @@ impl Executor for AesBlocks {
     }
 
     fn finish(&mut self, arrived: Exchanged<'_>) {
-        let (linear, key) = (self.linear(ROUNDS), self.keys.round(ROUNDS));
+        let (linear, key) = (self.linear(self.rounds()), self.keys.round(self.rounds()));
         let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
         let bytes = self.machine.output(arrived, &mut buffer);
         self.machine.apply(Source { bytes, linear, key }, &mut self.state);

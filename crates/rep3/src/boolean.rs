@@ -1,249 +1,169 @@
-//! `bp32`: the Boyar–Peralta S-box on shared bit planes, one message a layer of ANDs.
+//! The AES S-box as circuits: Boyar–Peralta's, and the characteristic vector of a byte with the table looked up in it.
 //!
 //! A batch of `n` bytes (a multiple of 8) is eight segments of `p = n/8` bytes. Bit `j` of byte `i` of plane `b` is bit
 //! `b` of byte `j·p + i` of the batch, so that nothing depends on a vector's width. The message of a layer is its
 //! ANDs' output planes one after the other, in the circuit's order.
 
-use crate::kernels::{Pair, PairMut, Recorder};
-use crate::record::{Place, Unit};
+use crate::Sbox;
+use crate::layers::{Slots, load_part, store_part};
+use hushwire_circuit::{Bit, Builder, Layered, Slot};
 use hushwire_simd::sbox::{self, Gates};
 use hushwire_simd::{Kernel, Lanes};
 use std::sync::LazyLock;
 
-/// Wires that a kernel holds: as many as a `u8` names, so that indexing needs no check.
-const WIRES: usize = 256;
+/// Records the S-box without its NOTs: their constant 0x63 is part of the round key.
+struct WithoutNot(Builder);
 
-/// The circuit between two exchanges: phase `d` absorbs the ANDs of depth `d` and makes those of depth `d + 1`.
-#[derive(Default)]
-pub(crate) struct Phase {
-    /// Wires made in earlier phases that this one reads: (wire, slot).
-    read: Vec<(u8, usize)>,
-    /// Outputs of the ANDs that just arrived, in message order.
-    arrived: Vec<u8>,
-    /// Linear gates in order: (output, a, b).
-    xors: Vec<(u8, u8, u8)>,
-    /// ANDs to send, in message order: (a, b).
-    pub ands: Vec<(u8, u8)>,
-    /// Wires that later phases read: (wire, slot).
-    kept: Vec<(u8, usize)>,
-}
-
-/// The whole S-box, layered.
-pub(crate) struct Circuit {
-    pub phases: Vec<Phase>,
-    /// Wires that live across an exchange.
-    pub slots: usize,
-    outputs: [u8; 8],
-}
-
-/// Turns the straight-line program into wires and gates. NOT is left out: its constant 0x63 is part of the round key.
-#[derive(Default)]
-struct Recording {
-    depth: Vec<usize>,
-    xors: Vec<(u8, u8, u8)>,
-    ands: Vec<(u8, u8, u8)>,
-}
-
-impl Recording {
-    fn wire(&mut self, depth: usize) -> u8 {
-        self.depth.push(depth);
-        u8::try_from(self.depth.len() - 1).expect("the circuit has at most 256 wires")
+impl Gates for WithoutNot {
+    type W = Bit;
+    fn xor(&mut self, a: Bit, b: Bit) -> Bit {
+        self.0.xor(a, b)
     }
-
-    fn depth(&self, wire: u8) -> usize {
-        self.depth[usize::from(wire)]
+    fn and(&mut self, a: Bit, b: Bit) -> Bit {
+        self.0.and(a, b)
     }
-}
-
-impl Gates for Recording {
-    type W = u8;
-    fn xor(&mut self, a: u8, b: u8) -> u8 {
-        let out = self.wire(self.depth(a).max(self.depth(b)));
-        self.xors.push((out, a, b));
-        out
-    }
-    fn and(&mut self, a: u8, b: u8) -> u8 {
-        let out = self.wire(self.depth(a).max(self.depth(b)) + 1);
-        self.ands.push((out, a, b));
-        out
-    }
-    fn not(&mut self, a: u8) -> u8 {
+    fn not(&mut self, a: Bit) -> Bit {
         a
     }
 }
 
-/// The layered circuit, built once.
-pub(crate) static CIRCUIT: LazyLock<Circuit> = LazyLock::new(|| {
-    let mut r = Recording::default();
-    let inputs = std::array::from_fn(|_| r.wire(0));
-    let outputs = sbox::forward(&mut r, inputs);
-    let last = r.depth.iter().copied().max().unwrap_or(0);
-    let mut phases: Vec<Phase> = (0..=last).map(|_| Phase::default()).collect();
-    // The last phase that reads each wire.
-    let mut until = r.depth.clone();
-    let mut reads = |wire: u8, phase: usize| {
-        let until = &mut until[usize::from(wire)];
-        *until = phase.max(*until);
-    };
-    for &(out, a, b) in &r.xors {
-        phases[r.depth(out)].xors.push((out, a, b));
-        reads(a, r.depth(out));
-        reads(b, r.depth(out));
-    }
-    for &(out, a, b) in &r.ands {
-        phases[r.depth(out) - 1].ands.push((a, b));
-        phases[r.depth(out)].arrived.push(out);
-        reads(a, r.depth(out) - 1);
-        reads(b, r.depth(out) - 1);
-    }
-    for w in outputs {
-        reads(w, last);
-    }
-    let mut slots = 0;
-    for (wire, (&from, &until)) in (0..=u8::MAX).zip(r.depth.iter().zip(&until)) {
-        if until > from {
-            phases[from].kept.push((wire, slots));
-            for phase in &mut phases[from + 1..=until] {
-                phase.read.push((wire, slots));
-            }
-            slots += 1;
-        }
-    }
-    Circuit { phases, slots, outputs }
+fn byte(builder: &mut Builder) -> [Bit; 8] {
+    builder.input(8).try_into().expect("eight bits")
+}
+
+static BP32: LazyLock<Layered> = LazyLock::new(|| {
+    let mut g = WithoutNot(Builder::new());
+    let input = byte(&mut g.0);
+    let output = sbox::forward(&mut g, input);
+    Layered::new(&g.0.finish(&[output.to_vec()]))
 });
 
-/// One phase over a whole batch.
-pub(crate) struct Run<'a> {
-    pub layer: usize,
-    pub phase: usize,
-    /// Phase 0: the S-box's input bytes. Later: the messages that arrived.
-    pub input: Pair<'a>,
-    /// `2 · slots` planes of `p` bytes.
-    pub wires: &'a mut [u8],
-    /// The layer's message, holding its zero-shares; empty in the last phase.
-    pub message: &'a mut [u8],
-    /// The last phase's output bytes; empty before.
-    pub output: PairMut<'a>,
-    /// Bytes in a plane.
-    pub plane: usize,
-    pub rec: Recorder<'a>,
-}
+static DEPTH4: LazyLock<Layered> = LazyLock::new(|| {
+    let mut g = WithoutNot(Builder::new());
+    let input = byte(&mut g.0);
+    let output = sbox::forward_depth4(&mut g, input);
+    Layered::new(&g.0.finish(&[output.to_vec()]))
+});
 
-/// 64 bytes, the longest vector.
-const LONGEST: usize = 64;
-
-/// As in [`crate::kernels`]: `FULL` means that a whole vector is there.
-#[inline(always)]
-fn load<L: Lanes, const FULL: bool>(l: L, s: &[u8]) -> L::V {
-    if FULL {
-        return l.load(&s[..L::BYTES]);
-    }
-    let mut whole = [0; LONGEST];
-    let len = s.len().min(L::BYTES);
-    whole[..len].copy_from_slice(&s[..len]);
-    l.load(&whole)
-}
-
-#[inline(always)]
-fn store<L: Lanes, const FULL: bool>(l: L, v: L::V, s: &mut [u8]) {
-    if FULL {
-        return l.store(v, &mut s[..L::BYTES]);
-    }
-    let mut whole = [0; LONGEST];
-    l.store(v, &mut whole);
-    let len = s.len().min(L::BYTES);
-    s[..len].copy_from_slice(&whole[..len]);
-}
-
-impl Run<'_> {
-    /// The vector at `at` of every plane. `w` holds both shares of every wire.
-    #[inline(always)]
-    fn unit<L: Lanes, const FULL: bool>(&mut self, l: L, w: &mut [[L::V; 2]; WIRES], at: usize) {
-        let (circuit, p) = (&*CIRCUIT, self.plane);
-        let phase = &circuit.phases[self.phase];
-        for s in 0..2 {
-            if self.phase == 0 {
-                let mut v = [l.zero(); 8];
-                for j in 0..8 {
-                    v[j] = load::<L, FULL>(l, &self.input[s][j * p + at..(j + 1) * p]);
-                }
-                l.slice(&mut v);
-                for j in 0..8 {
-                    w[j][s] = v[j];
-                }
-            }
-            for (g, &out) in phase.arrived.iter().enumerate() {
-                w[usize::from(out)][s] = load::<L, FULL>(l, &self.input[s][g * p + at..(g + 1) * p]);
-            }
-        }
-        for &(wire, slot) in &phase.read {
-            let planes = &self.wires[2 * slot * p..2 * (slot + 1) * p];
-            let v = [load::<L, FULL>(l, &planes[at..p]), load::<L, FULL>(l, &planes[p + at..])];
-            w[usize::from(wire)] = v;
-        }
-        for &(out, a, b) in &phase.xors {
-            let (a, b) = (w[usize::from(a)], w[usize::from(b)]);
-            w[usize::from(out)] = [l.xor(a[0], b[0]), l.xor(a[1], b[1])];
-        }
-        for &(wire, slot) in &phase.kept {
-            let (v, planes) = (w[usize::from(wire)], &mut self.wires[2 * slot * p..2 * (slot + 1) * p]);
-            store::<L, FULL>(l, v[0], &mut planes[at..p]);
-            store::<L, FULL>(l, v[1], &mut planes[p + at..]);
-        }
-        for (g, &(a, b)) in phase.ands.iter().enumerate() {
-            let (x, y) = (w[usize::from(a)], w[usize::from(b)]);
-            let z = l.xor(l.and(x[0], l.xor(y[0], y[1])), l.and(x[1], y[0]));
-            let message = &mut self.message[g * p + at..(g + 1) * p];
-            let z = l.xor(load::<L, FULL>(l, message), z);
-            store::<L, FULL>(l, z, message);
-            if !FULL {
-                self.tell(l, g * p + at, p - at, x, y);
-            }
-        }
-        if phase.ands.is_empty() {
-            for s in 0..2 {
-                let mut v = [l.zero(); 8];
-                for j in 0..8 {
-                    v[j] = w[usize::from(circuit.outputs[j])][s];
-                }
-                l.slice(&mut v);
-                for j in 0..8 {
-                    store::<L, FULL>(l, v[j], &mut self.output[s][j * p + at..(j + 1) * p]);
-                }
-            }
-        }
-    }
-
-    /// Tells the verifier the factors of one vector of ANDs.
-    #[inline(always)]
-    fn tell<L: Lanes>(&mut self, l: L, offset: usize, left: usize, x: [L::V; 2], y: [L::V; 2]) {
-        if let Some(rec) = &mut self.rec {
-            let mut b = [[0u8; LONGEST]; 4];
-            l.store(x[0], &mut b[0]);
-            l.store(x[1], &mut b[1]);
-            l.store(y[0], &mut b[2]);
-            l.store(y[1], &mut b[3]);
-            let (len, place) = (L::BYTES.min(left), Place { offset, unit: Unit::Bits });
-            rec.product(self.layer, place, [&b[0][..len], &b[1][..len]], [&b[2][..len], &b[3][..len]]);
-        }
+/// The circuit of a Boolean S-box; `None` for the others.
+pub(crate) fn circuit(sbox: Sbox) -> Option<&'static Layered> {
+    match sbox {
+        Sbox::Bp32 => Some(&BP32),
+        Sbox::Depth4 => Some(&DEPTH4),
+        Sbox::Tower | Sbox::Gf256 | Sbox::Lut256 => None,
     }
 }
 
-impl Kernel for Run<'_> {
+/// Eight bits to their characteristic vector: output `j` is 1 where the byte is `j`. 247 ANDs, AND-depth 3.
+pub(crate) static ONE_HOT: LazyLock<Layered> = LazyLock::new(|| {
+    let mut g = Builder::new();
+    let input = byte(&mut g);
+    let pairs: Vec<Vec<Bit>> = input.chunks(2).map(|b| of_pair(&mut g, b[0], b[1])).collect();
+    let low = outer(&mut g, &pairs[0], &pairs[1]);
+    let high = outer(&mut g, &pairs[2], &pairs[3]);
+    let all = outer(&mut g, &low, &high);
+    Layered::new(&g.finish(&[all]))
+});
+
+fn of_pair(g: &mut Builder, b0: Bit, b1: Bit) -> Vec<Bit> {
+    let both = g.and(b0, b1);
+    let (one, two) = (g.xor(b0, both), g.xor(b1, both));
+    let any = g.xor(b0, two);
+    vec![g.not(any), one, two, both]
+}
+
+/// The vector of `(u, v)`, `u` the lower digits: entry `v·|u| + u`. One sum of each vector is 1, which saves a row and
+/// a column of products.
+fn outer(g: &mut Builder, u: &[Bit], v: &[Bit]) -> Vec<Bit> {
+    let (m, k) = (u.len() - 1, v.len() - 1);
+    let mut out = vec![Bit::ZERO; u.len() * v.len()];
+    for j in 0..k {
+        for i in 0..m {
+            out[j * u.len() + i] = g.and(u[i], v[j]);
+        }
+        // The last of the row is what is missing from v_j.
+        let row = (0..m).fold(v[j], |sum, i| g.xor(sum, out[j * u.len() + i]));
+        out[j * u.len() + m] = row;
+    }
+    for i in 0..=m {
+        let column = (0..k).fold(u[i], |sum, j| g.xor(sum, out[j * u.len() + i]));
+        out[k * u.len() + i] = column;
+    }
+    out
+}
+
+/// For each output bit, the bytes for which the S-box (less 0x63) has it set.
+static ONES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
+    struct Plain;
+    impl Gates for Plain {
+        type W = bool;
+        fn xor(&mut self, a: bool, b: bool) -> bool {
+            a ^ b
+        }
+        fn and(&mut self, a: bool, b: bool) -> bool {
+            a & b
+        }
+        fn not(&mut self, a: bool) -> bool {
+            a
+        }
+    }
+    let of = |x: u8| sbox::forward(&mut Plain, std::array::from_fn(|b| x >> b & 1 == 1));
+    std::array::from_fn(|b| (0..=255).filter(|x| of(*x)[b]).collect())
+});
+
+/// S-box outputs from shared characteristic vectors of random bytes `r` and the public bytes `d = x ⊕ r`:
+/// `S(x) = Σ_k S(k)·e_{k ⊕ d}`, local.
+pub(crate) struct Lookup<'a> {
+    /// After a run of [`ONE_HOT`].
+    pub vectors: &'a Slots,
+    /// `d`, public.
+    pub opened: &'a [u8],
+    pub output: [&'a mut [u8]; 2],
+}
+
+impl Kernel for Lookup<'_> {
     type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(mut self, l: L) {
-        let mut w = [[l.zero(); 2]; WIRES];
-        let mut at = 0;
-        if self.rec.is_none() {
-            while self.plane - at >= L::BYTES {
-                self.unit::<L, true>(l, &mut w, at);
-                at += L::BYTES;
+    fn run<L: Lanes>(self, l: L) {
+        let (plane, slots): (usize, &[Slot]) = (self.opened.len() / 8, ONE_HOT.output_slots());
+        let mut e = [l.zero(); 256];
+        for at in (0..plane).step_by(L::BYTES) {
+            let mut d = [l.zero(); 8];
+            for j in 0..8 {
+                d[j] = load_part(l, &self.opened[j * plane + at..(j + 1) * plane]);
+            }
+            l.slice(&mut d);
+            for h in 0..2 {
+                for k in 0..256 {
+                    e[k] = self.vectors.vector(l, slots[k], h, at);
+                }
+                shift(l, &mut e, &d);
+                let mut y = [l.zero(); 8];
+                for (y, ones) in y.iter_mut().zip(ONES.iter()) {
+                    for &k in ones {
+                        *y = l.xor(*y, e[usize::from(k)]);
+                    }
+                }
+                l.slice(&mut y);
+                for j in 0..8 {
+                    store_part(l, y[j], &mut self.output[h][j * plane + at..(j + 1) * plane]);
+                }
             }
         }
-        while at < self.plane {
-            self.unit::<L, false>(l, &mut w, at);
-            at += L::BYTES;
+    }
+}
+
+/// `e_k` becomes `e_{k ⊕ d}`: for each bit of the public `d`, swap or not.
+#[inline(always)]
+fn shift<L: Lanes>(l: L, e: &mut [L::V; 256], d: &[L::V; 8]) {
+    for (b, d) in d.iter().enumerate() {
+        for k in 0..256 {
+            if k >> b & 1 == 0 {
+                let other = k | 1 << b;
+                let swap = l.and(l.xor(e[k], e[other]), *d);
+                e[k] = l.xor(e[k], swap);
+                e[other] = l.xor(e[other], swap);
+            }
         }
     }
 }
@@ -253,10 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_circuit_has_thirty_two_ands_in_six_layers() {
-        let ands: Vec<usize> = CIRCUIT.phases.iter().map(|p| p.ands.len()).collect();
-        assert_eq!(ands.iter().sum::<usize>(), 32);
-        assert_eq!(ands.len(), 7, "six layers of ANDs and the last linear phase");
-        assert_eq!(ands[6], 0);
+    fn circuits_have_the_published_sizes() {
+        let layers = |c: &Layered| -> Vec<usize> { c.layers().iter().map(|l| l.ands.len()).collect() };
+        assert_eq!((BP32.ands(), BP32.depth()), (32, 6));
+        assert_eq!((DEPTH4.ands(), DEPTH4.depth()), (34, 4));
+        assert_eq!(layers(&ONE_HOT), [4, 18, 225, 0]);
     }
 }

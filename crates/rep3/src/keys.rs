@@ -1,48 +1,115 @@
-//! Round keys of AES-128 as shares: expanded beforehand by their owner, or inside the computation.
+//! Round keys of AES as shares: expanded beforehand by their owner, or inside the computation.
 
 use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
-use crate::sbox::{Machine, plain_source};
-use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace};
+use crate::sbox::{Machine, Turn, plain_source};
+use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace, xor_into};
 use hushwire_wire::drive::{Exchanged, Executor};
 
-/// Round keys of AES-128, the first included.
-pub(crate) const ROUND_KEYS: usize = 11;
 /// Bytes of an expanded AES-128 key.
-pub const EXPANDED_BYTES: usize = 16 * ROUND_KEYS;
+pub const EXPANDED_BYTES: usize = KeySize::Aes128.expanded_bytes();
+
+/// How long AES keys are (FIPS-197, table 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeySize {
+    /// 16 bytes, 10 rounds.
+    #[default]
+    Aes128,
+    /// 24 bytes, 12 rounds.
+    Aes192,
+    /// 32 bytes, 14 rounds.
+    Aes256,
+}
+
+impl KeySize {
+    /// Every size.
+    pub const ALL: [KeySize; 3] = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256];
+
+    /// 32-bit words of a key.
+    const fn words(self) -> usize {
+        match self {
+            KeySize::Aes128 => 4,
+            KeySize::Aes192 => 6,
+            KeySize::Aes256 => 8,
+        }
+    }
+
+    /// The size of a key of so many bytes.
+    #[must_use]
+    pub fn of_bytes(bytes: usize) -> Option<KeySize> {
+        KeySize::ALL.into_iter().find(|size| size.key_bytes() == bytes)
+    }
+
+    /// Bytes of a key.
+    #[must_use]
+    pub const fn key_bytes(self) -> usize {
+        4 * self.words()
+    }
+
+    /// Rounds of the cipher.
+    #[must_use]
+    pub const fn rounds(self) -> usize {
+        self.words() + 6
+    }
+
+    /// Bytes of all round keys.
+    #[must_use]
+    pub const fn expanded_bytes(self) -> usize {
+        16 * (self.rounds() + 1)
+    }
+
+    /// How often the expansion takes S-boxes: one word each time, and one after the other.
+    #[must_use]
+    pub const fn expansion_steps(self) -> usize {
+        match self {
+            KeySize::Aes128 => 10,
+            KeySize::Aes192 => 8,
+            KeySize::Aes256 => 13,
+        }
+    }
+}
 
 /// Shares of expanded keys, one for all blocks or one per block, ready for [`crate::AesBlocks`].
 ///
-/// Round keys 1…10 have the S-box's constant 0x63 added (to share 0): MixColumns and ShiftRows leave it in place, so
+/// Round keys after the first have the S-box's constant 0x63 added (to share 0): MixColumns and ShiftRows leave it in place, so
 /// that S-boxes need not know about constants.
 pub struct ExpandedKeys {
     /// `rounds[r]` is round key `r` of all keys one after the other.
     rounds: Vec<Shares>,
+    size: KeySize,
     keys: usize,
 }
 
 impl ExpandedKeys {
-    /// From an owner's shares of `keys` expanded keys: 176 bytes each, key by key, as FIPS-197 orders them.
+    /// From an owner's shares of `keys` expanded keys: 176, 208 or 240 bytes each, key by key, as FIPS-197 orders them.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless both shares have `176 · keys` bytes.
-    pub fn from_shares(role: Role, shares: &Shares, keys: usize) -> Result<ExpandedKeys, ShareError> {
-        let expected = EXPANDED_BYTES * keys;
+    /// [`ShareError::Length`] unless both shares are as long as `keys` expanded keys.
+    pub fn from_shares(
+        role: Role,
+        size: KeySize,
+        shares: &Shares,
+        keys: usize,
+    ) -> Result<ExpandedKeys, ShareError> {
+        let expected = size.expanded_bytes() * keys;
         for found in [shares.own.len(), shares.next.len()] {
             if found != expected {
                 return Err(ShareError::Length { what: "a share of the expanded keys", expected, found });
             }
         }
         let round = |s: &[u8], r: usize| -> Vec<u8> {
-            s.chunks_exact(EXPANDED_BYTES).flat_map(|key| &key[16 * r..16 * (r + 1)]).copied().collect()
+            s.chunks_exact(size.expanded_bytes())
+                .flat_map(|key| &key[16 * r..16 * (r + 1)])
+                .copied()
+                .collect()
         };
-        let rounds = (0..ROUND_KEYS)
+        let rounds = (0..=size.rounds())
             .map(|r| Rep3 { own: round(&shares.own, r), next: round(&shares.next, r) })
             .collect();
-        Ok(Self::with_constants(role, rounds, keys))
+        Ok(Self::with_constants(role, size, rounds, keys))
     }
 
-    fn with_constants(role: Role, mut rounds: Vec<Shares>, keys: usize) -> ExpandedKeys {
+    fn with_constants(role: Role, size: KeySize, mut rounds: Vec<Shares>, keys: usize) -> ExpandedKeys {
         for round in &mut rounds[1..] {
             let share = match role.constant_slot() {
                 Some(0) => &mut round.own,
@@ -61,7 +128,7 @@ impl ExpandedKeys {
                 }
             }
         }
-        ExpandedKeys { rounds, keys }
+        ExpandedKeys { rounds, size, keys }
     }
 
     /// How many keys there are.
@@ -70,23 +137,31 @@ impl ExpandedKeys {
         self.keys
     }
 
+    /// How long the keys are.
+    #[must_use]
+    pub fn size(&self) -> KeySize {
+        self.size
+    }
+
     /// Round key `r`.
     pub(crate) fn round(&self, r: usize) -> RoundKey<'_> {
         RoundKey { bytes: self.rounds[r].pair(), stride: usize::from(self.keys > 1) }
     }
 }
 
-/// Key expansion inside the computation, for any number of keys at once: ten S-box layers of four bytes a key.
+/// Key expansion inside the computation, for any number of keys at once: 10, 8 or 13 S-box layers of four bytes a key.
 ///
-/// FIPS-197, 5.2, on shares. Rounds: 10 × the S-box's.
+/// FIPS-197, 5.2, on shares, word by word.
 pub struct KeyExpansion {
     role: Role,
     machine: Machine,
     sbox: Sbox,
+    size: KeySize,
     keys: usize,
-    /// Round keys so far.
-    rounds: Vec<Shares>,
-    /// S-box inputs: RotWord of each key's last word, padded to a multiple of eight bytes.
+    lengths: Vec<usize>,
+    /// Words so far: word `i` of all keys one after the other, four bytes each.
+    words: Vec<Shares>,
+    /// S-box inputs, padded to a multiple of eight bytes.
     input: [Vec<u8>; 2],
 }
 
@@ -96,24 +171,34 @@ pub(crate) fn expansion_sboxes(keys: usize) -> usize {
 }
 
 impl KeyExpansion {
-    /// Expands `keys` (16 bytes each, one after the other).
+    /// Expands `keys` (16, 24 or 32 bytes each, one after the other).
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless both shares have `16 · n` bytes, `n > 0`.
-    pub fn new(role: Role, sbox: Sbox, cx: Context, keys: Shares, ws: Workspace) -> Result<Self, ShareError> {
-        let n = keys.len() / 16;
+    /// [`ShareError::Length`] unless both shares hold whole keys, one at least.
+    pub fn new(
+        role: Role,
+        size: KeySize,
+        sbox: Sbox,
+        cx: Context,
+        keys: &Shares,
+        ws: Workspace,
+    ) -> Result<Self, ShareError> {
+        let n = (keys.len() / size.key_bytes()).max(1);
         for found in [keys.own.len(), keys.next.len()] {
-            if found != 16 * n.max(1) {
-                return Err(ShareError::Length {
-                    what: "a share of the keys",
-                    expected: 16 * n.max(1),
-                    found,
-                });
+            if found != size.key_bytes() * n {
+                let expected = size.key_bytes() * n;
+                return Err(ShareError::Length { what: "a share of the keys", expected, found });
             }
         }
+        let word = |share: &[u8], i: usize| -> Vec<u8> {
+            share.chunks_exact(size.key_bytes()).flat_map(|key| &key[4 * i..4 * i + 4]).copied().collect()
+        };
+        let words =
+            (0..size.words()).map(|i| Rep3 { own: word(&keys.own, i), next: word(&keys.next, i) }).collect();
         let machine = Machine::new(sbox, expansion_sboxes(n), cx, ws);
         let input = [vec![0; expansion_sboxes(n)], vec![0; expansion_sboxes(n)]];
-        Ok(KeyExpansion { role, machine, sbox, keys: n, rounds: vec![keys], input })
+        let lengths = sbox.messages(expansion_sboxes(n), size.expansion_steps()).collect();
+        Ok(KeyExpansion { role, machine, sbox, size, keys: n, lengths, words, input })
     }
 
     /// Hears what a verifier needs.
@@ -127,39 +212,61 @@ impl KeyExpansion {
     /// If the run has not finished (the caller's bug).
     #[must_use]
     pub fn into_keys(self) -> (ExpandedKeys, Workspace) {
-        assert_eq!(self.rounds.len(), ROUND_KEYS, "the key expansion has not finished");
-        let KeyExpansion { role, machine, keys, rounds, .. } = self;
-        (ExpandedKeys::with_constants(role, rounds, keys), machine.ws)
+        let KeyExpansion { role, machine, size, keys, words, .. } = self;
+        assert_eq!(words.len(), 4 * (size.rounds() + 1), "the key expansion has not finished");
+        let round = |words: &[Shares], s: usize| -> Vec<u8> {
+            let of_key = |k: usize| words.iter().flat_map(move |w| &w.pair()[s][4 * k..4 * k + 4]);
+            (0..keys).flat_map(of_key).copied().collect()
+        };
+        let rounds = words.chunks_exact(4).map(|w| Rep3 { own: round(w, 0), next: round(w, 1) }).collect();
+        (ExpandedKeys::with_constants(role, size, rounds, keys), machine.ws)
     }
 
-    /// RotWord of the last word of every key of the newest round.
-    fn rotate(&mut self) {
-        let last = &self.rounds[self.rounds.len() - 1];
+    /// The S-box inputs for the next word: the newest word, rotated where the next begins a key's length.
+    fn substitute(&mut self) {
+        let rotates = self.words.len().is_multiple_of(self.size.words());
+        let last = &self.words[self.words.len() - 1];
         for (input, share) in self.input.iter_mut().zip(last.pair()) {
-            for (x, key) in input.chunks_exact_mut(4).zip(share.chunks_exact(16)) {
-                x.copy_from_slice(&[key[13], key[14], key[15], key[12]]);
+            for (x, word) in input.chunks_exact_mut(4).zip(share.chunks_exact(4)) {
+                x.copy_from_slice(word);
+                if rotates {
+                    x.rotate_left(1);
+                }
             }
         }
     }
 
-    /// The next round key from the newest and SubWord's output.
+    /// The next word from SubWord's output, and all that follow without S-boxes.
     fn absorb(&mut self, arrived: Exchanged<'_>) {
         let mut bytes = std::mem::take(&mut self.machine.ws.bytes);
         let affine = self.machine.affine();
         let sub = self.machine.output(arrived, &mut bytes);
-        let constants = Constants { slot: self.role.constant_slot(), rcon: RCON[self.rounds.len() - 1] };
-        let last = &self.rounds[self.rounds.len() - 1];
-        let next = |s: usize| next_round(last.pair()[s], sub[s], affine, constants.of(s));
-        let round = Rep3 { own: next(0), next: next(1) };
-        self.rounds.push(round);
+        let (at, nk) = (self.words.len(), self.size.words());
+        let rcon = if at.is_multiple_of(nk) { RCON[at / nk - 1] } else { 0 };
+        let constants = Constants { slot: self.role.constant_slot(), rcon };
+        let next = |s: usize| next_word(self.words[at - nk].pair()[s], sub[s], affine, constants.of(s));
+        self.words.push(Rep3 { own: next(0), next: next(1) });
         self.machine.ws.bytes = bytes;
+        while self.words.len() < 4 * (self.size.rounds() + 1) && !self.substitutes(self.words.len()) {
+            let (last, before) = (&self.words[self.words.len() - 1], &self.words[self.words.len() - nk]);
+            let mut word = before.clone();
+            xor_into(&mut word.own, &last.own);
+            xor_into(&mut word.next, &last.next);
+            self.words.push(word);
+        }
+    }
+
+    /// Whether word `i` takes S-boxes.
+    fn substitutes(&self, i: usize) -> bool {
+        let nk = self.size.words();
+        i.is_multiple_of(nk) || (nk > 6 && i % nk == 4)
     }
 }
 
 /// Rcon of FIPS-197 for rounds 1…10.
 const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// Public constants of one round, which only share 0 carries.
+/// Public constants of one word, which only share 0 carries.
 struct Constants {
     slot: Option<usize>,
     rcon: u8,
@@ -177,41 +284,36 @@ fn sbox_linear(x: u8) -> u8 {
     x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4)
 }
 
-fn next_round(last: &[u8], sub: &[u8], affine: bool, constants: [u8; 4]) -> Vec<u8> {
-    let mut out = last.to_vec();
-    for (key, sub) in out.chunks_exact_mut(16).zip(sub.chunks_exact(4)) {
-        for i in 0..4 {
-            key[i] ^= constants[i] ^ if affine { sbox_linear(sub[i]) } else { sub[i] };
-        }
-        for i in 4..16 {
-            key[i] ^= key[i - 4];
-        }
-    }
-    out
+fn next_word(before: &[u8], sub: &[u8], affine: bool, constants: [u8; 4]) -> Vec<u8> {
+    let word = |(i, (x, sub)): (usize, (&u8, &u8))| {
+        x ^ constants[i % 4] ^ if affine { sbox_linear(*sub) } else { *sub }
+    };
+    before.iter().zip(sub).enumerate().map(word).collect()
 }
 
 impl Executor for KeyExpansion {
     fn layers(&self) -> usize {
-        10 * self.sbox.rounds()
+        self.lengths.len()
     }
 
     fn message_bytes(&self, layer: usize) -> usize {
-        self.sbox.message_bytes(layer % self.sbox.rounds(), expansion_sboxes(self.keys))
+        self.lengths[layer]
     }
 
     fn step_name(&self, layer: usize) -> &'static str {
-        self.sbox.step_name(layer % self.sbox.rounds())
+        self.sbox.name_of(layer)
     }
 
     fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let k = layer % self.sbox.rounds();
-        if k > 0 {
-            return self.machine.next(k, arrived, message);
+        let steps = self.size.expansion_steps();
+        match self.sbox.turn(layer) {
+            Turn::Prepare(k) => return self.machine.prepare(k, steps, arrived, message),
+            Turn::Sbox(0, 0) if layer > 0 => self.machine.prepare(layer, steps, arrived, &mut []),
+            Turn::Sbox(0, 0) => {}
+            Turn::Sbox(_, 0) => self.absorb(arrived),
+            Turn::Sbox(_, k) => return self.machine.next(k, arrived, message),
         }
-        if layer > 0 {
-            self.absorb(arrived);
-        }
-        self.rotate();
+        self.substitute();
         self.machine.first(plain_source([&self.input[0], &self.input[1]]), message);
     }
 

@@ -17,9 +17,11 @@
 
 mod aes;
 mod boolean;
+mod circuit;
 mod field;
 mod kernels;
 mod keys;
+mod layers;
 mod multiply;
 mod record;
 mod role;
@@ -28,7 +30,8 @@ mod session;
 mod share;
 
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
-pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion};
+pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words, plane_bytes};
+pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
 pub use multiply::{Field, Multiply};
 pub use record::{Place, Record, Unit};
 pub use role::Role;

@@ -1,12 +1,15 @@
 //! The S-boxes: names, layers, message lengths, and the state of one batch between two exchanges.
 
-use crate::boolean::{self, CIRCUIT};
+use crate::boolean::{Lookup, ONE_HOT, circuit};
 use crate::kernels::{
     Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
     TowerInverse, TowerNorm, TowerSix,
 };
+use crate::layers::{Slots, Told};
+use crate::{Role, xor_into};
 use hushwire_aes::Backend;
 use hushwire_block::Buffer;
+use hushwire_circuit::input_slot;
 use hushwire_prg::{Address, Prss};
 use hushwire_wire::drive::Exchanged;
 
@@ -19,11 +22,16 @@ pub enum Sbox {
     Gf256,
     /// Boyar–Peralta's 32 ANDs: 32 bits, 6 rounds.
     Bp32,
+    /// Boyar–Peralta's 34 ANDs in four layers: 34 bits, 4 rounds.
+    Depth4,
+    /// The characteristic vector of a random byte, prepared (247 bits), and the table looked up at the opened distance
+    /// from it: 8 bits, 1 round.
+    Lut256,
 }
 
 impl Sbox {
     /// Every S-box.
-    pub const ALL: [Sbox; 3] = [Sbox::Tower, Sbox::Gf256, Sbox::Bp32];
+    pub const ALL: [Sbox; 5] = [Sbox::Tower, Sbox::Gf256, Sbox::Bp32, Sbox::Depth4, Sbox::Lut256];
 
     /// The name on the command line, in reports and in session parameters.
     #[must_use]
@@ -32,6 +40,8 @@ impl Sbox {
             Sbox::Tower => "tower",
             Sbox::Gf256 => "gf256",
             Sbox::Bp32 => "bp32",
+            Sbox::Depth4 => "depth4",
+            Sbox::Lut256 => "lut256",
         }
     }
 
@@ -39,18 +49,30 @@ impl Sbox {
     #[must_use]
     pub const fn rounds(self) -> usize {
         match self {
-            Sbox::Tower => 4,
+            Sbox::Tower | Sbox::Depth4 => 4,
             Sbox::Gf256 => 3,
             Sbox::Bp32 => 6,
+            Sbox::Lut256 => 1,
         }
     }
 
-    /// Bits that each party sends for one S-box.
+    /// Rounds that prepare a batch, once for all of its S-box layers, before its inputs matter.
+    #[must_use]
+    pub const fn prepared_rounds(self) -> usize {
+        match self {
+            Sbox::Lut256 => 3,
+            _ => 0,
+        }
+    }
+
+    /// Bits that each party sends for one S-box, preparation included.
     #[must_use]
     pub const fn bits(self) -> u64 {
         match self {
             Sbox::Tower => 20,
             Sbox::Gf256 | Sbox::Bp32 => 32,
+            Sbox::Depth4 => 34,
+            Sbox::Lut256 => 247 + 8,
         }
     }
 
@@ -59,23 +81,62 @@ impl Sbox {
         match (self, k) {
             (Sbox::Tower, 0..=2) => n / 2,
             (Sbox::Gf256, 1) => 2 * n,
-            (Sbox::Tower | Sbox::Gf256, _) => n,
-            (Sbox::Bp32, _) => CIRCUIT.phases[k].ands.len() * (n / 8),
+            _ => circuit(self).map_or(n, |c| c.layers()[k].ands.len() * (n / 8)),
         }
+    }
+
+    /// Bytes of the message of preparing round `k` for `times` S-box layers of `n` S-boxes.
+    pub(crate) fn prepared_bytes(self, k: usize, n: usize, times: usize) -> usize {
+        debug_assert!(self == Sbox::Lut256, "only lut256 prepares");
+        times * ONE_HOT.layers()[k].ands.len() * (n / 8)
+    }
+
+    /// Lengths of all messages of `times` S-box layers of `n` S-boxes, in order.
+    pub(crate) fn messages(self, n: usize, times: usize) -> impl Iterator<Item = usize> {
+        let prepared = (0..self.prepared_rounds()).map(move |k| self.prepared_bytes(k, n, times));
+        prepared.chain((0..times * self.rounds()).map(move |k| self.message_bytes(k % self.rounds(), n)))
     }
 
     pub(crate) fn step_name(self, k: usize) -> &'static str {
         match self {
             Sbox::Tower => ["tower norm", "tower v^6", "tower v^14", "tower inverse"][k],
             Sbox::Gf256 => ["gf256 x^3", "gf256 x^15", "gf256 x^254"][k],
-            Sbox::Bp32 => [
-                "bp32 layer 1",
-                "bp32 layer 2",
-                "bp32 layer 3",
-                "bp32 layer 4",
-                "bp32 layer 5",
-                "bp32 layer 6",
+            Sbox::Bp32 | Sbox::Depth4 => [
+                "S-box layer 1",
+                "S-box layer 2",
+                "S-box layer 3",
+                "S-box layer 4",
+                "S-box layer 5",
+                "S-box layer 6",
             ][k],
+            Sbox::Lut256 => "lut256 opening",
+        }
+    }
+}
+
+/// What a layer of a batch of S-box layers is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Round `.0` of the preparation.
+    Prepare(usize),
+    /// Round `1` of S-box layer `0`.
+    Sbox(usize, usize),
+}
+
+impl Sbox {
+    /// Layer `layer` of a batch.
+    pub(crate) fn turn(self, layer: usize) -> Turn {
+        match layer.checked_sub(self.prepared_rounds()) {
+            None => Turn::Prepare(layer),
+            Some(k) => Turn::Sbox(k / self.rounds(), k % self.rounds()),
+        }
+    }
+
+    /// The step's name, as [`hushwire_wire::drive::Executor::step_name`].
+    pub(crate) fn name_of(self, layer: usize) -> &'static str {
+        match self.turn(layer) {
+            Turn::Prepare(_) => "lut256 characteristic vectors",
+            Turn::Sbox(_, k) => self.step_name(k),
         }
     }
 }
@@ -101,6 +162,8 @@ impl std::str::FromStr for Sbox {
 /// What a batch's local steps draw on: kernels, zero-shares, and where in them the batch is.
 #[derive(Clone)]
 pub struct Context {
+    /// Whose steps they are.
+    pub role: Role,
     /// The tier that kernels run with (LOCAL).
     pub backend: Backend,
     /// Zero-shares of this session.
@@ -114,7 +177,10 @@ pub struct Context {
 pub struct Workspace {
     kept: [Buffer; 2],
     norm: [Buffer; 2],
-    wires: Buffer,
+    slots: Slots,
+    /// What [`Sbox::Lut256`] prepared: characteristic vectors for each S-box layer, and their bytes.
+    vectors: Vec<Slots>,
+    random: [Buffer; 2],
     pub(crate) bytes: [Buffer; 2],
     pub(crate) state: [Buffer; 2],
 }
@@ -143,6 +209,8 @@ pub(crate) struct Machine {
     word: u64,
     /// Layers so far, for the verifier.
     layer: usize,
+    /// S-box layers that [`Sbox::Lut256`] has looked up.
+    looked_up: usize,
     pub(crate) ws: Workspace,
     pub(crate) rec: Option<Box<dyn crate::record::Record>>,
 }
@@ -160,18 +228,14 @@ impl Machine {
                 resize(&mut ws.kept, n);
                 resize(&mut ws.norm, n / 2);
             }
-            Sbox::Gf256 => resize(&mut ws.kept, n),
-            Sbox::Bp32 => {
-                resize(&mut ws.kept, n);
-                ws.wires.set_len(2 * CIRCUIT.slots * (n / 8));
-            }
+            _ => resize(&mut ws.kept, n),
         }
-        Machine { sbox, n, cx, word: 0, layer: 0, ws, rec: None }
+        Machine { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
     }
 
     /// Whether what [`Machine::output`] gives still lacks the S-box's linear part.
     pub(crate) fn affine(&self) -> bool {
-        self.sbox != Sbox::Bp32
+        matches!(self.sbox, Sbox::Tower | Sbox::Gf256)
     }
 
     /// What the last round brought, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
@@ -181,26 +245,75 @@ impl Machine {
             return [arrived.own, arrived.next];
         }
         resize(into, self.n);
-        self.cx.backend.run(boolean::Run {
-            layer: self.layer,
-            phase: self.sbox.rounds(),
-            input: [arrived.own, arrived.next],
-            wires: &mut self.ws.wires,
-            message: &mut [],
-            output: muts(into),
-            plane: self.n / 8,
-            rec: None,
-        });
+        let messages = [arrived.own, arrived.next];
+        if let Some(circuit) = circuit(self.sbox) {
+            let last = &circuit.layers()[circuit.depth()];
+            self.ws.slots.layer(&self.cx, last, self.layer, messages, &mut [], None);
+            self.ws.slots.unslice(&self.cx, circuit.output_slots(), muts(into));
+        } else {
+            // The sum of the two shares that this party held, and the third.
+            let opened = &mut self.ws.kept[0];
+            xor_into(opened, arrived.next);
+            let vectors = &self.ws.vectors[self.looked_up];
+            self.cx.backend.run(Lookup { vectors, opened, output: muts(into) });
+            self.looked_up += 1;
+        }
         refs(into)
+    }
+
+    /// Round `k` of what comes before all S-box layers, of which there will be `times`.
+    pub(crate) fn prepare(&mut self, k: usize, times: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let plane = self.n / 8;
+        if k == 0 {
+            self.draw(times);
+        }
+        if !message.is_empty() {
+            self.zero_words(message, 0, 0..message.len());
+            self.randomness(message);
+        }
+        let layer = &ONE_HOT.layers()[k];
+        let (part, got) = (layer.ands.len() * plane, layer.products.len() * plane);
+        for (t, vectors) in self.ws.vectors[..times].iter_mut().enumerate() {
+            let arrived = [arrived.own, arrived.next].map(|m| &m[t * got..(t + 1) * got]);
+            let message = &mut message[t * part..(t + 1) * part];
+            let rec = self.rec.as_deref_mut().map(|rec| Told { rec, offset: t * part, bits: 8 });
+            vectors.layer(&self.cx, layer, self.layer, arrived, message, rec);
+        }
+        if !message.is_empty() {
+            self.sent(message);
+        }
+    }
+
+    /// Shared random bytes for every S-box, nobody's.
+    fn draw(&mut self, times: usize) {
+        let Workspace { random, vectors, .. } = &mut self.ws;
+        resize(random, times * self.n);
+        let [x, x_next] = muts(random);
+        // Of a random word, x_{i+1} is made with this party's own key, x_i with the one before.
+        self.cx.prss.random_words(self.cx.address, self.word, x_next, x);
+        self.word += (times * self.n).div_ceil(16) as u64;
+        vectors.resize_with(times.max(vectors.len()), Slots::default);
+        for (t, vectors) in vectors[..times].iter_mut().enumerate() {
+            vectors.begin(self.cx.role, &ONE_HOT, self.n / 8);
+            let range = t * self.n..(t + 1) * self.n;
+            vectors.slice(&self.cx, input_slot(0), [&random[0][range.clone()], &random[1][range]]);
+        }
     }
 
     /// Round 0: S-box inputs from `source`.
     pub(crate) fn first(&mut self, source: Source<'_>, message: &mut [u8]) {
         let backend = self.cx.backend;
-        if self.sbox == Sbox::Bp32 {
+        if !self.affine() {
             backend.run_bytes(Apply { source, out: muts(&mut self.ws.kept) });
-            self.boolean(0, None, message);
-            return;
+            return match circuit(self.sbox) {
+                Some(circuit) => {
+                    let Workspace { slots, kept, .. } = &mut self.ws;
+                    slots.begin(self.cx.role, circuit, self.n / 8);
+                    slots.slice(&self.cx, input_slot(0), refs(kept));
+                    self.boolean(0, [&[], &[]], message);
+                }
+                None => self.distance(message),
+            };
         }
         let sbox = self.sbox;
         self.masked(message, |ws, layer| match sbox {
@@ -213,8 +326,8 @@ impl Machine {
     pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (sbox, backend) = (self.sbox, self.cx.backend);
         let arrived = [arrived.own, arrived.next];
-        if sbox == Sbox::Bp32 {
-            return self.boolean(k, Some(arrived), message);
+        if !self.affine() {
+            return self.boolean(k, arrived, message);
         }
         self.masked(message, |ws, layer| match (sbox, k) {
             (Sbox::Tower, 1) => backend.run_bytes(Run(layer, TowerSix { arrived, norm: muts(&mut ws.norm) })),
@@ -227,20 +340,30 @@ impl Machine {
         });
     }
 
-    fn boolean(&mut self, phase: usize, arrived: Option<Pair<'_>>, message: &mut [u8]) {
+    fn boolean(&mut self, k: usize, arrived: Pair<'_>, message: &mut [u8]) {
+        let circuit = circuit(self.sbox).expect("a Boolean S-box");
         self.zero_words(message, 0, 0..message.len());
         self.randomness(message);
-        self.cx.backend.run(boolean::Run {
-            layer: self.layer,
-            phase,
-            input: arrived.unwrap_or(refs(&self.ws.kept)),
-            wires: &mut self.ws.wires,
-            message,
-            output: [&mut [], &mut []],
-            plane: self.n / 8,
-            rec: self.rec.as_deref_mut(),
-        });
+        let rec = self.rec.as_deref_mut().map(Told::all);
+        self.ws.slots.layer(&self.cx, &circuit.layers()[k], self.layer, arrived, message, rec);
         self.sent(message);
+    }
+
+    /// Opens how far the S-box inputs in `kept` are from the prepared bytes: the share that the left neighbour lacks
+    /// goes out, the sum of the two held here stays in `kept[0]`. The prepared bytes are uniform and nobody's, so that
+    /// the distance says nothing about the inputs.
+    fn distance(&mut self, message: &mut [u8]) {
+        let range = self.looked_up * self.n..(self.looked_up + 1) * self.n;
+        let Workspace { kept: [x, x_next], random, .. } = &mut self.ws;
+        xor_into(x, &random[0][range.clone()]);
+        xor_into(x_next, &random[1][range]);
+        message.copy_from_slice(x_next);
+        if let Some(rec) = &mut self.rec {
+            rec.opening(self.layer, [x, x_next]);
+            rec.message(self.layer, message);
+        }
+        xor_into(x, x_next);
+        self.layer += 1;
     }
 
     /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s range is that of

@@ -58,7 +58,12 @@ impl Session {
     /// What a batch draws on. No two batches of a session may share (`shard`, `lane`).
     #[must_use]
     pub fn context(&self, shard: u32, lane: u32) -> Context {
-        Context { backend: self.backend, prss: self.prss.clone(), address: Address { shard, lane } }
+        Context {
+            role: self.role,
+            backend: self.backend,
+            prss: self.prss.clone(),
+            address: Address { shard, lane },
+        }
     }
 
     /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in [`Session::context`].

@@ -1,10 +1,10 @@
 //! AES on shares against plain AES, for every S-box, key mode, capability set and batch; pinned wire traces.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_rep3::{
-    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, cost,
-    expansion_cost, open, share,
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace,
+    cost, expansion_cost, open, share,
 };
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
 use hushwire_wire::drive::Executor;
@@ -26,38 +26,52 @@ enum Keys {
 const MODES: [Keys; 4] = [Keys::PreExpanded, Keys::Expand, Keys::PerBlock, Keys::PerBlockExpand];
 
 /// An independent implementation.
-fn plain(keys: &[u8], blocks: &[u8]) -> Vec<u8> {
-    let one = keys.len() == 16;
+fn plain(size: KeySize, keys: &[u8], blocks: &[u8]) -> Vec<u8> {
+    let bytes = size.key_bytes();
+    let one = keys.len() == bytes;
     let mut out = blocks.to_vec();
     for (i, block) in out.chunks_exact_mut(16).enumerate() {
-        let key = &keys[if one { 0 } else { 16 * i }..][..16];
-        let cipher = aes::Aes128::new_from_slice(key).unwrap();
-        cipher.encrypt_block(block.try_into().unwrap());
+        let (key, block) = (&keys[if one { 0 } else { bytes * i }..][..bytes], block.try_into().unwrap());
+        match size {
+            KeySize::Aes128 => aes::Aes128::new_from_slice(key).unwrap().encrypt_block(block),
+            KeySize::Aes192 => aes::Aes192::new_from_slice(key).unwrap().encrypt_block(block),
+            KeySize::Aes256 => aes::Aes256::new_from_slice(key).unwrap().encrypt_block(block),
+        }
     }
     out
 }
 
-fn expanded(keys: &[u8]) -> Vec<u8> {
-    keys.chunks_exact(16)
-        .flat_map(|k| Aes128::new(k.try_into().unwrap()).round_keys().as_flattened().to_vec())
-        .collect()
+fn expanded(size: KeySize, keys: &[u8]) -> Vec<u8> {
+    let of = |k: &[u8]| match size {
+        KeySize::Aes128 => Aes128::new(k.try_into().unwrap()).round_keys().as_flattened().to_vec(),
+        KeySize::Aes192 => Aes192::new(k.try_into().unwrap()).round_keys().as_flattened().to_vec(),
+        KeySize::Aes256 => Aes256::new(k.try_into().unwrap()).round_keys().as_flattened().to_vec(),
+    };
+    keys.chunks_exact(size.key_bytes()).flat_map(of).collect()
 }
 
 /// Three parties' round keys under `mode`.
-fn round_keys(w: &[Session; 3], sbox: Sbox, mode: Keys, keys: &[u8]) -> [Arc<ExpandedKeys>; 3] {
-    let n = keys.len() / 16;
+fn round_keys(
+    w: &[Session; 3],
+    size: KeySize,
+    sbox: Sbox,
+    mode: Keys,
+    keys: &[u8],
+) -> [Arc<ExpandedKeys>; 3] {
+    let n = keys.len() / size.key_bytes();
     let parties: [usize; 3] = [0, 1, 2];
     if matches!(mode, Keys::PreExpanded | Keys::PerBlock) {
-        let shares = share(&mut prg(11, "keys"), &expanded(keys));
-        return parties.map(|i| Arc::new(ExpandedKeys::from_shares(Role::ALL[i], &shares[i], n).unwrap()));
+        let shares = share(&mut prg(11, "keys"), &expanded(size, keys));
+        return parties
+            .map(|i| Arc::new(ExpandedKeys::from_shares(Role::ALL[i], size, &shares[i], n).unwrap()));
     }
     let shares = share(&mut prg(12, "keys"), keys);
     let runs = parties.map(|i| {
-        KeyExpansion::new(Role::ALL[i], sbox, w[i].context(0, 1), shares[i].clone(), Workspace::default())
+        KeyExpansion::new(Role::ALL[i], size, sbox, w[i].context(0, 1), &shares[i], Workspace::default())
             .unwrap()
     });
-    assert_eq!(runs[0].bytes_sent(), expansion_cost(sbox, n).bytes_sent);
-    assert_eq!(runs[0].layers() as u64, expansion_cost(sbox, n).rounds);
+    assert_eq!(runs[0].bytes_sent(), expansion_cost(size, sbox, n).bytes_sent);
+    assert_eq!(runs[0].layers() as u64, expansion_cost(size, sbox, n).rounds);
     lockstep(runs).map(|k| Arc::new(k.into_keys().0))
 }
 
@@ -65,7 +79,7 @@ fn encrypt(w: &[Session; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: 
     let input = share(&mut prg(13, "input"), blocks);
     let runs = [0, 1, 2]
         .map(|i| AesBlocks::new(sbox, w[i].context(1, 0), keys[i].clone(), &input[i], Workspace::default()));
-    let declared = cost(sbox, blocks.len() / 16);
+    let declared = cost(keys[0].size(), sbox, blocks.len() / 16);
     assert_eq!((runs[0].layers() as u64, runs[0].bytes_sent()), (declared.rounds, declared.bytes_sent));
     lockstep(runs)
 }
@@ -81,15 +95,30 @@ fn opened(parties: &[AesBlocks; 3]) -> Vec<u8> {
 }
 
 fn check(backend: Backend, sbox: Sbox, mode: Keys, blocks: usize) {
-    let keys = noise(
-        blocks as u64,
-        if matches!(mode, Keys::PerBlock | Keys::PerBlockExpand) { 16 * blocks } else { 16 },
-    );
+    check_size(backend, KeySize::Aes128, sbox, mode, blocks);
+}
+
+fn check_size(backend: Backend, size: KeySize, sbox: Sbox, mode: Keys, blocks: usize) {
+    let keys = if matches!(mode, Keys::PerBlock | Keys::PerBlockExpand) { blocks } else { 1 };
+    let keys = noise(blocks as u64, size.key_bytes() * keys);
     let input = noise(1000 + blocks as u64, 16 * blocks);
     let w = world(5, backend);
-    let shared = round_keys(&w, sbox, mode, &keys);
+    let shared = round_keys(&w, size, sbox, mode, &keys);
     let out = opened(&encrypt(&w, sbox, &shared, &input));
-    assert!(out == plain(&keys, &input), "{backend:?} {sbox} {mode:?} {blocks} blocks");
+    assert!(out == plain(size, &keys, &input), "{backend:?} {size:?} {sbox} {mode:?} {blocks} blocks");
+}
+
+#[test]
+fn longer_keys_give_aes_192_and_256() {
+    for sbox in Sbox::ALL {
+        for size in [KeySize::Aes192, KeySize::Aes256] {
+            for mode in MODES {
+                for blocks in [1, 2, 39] {
+                    check_size(Backend::best(), size, sbox, mode, blocks);
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -117,8 +146,10 @@ fn longer_batches_give_aes() {
     for sbox in Sbox::ALL {
         check(Backend::best(), sbox, Keys::PerBlockExpand, 513);
         check(Backend::best().without_gfni(), sbox, Keys::PerBlock, 512);
-        check(Backend::best(), sbox, Keys::PreExpanded, 10_000);
-        check(Backend::best(), sbox, Keys::PerBlockExpand, 10_000);
+        // lut256 prepares 10 KiB a block.
+        let many = if sbox == Sbox::Lut256 { 1_000 } else { 10_000 };
+        check(Backend::best(), sbox, Keys::PreExpanded, many);
+        check(Backend::best(), sbox, Keys::PerBlockExpand, many);
     }
 }
 
@@ -140,7 +171,7 @@ fn fips_197_appendix_b_and_c() {
         for sbox in Sbox::ALL {
             for mode in [Keys::PreExpanded, Keys::Expand] {
                 let w = world(6, Backend::best());
-                let keys = round_keys(&w, sbox, mode, &key);
+                let keys = round_keys(&w, KeySize::Aes128, sbox, mode, &key);
                 assert_eq!(opened(&encrypt(&w, sbox, &keys, &input)), output, "{sbox} {mode:?}");
             }
         }
@@ -155,14 +186,14 @@ fn hex(s: &str) -> Vec<u8> {
 fn counters_wrap_and_give_a_keystream() {
     let key = noise(3, 16);
     let w = world(7, Backend::best());
-    let keys = round_keys(&w, Sbox::Tower, Keys::PreExpanded, &key);
+    let keys = round_keys(&w, KeySize::Aes128, Sbox::Tower, Keys::PreExpanded, &key);
     let first = u128::MAX - 2;
     let runs = [0, 1, 2].map(|i| {
         let (cx, ws) = (w[i].context(2, 0), Workspace::default());
         AesBlocks::counter(Role::ALL[i], Sbox::Tower, cx, keys[i].clone(), first, 9, ws)
     });
     let counters: Vec<u8> = (0..9).flat_map(|i| first.wrapping_add(i).to_be_bytes()).collect();
-    assert!(opened(&lockstep(runs)) == plain(&key, &counters));
+    assert!(opened(&lockstep(runs)) == plain(KeySize::Aes128, &key, &counters));
 }
 
 #[test]
@@ -170,7 +201,7 @@ fn workspaces_serve_batches_of_any_size_in_any_order() {
     let key = noise(3, 16);
     let w = world(8, Backend::best());
     for sbox in Sbox::ALL {
-        let keys = round_keys(&w, sbox, Keys::PreExpanded, &key);
+        let keys = round_keys(&w, KeySize::Aes128, sbox, Keys::PreExpanded, &key);
         let mut spare = [Workspace::default(), Workspace::default(), Workspace::default()];
         for (shard, blocks) in [40, 3, 700, 1].into_iter().enumerate() {
             let input = noise(blocks as u64, 16 * blocks);
@@ -180,17 +211,19 @@ fn workspaces_serve_batches_of_any_size_in_any_order() {
                 AesBlocks::new(sbox, cx, keys[i].clone(), &shares[i], std::mem::take(&mut spare[i]))
             });
             let done = lockstep(runs);
-            assert!(opened(&done) == plain(&key, &input), "{sbox}, {blocks} blocks");
+            assert!(opened(&done) == plain(KeySize::Aes128, &key, &input), "{sbox}, {blocks} blocks");
             spare = done.map(AesBlocks::into_workspace);
         }
     }
 }
 
 /// What party 0 sends, pinned: a change is a change of the wire and belongs under **Wire** in CHANGELOG.md.
-const TRACES: [(Sbox, &str, &str); 3] = [
+const TRACES: [(Sbox, &str, &str); 5] = [
     (Sbox::Tower, "52ca04ad03c7078c1306e2f539beffc8", "ebe81971e9cd9ac616ffb910596f264d"),
     (Sbox::Gf256, "5fd29de06e909e60e6ad2a3951d98515", "ed1b6bbff48530d81614e4366e1ec7c0"),
     (Sbox::Bp32, "2f2857a9431fde0729ad1057d62fd95c", "e979fd490527310c9f6e254aa5daafe9"),
+    (Sbox::Depth4, "7d18dd6549bc720e2f76b70cc591fbe0", "6a2f5007ce80fec2c74eff3117b1e1f0"),
+    (Sbox::Lut256, "dfe8e007c01d7bc3ef8dff8fdc524987", "9ec1d9edadf198642d373b9e4ea02cc0"),
 ];
 
 fn traces(backend: Backend, sbox: Sbox) -> [String; 2] {
@@ -200,11 +233,12 @@ fn traces(backend: Backend, sbox: Sbox) -> [String; 2] {
     let expansions = [0, 1, 2].map(|i| {
         let cx = w[i].context(0, 1);
         Traced::new(
-            KeyExpansion::new(Role::ALL[i], sbox, cx, shares[i].clone(), Workspace::default()).unwrap(),
+            KeyExpansion::new(Role::ALL[i], KeySize::Aes128, sbox, cx, &shares[i], Workspace::default())
+                .unwrap(),
         )
     });
     let expansion = lockstep(expansions)[0].digest();
-    let keys = round_keys(&w, sbox, Keys::PreExpanded, &key);
+    let keys = round_keys(&w, KeySize::Aes128, sbox, Keys::PreExpanded, &key);
     let shares = share(&mut prg(4, "input"), &input);
     let runs = [0, 1, 2].map(|i| {
         let cx = w[i].context(1, 0);
@@ -225,14 +259,21 @@ fn wire_bytes_are_pinned_and_do_not_depend_on_the_tier() {
 #[test]
 fn shares_of_wrong_lengths_are_refused() {
     let short = Shares { own: vec![0; EXPANDED_BYTES - 1], next: vec![0; EXPANDED_BYTES] };
-    let e = ExpandedKeys::from_shares(Role::ALL[0], &short, 1).err().unwrap();
+    let e = ExpandedKeys::from_shares(Role::ALL[0], KeySize::Aes128, &short, 1).err().unwrap();
     assert!(e.to_string().contains("175") && e.to_string().contains("176"), "{e}");
     assert!(Shares::from_bytes(&[0; 31], 16).is_err());
     assert!(open([&[0; 2], &[0; 3], &[0; 2]]).is_err());
     let uneven = Shares { own: vec![0; 16], next: vec![0; 17] };
     let w = world(1, Backend::best());
     assert!(
-        KeyExpansion::new(Role::ALL[0], Sbox::Tower, w[0].context(0, 0), uneven, Workspace::default())
-            .is_err()
+        KeyExpansion::new(
+            Role::ALL[0],
+            KeySize::Aes128,
+            Sbox::Tower,
+            w[0].context(0, 0),
+            &uneven,
+            Workspace::default()
+        )
+        .is_err()
     );
 }

@@ -3,8 +3,8 @@
 use hushwire_aes::{Aes128, Backend};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, Shares, Workspace, cost, expansion_cost,
-    open, open_to_all, open_to_party, share,
+    AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace, cost,
+    expansion_cost, open, open_to_all, open_to_party, share,
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
 use hushwire_wire::drive::{Lane, Work, pipeline};
@@ -78,12 +78,19 @@ fn encrypt_over(
         first.tap(meter.tap());
         let mut first = Lane::new(first);
         let key = key_shares[role.index()].clone();
-        let expansion =
-            KeyExpansion::new(role, sbox, session.context(u32::MAX, 0), key, Workspace::default()).unwrap();
+        let expansion = KeyExpansion::new(
+            role,
+            KeySize::Aes128,
+            sbox,
+            session.context(u32::MAX, 0),
+            &key,
+            Workspace::default(),
+        )
+        .unwrap();
         let (keys, ws) = first.run(expansion).unwrap().into_keys();
         assert_eq!(
             meter.take().cost(),
-            expansion_cost(sbox, 1),
+            expansion_cost(KeySize::Aes128, sbox, 1),
             "{role}: declared and measured key expansion"
         );
         let mut work = Batches {
@@ -105,7 +112,7 @@ fn encrypt_over(
         }
         pipeline(&mut lanes, &mut work).unwrap();
         let reading = meter.reading();
-        let declared = cost(sbox, blocks);
+        let declared = cost(KeySize::Aes128, sbox, blocks);
         assert_eq!(
             reading.bytes_sent(),
             chunks as u64 * declared.bytes_sent,

@@ -1,8 +1,10 @@
 //! The verifier's place, the primitive products, and what messages look like to the one who receives them.
 
 use hushwire_aes::Backend;
+use hushwire_circuit::{Builder, Program};
 use hushwire_rep3::{
-    AesBlocks, ExpandedKeys, Field, Multiply, Place, Record, Role, Sbox, Unit, Workspace, open, share,
+    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeySize, Multiply, Place, Record, Role,
+    Sbox, Unit, Workspace, open, plane_bytes, share,
 };
 use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use std::sync::{Arc, Mutex};
@@ -69,6 +71,7 @@ fn products_in_every_field() {
 struct Layer {
     mask: Vec<u8>,
     products: Vec<(Place, [Vec<u8>; 4])>,
+    opened: Option<[Vec<u8>; 2]>,
     message: Vec<u8>,
 }
 
@@ -83,6 +86,11 @@ impl Record for Log {
     }
     fn product(&mut self, layer: usize, place: Place, x: [&[u8]; 2], y: [&[u8]; 2]) {
         self.0.lock().unwrap()[layer].products.push((place, [x[0], x[1], y[0], y[1]].map(<[u8]>::to_vec)));
+    }
+    fn opening(&mut self, layer: usize, shares: [&[u8]; 2]) {
+        let mut log = self.0.lock().unwrap();
+        assert_eq!(log.len(), layer, "layers come in order");
+        log.push(Layer { opened: Some(shares.map(<[u8]>::to_vec)), ..Layer::default() });
     }
     fn message(&mut self, layer: usize, message: &[u8]) {
         self.0.lock().unwrap()[layer].message = message.to_vec();
@@ -100,7 +108,9 @@ fn a_verifier_hears_all_that_a_message_was_made_of() {
                 let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));
                 let logs = [Log::default(), Log::default(), Log::default()];
                 let runs = [0, 1, 2].map(|i| {
-                    let keys = Arc::new(ExpandedKeys::from_shares(Role::ALL[i], &keys[i], 1).unwrap());
+                    let keys = Arc::new(
+                        ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap(),
+                    );
                     let mut run =
                         AesBlocks::new(sbox, w[i].context(0, 0), keys, &input[i], Workspace::default());
                     run.record(Box::new(logs[i].clone()));
@@ -108,7 +118,7 @@ fn a_verifier_hears_all_that_a_message_was_made_of() {
                 });
                 lockstep(runs);
                 let logs = logs.map(|l| l.0.lock().unwrap().clone());
-                assert_eq!(logs[0].len(), 10 * sbox.rounds());
+                assert_eq!(logs[0].len(), sbox.prepared_rounds() + 10 * sbox.rounds());
                 for layer in 0..logs[0].len() {
                     check_layer(logs.each_ref().map(|l| &l[layer]));
                 }
@@ -117,20 +127,66 @@ fn a_verifier_hears_all_that_a_message_was_made_of() {
     }
 }
 
+/// A small circuit with layers of different sizes: a chain of ANDs beside a wide layer.
+fn circuit() -> Program {
+    let mut g = Builder::new();
+    let a = g.input(9);
+    let mut out: Vec<_> = a.windows(2).map(|w| g.and(w[0], w[1])).collect();
+    let chain = out.clone().into_iter().fold(a[8], |x, y| g.and(x, y));
+    out.push(chain);
+    Program::flat("chain", &g.finish(&[out]))
+}
+
+#[test]
+fn a_verifier_hears_circuits_of_few_and_many_instances() {
+    let program = Arc::new(circuit());
+    for instances in [1, 3, 7, 8, 77, 600] {
+        let w = world(3, Backend::best());
+        let input = share(&mut prg(2, "input"), &noise(2, program.input_bits() * plane_bytes(instances)));
+        let logs = [Log::default(), Log::default(), Log::default()];
+        let runs = [0, 1, 2].map(|i| {
+            let (cx, ws) = (w[i].context(0, 0), CircuitWorkspace::default());
+            let mut run =
+                CircuitBatch::new(Role::ALL[i], program.clone(), cx, &input[i], instances, ws).unwrap();
+            run.record(Box::new(logs[i].clone()));
+            run
+        });
+        lockstep(runs);
+        let logs = logs.map(|l| l.0.lock().unwrap().clone());
+        assert_eq!(logs[0].len(), program.depth());
+        for layer in 0..logs[0].len() {
+            check_layer(logs.each_ref().map(|l| &l[layer]));
+        }
+    }
+}
+
 fn check_layer(parties: [&Layer; 3]) {
+    if parties[0].opened.is_some() {
+        for (i, party) in parties.iter().enumerate() {
+            let of = |i: usize| parties[i].opened.as_ref().expect("all parties open");
+            assert!(party.message == of(i)[1] && of(i)[1] == of((i + 1) % 3)[0]);
+        }
+        return;
+    }
     for (i, layer) in parties.iter().enumerate() {
         let mut message = layer.mask.clone();
         for (place, [xl, xr, yl, yr]) in &layer.products {
             for j in 0..xl.len() {
                 let z = match place.unit {
-                    Unit::Bits => xl[j] & (yl[j] ^ yr[j]) ^ xr[j] & yl[j],
+                    Unit::Bits | Unit::FewBits { .. } => xl[j] & (yl[j] ^ yr[j]) ^ xr[j] & yl[j],
                     _ => gf256(xl[j], yl[j] ^ yr[j]) ^ gf256(xr[j], yl[j]),
                 };
-                message[place.offset + j] ^= match place.unit {
-                    Unit::Bits | Unit::Byte => z,
-                    Unit::LowNibble => project(z),
-                    Unit::HighNibble => project(z) << 4,
-                };
+                match place.unit {
+                    Unit::Bits | Unit::Byte => message[place.offset + j] ^= z,
+                    Unit::LowNibble => message[place.offset + j] ^= project(z),
+                    Unit::HighNibble => message[place.offset + j] ^= project(z) << 4,
+                    Unit::FewBits { first, bits } => {
+                        for b in 0..usize::from(bits) {
+                            let bit = 8 * place.offset + usize::from(first) + b;
+                            message[bit / 8] ^= (z >> b & 1) << (bit % 8);
+                        }
+                    }
+                }
             }
         }
         assert!(message == layer.message, "the record does not explain what was sent");
@@ -165,7 +221,9 @@ fn messages_are_masked() {
                 let input = share(&mut prg(2, "input"), &[0; 16 * 64]);
                 let log = Log::default();
                 let runs = [0, 1, 2].map(|i| {
-                    let keys = Arc::new(ExpandedKeys::from_shares(Role::ALL[i], &keys[i], 1).unwrap());
+                    let keys = Arc::new(
+                        ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap(),
+                    );
                     let mut run =
                         AesBlocks::new(sbox, w[i].context(0, 0), keys, &input[i], Workspace::default());
                     if i == 0 {

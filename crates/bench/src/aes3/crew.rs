@@ -7,7 +7,7 @@ use std::{
 };
 
 use hushwire_aes::Backend;
-use hushwire_rep3::{ExpandedKeys, KeyExpansion, Sbox, Session, Shares, Workspace};
+use hushwire_rep3::{ExpandedKeys, KeyExpansion, KeySize, Sbox, Session, Shares, Workspace};
 use hushwire_wire::Meter;
 
 use super::{
@@ -121,7 +121,7 @@ pub(super) fn expansion(
     serial: u32,
 ) -> Result<KeyExpansion, BoxError> {
     let cx = session.context(serial, KEY_ADDRESS);
-    Ok(KeyExpansion::new(session.role(), sbox, cx, key.clone(), Workspace::default())?)
+    Ok(KeyExpansion::new(session.role(), KeySize::Aes128, sbox, cx, key, Workspace::default())?)
 }
 
 /// One party's round keys, for all its threads.

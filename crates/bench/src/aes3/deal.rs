@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use hushwire_aes::{Aes128, Backend};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{ExpandedKeys, Role, Shares, open, share};
+use hushwire_rep3::{ExpandedKeys, KeySize, Role, Shares, open, share};
 
 use super::grid::{Cut, KeyMode};
 use crate::BoxError;
@@ -77,7 +77,7 @@ fn expanded(prg: &mut Prg, backend: Backend, keys: &[[u8; 16]]) -> Result<[Arc<E
     let dealt = share(prg, &rounds);
     let mut out = Vec::new();
     for (role, shares) in Role::ALL.into_iter().zip(&dealt) {
-        out.push(Arc::new(ExpandedKeys::from_shares(role, shares, keys.len())?));
+        out.push(Arc::new(ExpandedKeys::from_shares(role, KeySize::Aes128, shares, keys.len())?));
     }
     out.try_into().map_err(|_| "not three parties' keys".into())
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use hushwire_aes::Backend;
-use hushwire_rep3::{Sbox, cost, expansion_cost, zero_words};
+use hushwire_rep3::{KeySize, Sbox, cost, expansion_cost, zero_words};
 
 use super::grid::{KeyMode, Point};
 use crate::{
@@ -47,7 +47,7 @@ pub(super) fn of(
     })?;
     let link = format!("{sbox} over three flows");
     let link_bound = ctx.limit(&link, Unit::BLOCKS_PER_S, |_| {
-        let all_parties = count(3 * cost(sbox, MANY).bytes_sent) / count(MANY as u64);
+        let all_parties = count(3 * cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
         Ok(bytes_per_s / all_parties)
     })?;
     Ok(if link_bound < bound { link } else { prf })
@@ -55,7 +55,7 @@ pub(super) fn of(
 
 /// PRF calls of all three parties for a batch: two for every word that each of them draws.
 fn prf_blocks(sbox: Sbox, blocks: usize) -> u64 {
-    3 * 2 * zero_words(sbox, blocks)
+    3 * 2 * zero_words(KeySize::Aes128, sbox, blocks)
 }
 
 /// The time of one block: over TCP its round trips, in one process its PRF.
@@ -71,7 +71,7 @@ fn one_block(
         let mut name = format!("PRF of one block with {}", point.sbox);
         if point.key == KeyMode::Expand {
             // A message of the expansion of one key fits in a word.
-            calls += 3 * 2 * expansion_cost(point.sbox, 1).rounds;
+            calls += 3 * 2 * expansion_cost(KeySize::Aes128, point.sbox, 1).rounds;
             name += " and its key";
         }
         ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(calls) / peak))?;

@@ -1,0 +1,120 @@
+//! What can go wrong with a job: who, during what, why, and what to do.
+
+use hushwire_wire::NetError;
+use std::{fmt, io, path::Path};
+
+/// What sort of thing is to blame; commands turn it into their exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A bug of ours.
+    Internal,
+    /// What was asked for makes no sense.
+    Usage,
+    /// A party, a peer, or the network.
+    Network,
+    /// A file that cannot be used.
+    File,
+    /// It would work, and would not be safe.
+    Refused,
+}
+
+/// A job that could not be read, or did not end well.
+#[derive(Clone, Debug, thiserror::Error)]
+pub struct JobError {
+    /// Who failed, as `party 1`; empty where it is this program and nobody else takes part yet.
+    pub who: String,
+    /// What was under way.
+    pub step: String,
+    /// What went wrong.
+    pub cause: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// What sort of failure it is.
+    pub kind: Kind,
+    /// Probably only the consequence of another member's failure, whose error says more.
+    pub consequence: bool,
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.who.is_empty() {
+            write!(f, "{} failed during ", self.who)?;
+        }
+        write!(f, "{}: {}; {}", self.step, self.cause, self.remedy)
+    }
+}
+
+impl JobError {
+    /// An error without a name of its own.
+    pub fn new(
+        kind: Kind,
+        step: impl fmt::Display,
+        cause: impl fmt::Display,
+        remedy: impl fmt::Display,
+    ) -> Self {
+        let (step, cause, remedy) = (step.to_string(), cause.to_string(), remedy.to_string());
+        Self { who: String::new(), step, cause, remedy, kind, consequence: false }
+    }
+
+    /// What was asked for makes no sense.
+    pub fn usage(step: impl fmt::Display, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
+        Self::new(Kind::Usage, step, cause, remedy)
+    }
+
+    /// A bug of ours.
+    pub fn internal(step: impl fmt::Display, cause: impl fmt::Display) -> Self {
+        Self::new(Kind::Internal, step, cause, "please report this with the job")
+    }
+
+    /// A file that is not as it should be. `doing` is `read`, `write`, ….
+    pub fn file(doing: &str, path: &Path, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
+        Self::new(Kind::File, format!("cannot {doing} {}", path.display()), cause, remedy)
+    }
+
+    /// The operating system's refusal, with a remedy where one is known.
+    #[must_use]
+    pub fn io(doing: &str, path: &Path, source: &io::Error) -> Self {
+        use io::ErrorKind as K;
+        let remedy = match source.kind() {
+            K::NotFound => "check the spelling and that its directory exists",
+            K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
+            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
+                "free space on that disk, or name a file on another one; nothing was kept"
+            }
+            K::IsADirectory => "name a file in it",
+            K::NotADirectory => "name a directory, or move that file away",
+            _ => "see what the system says about that disk",
+        };
+        Self::file(doing, path, source, remedy)
+    }
+
+    /// Names who failed, unless that is known already.
+    #[must_use]
+    pub fn of(mut self, who: impl fmt::Display) -> Self {
+        if self.who.is_empty() {
+            self.who = who.to_string();
+        }
+        self
+    }
+
+    /// Puts a step in front, where there is none yet.
+    #[must_use]
+    pub fn during(mut self, step: &str) -> Self {
+        if self.step.is_empty() {
+            step.clone_into(&mut self.step);
+        }
+        self
+    }
+}
+
+/// `party 1: closed the link during layer 3: its process …; read its own error`, taken apart again.
+impl From<NetError> for JobError {
+    fn from(e: NetError) -> Self {
+        let whole = e.to_string();
+        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
+        let kind = if matches!(e, NetError::Config { .. }) { Kind::Usage } else { Kind::Network };
+        let consequence =
+            matches!(e, NetError::Closed { .. } | NetError::Dropped { .. } | NetError::Stalled { .. });
+        Self { consequence, ..Self::new(kind, "", cause, remedy) }
+    }
+}

@@ -1,0 +1,268 @@
+//! The job file: what is computed, on whose inputs, for whom. Every member has the same.
+
+use crate::{
+    JobError, Member,
+    member::check_name,
+    suggest,
+    toml_file::{Section, Source, Value},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+/// The protocols that there are.
+pub const PROTOCOLS: [&str; 1] = ["rep3"];
+/// The most instances of one job.
+pub const MOST_INSTANCES: u64 = 1 << 40;
+
+/// Where the circuit comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CircuitSource {
+    /// A built-in with its parameters, as `less:32`.
+    Builtin(String),
+    /// A Bristol file, of the old format or Fashion.
+    File(PathBuf),
+}
+
+impl fmt::Display for CircuitSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin(name) => f.write_str(name),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Which end of a hexadecimal value or record is wire 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BitOrderChoice {
+    /// Least significant for built-ins and Fashion files, most significant for files of the old format.
+    #[default]
+    Auto,
+    /// Wire 0 is the least significant bit.
+    Lsb,
+    /// Wire 0 is the most significant bit.
+    Msb,
+}
+
+impl BitOrderChoice {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Lsb, Self::Msb];
+
+    /// Its name in files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Lsb => "lsb",
+            Self::Msb => "msb",
+        }
+    }
+}
+
+impl FromStr for BitOrderChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name);
+            format!("{text:?} is no bit order; {}", suggest::remedy(text, &names))
+        })
+    }
+}
+
+/// One input of the circuit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// What party files call it.
+    pub name: String,
+    /// Who brings it.
+    pub from: Member,
+    /// Hexadecimal digits that `local run` takes when nothing else is given; no part of the plan.
+    pub sample: Option<String>,
+}
+
+/// One output of the circuit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// What party files call it.
+    pub name: String,
+    /// Who learns it.
+    pub to: Vec<Member>,
+}
+
+/// How the work is cut: the same at every party, whatever its machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Instances that are computed at once on a lane.
+    pub batch: Option<u32>,
+    /// Compute threads of each party.
+    pub threads: Option<u16>,
+    /// Batches in flight on each thread.
+    pub lanes: Option<u16>,
+}
+
+/// A job, as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// How the parties compute.
+    pub protocol: String,
+    /// What they compute.
+    pub circuit: CircuitSource,
+    /// How values are written.
+    pub bit_order: BitOrderChoice,
+    /// How many times, on as many inputs.
+    pub instances: u64,
+    /// One for each of the circuit's, in order.
+    pub inputs: Vec<Input>,
+    /// One for each of the circuit's, in order.
+    pub outputs: Vec<Output>,
+    /// How the work is cut.
+    pub parameters: Parameters,
+}
+
+impl Job {
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::read(path)?)
+    }
+
+    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, JobError> {
+        let mut top = source.sections()?;
+        let protocol = top.need("protocol", "protocol = \"rep3\"")?;
+        let protocol = protocol.parsed(check_protocol, "write protocol = \"rep3\"")?;
+        let circuit = circuit(&mut top)?;
+        let bit_order = top.take("bit-order");
+        let bit_order =
+            bit_order.map(|v| v.parsed(str::parse, "write \"auto\", \"lsb\" or \"msb\"")).transpose()?;
+        let instances = top.take("instances").map(|v| v.number(1..=MOST_INSTANCES)).transpose()?;
+        let inputs = named(top.take("inputs"), "input", |section, name| {
+            let from = section.need("from", "from = \"party0\"")?;
+            let from = from.parsed(str::parse, "write \"party0\" or \"client:alice\"")?;
+            let sample = section.take("sample").map(|v| v.text().map(str::to_owned)).transpose()?;
+            Ok(Input { name, from, sample })
+        })?;
+        let outputs = named(top.take("outputs"), "output", |section, name| {
+            let to = section.need("to", "to = [\"party0\", \"client:bob\"]")?;
+            Ok(Output { name, to: recipients(to)? })
+        })?;
+        let parameters = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
+        top.finish()?;
+        let (bit_order, instances) = (bit_order.unwrap_or_default(), instances.unwrap_or(1));
+        Ok(Self { protocol, circuit, bit_order, instances, inputs, outputs, parameters })
+    }
+
+    /// The clients, in order of their first mention.
+    #[must_use]
+    pub fn clients(&self) -> Vec<String> {
+        let mut clients: Vec<String> = vec![];
+        let owners = self.inputs.iter().map(|i| &i.from);
+        for member in owners.chain(self.outputs.iter().flat_map(|o| &o.to)) {
+            if let Member::Client(name) = member
+                && !clients.contains(name)
+            {
+                clients.push(name.clone());
+            }
+        }
+        clients
+    }
+
+    /// The parties, then the clients.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        (0..crate::PARTIES).map(Member::Party).chain(self.clients().into_iter().map(Member::Client)).collect()
+    }
+}
+
+/// Whether a protocol exists.
+pub(crate) fn check_protocol(name: &str) -> Result<String, String> {
+    match PROTOCOLS.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("no protocol is called {name:?}; {}", suggest::remedy(name, &PROTOCOLS))),
+    }
+}
+
+fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, JobError> {
+    let file = top.take("circuit-file");
+    if let Some(file) = file {
+        if let Some(builtin) = top.take("circuit") {
+            return Err(builtin.error("stands beside `circuit-file`", "keep one of them"));
+        }
+        return file.path().map(CircuitSource::File);
+    }
+    let builtin = top.need("circuit", "circuit = \"less:32\", or circuit-file = \"adder.txt\"")?;
+    Ok(CircuitSource::Builtin(builtin.text()?.to_owned()))
+}
+
+/// `[[inputs]]` or `[[outputs]]`: each has a name of its own, its place where none is given.
+fn named<T>(
+    list: Option<Value<'_>>,
+    what: &str,
+    read: impl Fn(&mut Section<'_>, String) -> Result<T, JobError>,
+) -> Result<Vec<T>, JobError> {
+    let Some(list) = list else { return Ok(vec![]) };
+    let mut names: Vec<String> = vec![];
+    let mut all = vec![];
+    for (i, mut section) in list.sections()?.into_iter().enumerate() {
+        let name = match section.take("name") {
+            Some(value) => {
+                let name = value.text()?.to_owned();
+                value.parsed(check_name, "choose a plain name")?;
+                if names.contains(&name) {
+                    return Err(
+                        value.error(format!("{name:?} is taken by another {what}"), "choose another name")
+                    );
+                }
+                name
+            }
+            None => i.to_string(),
+        };
+        names.push(name.clone());
+        all.push(read(&mut section, name)?);
+        section.finish()?;
+    }
+    Ok(all)
+}
+
+fn recipients(value: Value<'_>) -> Result<Vec<Member>, JobError> {
+    let mut to: Vec<Member> = vec![];
+    for item in value.list()? {
+        let member = item.parsed(str::parse, "write \"party0\" or \"client:bob\"")?;
+        if to.contains(&member) {
+            return Err(item.error(format!("names {member} twice"), "name each recipient once"));
+        }
+        to.push(member);
+    }
+    // Its order says nothing; plans compare equal without it.
+    to.sort();
+    Ok(to)
+}
+
+fn parameters(value: Value<'_>) -> Result<Parameters, JobError> {
+    let mut section = value.section()?;
+    let mut number = |key, most| -> Result<Option<u64>, JobError> {
+        section.take(key).map(|v| v.number(1..=most)).transpose()
+    };
+    let (batch, threads, lanes) = (number("batch", 1 << 20)?, number("threads", 128)?, number("lanes", 16)?);
+    section.finish()?;
+    Ok(Parameters {
+        batch: batch.map(|n| n as u32),
+        threads: threads.map(|n| n as u16),
+        lanes: lanes.map(|n| n as u16),
+    })
+}

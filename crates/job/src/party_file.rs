@@ -1,0 +1,318 @@
+//! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
+
+use crate::{
+    JobError, Member,
+    toml_file::{Section, Source, Value},
+};
+use hushwire_wire::{Identity, Pin, TransportKind};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Read,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: how long all peers together may take to come, where the file does not say.
+const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where the file does not say. Dead
+/// peers are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
+const STALL: Duration = Duration::from_secs(3600);
+/// LOCAL: no key file is longer.
+const LONGEST_KEY: u64 = 64 << 10;
+
+/// Where an input's value lies.
+#[derive(Clone)]
+pub enum InputPlace {
+    /// One record for each instance, one after the other.
+    File(PathBuf),
+    /// Hexadecimal digits in the party file itself: for one instance.
+    Hex(Zeroizing<String>),
+    /// A file of hexadecimal digits: for one instance.
+    HexFile(PathBuf),
+}
+
+/// Where an output's value goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputPlace {
+    /// One record for each instance, one after the other.
+    File(PathBuf),
+    /// A file of hexadecimal digits: for one instance.
+    HexFile(PathBuf),
+    /// Back to the caller as hexadecimal digits: for one instance.
+    Show,
+    /// Nowhere: another recipient keeps it.
+    Discard,
+}
+
+/// Somebody this member has links with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Who.
+    pub member: Member,
+    /// Where it listens; none for a client, which dials.
+    pub address: Option<String>,
+    /// The fingerprint of its certificate.
+    pub pin: Pin,
+}
+
+/// What a party file and a client file have in common.
+#[derive(Clone)]
+pub struct MemberFile {
+    /// Who one is.
+    pub me: Member,
+    /// The PEM file with certificate and private key.
+    pub key: PathBuf,
+    /// How bytes travel.
+    pub transport: TransportKind,
+    /// How long all peers together may take to come.
+    pub connect_timeout: Duration,
+    /// How long no byte may move while a step waits.
+    pub stall: Duration,
+    /// The others.
+    pub peers: Vec<Peer>,
+    /// Values of inputs, by name.
+    pub inputs: BTreeMap<String, InputPlace>,
+    /// Places of outputs, by name.
+    pub outputs: BTreeMap<String, OutputPlace>,
+    /// What is not wrong and should not stay so.
+    pub warnings: Vec<String>,
+}
+
+/// A party file. No `Debug`: inputs may stand in it.
+#[derive(Clone)]
+pub struct PartyFile {
+    /// Where this party listens.
+    pub listen: String,
+    /// Everything else.
+    pub member: MemberFile,
+}
+
+/// A client file. No `Debug`: inputs may stand in it.
+#[derive(Clone)]
+pub struct ClientFile(pub MemberFile);
+
+impl PartyFile {
+    /// Reads a party file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, JobError> {
+        let file = Self::from_source(&Source::read(path)?)?;
+        Ok(Self { member: file.member.watched(path), ..file })
+    }
+
+    /// Reads the text of a party file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, JobError> {
+        let mut top = source.sections()?;
+        let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::PARTIES) - 1)? as u8;
+        let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
+        let listen = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
+        Ok(Self { listen, member: MemberFile::rest(top, Member::Party(index))? })
+    }
+}
+
+impl ClientFile {
+    /// Reads a client file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, JobError> {
+        Ok(Self(Self::from_source(&Source::read(path)?)?.0.watched(path)))
+    }
+
+    /// Reads the text of a client file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, JobError> {
+        let mut top = source.sections()?;
+        let name = top.need("name", "name = \"alice\"")?;
+        let me = name
+            .parsed(|n| format!("client:{n}").parse(), "write the name that the job has for this client")?;
+        MemberFile::rest(top, me).map(Self)
+    }
+}
+
+impl MemberFile {
+    fn rest(mut top: Section<'_>, me: Member) -> Result<Self, JobError> {
+        let key = top.need("key", "key = \"party0.pem\"")?.path()?;
+        let transport = top.take("transport");
+        let transport = transport.map(|v| v.parsed(transport_named, "write \"tcp-tls\"")).transpose()?;
+        let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
+        let stall = top.take("stall").map(|v| v.duration()).transpose()?;
+        let peers = match top.take("peers") {
+            Some(list) => peers(&me, list)?,
+            None => {
+                return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
+            }
+        };
+        let inputs = places(top.take("inputs"), input_place)?;
+        let outputs = places(top.take("outputs"), output_place)?;
+        top.finish()?;
+        Ok(Self {
+            me,
+            key,
+            transport: transport.unwrap_or(TransportKind::TcpTls),
+            connect_timeout: connect_timeout.unwrap_or(CONNECT),
+            stall: stall.unwrap_or(STALL),
+            peers,
+            inputs,
+            outputs,
+            warnings: vec![],
+        })
+    }
+
+    /// Warns of secrets that others can read.
+    fn watched(mut self, path: &Path) -> Self {
+        if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_))) && others_can_read(path) {
+            self.warnings.push(format!(
+                "{} holds an input and other users can read it; chmod 600 it, or name a file with `file`",
+                path.display()
+            ));
+        }
+        if others_can_read(&self.key) {
+            let key = self.key.display();
+            self.warnings.push(format!("other users can read the private key {key}; chmod 600 {key}"));
+        }
+        self
+    }
+
+    /// Certificate and private key of this member.
+    ///
+    /// # Errors
+    /// The key file cannot be read, or holds something else.
+    pub fn identity(&self) -> Result<Identity, JobError> {
+        let mut text = Zeroizing::new(String::new());
+        let file = fs::File::open(&self.key).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => JobError::file(
+                "read the key",
+                &self.key,
+                "there is no such file",
+                "make one with `hushwire keys init`, or correct `key`",
+            ),
+            _ => JobError::io("read the key", &self.key, &e),
+        })?;
+        let read = file.take(LONGEST_KEY).read_to_string(&mut text);
+        read.map_err(|e| JobError::io("read the key", &self.key, &e))?;
+        Identity::from_pem(&text).map_err(|e| {
+            let whole = e.to_string();
+            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
+            JobError::file("use the key", &self.key, cause, remedy)
+        })
+    }
+}
+
+fn others_can_read(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
+}
+
+fn transport_named(name: &str) -> Result<TransportKind, String> {
+    name.parse().map_err(|e: hushwire_wire::NetError| match e {
+        hushwire_wire::NetError::Config { what, .. } => what,
+        other => other.to_string(),
+    })
+}
+
+/// `host:port`, not yet resolved, or `unix:/path`.
+fn address(text: &str) -> Result<String, String> {
+    if text.strip_prefix("unix:").is_some_and(|path| !path.is_empty()) {
+        return Ok(text.to_owned());
+    }
+    let port =
+        text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port.parse::<u16>());
+    match port {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err(format!("{text:?} is not host:port")),
+    }
+}
+
+fn peers(me: &Member, list: Value<'_>) -> Result<Vec<Peer>, JobError> {
+    let mut peers: Vec<Peer> = vec![];
+    for mut section in list.sections()? {
+        let (index, client) = (section.take("index"), section.take("client"));
+        let member = match (&index, &client) {
+            (Some(index), None) => Member::Party(index.number(0..=u64::from(crate::PARTIES) - 1)? as u8),
+            (None, Some(name)) => {
+                name.parsed(|n| format!("client:{n}").parse(), "write the name that the job has for it")?
+            }
+            (Some(_), Some(client)) => return Err(client.error("stands beside `index`", "keep one of them")),
+            (None, None) => return Err(section.lacks("index", "index = 1, or client = \"alice\"")),
+        };
+        let named = index.or(client);
+        let wrong = |cause: &str, remedy: &str| match &named {
+            Some(value) => value.error(cause, remedy),
+            None => JobError::internal("reading [[peers]]", cause),
+        };
+        if member == *me {
+            return Err(wrong("is this member itself", "list the others only"));
+        }
+        if peers.iter().any(|p| p.member == member) {
+            return Err(wrong("is listed twice", "keep one of them"));
+        }
+        let address = match &member {
+            Member::Party(_) => {
+                let value = section.need("address", "address = \"10.0.0.2:7000\"")?;
+                Some(value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?)
+            }
+            Member::Client(_) => {
+                if let Some(value) = section.take("address") {
+                    return Err(value.error("is not used: clients dial", "leave it out"));
+                }
+                None
+            }
+        };
+        let pin = section.need("pin", "pin = \"sha256:…\", as `hushwire keys pin` prints it")?;
+        let pin = pin.parsed(str::parse, "copy what `hushwire keys pin` prints at the peer")?;
+        section.finish()?;
+        peers.push(Peer { member, address, pin });
+    }
+    Ok(peers)
+}
+
+/// `[inputs]` or `[outputs]`: the keys are names of the job.
+fn places<T>(
+    value: Option<Value<'_>>,
+    read: impl Fn(Section<'_>) -> Result<T, JobError>,
+) -> Result<BTreeMap<String, T>, JobError> {
+    let Some(value) = value else { return Ok(BTreeMap::new()) };
+    let all = value.section()?.rest().into_iter();
+    all.map(|(name, value)| Ok((name, read(value.section()?)?))).collect()
+}
+
+fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobError> {
+    let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
+    let place = match (file, hex, hex_file) {
+        (Some(file), None, None) => InputPlace::File(file.path()?),
+        (None, Some(hex), None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
+        (None, None, Some(file)) => InputPlace::HexFile(file.path()?),
+        (None, None, None) => return Err(section.lacks("file", "{ file = \"a.bin\" }")),
+        _ => {
+            return Err(section.error("several places are named", "keep one of `file`, `hex` and `hex-file`"));
+        }
+    };
+    section.finish().map(|()| place)
+}
+
+fn output_place(mut section: Section<'_>) -> Result<OutputPlace, JobError> {
+    let place = match (section.take("file"), section.take("hex-file")) {
+        (Some(file), None) => OutputPlace::File(file.path()?),
+        (None, Some(file)) => OutputPlace::HexFile(file.path()?),
+        (None, None) => return Err(section.lacks("file", "{ file = \"sum.bin\" }")),
+        _ => return Err(section.error("two places are named", "keep one of `file` and `hex-file`")),
+    };
+    section.finish().map(|()| place)
+}

@@ -1,0 +1,219 @@
+//! What all members agree on before anything is computed.
+//!
+//! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each field of the plan, so
+//! that both sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
+
+use crate::{BitOrderChoice, Job, JobError, Member};
+use hushwire_circuit::Program;
+
+/// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
+const PLAN_VERSION: u32 = 1;
+/// AGREEMENT: instances in a batch, where memory allows.
+const BATCH: u64 = 4096;
+/// AGREEMENT: bytes of one share of all registers of a batch.
+const BATCH_BYTES: u64 = 8 << 20;
+/// AGREEMENT: compute threads, where the job does not say.
+const THREADS: u16 = 2;
+/// AGREEMENT: batches in flight on a thread, where the job does not say.
+const LANES: u16 = 2;
+/// Batches are counted by the shards of the session's randomness.
+const MOST_BATCHES: u64 = u32::MAX as u64;
+
+/// Fields whose tags go into the handshake.
+pub const FIELDS: [&str; 8] =
+    ["protocol", "circuit", "bit order", "instances", "inputs", "outputs", "batch", "threads and lanes"];
+
+/// One run, as everybody agrees on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How the parties compute.
+    pub protocol: String,
+    /// What the circuit is called; for people, and no part of the digests.
+    pub circuit: String,
+    /// The digest of the circuit in the order in which it is computed.
+    pub circuit_digest: [u8; 32],
+    /// Bits of each input.
+    pub input_widths: Vec<usize>,
+    /// Bits of each output.
+    pub output_widths: Vec<usize>,
+    /// Which end of a written value is wire 0: `Lsb` or `Msb`.
+    pub bit_order: BitOrderChoice,
+    /// How many times the circuit is computed.
+    pub instances: u64,
+    /// Each input's name and owner.
+    pub inputs: Vec<(String, Member)>,
+    /// Each output's name and recipients.
+    pub outputs: Vec<(String, Vec<Member>)>,
+    /// Instances that are computed at once.
+    pub batch: u32,
+    /// Compute threads of each party.
+    pub threads: u16,
+    /// Batches in flight on each thread.
+    pub lanes: u16,
+    /// Clients in the order of their numbers.
+    pub clients: Vec<String>,
+}
+
+impl Plan {
+    /// Fits a job to its circuit. `bit_order` is what `auto` came to.
+    ///
+    /// # Errors
+    /// The job lists other inputs or outputs than the circuit has, or has too many instances or clients.
+    pub fn new(job: &Job, program: &Program, bit_order: BitOrderChoice) -> Result<Self, JobError> {
+        count("inputs", job.inputs.len(), program.inputs())?;
+        count("outputs", job.outputs.len(), program.outputs())?;
+        let clients = job.clients();
+        if clients.len() > 100 {
+            return Err(wrong("it has more than 100 clients", "split the job"));
+        }
+        let given = &job.parameters;
+        let batch = given.batch.unwrap_or_else(|| fitting_batch(program));
+        let batch = u64::from(batch).min(job.instances).max(1);
+        let batches = job.instances.div_ceil(batch);
+        if batches > MOST_BATCHES {
+            let most = batch * MOST_BATCHES;
+            return Err(wrong(
+                format!("batches of {batch} allow {most} instances at most"),
+                "raise `batch` under [parameters], or split the job",
+            ));
+        }
+        // A short job needs fewer connections.
+        let threads = u64::from(given.threads.unwrap_or(THREADS)).min(batches);
+        let lanes = u64::from(given.lanes.unwrap_or(LANES)).min(batches.div_ceil(threads));
+        Ok(Self {
+            protocol: job.protocol.clone(),
+            circuit: job.circuit.to_string(),
+            circuit_digest: program.digest(),
+            input_widths: program.inputs().to_vec(),
+            output_widths: program.outputs().to_vec(),
+            bit_order,
+            instances: job.instances,
+            inputs: job.inputs.iter().map(|i| (i.name.clone(), i.from.clone())).collect(),
+            outputs: job.outputs.iter().map(|o| (o.name.clone(), o.to.clone())).collect(),
+            batch: batch as u32,
+            threads: threads as u16,
+            lanes: lanes as u16,
+            clients,
+        })
+    }
+
+    /// Every field as text, in the order of [`FIELDS`].
+    #[must_use]
+    pub fn fields(&self) -> [String; 8] {
+        let join = |list: Vec<String>| list.join(", ");
+        let inputs = self.inputs.iter().zip(&self.input_widths);
+        let inputs = inputs.map(|((name, from), width)| format!("{name}: {width} bits from {}", from.key()));
+        let outputs = self.outputs.iter().zip(&self.output_widths).map(|((name, to), width)| {
+            let to: Vec<_> = to.iter().map(Member::key).collect();
+            format!("{name}: {width} bits to {}", to.join(" and "))
+        });
+        [
+            format!("{}, plan version {PLAN_VERSION}", self.protocol),
+            hex::encode(self.circuit_digest),
+            self.bit_order.name().to_owned(),
+            self.instances.to_string(),
+            join(inputs.collect()),
+            join(outputs.collect()),
+            self.batch.to_string(),
+            format!("{} and {}", self.threads, self.lanes),
+        ]
+    }
+
+    /// Four bytes for each field: names what differs.
+    #[must_use]
+    pub fn tags(&self) -> [u8; 32] {
+        let mut tags = [0; 32];
+        for ((tag, text), name) in tags.chunks_exact_mut(4).zip(self.fields()).zip(FIELDS) {
+            let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
+            hash.update(name.as_bytes()).update(b": ").update(text.as_bytes());
+            tag.copy_from_slice(&hash.finalize().as_bytes()[..4]);
+        }
+        tags
+    }
+
+    /// All fields, each with its length before it: binds what is computed.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire plan v1");
+        for text in self.fields() {
+            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        *hash.finalize().as_bytes()
+    }
+
+    /// What this plan has where tags differ, as `instances (ours: 8)`; empty when none does.
+    #[must_use]
+    pub fn differences(&self, theirs: &[u8; 32]) -> Vec<String> {
+        let (ours, texts) = (self.tags(), self.fields());
+        let pairs = ours.chunks_exact(4).zip(theirs.chunks_exact(4)).zip(FIELDS.iter().zip(texts));
+        let differ =
+            pairs.filter(|((ours, theirs), _)| ours != theirs).map(|(_, (name, text))| match *name {
+                "circuit" => format!("circuit (ours: {}, digest {})", self.circuit, &text[..16]),
+                name => format!("{name} (ours: {text})"),
+            });
+        differ.collect()
+    }
+
+    /// Batches of the whole job.
+    #[must_use]
+    pub fn batches(&self) -> u32 {
+        self.instances.div_ceil(u64::from(self.batch)) as u32
+    }
+
+    /// Instances of batch `b`.
+    #[must_use]
+    pub fn instances_of(&self, b: u32) -> usize {
+        let first = u64::from(b) * u64::from(self.batch);
+        (self.instances - first).min(u64::from(self.batch)) as usize
+    }
+
+    /// Bytes of an instance's value of `width` bits.
+    #[must_use]
+    pub fn record(width: usize) -> usize {
+        width.div_ceil(8)
+    }
+
+    /// Inputs of `member`, by place.
+    pub fn inputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
+        (0..self.inputs.len()).filter(move |i| self.inputs[*i].1 == *member)
+    }
+
+    /// Outputs that `member` learns, by place.
+    pub fn outputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
+        (0..self.outputs.len()).filter(move |j| self.outputs[*j].1.contains(member))
+    }
+
+    /// The parties, then the clients.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        (0..crate::PARTIES)
+            .map(Member::Party)
+            .chain(self.clients.iter().cloned().map(Member::Client))
+            .collect()
+    }
+}
+
+/// The largest power of two that keeps a batch's registers within memory.
+fn fitting_batch(program: &Program) -> u32 {
+    let mut batch = BATCH;
+    while batch > 64 && program.registers() as u64 * (batch / 8) > BATCH_BYTES {
+        batch /= 2;
+    }
+    batch as u32
+}
+
+fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
+    JobError::usage("planning the job", cause, remedy)
+}
+
+fn count(what: &str, listed: usize, widths: &[usize]) -> Result<(), JobError> {
+    if listed == widths.len() {
+        return Ok(());
+    }
+    let widths: Vec<_> = widths.iter().map(ToString::to_string).collect();
+    let widths = if widths.is_empty() { "none".to_owned() } else { format!("of {} bits", widths.join(", ")) };
+    Err(wrong(
+        format!("the job lists {listed} {what}, and the circuit has {widths}"),
+        &format!("write one [[{what}]] table for each, in the circuit's order"),
+    ))
+}

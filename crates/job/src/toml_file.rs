@@ -1,0 +1,245 @@
+//! TOML files read strictly: every key is known, and every error names its line.
+
+use crate::{JobError, Kind, suggest};
+use std::{
+    fs,
+    io::Read,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: no job or party file is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of a file, which may hold secrets, and what it is called.
+pub(crate) struct Source {
+    path: PathBuf,
+    text: Zeroizing<String>,
+}
+
+impl Source {
+    pub(crate) fn read(path: &Path) -> Result<Self, JobError> {
+        let mut bytes = Zeroizing::new(vec![]);
+        let file = fs::File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| JobError::io("read", path, &e))?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(JobError::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
+        }
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(Self::new(path, text)),
+            Err(_) => Err(JobError::file("read", path, "it is not text", "is it the right file?")),
+        }
+    }
+
+    pub(crate) fn new(path: &Path, text: &str) -> Self {
+        Self { path: path.to_path_buf(), text: Zeroizing::new(text.to_owned()) }
+    }
+
+    /// Where paths in the file start from.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).to_path_buf()
+    }
+
+    /// The whole file as one section.
+    pub(crate) fn sections(&self) -> Result<Section<'_>, JobError> {
+        let table = DeTable::parse(&self.text).map_err(|e| {
+            let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
+            self.error(&e.span().unwrap_or(0..0), what, "correct it; docs/jobs.md shows whole files")
+        })?;
+        Ok(Section { source: self, table, known: vec![] })
+    }
+
+    /// An error at a place in the file.
+    pub(crate) fn error(
+        &self,
+        span: &Range<usize>,
+        cause: impl std::fmt::Display,
+        remedy: impl std::fmt::Display,
+    ) -> JobError {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+        JobError::new(Kind::File, format!("{}, line {line}", self.path.display()), cause, remedy)
+    }
+}
+
+/// A table whose keys are taken one by one; what is left in the end is unknown.
+pub(crate) struct Section<'a> {
+    source: &'a Source,
+    table: Spanned<DeTable<'a>>,
+    known: Vec<&'static str>,
+}
+
+/// A value and where it stands.
+pub(crate) struct Value<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) span: Range<usize>,
+    key: String,
+    value: DeValue<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// Takes the value of a key, if it is there.
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
+        self.known.push(key);
+        let (name, value) = self.table.get_mut().remove_entry(key)?;
+        let span = name.span();
+        Some(Value { source: self.source, span, key: key.to_owned(), value: value.into_inner() })
+    }
+
+    /// Takes the value of a key that must be there.
+    pub(crate) fn need(&mut self, key: &'static str, example: &str) -> Result<Value<'a>, JobError> {
+        let span = self.table.span();
+        // A misspelt key is the better error.
+        let near = self.table.get_ref().keys().find(|k| suggest::nearest(k.get_ref(), [key]).is_some());
+        let near = near.filter(|k| !self.known.contains(&&**k.get_ref())).cloned();
+        self.take(key).ok_or_else(|| match near {
+            Some(near) => self.source.error(
+                &near.span(),
+                format!("there is no key `{}` here", near.get_ref()),
+                format!("did you mean `{key}`?"),
+            ),
+            None => {
+                self.source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"))
+            }
+        })
+    }
+
+    /// The error of a section without a key that was taken in vain; one that is there and unknown says more.
+    pub(crate) fn lacks(self, key: &str, example: &str) -> JobError {
+        let (source, span) = (self.source, self.table.span());
+        let missing =
+            || source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"));
+        self.finish().err().unwrap_or_else(missing)
+    }
+
+    /// An error about the section as a whole.
+    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
+        self.source.error(&self.table.span(), cause, remedy)
+    }
+
+    /// Everything that is left, whatever its name: for tables whose keys are the user's.
+    pub(crate) fn rest(mut self) -> Vec<(String, Value<'a>)> {
+        let source = self.source;
+        let all = std::mem::take(self.table.get_mut()).into_iter();
+        let all = all.map(|(name, value)| {
+            let (span, key) = (name.span(), name.into_inner().into_owned());
+            (key.clone(), Value { source, span, key, value: value.into_inner() })
+        });
+        all.collect()
+    }
+
+    /// The first key that nobody took is an error.
+    pub(crate) fn finish(self) -> Result<(), JobError> {
+        let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
+        first.map_or(Ok(()), |key| {
+            let cause = format!("there is no key `{}` here", key.get_ref());
+            Err(self.source.error(&key.span(), cause, suggest::remedy(key.get_ref(), &self.known)))
+        })
+    }
+}
+
+impl<'a> Value<'a> {
+    /// An error about this value.
+    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
+        self.source.error(&self.span, format!("`{}` {cause}", self.key), remedy)
+    }
+
+    fn wrong(&self, wanted: &str) -> JobError {
+        self.error(format!("is {}, where {wanted} is wanted", self.value.type_str()), "see docs/jobs.md")
+    }
+
+    pub(crate) fn text(&self) -> Result<&str, JobError> {
+        self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
+    }
+
+    /// A whole number within `range`.
+    pub(crate) fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, JobError> {
+        let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;
+        let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
+        number.filter(|n| range.contains(n)).ok_or_else(|| {
+            let (least, most) = (range.start(), range.end());
+            self.error("is out of range", format!("give a whole number from {least} to {most}"))
+        })
+    }
+
+    /// Seconds as a number, or `500ms`, `60s`, `5m`.
+    pub(crate) fn duration(&self) -> Result<Duration, JobError> {
+        if self.value.is_integer() {
+            return Ok(Duration::from_secs(self.number(1..=86_400)?));
+        }
+        let text = self.text()?;
+        let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+        let found = units.iter().find_map(|(unit, ms)| {
+            let number: u64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+            number.checked_mul(*ms)
+        });
+        let millis = found.filter(|ms| (1..=86_400_000).contains(ms));
+        millis.map(Duration::from_millis).ok_or_else(|| {
+            self.error("is not a time up to a day", "write seconds, or as in \"500ms\" or \"5m\"")
+        })
+    }
+
+    /// What `parse` makes of the text.
+    pub(crate) fn parsed<T, E: std::fmt::Display>(
+        &self,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+        remedy: &str,
+    ) -> Result<T, JobError> {
+        parse(self.text()?).map_err(|e| self.error(format!("does not do: {e}"), remedy))
+    }
+
+    /// A path, relative to the file.
+    pub(crate) fn path(&self) -> Result<PathBuf, JobError> {
+        let text = self.text()?;
+        if text.is_empty() {
+            return Err(self.error("is empty", "name a file"));
+        }
+        Ok(self.source.dir().join(text))
+    }
+
+    /// A list; text alone is a list of one.
+    pub(crate) fn list(self) -> Result<Vec<Value<'a>>, JobError> {
+        let Value { source, span, key, value } = self;
+        match value {
+            DeValue::Array(items) => {
+                let items = items.into_iter();
+                let items = items.map(|item| Value {
+                    source,
+                    span: item.span(),
+                    key: key.clone(),
+                    value: item.into_inner(),
+                });
+                Ok(items.collect())
+            }
+            value @ DeValue::String(_) => Ok(vec![Value { source, span, key, value }]),
+            value => Err(Value { source, span, key, value }.wrong("a list")),
+        }
+    }
+
+    /// A table.
+    pub(crate) fn section(self) -> Result<Section<'a>, JobError> {
+        let Value { source, span, key, value } = self;
+        match value {
+            DeValue::Table(table) => Ok(Section { source, table: Spanned::new(span, table), known: vec![] }),
+            value => Err(Value { source, span, key, value }.wrong("a table")),
+        }
+    }
+
+    /// An array of tables, as `[[inputs]]` makes.
+    pub(crate) fn sections(self) -> Result<Vec<Section<'a>>, JobError> {
+        let source = self.source;
+        let DeValue::Array(items) = self.value else { return Err(self.wrong("an array of tables")) };
+        let key = &self.key;
+        let items = items.into_iter().map(|item| {
+            let span = item.span();
+            Value { source, span, key: key.clone(), value: item.into_inner() }.section()
+        });
+        items.collect()
+    }
+}

@@ -1,0 +1,317 @@
+//! The local step of a circuit's layer on shared bit planes: one source for circuits and for Boolean S-boxes.
+//!
+//! A batch of `8·p` instances has planes of `p` bytes. Slots are kept strip by strip, so that all of a circuit's wires
+//! for a few instances lie together in the cache; a strip's length is LOCAL:
+//!
+//! ```text
+//! strip 0: slot 0 own | next, slot 1 own | next, …    strip 1: slot 0 own | next, …
+//! message of a layer: plane of AND 0, plane of AND 1, …   (p bytes each, whatever the strips)
+//! ```
+
+use crate::kernels::Pair;
+use crate::record::{Place, Record, Unit};
+use crate::{Context, Role};
+use hushwire_block::Buffer;
+use hushwire_circuit::{Layer, Layered, ONE, Slot, ZERO};
+use hushwire_simd::{Kernel, Lanes};
+
+/// A verifier, and where in the message it hears of this layer's products lie.
+pub(crate) struct Told<'a> {
+    pub rec: &'a mut (dyn Record + 'static),
+    /// The byte of the message at which these products begin.
+    pub offset: usize,
+    /// How many bits of a plane's byte are in the message: 8 unless a plane has a single byte.
+    pub bits: usize,
+}
+
+impl<'a> Told<'a> {
+    /// All of the message is these products'.
+    pub(crate) fn all(rec: &'a mut (dyn Record + 'static)) -> Self {
+        Told { rec, offset: 0, bits: 8 }
+    }
+
+    /// Where the products of the planes' byte at `at` lie.
+    fn place(&self, at: usize) -> Place {
+        if self.bits == 8 {
+            return Place { offset: self.offset + at, unit: Unit::Bits };
+        }
+        let bit = at * self.bits;
+        let unit = Unit::FewBits { first: (bit % 8) as u8, bits: self.bits as u8 };
+        Place { offset: self.offset + bit / 8, unit }
+    }
+}
+
+/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several vectors; short ones
+/// keep large circuits in the cache.
+const SHORT: usize = 64;
+const LONG: usize = 256;
+/// LOCAL: what all slots of a long strip may take.
+const LONG_BYTES: usize = 384 << 10;
+
+/// Both shares of every live wire of one batch.
+#[derive(Default)]
+pub(crate) struct Slots {
+    bytes: Buffer,
+    count: usize,
+    plane: usize,
+    strip: usize,
+}
+
+impl Slots {
+    /// Makes room for a run of `circuit` on planes of `plane` bytes, and writes the constants.
+    pub(crate) fn begin(&mut self, role: Role, circuit: &Layered, plane: usize) {
+        let long = plane >= LONG && circuit.slots() * 2 * LONG <= LONG_BYTES;
+        self.strip = if long { LONG } else { SHORT };
+        (self.count, self.plane) = (circuit.slots(), plane);
+        self.bytes.set_len(plane.div_ceil(self.strip) * self.strip_bytes());
+        for s in 0..plane.div_ceil(self.strip) {
+            let strip = self.strip;
+            for (slot, value) in [(ZERO, 0), (ONE, 0xff)] {
+                let [own, next] = self.at(s, slot);
+                for (i, share) in [own, next].into_iter().enumerate() {
+                    share[..strip].fill(if role.constant_slot() == Some(i) { value } else { 0 });
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn strip_bytes(&self) -> usize {
+        2 * self.strip * self.count
+    }
+
+    /// Both shares of a slot in strip `s`.
+    fn at(&mut self, s: usize, slot: Slot) -> [&mut [u8]; 2] {
+        let from = s * self.strip_bytes() + 2 * self.strip * slot as usize;
+        let (own, next) = self.bytes[from..from + 2 * self.strip].split_at_mut(self.strip);
+        [own, next]
+    }
+
+    /// Writes a plane of both shares.
+    pub(crate) fn put(&mut self, slot: Slot, plane: Pair<'_>) {
+        let strip = self.strip;
+        for s in 0..self.plane.div_ceil(strip) {
+            let range = s * strip..self.plane.min((s + 1) * strip);
+            for (share, from) in self.at(s, slot).into_iter().zip(plane) {
+                share[..range.len()].copy_from_slice(&from[range.clone()]);
+            }
+        }
+    }
+
+    /// Reads a plane of both shares.
+    pub(crate) fn get(&mut self, slot: Slot, plane: [&mut [u8]; 2]) {
+        let strip = self.strip;
+        let [own, next] = plane;
+        for s in 0..self.plane.div_ceil(strip) {
+            let range = s * strip..self.plane.min((s + 1) * strip);
+            let [x, y] = self.at(s, slot);
+            own[range.clone()].copy_from_slice(&x[..range.len()]);
+            next[range.clone()].copy_from_slice(&y[..range.len()]);
+        }
+    }
+
+    /// One vector of a share (0 own, 1 next) of a slot, from byte `at` of the plane on, a multiple of the vector.
+    #[inline(always)]
+    pub(crate) fn vector<L: Lanes>(&self, l: L, slot: Slot, share: usize, at: usize) -> L::V {
+        let strip = self.strip;
+        let place = at / strip * self.strip_bytes() + (2 * slot as usize + share) * strip + at % strip;
+        l.load(&self.bytes[place..])
+    }
+
+    /// Runs one layer: `arrived` are the messages of the layer before, `message` holds zero-shares (both empty where
+    /// there is none).
+    pub(crate) fn layer(
+        &mut self,
+        cx: &Context,
+        layer: &Layer,
+        number: usize,
+        arrived: Pair<'_>,
+        message: &mut [u8],
+        rec: Option<Told<'_>>,
+    ) {
+        debug_assert_eq!(arrived[0].len(), layer.products.len() * self.plane);
+        debug_assert_eq!(message.len(), layer.ands.len() * self.plane);
+        cx.backend.run(Run { layer, number, arrived, message, rec, slots: self });
+    }
+
+    /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte `j·p + i`.
+    pub(crate) fn slice(&mut self, cx: &Context, first: Slot, bytes: Pair<'_>) {
+        cx.backend.run(Slice { slots: self, first, bytes });
+    }
+
+    /// What [`Slots::slice`] does, undone, for any eight slots.
+    pub(crate) fn unslice(&self, cx: &Context, planes: &[Slot], bytes: [&mut [u8]; 2]) {
+        cx.backend.run(Unslice { slots: self, planes, bytes });
+    }
+}
+
+struct Run<'a> {
+    layer: &'a Layer,
+    number: usize,
+    arrived: Pair<'a>,
+    message: &'a mut [u8],
+    rec: Option<Told<'a>>,
+    slots: &'a mut Slots,
+}
+
+impl Kernel for Run<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        if self.slots.strip == LONG {
+            self.strips::<L, { 2 * LONG }>(l);
+        } else {
+            self.strips::<L, { 2 * SHORT }>(l);
+        }
+    }
+}
+
+impl Run<'_> {
+    #[inline(always)]
+    fn strips<L: Lanes, const W: usize>(&mut self, l: L) {
+        let (plane, size) = (self.slots.plane, W / 2);
+        for s in 0..plane.div_ceil(size) {
+            if self.rec.is_none() && (s + 1) * size <= plane {
+                self.strip::<L, W, true>(l, s);
+            } else {
+                self.strip::<L, W, false>(l, s);
+            }
+        }
+    }
+
+    /// One strip. `FULL`: all of its bytes are there and nobody listens.
+    #[inline(always)]
+    fn strip<L: Lanes, const W: usize, const FULL: bool>(&mut self, l: L, s: usize) {
+        let (plane, count, size) = (self.slots.plane, self.slots.count, W / 2);
+        let at = s * size;
+        let len = if FULL { size } else { size.min(plane - at) };
+        let slots = &mut self.slots.bytes.as_chunks_mut::<W>().0[s * count..(s + 1) * count];
+        for (j, &slot) in self.layer.products.iter().enumerate() {
+            let (slot, from) = (&mut slots[slot as usize], j * plane + at);
+            slot[..len].copy_from_slice(&self.arrived[0][from..from + len]);
+            slot[size..size + len].copy_from_slice(&self.arrived[1][from..from + len]);
+        }
+        for &[a, b, out] in &self.layer.xors {
+            let (a, b, out) = (a as usize, b as usize, out as usize);
+            for v in 0..W / L::BYTES {
+                let o = v * L::BYTES;
+                let sum = l.xor(l.load(&slots[a][o..]), l.load(&slots[b][o..]));
+                l.store(sum, &mut slots[out][o..]);
+            }
+        }
+        for (j, &[a, b]) in self.layer.ands.iter().enumerate() {
+            let (a, b) = (&slots[a as usize], &slots[b as usize]);
+            let message = &mut self.message[j * plane + at..][..len];
+            for v in 0..size / L::BYTES {
+                let o = v * L::BYTES;
+                if !FULL && o >= len {
+                    break;
+                }
+                let (x, x_next) = (l.load(&a[o..]), l.load(&a[size + o..]));
+                let (y, y_next) = (l.load(&b[o..]), l.load(&b[size + o..]));
+                let z = l.xor(l.and(x, l.xor(y, y_next)), l.and(x_next, y));
+                if FULL {
+                    let message = &mut message[o..o + L::BYTES];
+                    l.store(l.xor(l.load(message), z), message);
+                } else {
+                    let end = len.min(o + L::BYTES);
+                    xor_part(l, z, &mut message[o..end]);
+                }
+            }
+            if let (false, Some(told)) = (FULL, &mut self.rec) {
+                let place = told.place(j * plane + at);
+                let of = |s: &[u8; W]| [s[..len].to_vec(), s[size..size + len].to_vec()];
+                let (x, y) = (of(a), of(b));
+                told.rec.product(self.number, place, [&x[0], &x[1]], [&y[0], &y[1]]);
+            }
+        }
+    }
+}
+
+/// 64 bytes, the longest vector.
+const LONGEST: usize = 64;
+
+/// Adds the front of a vector to `out`, which is not longer.
+#[inline(always)]
+fn xor_part<L: Lanes>(l: L, v: L::V, out: &mut [u8]) {
+    let mut whole = [0; LONGEST];
+    l.store(v, &mut whole);
+    for i in 0..out.len() {
+        out[i] ^= whole[i];
+    }
+}
+
+struct Slice<'a> {
+    slots: &'a mut Slots,
+    first: Slot,
+    bytes: Pair<'a>,
+}
+
+impl Kernel for Slice<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (plane, strip, row) = (self.slots.plane, self.slots.strip, self.slots.strip_bytes());
+        for at in (0..plane).step_by(L::BYTES) {
+            let place = at / strip * row + 2 * strip * self.first as usize + at % strip;
+            for h in 0..2 {
+                let mut v = [l.zero(); 8];
+                for j in 0..8 {
+                    v[j] = load_part(l, &self.bytes[h][j * plane + at..(j + 1) * plane]);
+                }
+                l.slice(&mut v);
+                for j in 0..8 {
+                    l.store(v[j], &mut self.slots.bytes[place + (2 * j + h) * strip..]);
+                }
+            }
+        }
+    }
+}
+
+struct Unslice<'a> {
+    slots: &'a Slots,
+    planes: &'a [Slot],
+    bytes: [&'a mut [u8]; 2],
+}
+
+impl Kernel for Unslice<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let plane = self.slots.plane;
+        for at in (0..plane).step_by(L::BYTES) {
+            for h in 0..2 {
+                let mut v = [l.zero(); 8];
+                for j in 0..8 {
+                    v[j] = self.slots.vector(l, self.planes[j], h, at);
+                }
+                l.slice(&mut v);
+                for j in 0..8 {
+                    store_part(l, v[j], &mut self.bytes[h][j * plane + at..(j + 1) * plane]);
+                }
+            }
+        }
+    }
+}
+
+/// The front of `s`; what is missing of a vector reads as zero.
+#[inline(always)]
+pub(crate) fn load_part<L: Lanes>(l: L, s: &[u8]) -> L::V {
+    if s.len() >= L::BYTES {
+        return l.load(s);
+    }
+    let mut whole = [0; LONGEST];
+    whole[..s.len()].copy_from_slice(s);
+    l.load(&whole)
+}
+
+/// The front of a vector to `s`, as much as fits.
+#[inline(always)]
+pub(crate) fn store_part<L: Lanes>(l: L, v: L::V, s: &mut [u8]) {
+    if s.len() >= L::BYTES {
+        return l.store(v, s);
+    }
+    let mut whole = [0; LONGEST];
+    l.store(v, &mut whole);
+    s.copy_from_slice(&whole[..s.len()]);
+}
