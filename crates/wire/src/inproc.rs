@@ -84,6 +84,10 @@ impl Tx for PipeTx {
     fn wait_on(&self) -> Wait<'_> {
         Wait::Signal(&self.0.writer)
     }
+
+    fn signal(&self) -> Option<Arc<Signal>> {
+        Some(self.0.writer.clone())
+    }
 }
 
 impl Rx for PipeRx {

@@ -3,7 +3,7 @@
 use std::{
     io,
     os::fd::BorrowedFd,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -27,6 +27,11 @@ pub trait Tx: Send {
 
     /// What to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
+
+    /// The counter behind [`Wait::Signal`], for a link that wraps this one and moves the same counter.
+    fn signal(&self) -> Option<Arc<Signal>> {
+        None
+    }
 }
 
 /// The receiving half of a link.
@@ -67,6 +72,20 @@ pub enum Wait<'a> {
     Fd(BorrowedFd<'a>),
     /// A counter that moves whenever an in-process queue changes.
     Signal(&'a Signal),
+    /// Another thread or process, which signals only those who said that they sleep.
+    Doze(&'a dyn Doze),
+}
+
+/// A half link whose other side signals it only while it sleeps.
+pub trait Doze {
+    /// Says that this side is about to sleep; false when it may move already.
+    fn doze(&self) -> bool;
+
+    /// The descriptors whose input, or end, ends the sleep.
+    fn wakers(&self) -> [Option<BorrowedFd<'_>>; 2];
+
+    /// The sleep, if it began, is over, for whatever reason.
+    fn wake(&self);
 }
 
 impl<'a> Wait<'a> {
@@ -74,7 +93,7 @@ impl<'a> Wait<'a> {
     pub(crate) fn epoch(self) -> u64 {
         match self {
             Wait::Signal(signal) => signal.epoch(),
-            Wait::Ready | Wait::Fd(_) => 0,
+            Wait::Ready | Wait::Fd(_) | Wait::Doze(_) => 0,
         }
     }
 
@@ -97,36 +116,48 @@ const MIXED_TICK: Duration = Duration::from_millis(1);
 
 /// Blocks until one of the two may move, or `limit` has passed; may return early.
 pub(crate) fn wait_any(a: Option<Armed<'_>>, b: Option<Armed<'_>>, limit: Duration) -> io::Result<()> {
-    let mut fds: [Option<PollFd<'_>>; 2] = [None, None];
-    let mut signals: [Option<(&Signal, u64)>; 2] = [None, None];
-    for (i, armed) in [a, b].into_iter().enumerate() {
-        match armed {
-            None => {}
-            Some(Armed { on: Wait::Ready, .. }) => {
-                std::thread::yield_now();
-                return Ok(());
-            }
-            Some(Armed { on: Wait::Fd(fd), flags, .. }) => fds[i] = Some(PollFd::from_borrowed_fd(fd, flags)),
-            Some(Armed { on: Wait::Signal(signal), epoch, .. }) => signals[i] = Some((signal, epoch)),
-        }
+    let armed = [a, b];
+    if armed.iter().flatten().any(|armed| matches!(armed.on, Wait::Ready)) {
+        std::thread::yield_now();
+        return Ok(());
     }
-    let signal = match signals {
-        [Some((x, seen)), Some((y, seen_later))] => {
-            Some((x, seen.min(seen_later), if std::ptr::eq(x, y) { limit } else { MIXED_TICK.min(limit) }))
-        }
-        [Some((x, seen)), None] | [None, Some((x, seen))] => Some((x, seen, limit)),
-        [None, None] => None,
+    let dozing = || {
+        armed.iter().flatten().filter_map(|armed| match armed.on {
+            Wait::Doze(link) => Some(link),
+            _ => None,
+        })
     };
-    match (signal, fds) {
-        (None, [Some(x), Some(y)]) => poll_fds(&mut [x, y], limit),
-        (None, [Some(x), None] | [None, Some(x)]) => poll_fds(&mut [x], limit),
-        (Some(_), [Some(x), None] | [None, Some(x)]) => poll_fds(&mut [x], MIXED_TICK.min(limit)),
-        (Some((signal, seen, limit)), _) => {
-            signal.wait_past(seen, limit);
-            Ok(())
+    let asleep = dozing().all(Doze::doze);
+    let waited = if asleep { sleep(armed, limit) } else { Ok(()) };
+    dozing().for_each(Doze::wake);
+    waited
+}
+
+fn sleep(armed: [Option<Armed<'_>>; 2], limit: Duration) -> io::Result<()> {
+    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
+    let mut signals: [Option<(&Signal, u64)>; 2] = [None, None];
+    for (i, armed) in armed.into_iter().flatten().enumerate() {
+        match armed.on {
+            Wait::Ready => return Ok(()),
+            Wait::Fd(fd) => fds.push(PollFd::from_borrowed_fd(fd, armed.flags)),
+            Wait::Doze(link) => {
+                let wakers = link.wakers().into_iter().flatten();
+                fds.extend(wakers.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+            }
+            Wait::Signal(signal) => signals[i] = Some((signal, armed.epoch)),
         }
-        (None, [None, None]) => Ok(()),
     }
+    let (signal, seen, whole) = match signals {
+        [Some((x, seen)), Some((y, seen_later))] => (x, seen.min(seen_later), std::ptr::eq(x, y)),
+        [Some((x, seen)), None] | [None, Some((x, seen))] => (x, seen, true),
+        [None, None] if fds.is_empty() => return Ok(()),
+        [None, None] => return poll_fds(&mut fds, limit),
+    };
+    if !fds.is_empty() {
+        return poll_fds(&mut fds, MIXED_TICK.min(limit));
+    }
+    signal.wait_past(seen, if whole { limit } else { MIXED_TICK.min(limit) });
+    Ok(())
 }
 
 /// Polls; an interrupting signal counts as a return before the limit.

@@ -5,9 +5,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{Channel, NetError, PartyId, Reason, Rx, Tx, Validity, Watch, watch::Hold};
+use crate::{
+    Channel, NetError, PartyId, Reason, Rx, Shape, Tx, Validity, Watch, shaped::shape_all, watch::Hold,
+};
 
 type Lane = (PartyId, u16);
+
+/// LOCAL: how long a shaped link that is dropped waits for a peer that does not read.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// All half links of one party, by peer and lane, to be taken as channels.
 ///
@@ -94,6 +99,22 @@ impl Net {
     /// Adds the link on which this party receives from `peer` on `lane`, in place of one there.
     pub fn add_rx(&mut self, peer: PartyId, lane: u16, rx: Box<dyn Rx>) {
         self.rx.insert((peer, lane), Some(rx));
+    }
+
+    /// Puts the links on which this party sends, and that are not taken yet, behind a network of this `shape`; see
+    /// [`Shape`]. What comes is shaped by its senders, and what keeps watch over the session is not.
+    ///
+    /// Dropping a channel then waits until the network has delivered what was sent, for a few seconds more at most.
+    pub fn shape(&mut self, shape: Shape) {
+        if shape == Shape::NONE {
+            return;
+        }
+        let mut slots: Vec<_> = self.tx.values_mut().filter(|slot| slot.is_some()).collect();
+        let links = slots.iter_mut().filter_map(|slot| slot.take()).collect();
+        let shaped = shape_all(shape, self.stall.min(LINGER), links);
+        for (slot, link) in slots.into_iter().zip(shaped) {
+            *slot = Some(link);
+        }
     }
 
     /// Takes the links to `to` and from `from` on `lane` as one channel.

@@ -1,6 +1,10 @@
 //! Socket files: who may take a path, who leaves it, and who is heard.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 use super::{UnixPath, same_user};
 use crate::{Listener, NetError, PartyId};
@@ -26,7 +30,7 @@ impl Drop for Dir {
     }
 }
 
-fn bind(path: &PathBuf) -> UnixPath {
+fn bind(path: &Path) -> UnixPath {
     UnixPath::bind(path).unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -1,0 +1,209 @@
+//! The thread that releases a shaped party's bytes at their time.
+
+use std::{
+    collections::VecDeque,
+    io::{self, ErrorKind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{Tx, shape::Schedule, waker::Waker};
+
+/// LOCAL: a waiting sender wakes when this part of its queue is free.
+const WAKE_PART: usize = 4;
+/// LOCAL: how long a thread without work sleeps.
+const IDLE: Duration = Duration::from_secs(3600);
+/// LOCAL: how long a full link is left alone, doubled up to the second number.
+const RETRY: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
+
+/// What the links of one party share with its pacing thread.
+pub(crate) struct Pacer {
+    pub(crate) quantum: usize,
+    pub(crate) queue: usize,
+    pub(crate) linger: Duration,
+    pub(crate) state: Mutex<State>,
+    /// Something came to an idle thread, or a link closed.
+    pub(crate) due: Condvar,
+    /// A link has delivered all that it held.
+    pub(crate) done: Condvar,
+}
+
+pub(crate) struct State {
+    pub(crate) schedule: Schedule,
+    pub(crate) lines: Vec<Line>,
+    /// Empty buffers for the next long pieces: fresh pages cost more than the copy.
+    pub(crate) pool: Vec<Vec<u8>>,
+    /// Set while the thread sleeps.
+    pub(crate) asleep_until: Option<Instant>,
+}
+
+/// One link and what it holds.
+pub(crate) struct Line {
+    /// `None` while the thread sends on it, and once it failed or closed.
+    pub(crate) link: Option<Box<dyn Tx>>,
+    pub(crate) pieces: VecDeque<Piece>,
+    /// Bytes in `pieces`, and in the thread's hand.
+    pub(crate) held: usize,
+    /// All pieces are with the link, which holds some back.
+    unflushed: bool,
+    /// Not before then, as the link was full, and how long it is left alone next time.
+    retry: Option<(Instant, Duration)>,
+    /// Until told: what the link answered. Later only its kind.
+    pub(crate) error: Option<Result<io::Error, ErrorKind>>,
+    /// The caller dropped its end.
+    pub(crate) closed: bool,
+    waker: Arc<Waker>,
+}
+
+pub(crate) struct Piece {
+    pub(crate) due: Instant,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sent: usize,
+}
+
+impl Line {
+    pub(crate) fn new(link: Box<dyn Tx>, waker: Arc<Waker>) -> Self {
+        Self {
+            link: Some(link),
+            pieces: VecDeque::new(),
+            held: 0,
+            unflushed: false,
+            retry: None,
+            error: None,
+            closed: false,
+            waker,
+        }
+    }
+
+    /// When the thread has something to do for it.
+    fn next(&self) -> Option<Instant> {
+        let due = match self.pieces.front() {
+            Some(piece) => piece.due,
+            None => self.retry.filter(|_| self.unflushed)?.0,
+        };
+        Some(self.retry.map_or(due, |(at, _)| due.max(at)))
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.error.is_some() || (self.held == 0 && !self.unflushed)
+    }
+
+    pub(crate) fn fail(&mut self, e: io::Error) {
+        self.link = None;
+        self.pieces.clear();
+        self.held = 0;
+        self.unflushed = false;
+        self.error = Some(Ok(e));
+        self.waker.signal();
+    }
+
+    pub(crate) fn take_error(&mut self) -> io::Result<()> {
+        let Some(error) = self.error.take() else { return Ok(()) };
+        let error = error.unwrap_or_else(io::Error::from);
+        self.error = Some(Err(error.kind()));
+        Err(error)
+    }
+}
+
+impl Pacer {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pacing thread: ends when every link is closed and has delivered, or failed.
+    pub(crate) fn run(&self) {
+        // The kernel may end sleeps late by as much as this, and a local network's delay is short.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1000));
+        let mut state = self.lock();
+        loop {
+            state.asleep_until = None;
+            let now = Instant::now();
+            let next = state.lines.iter().enumerate().filter_map(|(i, line)| Some((line.next()?, i))).min();
+            state = match next {
+                Some((due, i)) if due <= now => self.release(state, i, now),
+                Some((due, _)) => self.sleep(state, now, due - now),
+                None => {
+                    for line in state.lines.iter_mut().filter(|line| line.closed) {
+                        line.link = None;
+                    }
+                    self.done.notify_all();
+                    if state.lines.iter().all(|line| line.closed) {
+                        return;
+                    }
+                    self.sleep(state, now, IDLE)
+                }
+            };
+        }
+    }
+
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        now: Instant,
+        time: Duration,
+    ) -> MutexGuard<'a, State> {
+        state.asleep_until = Some(now + time);
+        self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Gives one due piece of line `i` to its link, without the lock: callers go on meanwhile.
+    fn release<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        i: usize,
+        now: Instant,
+    ) -> MutexGuard<'a, State> {
+        let line = &mut state.lines[i];
+        let Some(mut link) = line.link.take() else {
+            line.fail(ErrorKind::BrokenPipe.into());
+            return state;
+        };
+        let mut piece = line.pieces.pop_front();
+        drop(state);
+        let attempt = (|| {
+            let mut moved = 0;
+            if let Some(piece) = &mut piece {
+                moved = link.try_send(&piece.bytes[piece.sent..])?;
+                piece.sent += moved;
+                if piece.sent < piece.bytes.len() {
+                    return Ok((moved, false));
+                }
+            }
+            Ok((moved, link.try_flush()?))
+        })();
+        state = self.lock();
+        let state_ref = &mut *state;
+        let line = &mut state_ref.lines[i];
+        match attempt {
+            Err(e) => line.fail(e),
+            Ok((moved, flushed)) => {
+                line.link = Some(link);
+                line.held -= moved;
+                line.unflushed = !flushed;
+                match piece {
+                    Some(piece) if piece.sent < piece.bytes.len() => line.pieces.push_front(piece),
+                    Some(mut piece) if piece.sent == self.quantum => {
+                        piece.bytes.clear();
+                        state_ref.pool.push(piece.bytes);
+                    }
+                    _ => {}
+                }
+                line.retry = match (flushed, line.retry) {
+                    (true, _) => None,
+                    (false, Some((_, pause))) if moved == 0 => Some((now + pause, (pause * 2).min(RETRY.1))),
+                    (false, _) => Some((now + RETRY.0, RETRY.0 * 2)),
+                };
+                if moved > 0 && self.queue - line.held >= self.queue / WAKE_PART {
+                    line.waker.signal();
+                }
+            }
+        }
+        if line.closed && line.is_done() {
+            // The peer sees the end only now.
+            line.link = None;
+            self.done.notify_all();
+        }
+        state
+    }
+}

@@ -1,0 +1,185 @@
+//! Links behind a network that is not there: a thread for each party releases bytes when they would arrive.
+//!
+//! ```text
+//! caller ─ copy ─► queue of a link ─┐   due(bytes, now): one schedule for the party
+//! caller ─ copy ─► queue of a link ─┴─► pacing thread ─ at its time ─► the real link
+//! ```
+//! A queue holds what a network's pipe and a socket buffer hold, so that senders are held back as they would be.
+//! What a link answers shows at the next call, as with a socket. Dropping a shaped link delivers what it holds.
+
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Shape, Signal, Tx, Wait,
+    pacer::{Line, Pacer, Piece, State},
+    shape::Schedule,
+    waker::Waker,
+};
+
+/// LOCAL: what leaves at a time, as time at the rate and in bytes; coarse, so that parties that share cores do not
+/// wake for each packet.
+const QUANTUM: Duration = Duration::from_micros(50);
+const QUANTUM_BYTES: (usize, usize) = (4 << 10, 64 << 10);
+/// LOCAL: what a queue holds beside the bytes on their way: the socket buffers at both ends.
+const BUFFERS_BYTES: u64 = 512 << 10;
+/// LOCAL: the most that a queue holds, and what it holds where no rate says.
+const QUEUE_BYTES: (u64, u64) = (64 << 20, 16 << 20);
+/// LOCAL: quanta that a call takes at a time, so that the thread is not kept from the lock.
+const QUANTA_PER_CALL: usize = 4;
+
+/// Puts every link of one party behind the same network. Dropping one waits until what it holds is delivered, at
+/// most `linger` longer than the network takes.
+pub(crate) fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>> {
+    let queue = queue_bytes(shape);
+    shape_with(shape, linger, links, queue)
+}
+
+fn shape_with(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>, queue: usize) -> Vec<Box<dyn Tx>> {
+    let shared = links.iter().map(|link| link.signal().map_or_else(Waker::new, Waker::Shared));
+    let wakers: Vec<_> = shared.map(Arc::new).collect();
+    let lines = links.into_iter().zip(&wakers).map(|(link, waker)| Line::new(link, waker.clone())).collect();
+    let state = State { schedule: Schedule::new(shape), lines, pool: Vec::new(), asleep_until: None };
+    let pacer = Arc::new(Pacer {
+        quantum: quantum(shape),
+        queue,
+        linger,
+        state: Mutex::new(state),
+        due: Condvar::new(),
+        done: Condvar::new(),
+    });
+    let paced = pacer.clone();
+    if let Err(e) = thread::Builder::new().name("pacer".to_owned()).spawn(move || paced.run()) {
+        for line in &mut pacer.lock().lines {
+            line.fail(io::Error::new(e.kind(), format!("no thread to shape this link with: {e}")));
+        }
+    }
+    let shaped = |(line, waker)| Box::new(ShapedTx { pacer: pacer.clone(), line, waker }) as Box<dyn Tx>;
+    wakers.into_iter().enumerate().map(shaped).collect()
+}
+
+fn queue_bytes(shape: Shape) -> usize {
+    let bytes = match shape.bits_per_second {
+        None => QUEUE_BYTES.1,
+        Some(rate) => {
+            let on_their_way = u128::from(rate / 8) * shape.rtt.as_nanos() / 1_000_000_000;
+            u64::try_from(on_their_way).unwrap_or(u64::MAX).saturating_add(BUFFERS_BYTES).min(QUEUE_BYTES.0)
+        }
+    };
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+fn quantum(shape: Shape) -> usize {
+    let bytes = shape
+        .bits_per_second
+        .map_or(u64::MAX, |rate| (rate / 8).saturating_mul(QUANTUM.as_micros() as u64) / 1_000_000);
+    usize::try_from(bytes).unwrap_or(usize::MAX).clamp(QUANTUM_BYTES.0, QUANTUM_BYTES.1)
+}
+
+/// The caller's end of a link behind the network.
+struct ShapedTx {
+    pacer: Arc<Pacer>,
+    line: usize,
+    waker: Arc<Waker>,
+}
+
+impl Tx for ShapedTx {
+    fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
+        let mut guard = self.pacer.lock();
+        let state = &mut *guard;
+        let line = &mut state.lines[self.line];
+        line.take_error()?;
+        let quantum = self.pacer.quantum;
+        let taken = out.len().min(self.pacer.queue - line.held).min(QUANTA_PER_CALL * quantum);
+        let now = Instant::now();
+        let mut wakes = false;
+        for piece in out[..taken].chunks(quantum) {
+            let pooled = if piece.len() == quantum { state.pool.pop() } else { None };
+            let mut bytes = pooled.unwrap_or_default();
+            bytes.extend_from_slice(piece);
+            let due = state.schedule.due(piece.len(), now);
+            wakes |= state.asleep_until.is_some_and(|until| due < until);
+            line.pieces.push_back(Piece { due, bytes, sent: 0 });
+        }
+        line.held += taken;
+        drop(guard);
+        if wakes {
+            self.pacer.due.notify_one();
+        }
+        Ok(taken)
+    }
+
+    fn try_flush(&mut self) -> io::Result<bool> {
+        // As with a socket, what the queue holds counts as sent.
+        self.pacer.lock().lines[self.line].take_error()?;
+        Ok(true)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        match &*self.waker {
+            Waker::Shared(signal) => Wait::Signal(signal),
+            #[cfg(unix)]
+            Waker::Socket(_) => Wait::Doze(self),
+        }
+    }
+
+    fn signal(&self) -> Option<Arc<Signal>> {
+        match &*self.waker {
+            Waker::Shared(signal) => Some(signal.clone()),
+            #[cfg(unix)]
+            Waker::Socket(_) => None,
+        }
+    }
+}
+
+#[cfg(unix)]
+impl crate::link::Doze for ShapedTx {
+    fn doze(&self) -> bool {
+        let state = self.pacer.lock();
+        let line = &state.lines[self.line];
+        if line.error.is_some() || line.held < self.pacer.queue {
+            return false;
+        }
+        // Under the lock, so that whatever makes room later signals.
+        self.waker.doze();
+        true
+    }
+
+    fn wakers(&self) -> [Option<std::os::fd::BorrowedFd<'_>>; 2] {
+        [self.waker.fd(), None]
+    }
+
+    fn wake(&self) {
+        self.waker.wake();
+    }
+}
+
+impl Drop for ShapedTx {
+    fn drop(&mut self) {
+        let mut state = self.pacer.lock();
+        let line = &mut state.lines[self.line];
+        line.closed = true;
+        let last = line.pieces.back().map_or_else(Instant::now, |piece| piece.due);
+        let deadline = last.max(Instant::now()) + self.pacer.linger;
+        if line.is_done() {
+            line.link = None;
+        }
+        self.pacer.due.notify_one();
+        // A process that ends takes its threads with it; the bytes of a real socket would still arrive.
+        while !state.lines[self.line].is_done() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.pacer.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "shaped_tests.rs"]
+mod tests;
