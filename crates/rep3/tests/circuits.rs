@@ -138,8 +138,8 @@ fn tree(width: usize, stages: u32) -> Program {
     let registers = |number: u32| number * w..(number + 1) * w;
     let stage = |k: u32| {
         let copies = 1u32 << (stages - 1 - k);
-        let pairs = (0..copies).flat_map(|c| registers(2 * c << k).chain(registers((2 * c + 1) << k)));
-        let sums = (0..copies).flat_map(|c| registers(2 * c << k));
+        let pairs = (0..copies).flat_map(|c| registers((2 * c) << k).chain(registers((2 * c + 1) << k)));
+        let sums = (0..copies).flat_map(|c| registers((2 * c) << k));
         Stage {
             block: block.clone(),
             copies: copies as usize,
