@@ -1,0 +1,119 @@
+//! Party 1 of three is killed or stopped: the others end soon, and both name it, also the one whose own link ended
+//! only because the other had ended.
+
+#[path = "common/child.rs"]
+mod child;
+mod common;
+
+use std::{
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use child::{Party1, Phase};
+use common::ok;
+use hushwire_wire::{Identity, Listener, NetError, PartyId, PeerConfig, TransportKind, connect};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What the issue allows.
+const LIMIT: Duration = Duration::from_secs(10);
+const CULPRIT: PartyId = PartyId(1);
+
+#[test]
+fn child() {
+    child::run();
+}
+
+/// Parties 0 and 2 run here; party 1 gets `signal` in `phase`. Answers their errors and how long they took.
+fn lose(phase: Phase, transport: TransportKind, signal: Signal) -> Vec<(NetError, Duration)> {
+    let mut party1 = Party1::start();
+    let here: Vec<_> = [0, 2].map(|id: u8| (PartyId(id), ok(Identity::generate("p")))).into();
+    let listeners = [(); 2].map(|()| ok(Listener::bind("127.0.0.1:0")));
+    let mut all = vec![party1.peer.clone()];
+    for ((id, identity), listener) in here.iter().zip(&listeners) {
+        let address = Some(ok(listener.local_addr()).to_string());
+        all.push(PeerConfig { id: *id, address, pin: identity.pin() });
+    }
+    let parties = if phase == Phase::Join { 1 } else { 2 };
+    thread::scope(|scope| {
+        let running: Vec<_> = here
+            .iter()
+            .zip(&listeners)
+            .take(parties)
+            .map(|((me, identity), listener)| {
+                let peers = all.iter().filter(|peer| peer.id != *me).cloned().collect();
+                let cfg = child::config(*me, peers, transport);
+                scope.spawn(move || {
+                    let e = match connect(&cfg, identity, Some(listener)) {
+                        Ok(mut net) => child::stream(&mut net),
+                        Err(e) => e,
+                    };
+                    (e, Instant::now())
+                })
+            })
+            .collect();
+        party1.reach(phase, transport, &all[1..]);
+        if phase == Phase::Join {
+            // Until it has greeted party 0.
+            thread::sleep(Duration::from_secs(2));
+        }
+        let random = ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)).subsec_micros() % 200;
+        thread::sleep(Duration::from_millis(random.into()));
+        assert!(running.iter().all(|party| !party.is_finished()), "{phase:?}: a party ended too early");
+        let pid = Pid::from_child(&party1.process);
+        let lost = Instant::now();
+        ok(kill_process(pid, signal));
+        let ended =
+            running.into_iter().map(|party| party.join().unwrap_or_else(|_| panic!("a party panicked")));
+        ended.map(|(e, at)| (e, at.saturating_duration_since(lost))).collect()
+    })
+}
+
+fn killed(transport: TransportKind) {
+    thread::scope(|scope| {
+        for phase in Phase::ALL {
+            scope.spawn(move || {
+                for (i, (e, took)) in lose(phase, transport, Signal::KILL).into_iter().enumerate() {
+                    let what = format!("{phase:?} over {transport}, survivor {i}, {took:?}: {e}");
+                    assert_eq!(e.peer(), Some(CULPRIT), "{what}");
+                    assert!(
+                        matches!(e, NetError::Dead { silent_for: None, .. } | NetError::Aborted { .. }),
+                        "{what}"
+                    );
+                    assert!(took < LIMIT / 2, "{what}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_killed_party_is_named_in_every_phase_over_tls() {
+    killed(TransportKind::TcpTls);
+}
+
+#[test]
+fn a_killed_party_is_named_in_every_phase_over_tcp() {
+    killed(TransportKind::TcpInsecure);
+}
+
+#[test]
+fn a_stopped_party_is_named() {
+    for (e, took) in lose(Phase::Stream, TransportKind::TcpTls, Signal::STOP) {
+        let what = format!("{took:?}: {e}");
+        assert_eq!(e.peer(), Some(CULPRIT), "{what}");
+        let silent = matches!(e, NetError::Dead { silent_for: Some(_), .. })
+            || matches!(e, NetError::Aborted { why: hushwire_wire::Reason::Silent, .. });
+        assert!(silent, "{what}");
+        assert!(took < LIMIT, "{what}");
+        assert!(took > LIMIT / 2, "{what}: a stopped party was given no time");
+    }
+}
+
+#[test]
+fn a_party_that_stops_while_others_join_is_named() {
+    for (e, took) in lose(Phase::Join, TransportKind::TcpInsecure, Signal::STOP) {
+        assert!(matches!(e, NetError::Dead { peer: Some(CULPRIT), .. }), "{took:?}: {e}");
+        assert!(took < LIMIT, "{took:?}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Many sessions on the same ports leave nothing behind. Alone in its program: it counts descriptors and threads.
+
+mod common;
+
+use std::{fs, thread};
+
+use common::{World, ok};
+use hushwire_wire::{PartyId, SessionId, TransportKind, connect};
+
+const SESSIONS: u32 = 1000;
+
+/// Open descriptors and threads of this process.
+fn held() -> (usize, usize) {
+    (ok(fs::read_dir("/proc/self/fd")).count(), ok(fs::read_dir("/proc/self/task")).count())
+}
+
+#[test]
+fn a_thousand_sessions_on_one_pair_of_ports_leave_nothing_behind() {
+    let world = World::new(2, false, TransportKind::TcpInsecure, 1, "127.0.0.1");
+    let run = |me: usize, number: u32| {
+        let mut cfg = world.configs[me].clone();
+        cfg.session.0[..4].copy_from_slice(&number.to_le_bytes());
+        assert_ne!(cfg.session, SessionId([7; 16]));
+        let mut net = ok(connect(&cfg, &world.identities[me], world.listeners[me].as_ref()));
+        let peer = Some(PartyId(1 - me as u8));
+        let mut channel = ok(net.channel(0, peer, peer));
+        let mut into = [0; 4];
+        ok(channel.exchange("count", &number.to_le_bytes(), &mut into));
+        assert_eq!(into, number.to_le_bytes());
+    };
+    let sessions = |numbers: std::ops::Range<u32>| {
+        thread::scope(|scope| {
+            for me in 0..2 {
+                let (numbers, run) = (numbers.clone(), &run);
+                scope.spawn(move || numbers.for_each(|number| run(me, number)));
+            }
+        });
+    };
+    sessions(0..1);
+    let before = held();
+    sessions(1..SESSIONS);
+    assert_eq!(held(), before, "descriptors and threads");
+}
