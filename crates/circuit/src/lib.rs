@@ -13,6 +13,7 @@
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
 
+pub mod aes;
 mod builder;
 mod circuit;
 pub mod eval;
@@ -20,6 +21,7 @@ mod layered;
 pub mod named;
 pub mod planes;
 mod program;
+pub mod sha;
 pub mod words;
 
 pub use builder::{Bit, Builder};

@@ -1,5 +1,7 @@
 //! Circuits by name, as `hushwire circuit make` and job files have them: `aes128`, `add:32`, `sort:16x32`.
 
+use crate::aes::{self, KeySize, Sbox};
+use crate::sha::{self, Adder};
 use crate::{Bit, Builder, Circuit, Program, words};
 
 /// A family of circuits: a name and what its numbers stand for.
@@ -16,6 +18,8 @@ pub struct Family {
 
 #[derive(Clone, Copy, Debug)]
 enum Make {
+    /// No numbers.
+    Fixed(fn(&mut Builder) -> Vec<Vec<Bit>>),
     /// A width up to a largest one.
     Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
 }
@@ -46,6 +50,68 @@ pub enum NameError {
 
 /// Every family.
 pub const FAMILIES: &[Family] = &[
+    fixed("aes128", "key 128, plaintext 128 → 128 bits; 32 ANDs an S-box", |b| {
+        aes(b, KeySize::Aes128, Sbox::Small)
+    }),
+    fixed(
+        "aes128-depth4",
+        "key 128, plaintext 128 → 128 bits; 34 ANDs an S-box, AND-depth 4 a round",
+        |b| aes(b, KeySize::Aes128, Sbox::Shallow),
+    ),
+    fixed("aes128-expanded-key", "round keys 1408, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes128, Sbox::Small)
+    }),
+    fixed("aes128-expanded-key-depth4", "round keys 1408, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes128, Sbox::Shallow)
+    }),
+    fixed("aes192", "key 192, plaintext 128 → 128 bits; 32 ANDs an S-box", |b| {
+        aes(b, KeySize::Aes192, Sbox::Small)
+    }),
+    fixed(
+        "aes192-depth4",
+        "key 192, plaintext 128 → 128 bits; 34 ANDs an S-box, AND-depth 4 a round",
+        |b| aes(b, KeySize::Aes192, Sbox::Shallow),
+    ),
+    fixed("aes192-expanded-key", "round keys 1664, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes192, Sbox::Small)
+    }),
+    fixed("aes192-expanded-key-depth4", "round keys 1664, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes192, Sbox::Shallow)
+    }),
+    fixed("aes256", "key 256, plaintext 128 → 128 bits; 32 ANDs an S-box", |b| {
+        aes(b, KeySize::Aes256, Sbox::Small)
+    }),
+    fixed(
+        "aes256-depth4",
+        "key 256, plaintext 128 → 128 bits; 34 ANDs an S-box, AND-depth 4 a round",
+        |b| aes(b, KeySize::Aes256, Sbox::Shallow),
+    ),
+    fixed("aes256-expanded-key", "round keys 1920, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes256, Sbox::Small)
+    }),
+    fixed("aes256-expanded-key-depth4", "round keys 1920, plaintext 128 → 128 bits", |b| {
+        expanded(b, KeySize::Aes256, Sbox::Shallow)
+    }),
+    fixed("sha1", "block 512, chaining value 160 → 160 bits", |b| {
+        let (block, chaining) = (b.input(512), b.input(160));
+        vec![sha::sha1(b, &block, &chaining)]
+    }),
+    fixed("sha1-block", "block 512 → 160 bits, from the standard's first chaining value", |b| {
+        let block = b.input(512);
+        vec![sha::sha1(b, &block, &sha::constant(&sha::SHA1_START))]
+    }),
+    fixed("sha256", "block 512, chaining value 256 → 256 bits", |b| {
+        let (block, chaining) = (b.input(512), b.input(256));
+        vec![sha::sha256(b, Adder::Small, &block, &chaining)]
+    }),
+    fixed("sha256-fast", "as sha256, with fewer layers and more ANDs", |b| {
+        let (block, chaining) = (b.input(512), b.input(256));
+        vec![sha::sha256(b, Adder::Fast, &block, &chaining)]
+    }),
+    fixed("sha256-block", "block 512 → 256 bits, from the standard's first chaining value", |b| {
+        let block = b.input(512);
+        vec![sha::sha256(b, Adder::Small, &block, &sha::constant(&sha::SHA256_START))]
+    }),
     width("add", "N + N → N+1 bits, the sum in full", MAX_WIDTH, |b, n| {
         let (x, y) = (b.input(n), b.input(n));
         let (mut sum, carry) = words::add(b, &x, &y, Bit::ZERO);
@@ -103,6 +169,20 @@ const MAX_WIDTH: usize = 1 << 16;
 /// A product of this width has two million ANDs.
 const MAX_FACTOR: usize = 1 << 10;
 
+fn aes(b: &mut Builder, size: KeySize, sbox: Sbox) -> Vec<Vec<Bit>> {
+    let (key, plaintext) = (b.input(size.bits()), b.input(128));
+    vec![aes::encrypt(b, size, sbox, &key, &plaintext)]
+}
+
+fn expanded(b: &mut Builder, size: KeySize, sbox: Sbox) -> Vec<Vec<Bit>> {
+    let (round_keys, plaintext) = (b.input(128 * (size.rounds() + 1)), b.input(128));
+    vec![aes::encrypt_expanded(b, size, sbox, &round_keys, &plaintext)]
+}
+
+const fn fixed(name: &'static str, does: &'static str, make: fn(&mut Builder) -> Vec<Vec<Bit>>) -> Family {
+    Family { name, numbers: "", does, make: Make::Fixed(make) }
+}
+
 const fn width(
     name: &'static str,
     does: &'static str,
@@ -118,11 +198,16 @@ const fn width(
 /// No circuit has that name, or its numbers do not fit.
 pub fn make(name: &str) -> Result<Circuit, NameError> {
     let (family, numbers) = split(name)?;
-    let Make::Width(max, make) = family.make;
-    let [width] = parse(family, name, numbers)?;
-    check(family, name, "N", width, max)?;
     let mut b = Builder::new();
-    let outputs = make(&mut b, width);
+    let outputs = match family.make {
+        Make::Fixed(make) if numbers.is_none() => make(&mut b),
+        Make::Fixed(_) => return Err(problem(family, name, "it takes no numbers".into())),
+        Make::Width(max, make) => {
+            let [width] = parse(family, name, numbers)?;
+            check(family, name, "N", width, max)?;
+            make(&mut b, width)
+        }
+    };
     Ok(b.finish(&outputs))
 }
 

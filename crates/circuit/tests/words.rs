@@ -16,7 +16,7 @@ fn call(name: &str, inputs: &[u128]) -> u128 {
 fn check(n: usize, x: u128, y: u128) {
     let modulus = 1u128 << n;
     let (x, y) = (x % modulus, y % modulus);
-    let signed = |v: u128| (v ^ modulus / 2) as i128 - (modulus / 2) as i128;
+    let signed = |v: u128| (v ^ (modulus / 2)) as i128 - (modulus / 2) as i128;
     let c = |name: &str| call(&format!("{name}:{n}"), &[x, y]);
     assert_eq!(c("add"), x + y);
     assert_eq!(c("add-fast"), x + y);
