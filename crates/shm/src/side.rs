@@ -1,0 +1,167 @@
+//! What both ends do alike: map, sleep, signal, and learn that the other is gone.
+
+use core::{
+    cell::Cell,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering, fence},
+};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
+
+use rustix::{
+    io::{Errno, read, write},
+    net::{RecvFlags, recv},
+};
+
+use crate::map::Map;
+
+/// One end of a ring.
+pub(crate) struct Side {
+    pub(crate) map: Map,
+    /// Counts the other side's signals.
+    pub(crate) ear: OwnedFd,
+    /// Signals the other side.
+    pub(crate) bell: OwnedFd,
+    /// The socket whose end is the other process's.
+    pub(crate) lifeline: OwnedFd,
+    /// The lifeline has ended.
+    pub(crate) ended: Cell<bool>,
+    /// A sleep was announced.
+    dozes: Cell<bool>,
+}
+
+impl Side {
+    pub(crate) fn new(map: Map, ear: OwnedFd, bell: OwnedFd, lifeline: BorrowedFd<'_>) -> io::Result<Self> {
+        let lifeline = lifeline.try_clone_to_owned()?;
+        Ok(Self { map, ear, bell, lifeline, ended: Cell::new(false), dozes: Cell::new(false) })
+    }
+
+    /// Says in `flag` that this side is about to sleep, unless `moves` then finds that it may move already.
+    pub(crate) fn doze(&self, flag: &AtomicU32, moves: impl FnOnce() -> bool) -> bool {
+        flag.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let sleeps = !self.ended.get() && !moves();
+        if !sleeps {
+            flag.store(0, Ordering::Relaxed);
+        }
+        self.dozes.set(sleeps);
+        sleeps
+    }
+
+    /// Signals the other side if `flag` says that it sleeps; to be called after an index moved.
+    pub(crate) fn signal(&self, flag: &AtomicU32) {
+        fence(Ordering::SeqCst);
+        if flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0 {
+            self.ring_bell();
+        }
+    }
+
+    pub(crate) fn ring_bell(&self) {
+        // A full counter has woken it already.
+        let _ = write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    /// Ends a sleep that `flag` announced, if one did.
+    pub(crate) fn wake(&self, flag: &AtomicU32) {
+        if !self.dozes.replace(false) {
+            return;
+        }
+        flag.store(0, Ordering::Relaxed);
+        // A signal that comes only after this one is read ends the next sleep early, and is read then.
+        let signalled = read(&self.ear, &mut [0u8; 8]).is_ok();
+        if !signalled && self.has_ended() {
+            self.ended.set(true);
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut byte = [0u8; 1];
+        match recv(&self.lifeline, byte.as_mut_slice(), RecvFlags::DONTWAIT | RecvFlags::PEEK) {
+            Err(Errno::AGAIN | Errno::INTR) => false,
+            // Its end, or bytes where none belong.
+            Ok(_) | Err(_) => true,
+        }
+    }
+
+    pub(crate) fn wakers(&self) -> [BorrowedFd<'_>; 2] {
+        [self.ear.as_fd(), self.lifeline.as_fd()]
+    }
+
+    /// Copies `from` to the positions that begin at `at`. Only the producer calls it, only for free positions.
+    pub(crate) fn copy_in(&self, at: u64, from: &[u8]) {
+        let words = self.map.words();
+        let (first, second) = split(at, from.len(), words.len() * WORD);
+        let (front, back) = from.split_at(first.1);
+        copy_in(words, first.0, front);
+        copy_in(words, second.0, back);
+    }
+
+    /// Copies from the positions that begin at `at` into `into`.
+    pub(crate) fn copy_out(&self, at: u64, into: &mut [u8]) {
+        let words = self.map.words();
+        let (first, second) = split(at, into.len(), words.len() * WORD);
+        let (front, back) = into.split_at_mut(first.1);
+        copy_out(words, first.0, front);
+        copy_out(words, second.0, back);
+    }
+
+    /// Loads the other side's index.
+    pub(crate) fn load(index: &AtomicU64) -> u64 {
+        index.load(Ordering::Acquire)
+    }
+}
+
+const WORD: usize = size_of::<u64>();
+
+/// Where and how long the two parts are of `bytes` bytes at position `at` in a ring of `capacity`.
+fn split(at: u64, bytes: usize, capacity: usize) -> ((usize, usize), (usize, usize)) {
+    let start = (at % capacity as u64) as usize;
+    let first = bytes.min(capacity - start);
+    ((start, first), (0, bytes - first))
+}
+
+/// `start..start + bytes` as the bytes of a first word, whole words, and the bytes of a last word.
+fn edges(start: usize, bytes: usize) -> (usize, usize) {
+    let first = bytes.min(start.next_multiple_of(WORD) - start);
+    (first, (bytes - first) / WORD * WORD)
+}
+
+fn copy_in(words: &[AtomicU64], start: usize, from: &[u8]) {
+    let (first, whole) = edges(start, from.len());
+    store_part(words, start, &from[..first]);
+    let at = (start + first) / WORD;
+    for (word, bytes) in words[at..].iter().zip(from[first..first + whole].as_chunks::<WORD>().0) {
+        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    }
+    store_part(words, start + first + whole, &from[first + whole..]);
+}
+
+/// Stores bytes of one word and leaves the others as they are.
+fn store_part(words: &[AtomicU64], start: usize, from: &[u8]) {
+    if from.is_empty() {
+        return;
+    }
+    let word = &words[start / WORD];
+    let mut bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    bytes[start % WORD..][..from.len()].copy_from_slice(from);
+    word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+}
+
+fn copy_out(words: &[AtomicU64], start: usize, into: &mut [u8]) {
+    let (first, whole) = edges(start, into.len());
+    load_part(words, start, &mut into[..first]);
+    let at = (start + first) / WORD;
+    for (word, bytes) in words[at..].iter().zip(into[first..first + whole].as_chunks_mut::<WORD>().0) {
+        *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    }
+    load_part(words, start + first + whole, &mut into[first + whole..]);
+}
+
+fn load_part(words: &[AtomicU64], start: usize, into: &mut [u8]) {
+    if into.is_empty() {
+        return;
+    }
+    let bytes = words[start / WORD].load(Ordering::Relaxed).to_ne_bytes();
+    into.copy_from_slice(&bytes[start % WORD..][..into.len()]);
+}
