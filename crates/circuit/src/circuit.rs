@@ -1,5 +1,7 @@
 //! Gates in the order of a file.
 
+use crate::check::{Check, Fault};
+
 /// A wire's number. Inputs come first, outputs last, as in Bristol files.
 pub type Wire = u32;
 
@@ -86,32 +88,34 @@ impl Circuit {
         wires: usize,
         gates: Vec<Gate>,
     ) -> Result<Circuit, CircuitError> {
-        let input_bits: usize = inputs.iter().sum();
-        let output_bits: usize = outputs.iter().sum();
+        let total = |widths: &[usize]| widths.iter().fold(0usize, |sum, w| sum.saturating_add(*w));
+        let (input_bits, output_bits) = (total(&inputs), total(&outputs));
         let needed = input_bits.max(output_bits);
         if needed > wires {
             return Err(CircuitError::TooFewWires { needed, wires });
         }
-        let mut written = vec![false; wires];
-        written[..input_bits].fill(true);
+        let mut check = Check::new(input_bits, wires);
         for (number, gate) in gates.iter().enumerate() {
-            for wire in gate.reads() {
-                match written.get(wire as usize) {
-                    None => return Err(CircuitError::NoWire { gate: number, wire, wires }),
-                    Some(false) => return Err(CircuitError::Unwritten { gate: number, wire }),
-                    Some(true) => {}
-                }
-            }
-            match written.get_mut(gate.out() as usize) {
-                None => return Err(CircuitError::NoWire { gate: number, wire: gate.out(), wires }),
-                Some(true) => return Err(CircuitError::Rewritten { gate: number, wire: gate.out() }),
-                Some(slot) => *slot = true,
-            }
+            check.gate(*gate).map_err(|fault| match fault {
+                Fault::NoWire(wire) => CircuitError::NoWire { gate: number, wire, wires },
+                Fault::Unwritten(wire) => CircuitError::Unwritten { gate: number, wire },
+                Fault::Rewritten(wire) => CircuitError::Rewritten { gate: number, wire },
+            })?;
         }
-        match written[wires - output_bits..].iter().position(|w| !w) {
-            Some(at) => Err(CircuitError::NoOutput { wire: (wires - output_bits + at) as Wire }),
+        match check.missing(output_bits) {
+            Some(wire) => Err(CircuitError::NoOutput { wire }),
             None => Ok(Circuit { inputs, outputs, wires, gates }),
         }
+    }
+
+    /// A circuit whose gates [`Check`] has seen.
+    pub(crate) fn checked(
+        inputs: Vec<usize>,
+        outputs: Vec<usize>,
+        wires: usize,
+        gates: Vec<Gate>,
+    ) -> Circuit {
+        Circuit { inputs, outputs, wires, gates }
     }
 
     /// Widths of the inputs, in bits.

@@ -14,9 +14,12 @@
 #![forbid(unsafe_code)]
 
 pub mod aes;
+pub mod bristol;
 mod builder;
+mod check;
 mod circuit;
 pub mod eval;
+mod flat;
 mod layered;
 pub mod named;
 pub mod planes;
@@ -26,5 +29,6 @@ pub mod words;
 
 pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};
+pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
 pub use program::{Program, Stage, Stages};

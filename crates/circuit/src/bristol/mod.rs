@@ -1,0 +1,44 @@
+//! Bristol Fashion and the older Bristol Format, in and out.
+//!
+//! ```text
+//! Bristol Fashion                       Bristol Format
+//! GATES WIRES                           GATES WIRES
+//! INPUTS WIDTH …                        WIDTH WIDTH   WIDTH      two inputs, one output
+//! OUTPUTS WIDTH …
+//!
+//! 2 1 A B OUT XOR|AND                   2 1 A B OUT XOR|AND
+//! 1 1 A OUT INV|NOT|EQW                 1 1 A OUT INV|NOT
+//! 1 1 0|1 OUT EQ
+//! 2K K A… B… OUT… MAND
+//! ```
+//!
+//! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and FHE" (S. Tillich,
+//! N. Smart), the pages that publish the files. Inputs have the first wires, outputs the last.
+//!
+//! A reader is handed files by strangers: see [`read`] for its limits.
+
+mod gate;
+mod header;
+mod read;
+mod write;
+
+pub use read::{BristolError, MAX_LINE, ReadError, read};
+pub use write::{WriteError, write};
+
+/// Which of the two formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Bristol Fashion: any number of inputs and outputs.
+    Fashion,
+    /// The older Bristol Format: two inputs (the second may have width 0) and one output.
+    Old,
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Format::Fashion => "Bristol Fashion",
+            Format::Old => "Bristol Format",
+        })
+    }
+}

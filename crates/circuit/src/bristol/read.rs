@@ -1,0 +1,155 @@
+//! The reader.
+
+use super::{Format, gate, header::Header};
+use crate::{Circuit, check::Check};
+use std::io::{self, BufRead, Read};
+
+/// A longer line is an error: a MAND of forty thousand gates fits.
+pub const MAX_LINE: usize = 1 << 20;
+/// Wires that a file may have without gates, and
+const FREE_WIRES: u64 = 1 << 20;
+/// how many more it may have for each gate.
+const WIRES_PER_GATE: u64 = 64;
+
+/// Where a file is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: found {found}, expected {expected}")]
+pub struct BristolError {
+    /// The first line is 1. Where the file ends too early, the line that is missing.
+    pub line: u64,
+    /// What is there, shortened.
+    pub found: String,
+    /// What would be right.
+    pub expected: String,
+}
+
+/// Why a circuit could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file is malformed.
+    #[error(transparent)]
+    Malformed(#[from] BristolError),
+    /// The bytes could not be had.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads a circuit in either format, which is told by the third line that is not blank. Blank lines may stand anywhere
+/// or be missing. A MAND becomes ANDs.
+///
+/// Memory grows with what was read, not with what a header claims: 16 bytes a gate and, where wires are written far
+/// apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are below 2^32, lines at most [`MAX_LINE`] bytes, and wires at most
+/// 2^20 and 64 for each gate.
+///
+/// # Errors
+/// The first thing that is wrong with the file, or what the reader `input` says.
+pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
+    let mut lines = Lines { input, number: 0, buffer: vec![] };
+    let (header, first_gate) = Header::read(&mut lines)?;
+    let Header { gates: count, wires, inputs, outputs, format, line: header_line } = header;
+    let (input_bits, output_bits) = (inputs.iter().sum(), outputs.iter().sum());
+    let mut check = Check::new(input_bits, wires as usize);
+    let mut gates = Vec::with_capacity(count.min(1 << 12) as usize);
+    let mut next = first_gate;
+    for k in 0..count {
+        let line = match next.take() {
+            Some(line) => line,
+            None => lines.next()?.ok_or_else(|| lines.ended(format!("gate {} of {count}", k + 1)))?,
+        };
+        gate::read(&line, format, wires, &mut check, &mut gates)?;
+    }
+    let left = match next {
+        Some(line) => Some(line),
+        None => lines.next()?,
+    };
+    if let Some(line) = left {
+        return Err(line.error(format!("the end of the file after {count} gates")).into());
+    }
+    let most = FREE_WIRES + WIRES_PER_GATE * gates.len() as u64;
+    if u64::from(wires) > most {
+        let found = format!("{wires} wires");
+        let expected = format!("at most {most} wires for {} gates", gates.len());
+        return Err(BristolError { line: header_line, found, expected }.into());
+    }
+    if let Some(wire) = check.missing(output_bits) {
+        return Err(lines.ended(format!("a gate that writes wire {wire}, an output")).into());
+    }
+    Ok((Circuit::checked(inputs, outputs, wires as usize, gates), format))
+}
+
+/// Lines that are not blank, with their numbers.
+pub(super) struct Lines<R> {
+    input: R,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The next line that is not blank.
+    pub(super) fn next(&mut self) -> Result<Option<Line>, ReadError> {
+        loop {
+            self.buffer.clear();
+            (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
+            if self.buffer.is_empty() {
+                return Ok(None);
+            }
+            self.number += 1;
+            if self.buffer.len() > MAX_LINE {
+                let found = format!("a line of more than {MAX_LINE} bytes");
+                let expected = "a shorter line".to_owned();
+                return Err(BristolError { line: self.number, found, expected }.into());
+            }
+            if !self.buffer.trim_ascii().is_empty() {
+                // Bytes that are no text become marks, which are in no word of the format.
+                let text = String::from_utf8_lossy(&self.buffer).into_owned();
+                return Ok(Some(Line { number: self.number, text }));
+            }
+        }
+    }
+
+    /// The file ended where `expected` should be.
+    pub(super) fn ended(&self, expected: String) -> BristolError {
+        BristolError { line: self.number + 1, found: "the end of the file".to_owned(), expected }
+    }
+}
+
+/// A line of the file.
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) text: String,
+}
+
+impl Line {
+    pub(super) fn words(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.text.split_ascii_whitespace()
+    }
+
+    /// Its numbers, if it has nothing else.
+    pub(super) fn numbers(&self) -> Option<Vec<u32>> {
+        self.words().map(number).collect()
+    }
+
+    /// The line is not `expected`.
+    pub(super) fn error(&self, expected: impl Into<String>) -> BristolError {
+        BristolError { line: self.number, found: quote(&self.text), expected: expected.into() }
+    }
+
+    /// Something in the line is not `expected`.
+    pub(super) fn error_at(&self, found: impl Into<String>, expected: impl Into<String>) -> BristolError {
+        BristolError { line: self.number, found: found.into(), expected: expected.into() }
+    }
+}
+
+/// A number below 2^32, in digits only.
+pub(super) fn number(word: &str) -> Option<u32> {
+    if word.bytes().all(|b| b.is_ascii_digit()) { word.parse().ok() } else { None }
+}
+
+/// Text from a file as a message shows it: one line, not long, nothing that moves a terminal's cursor.
+pub(super) fn quote(text: &str) -> String {
+    const MOST: usize = 60;
+    let words: Vec<&str> = text.split_ascii_whitespace().take(MOST).collect();
+    let text = words.join(" ");
+    let short: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if text.chars().count() > MOST { format!("`{short}…`") } else { format!("`{short}`") }
+}

@@ -1,0 +1,70 @@
+//! Whether wires are written once, before they are read: for gates that come one by one, in memory that grows with them.
+
+use crate::{Gate, Wire};
+
+/// Wires of a page.
+const PAGE: usize = 4096;
+
+/// What is wrong with a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// There is no such wire.
+    NoWire(Wire),
+    /// It reads a wire that nothing has written.
+    Unwritten(Wire),
+    /// It writes an input, or what was written.
+    Rewritten(Wire),
+}
+
+/// Which wires are written. A header may claim 2^32 wires: pages come when a wire of theirs is written, and the table
+/// of pages takes 8 MiB at most.
+pub(crate) struct Check {
+    input_bits: usize,
+    wires: usize,
+    pages: Vec<Option<Box<[u64; PAGE / 64]>>>,
+}
+
+impl Check {
+    pub(crate) fn new(input_bits: usize, wires: usize) -> Check {
+        Check { input_bits, wires, pages: vec![] }
+    }
+
+    pub(crate) fn written(&self, wire: usize) -> bool {
+        let page = || self.pages.get(wire / PAGE)?.as_ref();
+        wire < self.input_bits || page().is_some_and(|p| p[wire % PAGE / 64] >> (wire % 64) & 1 == 1)
+    }
+
+    /// Takes the next gate.
+    pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), Fault> {
+        gate.reads().try_for_each(|wire| self.read(wire))?;
+        self.write(gate.out())
+    }
+
+    pub(crate) fn read(&self, wire: Wire) -> Result<(), Fault> {
+        match wire as usize {
+            w if w >= self.wires => Err(Fault::NoWire(wire)),
+            w if !self.written(w) => Err(Fault::Unwritten(wire)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn write(&mut self, wire: Wire) -> Result<(), Fault> {
+        let w = wire as usize;
+        if w >= self.wires {
+            return Err(Fault::NoWire(wire));
+        }
+        if self.written(w) {
+            return Err(Fault::Rewritten(wire));
+        }
+        if self.pages.len() <= w / PAGE {
+            self.pages.resize(w / PAGE + 1, None);
+        }
+        self.pages[w / PAGE].get_or_insert_with(|| Box::new([0; PAGE / 64]))[w % PAGE / 64] |= 1 << (w % 64);
+        Ok(())
+    }
+
+    /// The first output wire that is not written.
+    pub(crate) fn missing(&self, output_bits: usize) -> Option<Wire> {
+        (self.wires - output_bits..self.wires).find(|w| !self.written(*w)).map(|w| w as Wire)
+    }
+}

@@ -1,0 +1,268 @@
+//! Gates from a circuit or a program, one after the other: a program's are made anew each time, so that memory holds
+//! its registers only.
+
+use crate::{Circuit, Gate, Layered, ONE, Program, Stage, Wire, ZERO, input_slot};
+use std::io;
+
+/// How many gates of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Counts {
+    pub xor: u64,
+    pub and: u64,
+    pub inv: u64,
+    /// Constants 0.
+    pub zero: u64,
+    /// Constants 1.
+    pub one: u64,
+    pub copy: u64,
+}
+
+impl Counts {
+    /// All gates.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.xor + self.and + self.inv + self.zero + self.one + self.copy
+    }
+
+    fn add(&mut self, gate: Gate) {
+        *match gate {
+            Gate::Xor { .. } => &mut self.xor,
+            Gate::And { .. } => &mut self.and,
+            Gate::Inv { .. } => &mut self.inv,
+            Gate::Const { value: false, .. } => &mut self.zero,
+            Gate::Const { value: true, .. } => &mut self.one,
+            Gate::Copy { .. } => &mut self.copy,
+        } += 1;
+    }
+}
+
+/// What has gates, in an order in which wires are written before they are read; inputs' wires first, outputs' last.
+pub trait Gates {
+    /// Widths of the inputs, in bits.
+    fn inputs(&self) -> &[usize];
+    /// Widths of the outputs, in bits.
+    fn outputs(&self) -> &[usize];
+    /// How many wires there are.
+    fn wires(&self) -> u64;
+    /// How many gates there are.
+    fn counts(&self) -> Counts;
+    /// Hears every gate, until `hear` fails.
+    ///
+    /// # Errors
+    /// What `hear` says.
+    fn each(&self, hear: &mut dyn FnMut(Gate) -> io::Result<()>) -> io::Result<()>;
+}
+
+impl Gates for Circuit {
+    fn inputs(&self) -> &[usize] {
+        self.inputs()
+    }
+    fn outputs(&self) -> &[usize] {
+        self.outputs()
+    }
+    fn wires(&self) -> u64 {
+        self.wires() as u64
+    }
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.gates().iter().for_each(|g| counts.add(*g));
+        counts
+    }
+    fn each(&self, hear: &mut dyn FnMut(Gate) -> io::Result<()>) -> io::Result<()> {
+        self.gates().iter().try_for_each(|g| hear(*g))
+    }
+}
+
+/// A program has more wires than a file can number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the circuit has 2^32 wires or more; make a smaller one")]
+pub struct TooLarge;
+
+/// A program's gates, without its stages.
+pub struct Flat<'a> {
+    program: &'a Program,
+    counts: Counts,
+    wires: u64,
+    /// Gates that make an output bit, by number in the order of making, and which bit.
+    named: Vec<(u64, usize)>,
+    /// Output bits that no gate makes for them alone.
+    extra: Vec<usize>,
+}
+
+/// What a register or slot holds.
+#[derive(Clone, Copy)]
+enum Value {
+    Zero,
+    One,
+    Wire(Wire),
+}
+
+impl<'a> Flat<'a> {
+    /// Goes through the program once, to count.
+    ///
+    /// # Errors
+    /// There are too many wires.
+    pub fn new(program: &'a Program) -> Result<Flat<'a>, TooLarge> {
+        let mut flat = Flat { program, counts: Counts::default(), wires: 0, named: vec![], extra: vec![] };
+        let input_bits = program.input_bits() as u64;
+        let mut counts = Counts::default();
+        let mut next = input_bits;
+        let mut name = || {
+            next += 1;
+            // Names past the last are thrown away below.
+            (next - 1) as Wire
+        };
+        let count = &mut |gate| {
+            counts.add(gate);
+            if counts.total() < 1 << 32 { Ok(()) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+        };
+        let registers = flat.walk(&mut name, count).map_err(|_| TooLarge)?;
+        let mut maker = std::collections::HashSet::new();
+        for (bit, register) in program.output_registers().iter().enumerate() {
+            match registers[*register as usize] {
+                Value::Wire(w) if u64::from(w) >= input_bits && maker.insert(w) => {
+                    flat.named.push((u64::from(w) - input_bits, bit));
+                }
+                value => {
+                    counts.add(last(value, 0));
+                    flat.extra.push(bit);
+                }
+            }
+        }
+        flat.named.sort_unstable();
+        flat.counts = counts;
+        flat.wires = input_bits + counts.total();
+        if flat.wires < 1 << 32 { Ok(flat) } else { Err(TooLarge) }
+    }
+
+    /// Runs the stages on names of wires: `name` names each gate's output, in order. What the registers hold in the end.
+    fn walk(
+        &self,
+        name: &mut dyn FnMut() -> Wire,
+        hear: &mut dyn FnMut(Gate) -> io::Result<()>,
+    ) -> io::Result<Vec<Value>> {
+        let mut registers = vec![Value::Zero; self.program.registers()];
+        for (i, register) in registers.iter_mut().take(self.program.input_bits()).enumerate() {
+            *register = Value::Wire(i as Wire);
+        }
+        let (mut slots, mut written) = (vec![], vec![]);
+        for k in 0..self.program.stages().len() {
+            let Stage { block, copies, reads, writes } = self.program.stages().stage(k);
+            slots.resize(slots.len().max(block.slots()), Value::Zero);
+            written.clear();
+            let n = block.input_bits();
+            for copy in 0..copies {
+                for (i, register) in reads[copy * n..(copy + 1) * n].iter().enumerate() {
+                    slots[input_slot(i) as usize] = registers[*register as usize];
+                }
+                gates(&block, &mut slots, name, hear)?;
+                written.extend(block.output_slots().iter().map(|slot| slots[*slot as usize]));
+            }
+            for (register, value) in writes.iter().zip(&written) {
+                registers[*register as usize] = *value;
+            }
+        }
+        Ok(registers)
+    }
+}
+
+/// A gate that makes `value` on wire `out`.
+fn last(value: Value, out: Wire) -> Gate {
+    match value {
+        Value::Zero => Gate::Const { value: false, out },
+        Value::One => Gate::Const { value: true, out },
+        Value::Wire(a) => Gate::Copy { a, out },
+    }
+}
+
+fn gates(
+    block: &Layered,
+    slots: &mut [Value],
+    name: &mut dyn FnMut() -> Wire,
+    hear: &mut dyn FnMut(Gate) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut make = |gate: &dyn Fn(Wire) -> Gate| {
+        let out = name();
+        hear(gate(out)).map(|()| Value::Wire(out))
+    };
+    slots[ZERO as usize] = Value::Zero;
+    slots[ONE as usize] = Value::One;
+    let mut products = vec![];
+    for layer in block.layers() {
+        for (slot, product) in layer.products.iter().zip(&products) {
+            slots[*slot as usize] = *product;
+        }
+        for [a, b, out] in &layer.xors {
+            slots[*out as usize] = match (slots[*a as usize], slots[*b as usize]) {
+                (Value::Zero, v) | (v, Value::Zero) => v,
+                (Value::One, Value::One) => Value::Zero,
+                (Value::One, Value::Wire(a)) | (Value::Wire(a), Value::One) => {
+                    make(&|out| Gate::Inv { a, out })?
+                }
+                (Value::Wire(a), Value::Wire(b)) => make(&|out| Gate::Xor { a, b, out })?,
+            };
+        }
+        products.clear();
+        for [a, b] in &layer.ands {
+            products.push(match (slots[*a as usize], slots[*b as usize]) {
+                (Value::Zero, _) | (_, Value::Zero) => Value::Zero,
+                (Value::One, v) | (v, Value::One) => v,
+                (Value::Wire(a), Value::Wire(b)) => make(&|out| Gate::And { a, b, out })?,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Gates for Flat<'_> {
+    fn inputs(&self) -> &[usize] {
+        self.program.inputs()
+    }
+    fn outputs(&self) -> &[usize] {
+        self.program.outputs()
+    }
+    fn wires(&self) -> u64 {
+        self.wires
+    }
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+    fn each(&self, hear: &mut dyn FnMut(Gate) -> io::Result<()>) -> io::Result<()> {
+        let first_output = self.wires - self.program.output_bits() as u64;
+        let mut named = self.named.iter().copied().peekable();
+        let (mut number, mut next) = (0, self.program.input_bits() as u64);
+        let mut name = || {
+            number += 1;
+            if let Some((_, bit)) = named.next_if(|(gate, _)| *gate == number - 1) {
+                return (first_output + bit as u64) as Wire;
+            }
+            next += 1;
+            (next - 1) as Wire
+        };
+        let registers = self.walk(&mut name, hear)?;
+        for bit in &self.extra {
+            let value = registers[self.program.output_registers()[*bit] as usize];
+            hear(last(value, (first_output + *bit as u64) as Wire))?;
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    /// The program as one circuit.
+    ///
+    /// # Errors
+    /// There are too many wires.
+    pub fn to_circuit(&self) -> Result<Circuit, TooLarge> {
+        let flat = Flat::new(self)?;
+        let mut gates = Vec::with_capacity(flat.counts.total() as usize);
+        flat.each(&mut |gate| {
+            gates.push(gate);
+            Ok(())
+        })
+        .expect("a list takes every gate");
+        let (inputs, outputs) = (self.inputs().to_vec(), self.outputs().to_vec());
+        Ok(Circuit::new(inputs, outputs, flat.wires as usize, gates).expect("stages write before they read"))
+    }
+}
