@@ -3,9 +3,9 @@
 use std::{io, time::Duration};
 
 use crate::{
-    NetError, PartyId, PeerConfig, Pin,
+    NetError, PartyId, PeerConfig, Pin, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
-    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport::{self, Stream},
@@ -37,7 +37,7 @@ impl Joining<'_> {
             Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
         }
         self.remember(peer.id, shown);
-        Ok(link)
+        self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)
     }
 
     /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
@@ -76,7 +76,23 @@ impl Joining<'_> {
         let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
         ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
         self.remember(peer.id, shown);
-        Ok((Slot { peer: peer.id, lane, sends: flow == Flow::FromListener }, link))
+        let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
+        let link = self.settled(link, slot, Role::Listener, &guard).map_err(stranger(Some(peer.id)))?;
+        Ok((slot, link))
+    }
+
+    /// The link of `slot`. What watches over the session stays on its connection.
+    fn settled(
+        &self,
+        link: Box<dyn Duplex>,
+        slot: Slot,
+        role: Role,
+        guard: &Guard<'_>,
+    ) -> io::Result<Box<dyn Duplex>> {
+        if slot.lane == CONTROL_LANE {
+            return Ok(link);
+        }
+        transport::settled(link, self.cfg.transport, slot.sends, role, guard)
     }
 
     fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
@@ -91,6 +107,7 @@ impl Joining<'_> {
             lanes: self.cfg.lanes_with(peer),
             flow,
             role,
+            shm: self.cfg.transport == TransportKind::Shm,
         }
     }
 

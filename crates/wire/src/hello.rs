@@ -1,11 +1,11 @@
 //! What both ends of a connection say first, and compare.
 //!
 //! ```text
-//!  byte  0        8      10   11  12        28        60        92     94     96         97    98      128
-//!        +--------+------+----+---+---------+---------+---------+------+------+----------+-----+-------+
-//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow     |role | zero  |
-//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1        | 1   | 30    |
-//!        +--------+------+----+---+---------+---------+---------+------+------+----------+-----+-------+
+//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99     128
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+------+
+//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm | zero |
+//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 29   |
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+------+
 //! ```
 //! Numbers are little endian. The first 12 bytes stay where they are in every version, so that releases which
 //! disagree still name each other. Each side writes its hello before it judges the other's: a mismatch is an error
@@ -22,7 +22,7 @@ pub(crate) const WIRE_VERSION: u16 = 2;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// Where the used part ends; zeros follow.
-const USED_BYTES: usize = 98;
+const USED_BYTES: usize = 99;
 
 /// Which way data flows on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,6 +53,8 @@ pub(crate) struct Hello {
     pub(crate) lanes: u16,
     pub(crate) flow: Flow,
     pub(crate) role: Role,
+    /// Whether data moves in shared memory once the hellos agree; otherwise it moves on this connection.
+    pub(crate) shm: bool,
 }
 
 /// Why bytes are not a hello of this version.
@@ -86,6 +88,7 @@ impl Hello {
             Role::Dialer => 0,
             Role::Listener => 1,
         };
+        bytes[98] = self.shm.into();
         bytes
     }
 
@@ -108,6 +111,11 @@ impl Hello {
             1 => Role::Listener,
             _ => return Err(BadHello::Field("role")),
         };
+        let shm = match bytes[98] {
+            0 => false,
+            1 => true,
+            _ => return Err(BadHello::Field("transport")),
+        };
         let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
         let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
         if lane >= lanes && lane != CONTROL_LANE {
@@ -127,16 +135,19 @@ impl Hello {
             lanes,
             flow,
             role,
+            shm,
         })
     }
 
     /// Compares this side's hello with what `peer` sent. Both sides name the same field.
     pub(crate) fn judge(&self, theirs: &Self, peer: PartyId) -> Result<(), NetError> {
         let hex32 = |digest: &[u8; 32]| hex::encode(digest);
+        let place = |shm| if shm { "shared memory" } else { "the connection" }.to_owned();
         let pair = |one: PartyId, other: PartyId| format!("{one} and {other}");
         let fields = [
             ("wire version", self.version.to_string(), theirs.version.to_string()),
             ("party ids", pair(self.from, self.to), pair(theirs.to, theirs.from)),
+            ("transport", place(self.shm), place(theirs.shm)),
             ("session id", self.session.to_string(), theirs.session.to_string()),
             ("job digest", hex32(&self.job_digest), hex32(&theirs.job_digest)),
             ("parameters digest", hex32(&self.params), hex32(&theirs.params)),

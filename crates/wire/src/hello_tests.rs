@@ -14,6 +14,7 @@ fn hello() -> Hello {
         lanes: 4,
         flow: Flow::FromDialer,
         role: Role::Dialer,
+        shm: false,
     }
 }
 
@@ -38,6 +39,7 @@ fn every_field_is_compared() {
     assert_eq!(field(&answer()), None);
     let cases = [
         ("wire version", Hello { version: 9, ..answer() }),
+        ("transport", Hello { shm: true, ..answer() }),
         ("session id", Hello { session: SessionId([9; 16]), ..answer() }),
         ("job digest", Hello { job_digest: [9; 32], ..answer() }),
         ("parameters digest", Hello { params: [9; 32], ..answer() }),

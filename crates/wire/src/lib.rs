@@ -32,6 +32,8 @@ mod record;
 mod session;
 mod shape;
 mod shaped;
+#[cfg(target_os = "linux")]
+mod shm_link;
 mod tamper;
 mod tcp;
 mod tls;

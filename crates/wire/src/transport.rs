@@ -11,6 +11,7 @@ use std::{
 use crate::{
     Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
     connect::Duplex,
+    hello::Role,
     listener::UNIX_PREFIX,
     tcp::{self, Guard, try_read, try_write},
     tls::{Shown, TlsSide},
@@ -78,6 +79,26 @@ fn plain(transport: TransportKind, stream: Stream) -> io::Result<Box<dyn Duplex>
         }
         // Addresses and listeners are checked before anything is dialled.
         _ => Err(io::Error::new(ErrorKind::InvalidInput, "the address is not one of this transport")),
+    }
+}
+
+/// Where data moves once both hellos agree: the connection itself, or what is passed over it.
+pub(crate) fn settled(
+    link: Box<dyn Duplex>,
+    transport: TransportKind,
+    sends: bool,
+    role: Role,
+    guard: &Guard<'_>,
+) -> io::Result<Box<dyn Duplex>> {
+    match transport {
+        #[cfg(target_os = "linux")]
+        TransportKind::Shm => crate::shm_link::settle(&*link, sends, role, guard),
+        #[cfg(not(target_os = "linux"))]
+        TransportKind::Shm => {
+            let _ = (sends, role, guard);
+            Err(ErrorKind::Unsupported.into())
+        }
+        _ => Ok(link),
     }
 }
 

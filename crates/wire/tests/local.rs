@@ -28,6 +28,16 @@ fn owners_dial_both_ways() {
 }
 
 #[test]
+fn memory_and_sockets_do_not_meet() {
+    let mut world = World::new(2, false, TransportKind::Shm, 1, "");
+    world.configs[1].transport = TransportKind::Unix;
+    for outcome in world.connect() {
+        let e = err(outcome);
+        assert!(matches!(e, NetError::HandshakeMismatch { field: "transport", .. }), "{e}");
+    }
+}
+
+#[test]
 fn a_listener_says_what_peers_dial() {
     let listener = unix_listener();
     assert!(listener.address().starts_with("unix:/"), "{}", listener.address());
