@@ -32,7 +32,7 @@ impl Listener {
     /// owner writes to. The file of a process that ended is replaced, that of a living one is not.
     ///
     /// # Errors
-    /// [`NetError::Config`] when the name does not resolve, or the port or path cannot be had.
+    /// [`NetError::Listen`] when the name does not resolve, or the port or path cannot be had.
     pub fn bind(addr: &str) -> Result<Self, NetError> {
         let bound = match addr.strip_prefix(UNIX_PREFIX) {
             Some(path) => bind_unix(path),
@@ -41,7 +41,7 @@ impl Listener {
                 Ok(Self { socket: Socket::Tcp(socket), address })
             }),
         };
-        bound.map_err(|e| NetError::Config { peer: None, what: format!("cannot listen on {addr}: {e}") })
+        bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
     }
 
     /// What peers dial: `1.2.3.4:port`, `[::1]:port` or `unix:/path`.

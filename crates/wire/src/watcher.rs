@@ -27,6 +27,8 @@ const FAREWELL: Duration = Duration::from_millis(250);
 const TURN: (usize, Duration) = (32, Duration::from_millis(10));
 /// LOCAL: how often links without a descriptor are looked at.
 const TICK: Duration = Duration::from_millis(20);
+/// LOCAL: how often a link that broke is looked at, until its peer's silence counts.
+const DOUBT: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
@@ -152,26 +154,40 @@ impl Watcher {
     }
 
     /// Until something comes, somebody wakes us or the next beat is due.
-    fn wait(&self) {
-        let mut limit = self.next_beat.saturating_duration_since(Instant::now());
+    fn wait(&mut self) {
+        let now = Instant::now();
+        let until = self.leaving.map_or(self.next_beat, |until| until.min(self.next_beat));
+        let mut limit = until.saturating_duration_since(now);
+        if self.peers.values().any(|peer| peer.broken.is_some()) {
+            limit = limit.min(DOUBT);
+        }
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
-        let mut add = |wait, flags| match wait {
-            Wait::Fd(fd) => fds.push(PollFd::from_borrowed_fd(fd, flags)),
-            _ => limit = limit.min(TICK),
-        };
-        for peer in self.peers.values() {
-            if let Some(rx) = &peer.rx {
-                add(rx.wait_on(), PollFlags::IN);
-            }
-            if let Some(tx) = peer.tx.as_ref().filter(|_| !peer.out.is_empty()) {
-                add(tx.wait_on(), PollFlags::OUT);
+        // Whose sending link the descriptor is, where it is one.
+        let mut senders = vec![None];
+        for (&id, peer) in &self.peers {
+            // Nothing comes back on a link that we send on, except its end.
+            let out = if peer.out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+            let tx = peer.tx.as_ref().map(|tx| (tx.wait_on(), PollFlags::IN | out, Some(id)));
+            let rx = peer.rx.as_ref().map(|rx| (rx.wait_on(), PollFlags::IN, None));
+            for (wait, flags, sender) in tx.into_iter().chain(rx) {
+                if let Wait::Fd(fd) = wait {
+                    fds.push(PollFd::from_borrowed_fd(fd, flags));
+                    senders.push(sender);
+                } else {
+                    limit = limit.min(TICK);
+                }
             }
         }
-        if let Some(until) = self.leaving {
-            limit = limit.min(until.saturating_duration_since(Instant::now()));
-        }
-        if poll_fds(&mut fds, limit).is_err() {
+        let polled = poll_fds(&mut fds, limit);
+        let ended =
+            |fd: &PollFd<'_>| fd.revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+        let broken: Vec<_> =
+            fds.iter().zip(senders).filter(|(fd, _)| ended(fd)).filter_map(|(_, id)| id).collect();
+        if polled.is_err() {
             thread::sleep(TICK);
+        }
+        for id in broken {
+            self.peers.entry(id).and_modify(Peer::lose);
         }
         let _ = (&self.wake).read(&mut [0; 64]);
     }
@@ -208,10 +224,15 @@ impl Peer {
             tx.try_flush()
         };
         if attempt().is_err() {
-            self.tx = None;
-            self.out.clear();
-            self.broken = Some(Instant::now());
+            self.lose();
         }
+    }
+
+    /// The peer's end of our link is gone.
+    fn lose(&mut self) {
+        self.tx = None;
+        self.out.clear();
+        self.broken = Some(Instant::now());
     }
 
     /// Takes what came from `id` and judges it; true when it sent more than a turn takes.

@@ -201,3 +201,19 @@ fn host_names_and_ipv6_work() {
         assert_eq!(World::new(2, false, TransportKind::TcpTls, 1, host).nets().len(), 2);
     }
 }
+
+#[test]
+fn a_port_in_use_is_named_with_a_remedy() {
+    let first = ok(Listener::bind("127.0.0.1:0"));
+    let address = ok(first.local_addr()).to_string();
+    let e = err(Listener::bind(&address));
+    assert!(matches!(&e, NetError::Listen { address: a, .. } if *a == address), "{e}");
+    assert_eq!(e.peer(), None);
+    assert!(e.to_string().starts_with(&format!("cannot listen on {address}: ")), "{e}");
+    assert!(e.to_string().contains("another program or session holds it"), "{e}");
+    // It is free again at once.
+    drop(first);
+    drop(ok(Listener::bind(&address)));
+    let nowhere = err(Listener::bind("203.0.113.1:1"));
+    assert!(nowhere.to_string().contains("no interface of this host has that address"), "{nowhere}");
+}

@@ -2,7 +2,10 @@
 
 mod common;
 
-use std::{fs, thread};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use common::{World, ok};
 use hushwire_wire::{PartyId, SessionId, TransportKind, connect};
@@ -37,7 +40,13 @@ fn a_thousand_sessions_on_one_pair_of_ports_leave_nothing_behind() {
         });
     };
     sessions(0..1);
+    thread::sleep(Duration::from_millis(100));
     let before = held();
     sessions(1..SESSIONS);
+    // A thread whose work is done may still be on its way out.
+    let begun = Instant::now();
+    while held() != before && begun.elapsed() < Duration::from_secs(5) {
+        thread::sleep(Duration::from_millis(10));
+    }
     assert_eq!(held(), before, "descriptors and threads");
 }
