@@ -1,19 +1,43 @@
-//! Jobs.
+//! Jobs: what several members compute together, from the files that describe it to outputs on disk.
+//!
+//! ```text
+//! job file ─► Job ─► circuit, Plan ──────────────┐
+//! party or client file ─► identity, peers, places ┴─► Seat ─► run ─► outputs
+//! ```
+//!
+//! A [`Job`] is the same at every member: circuit, owners of inputs, recipients of outputs. A [`PartyFile`] or
+//! [`ClientFile`] is a member's own: key, peers and their pins, where values lie. [`Prepared`] is a job with its circuit
+//! read; its [`Plan`] is what the handshake compares. [`run()`] is one member's side, from inputs to outputs.
+//!
+//! Files are read strictly: an unknown key is an error that names its line and the near one. docs/jobs.md has every key.
 #![forbid(unsafe_code)]
 
+mod client;
+mod confirm;
 mod error;
 mod job_file;
 mod member;
+mod new_file;
+mod party;
 mod party_file;
+mod place;
 mod plan;
+mod prepare;
+mod run;
+mod seat;
 mod suggest;
 mod toml_file;
+mod value;
 
 pub use error::{JobError, Kind};
 pub use job_file::{
     BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, PROTOCOLS, Parameters,
 };
 pub use member::{Member, PARTIES};
+pub use new_file::NewFile;
 pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer};
 pub use plan::{FIELDS, Plan};
+pub use prepare::{Found, Prepared};
+pub use run::{Outcome, Stats, run};
+pub use seat::{Event, Observer, Seat, session_of};
 pub use suggest::nearest;

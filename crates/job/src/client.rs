@@ -1,0 +1,155 @@
+//! A client's side: it shares its inputs to the parties as it reads them, and adds up what it learns.
+
+use crate::{
+    JobError, Plan,
+    party::{explicit, grown},
+    place,
+    run::{Joined, Links, first_error},
+    seat::{Event, Observer, explain},
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::planes;
+use hushwire_prg::Seed;
+use hushwire_rep3::xor_into;
+use hushwire_wire::{Channel, NetError, PartyId};
+use std::{sync::Arc, thread};
+use zeroize::Zeroizing;
+
+const IN: &str = "sharing inputs";
+const OUT: &str = "receiving outputs";
+
+/// A channel to, or from, each party, for each of the parties' threads.
+type Channels = Vec<[Channel; 3]>;
+
+/// Sends all inputs and receives all outputs, both at once.
+pub(crate) fn stream(joined: &mut Joined) -> Result<Links, JobError> {
+    let plan = joined.plan().clone();
+    let (to, from) = (channels(joined, &plan, true)?, channels(joined, &plan, false)?);
+    let me = joined.seat.me.clone();
+    let brings: Vec<usize> = plan.inputs_of(&me).collect();
+    let learns: Vec<usize> = plan.outputs_of(&me).collect();
+    let (backend, sources) = (joined.seat.backend, joined.sources.clone());
+    let sending = Sending { plan: plan.clone(), backend, sources, brings, to };
+    let (sent, received) = thread::scope(|scope| {
+        let sender = scope.spawn(|| sending.run());
+        let received = receive(&plan, &learns, from, &joined.sinks, &joined.observer);
+        (sender.join(), received)
+    });
+    let sent = sent.unwrap_or_else(|_| Err(JobError::internal(IN, "a thread panicked")));
+    let (mut finished, mut errors) = (vec![], vec![]);
+    for result in [sent, received] {
+        match result {
+            Ok(channels) => finished.extend(channels.into_iter().enumerate()),
+            Err(e) => errors.push(e),
+        }
+    }
+    first_error(errors)?;
+    let mut links = Links { word: vec![], kept: vec![] };
+    for (t, channels) in finished {
+        let to = if t == 0 { &mut links.word } else { &mut links.kept };
+        to.extend(channels);
+    }
+    Ok(links)
+}
+
+fn channels(joined: &mut Joined, plan: &Plan, to: bool) -> Result<Channels, JobError> {
+    let mut one = |t, party| {
+        let peer = Some(PartyId(party));
+        joined.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
+    };
+    (0..plan.threads).map(|t| Ok([one(t, 0)?, one(t, 1)?, one(t, 2)?])).collect()
+}
+
+struct Sending {
+    plan: Arc<Plan>,
+    backend: Backend,
+    sources: Arc<Vec<Option<place::Source>>>,
+    brings: Vec<usize>,
+    to: Channels,
+}
+
+impl Sending {
+    fn run(mut self) -> Result<Channels, JobError> {
+        if self.brings.is_empty() {
+            return Ok(self.to);
+        }
+        let plan = self.plan.clone();
+        let failed = |e: NetError| explain(&plan, e).during(IN);
+        let seeds = [0; 3].map(|_: u8| Seed::random());
+        for (party, channel) in self.to[0].iter_mut().enumerate() {
+            let mut pair = Zeroizing::new([0; 32]);
+            pair[..16].copy_from_slice(seeds[party].expose());
+            pair[16..].copy_from_slice(seeds[(party + 1) % 3].expose());
+            channel.send(IN, &pair[..]).map_err(failed)?;
+        }
+        for b in 0..plan.batches() {
+            let messages = self.batch(&seeds, b)?;
+            let channels = &mut self.to[(b % u32::from(plan.threads)) as usize];
+            for (channel, message) in channels.iter_mut().zip(&messages) {
+                if !message.is_empty() {
+                    channel.send(IN, message).map_err(failed)?;
+                }
+            }
+        }
+        Ok(self.to)
+    }
+
+    /// The explicit shares of batch `b`, for each party those that it holds.
+    fn batch(&self, seeds: &[Seed; 3], b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
+        let (plan, n) = (&self.plan, self.plan.instances_of(b));
+        let first = u64::from(b) * u64::from(plan.batch);
+        let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+        for &i in &self.brings {
+            let source = self.sources[i].as_ref();
+            let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
+            let mut rest = source.planes(first, n)?;
+            let mut share = Zeroizing::new(vec![0; rest.len()]);
+            let e = explicit(b, i);
+            for other in [(e + 1) % 3, (e + 2) % 3] {
+                grown(self.backend, &seeds[other], b, i, &mut share);
+                xor_into(&mut rest, &share);
+            }
+            // x_e is party e's own, and the next of the one before.
+            for party in [e, (e + 2) % 3] {
+                messages[party].extend_from_slice(&rest);
+            }
+        }
+        Ok(messages)
+    }
+}
+
+fn receive(
+    plan: &Plan,
+    learns: &[usize],
+    mut from: Channels,
+    sinks: &[Option<place::Sink>],
+    observer: &Observer,
+) -> Result<Channels, JobError> {
+    if learns.is_empty() {
+        return Ok(from);
+    }
+    let mut done = 0;
+    for b in 0..plan.batches() {
+        let n = plan.instances_of(b);
+        let lengths: Vec<usize> =
+            learns.iter().map(|j| plan.output_widths[*j] * planes::plane_bytes(n)).collect();
+        let mut sum = Zeroizing::new(vec![0; lengths.iter().sum()]);
+        let mut share = Zeroizing::new(vec![0; sum.len()]);
+        for channel in &mut from[(b % u32::from(plan.threads)) as usize] {
+            if !share.is_empty() {
+                channel.recv(OUT, &mut share).map_err(|e| explain(plan, e).during(OUT))?;
+                xor_into(&mut sum, &share);
+            }
+        }
+        let mut at = 0;
+        for (j, len) in learns.iter().zip(lengths) {
+            if let Some(sink) = &sinks[*j] {
+                sink.put(u64::from(b) * u64::from(plan.batch), n, &sum[at..at + len])?;
+            }
+            at += len;
+        }
+        done += n as u64;
+        observer(Event::Progress(done, plan.instances));
+    }
+    Ok(from)
+}

@@ -1,0 +1,205 @@
+//! Files that appear under their names only when they are whole.
+
+use crate::JobError;
+use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::{fd::AsRawFd, unix::fs::OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// A file under way. Where the file system can, it has no name until [`NewFile::commit`], so that not even a killed
+/// process leaves anything behind; elsewhere it has a hidden one, removed on drop.
+pub struct NewFile {
+    target: PathBuf,
+    dir: PathBuf,
+    file: File,
+    /// The hidden name, if there is one.
+    named: Option<PathBuf>,
+}
+
+impl NewFile {
+    /// Starts a file that is to become `target`; `mode` is subject to the umask. A file that is there now keeps its
+    /// permissions when it is replaced.
+    ///
+    /// # Errors
+    /// The target is a directory or a device, or its directory cannot be written.
+    pub fn create(target: &Path, mode: u32) -> Result<Self, JobError> {
+        let fail = |e: io::Error| JobError::io("write", target, &e);
+        // A link is followed: what it names is replaced, not the link.
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
+        let there = match fs::metadata(&target) {
+            Ok(meta) if meta.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
+            Ok(meta) if !meta.is_file() => {
+                let cause = "it is a device or a pipe, and the result is put in place at the end";
+                return Err(JobError::file("write", &target, cause, "name a file"));
+            }
+            Ok(meta) => Some(meta.permissions()),
+            Err(_) => None,
+        };
+        if target.file_name().is_none() {
+            return Err(JobError::file("write", &target, "it has no file name", "name a file"));
+        }
+        let dir = match target.parent() {
+            Some(dir) if dir != Path::new("") => dir.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let (file, named) = match unnamed(&dir, mode) {
+            Some(file) => (file, None),
+            None => {
+                let path = hidden_name(&target)?;
+                let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+                (file.map_err(fail)?, Some(path))
+            }
+        };
+        let new = Self { target, dir, file, named };
+        if let Some(permissions) = there {
+            new.file.set_permissions(permissions).map_err(|e| new.error(&e))?;
+        }
+        Ok(new)
+    }
+
+    /// Asks the disk for `bytes` now, so that a full one shows before the work and not after it.
+    ///
+    /// # Errors
+    /// The disk has no room.
+    pub fn reserve(&self, bytes: u64) -> Result<(), JobError> {
+        use rustix::io::Errno;
+        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, bytes.max(1)) {
+            Err(e @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(self.error(&e.into())),
+            // Not every file system can.
+            _ => Ok(()),
+        }
+    }
+
+    /// Another handle to write through.
+    ///
+    /// # Errors
+    /// The system has no more handles.
+    pub fn writer(&self) -> Result<File, JobError> {
+        self.file.try_clone().map_err(|e| self.error(&e))
+    }
+
+    /// Waits until what was written is on the disk.
+    ///
+    /// # Errors
+    /// The disk refused.
+    pub fn sync(&self) -> Result<(), JobError> {
+        self.file.sync_all().map_err(|e| self.error(&e))
+    }
+
+    /// An error of writing this file.
+    #[must_use]
+    pub fn error(&self, e: &io::Error) -> JobError {
+        JobError::io("write", &self.target, e)
+    }
+
+    /// Writes everything and commits.
+    ///
+    /// # Errors
+    /// The disk refused; nothing is left.
+    pub fn write(mut self, bytes: &[u8]) -> Result<(), JobError> {
+        self.file.write_all(bytes).map_err(|e| self.error(&e))?;
+        self.commit()
+    }
+
+    /// Puts the file on the disk, then under its name.
+    ///
+    /// # Errors
+    /// The disk refused; nothing is left.
+    pub fn commit(mut self) -> Result<(), JobError> {
+        self.put().map_err(|e| self.error(&e))
+    }
+
+    fn put(&mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        if self.named.is_none() {
+            let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+            let link = |to: &Path| rustix::fs::linkat(CWD, &own, CWD, to, AtFlags::SYMLINK_FOLLOW);
+            match link(&self.target) {
+                Ok(()) => return File::open(&self.dir)?.sync_all(),
+                Err(rustix::io::Errno::EXIST) => {}
+                Err(e) => return Err(e.into()),
+            }
+            let hidden = hidden_name(&self.target).map_err(io::Error::other)?;
+            link(&hidden)?;
+            self.named = Some(hidden);
+        }
+        if let Some(named) = &self.named {
+            fs::rename(named, &self.target)?;
+            self.named = None;
+        }
+        File::open(&self.dir)?.sync_all()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(named) = &self.named {
+            // Nothing is left to tell of a failure here.
+            let _ = fs::remove_file(named);
+        }
+    }
+}
+
+/// A file without a name in `dir`, where the system has such and can name it later.
+fn unnamed(dir: &Path, mode: u32) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file: File = rustix::fs::open(dir, flags, Mode::from_raw_mode(mode)).ok()?.into();
+    Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())).exists().then_some(file)
+}
+
+fn hidden_name(target: &Path) -> Result<PathBuf, JobError> {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    let mut drawn = [0; 6];
+    getrandom::fill(&mut drawn).map_err(|e| JobError::internal("naming a file", e))?;
+    name.push(format!(".{}.part", hex::encode(drawn)));
+    Ok(target.with_file_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap_or_else(|e| panic!("{e}"));
+        let mut names: Vec<_> =
+            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let path = dir.path().join("x");
+        let begin = || NewFile::create(&path, 0o600).unwrap_or_else(|e| panic!("{e}"));
+        let new = begin();
+        new.writer()
+            .and_then(|mut f| f.write_all(b"half").map_err(|e| new.error(&e)))
+            .unwrap_or_else(|e| panic!("{e}"));
+        assert!(!path.exists());
+        drop(new);
+        assert!(names(dir.path()).is_empty());
+        begin().write(b"one").unwrap_or_else(|e| panic!("{e}"));
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap_or_else(|e| panic!("{e}"));
+        begin().write(b"two").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(fs::read(&path).ok().as_deref(), Some(&b"two"[..]));
+        let mode = fs::metadata(&path).map(|m| m.permissions().mode() & 0o777).ok();
+        assert_eq!(mode, Some(0o640), "a replaced file keeps its permissions");
+        assert_eq!(names(dir.path()), ["x"]);
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_named() {
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        for path in [dir.path(), Path::new("/dev/null"), &dir.path().join("no/such")] {
+            let error = NewFile::create(path, 0o600).err().unwrap_or_else(|| panic!("{path:?}")).to_string();
+            assert!(error.contains(&path.display().to_string()) && error.contains("; "), "{error}");
+        }
+    }
+}

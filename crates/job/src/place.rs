@@ -1,0 +1,248 @@
+//! Where values come from and go to, record by record, so that memory does not grow with them.
+
+use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, value};
+use hushwire_circuit::planes;
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+use zeroize::Zeroizing;
+
+/// An input at its owner.
+pub(crate) struct Source {
+    order: BitOrderChoice,
+    width: usize,
+    from: Origin,
+}
+
+enum Origin {
+    Memory(Zeroizing<Vec<u8>>),
+    File(File, PathBuf),
+}
+
+impl Source {
+    /// Opens input `i` of a plan, and checks its length before anything is connected.
+    pub(crate) fn open(plan: &Plan, i: usize, place: &InputPlace) -> Result<Self, JobError> {
+        let (order, width, name) = (plan.bit_order, plan.input_widths[i], &plan.inputs[i].0);
+        let what = format!("input {name}");
+        let single = |remedy: &str| match plan.instances {
+            1 => Ok(()),
+            n => Err(JobError::usage(
+                format!("reading {what}"),
+                format!("one value is given for {n} instances"),
+                remedy,
+            )),
+        };
+        let from = match place {
+            InputPlace::Hex(digits) => {
+                single("name a file of records with `file`")?;
+                Origin::Memory(value::from_hex(order, width, &what, digits)?)
+            }
+            InputPlace::HexFile(path) => {
+                single("name a file of records with `file`")?;
+                let mut digits = Zeroizing::new(String::new());
+                // A digit more than there may be, blanks and a line end.
+                let most = width.div_ceil(4) as u64 + 64;
+                let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
+                read.map_err(|e| JobError::io("read", path, &e))?;
+                let what = format!("{what} from {}", path.display());
+                Origin::Memory(value::from_hex(order, width, &what, &digits)?)
+            }
+            InputPlace::File(path) => {
+                let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+                check_length(&file, path, plan, width)?;
+                Origin::File(file, path.clone())
+            }
+        };
+        Ok(Self { order, width, from })
+    }
+
+    /// Shares' planes of `n` instances from the `first` on.
+    pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Zeroizing<Vec<u8>>, JobError> {
+        let record = Plan::record(self.width);
+        let mut bytes = Zeroizing::new(vec![0; record * n]);
+        match &self.from {
+            Origin::Memory(value) => bytes.copy_from_slice(value),
+            Origin::File(file, path) => {
+                file.read_exact_at(&mut bytes, first * record as u64).map_err(|e| match e.kind() {
+                    io::ErrorKind::UnexpectedEof => {
+                        let remedy = "let its writer finish, or work on a copy of it";
+                        JobError::file("read", path, "it became shorter while it was read", remedy)
+                    }
+                    _ => JobError::io("read", path, &e),
+                })?;
+            }
+        }
+        for (i, record) in bytes.chunks_exact_mut(record.max(1)).enumerate() {
+            if !value::fits(self.order, self.width, record) {
+                let path = if let Origin::File(_, path) = &self.from { path } else { Path::new("a value") };
+                let at = first + i as u64;
+                let cause = format!("record {at} does not fit into {} bits", self.width);
+                return Err(JobError::file(
+                    "use",
+                    path,
+                    cause,
+                    "see docs/jobs.md for how records are laid out",
+                ));
+            }
+            value::turn(self.order, self.width, record);
+        }
+        Ok(Zeroizing::new(planes::pack(&bytes, self.width, n)))
+    }
+}
+
+fn check_length(file: &File, path: &Path, plan: &Plan, width: usize) -> Result<(), JobError> {
+    let meta = file.metadata().map_err(|e| JobError::io("read", path, &e))?;
+    if meta.is_dir() {
+        return Err(JobError::io("read", path, &io::ErrorKind::IsADirectory.into()));
+    }
+    let record = Plan::record(width) as u64;
+    let wanted = record * plan.instances;
+    if !meta.is_file() || meta.len() != wanted {
+        let found =
+            if meta.is_file() { format!("has {} bytes", meta.len()) } else { "is no plain file".to_owned() };
+        return Err(JobError::file(
+            "use",
+            path,
+            format!("it {found}, and {} instances of {width} bits are {wanted} bytes", plan.instances),
+            format!("give {record} bytes for each instance, one after the other"),
+        ));
+    }
+    Ok(())
+}
+
+/// An output at a recipient.
+pub(crate) struct Sink {
+    order: BitOrderChoice,
+    width: usize,
+    to: To,
+}
+
+enum To {
+    Memory(Mutex<Vec<u8>>),
+    Hex(Mutex<Vec<u8>>, NewFile),
+    File(NewFile, File),
+    Nowhere,
+}
+
+impl Sink {
+    /// Starts output `j` of a plan: what cannot be written shows before anything is connected.
+    pub(crate) fn start(plan: &Plan, j: usize, place: &OutputPlace) -> Result<Self, JobError> {
+        let (order, width) = (plan.bit_order, plan.output_widths[j]);
+        let record = Plan::record(width);
+        let single = || match plan.instances {
+            1 => Ok(Mutex::new(vec![0; record])),
+            n => Err(JobError::usage(
+                format!("preparing output {}", plan.outputs[j].0),
+                format!("there is no file for its {n} instances"),
+                "name one under [outputs] with `file`, or with --output",
+            )),
+        };
+        let to = match place {
+            OutputPlace::Show => To::Memory(single()?),
+            OutputPlace::Discard => To::Nowhere,
+            OutputPlace::HexFile(path) => To::Hex(single()?, NewFile::create(path, 0o600)?),
+            OutputPlace::File(path) => {
+                let new = NewFile::create(path, 0o600)?;
+                new.reserve(record as u64 * plan.instances)?;
+                let writer = new.writer()?;
+                To::File(new, writer)
+            }
+        };
+        Ok(Self { order, width, to })
+    }
+
+    /// Takes the planes of `n` instances from the `first` on, in any order.
+    pub(crate) fn put(&self, first: u64, n: usize, planes: &[u8]) -> Result<(), JobError> {
+        let record = Plan::record(self.width);
+        let mut bytes = Zeroizing::new(planes::unpack(planes, self.width, n));
+        for record in bytes.chunks_exact_mut(record.max(1)) {
+            value::turn_back(self.order, self.width, record);
+        }
+        match &self.to {
+            To::Memory(value) | To::Hex(value, _) => {
+                value.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(&bytes);
+                Ok(())
+            }
+            To::File(new, file) => {
+                file.write_all_at(&bytes, first * record as u64).map_err(|e| new.error(&e))
+            }
+            To::Nowhere => Ok(()),
+        }
+    }
+
+    /// Puts everything on the disk, still without a name.
+    pub(crate) fn prepare(&self) -> Result<(), JobError> {
+        match &self.to {
+            To::Memory(_) | To::Nowhere => Ok(()),
+            To::File(new, _) => new.sync(),
+            To::Hex(value, new) => {
+                let value = value.lock().unwrap_or_else(PoisonError::into_inner);
+                let line = Zeroizing::new(value::to_hex(self.order, self.width, &value) + "\n");
+                new.writer()?.write_all(line.as_bytes()).map_err(|e| new.error(&e))?;
+                new.sync()
+            }
+        }
+    }
+
+    /// Gives it its name, or the caller its digits.
+    pub(crate) fn commit(self) -> Result<Option<String>, JobError> {
+        match self.to {
+            To::Memory(value) => {
+                let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
+                Ok(Some(value::to_hex(self.order, self.width, &value)))
+            }
+            To::Hex(_, new) | To::File(new, _) => new.commit().map(|()| None),
+            To::Nowhere => Ok(None),
+        }
+    }
+}
+
+/// Opens what `member` brings, by the input's place in the circuit.
+pub(crate) fn sources(
+    plan: &Plan,
+    member: &crate::Member,
+    places: &std::collections::BTreeMap<String, InputPlace>,
+) -> Result<Vec<Option<Source>>, JobError> {
+    let names: Vec<&str> = plan.inputs_of(member).map(|i| plan.inputs[i].0.as_str()).collect();
+    if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
+        let cause = format!("{member} does not bring an input called `{odd}`");
+        return Err(JobError::usage("reading inputs", cause, crate::suggest::remedy(odd, &names)));
+    }
+    let mut all: Vec<Option<Source>> = (0..plan.inputs.len()).map(|_| None).collect();
+    for i in plan.inputs_of(member) {
+        let name = &plan.inputs[i].0;
+        let Some(place) = places.get(name) else {
+            let remedy = format!("add {name} = {{ file = \"…\" }} under [inputs], or give it with --inputs");
+            return Err(JobError::usage(
+                "reading inputs",
+                format!("{member} has no value for input `{name}`"),
+                remedy,
+            ));
+        };
+        all[i] = Some(Source::open(plan, i, place)?);
+    }
+    Ok(all)
+}
+
+/// Starts what `member` learns, by the output's place in the circuit.
+pub(crate) fn sinks(
+    plan: &Plan,
+    member: &crate::Member,
+    places: &std::collections::BTreeMap<String, OutputPlace>,
+) -> Result<Vec<Option<Sink>>, JobError> {
+    let names: Vec<&str> = plan.outputs_of(member).map(|j| plan.outputs[j].0.as_str()).collect();
+    if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
+        let cause = format!("{member} does not learn an output called `{odd}`");
+        return Err(JobError::usage("preparing outputs", cause, crate::suggest::remedy(odd, &names)));
+    }
+    let mut all: Vec<Option<Sink>> = (0..plan.outputs.len()).map(|_| None).collect();
+    for j in plan.outputs_of(member) {
+        let place = places.get(&plan.outputs[j].0).unwrap_or(&OutputPlace::Show);
+        all[j] = Some(Sink::start(plan, j, place)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,103 @@
+//! From a job to what is run: its circuit read and put in order, and the plan.
+
+use crate::{BitOrderChoice, CircuitSource, Input, Job, JobError, Member, Output, Parameters, Plan};
+use hushwire_circuit::{Program, named};
+use std::{path::Path, sync::Arc};
+
+/// A job with its circuit.
+#[derive(Clone)]
+pub struct Prepared {
+    /// What everybody agrees on.
+    pub plan: Arc<Plan>,
+    /// The circuit, as protocols run it.
+    pub program: Arc<Program>,
+    /// What a person should know about how the job was read.
+    pub notes: Vec<String>,
+}
+
+/// A circuit that was found.
+pub struct Found {
+    /// As protocols run it.
+    pub program: Program,
+    /// What `auto` comes to for it.
+    pub natural_order: BitOrderChoice,
+}
+
+impl CircuitSource {
+    /// A file where there is one of that name, else a built-in.
+    #[must_use]
+    pub fn guess(text: &str) -> Self {
+        let path = Path::new(text);
+        if path.is_file() || text.contains('/') || text.ends_with(".txt") {
+            Self::File(path.to_path_buf())
+        } else {
+            Self::Builtin(text.to_owned())
+        }
+    }
+
+    /// Reads the file or makes the built-in.
+    ///
+    /// # Errors
+    /// The file is not there or no circuit; no built-in has that name.
+    pub fn load(&self) -> Result<Found, JobError> {
+        match self {
+            Self::Builtin(name) => {
+                let program = named::program(name).map_err(|e| {
+                    let whole = e.to_string();
+                    let (cause, remedy) =
+                        whole.rsplit_once("; ").unwrap_or((&whole, "see `hushwire circuit list`"));
+                    JobError::usage("making the circuit", cause, remedy)
+                })?;
+                Ok(Found { program, natural_order: BitOrderChoice::Lsb })
+            }
+            Self::File(path) => read(path),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Found, JobError> {
+    Err(JobError::internal("reading the circuit", path.display()))
+}
+
+impl Prepared {
+    /// Reads the circuit of a job and makes the plan.
+    ///
+    /// # Errors
+    /// The circuit cannot be had, or the job does not fit it.
+    pub fn new(job: &Job) -> Result<Self, JobError> {
+        let Found { program, natural_order } = job.circuit.load()?;
+        let mut notes = vec![];
+        let order = match job.bit_order {
+            BitOrderChoice::Auto => natural_order,
+            chosen => chosen,
+        };
+        if job.bit_order == BitOrderChoice::Auto && natural_order == BitOrderChoice::Msb {
+            notes.push(format!(
+                "{} is of the old Bristol format: wire 0 is taken as the most significant bit; say bit-order lsb or \
+                 msb to choose",
+                job.circuit
+            ));
+        }
+        let plan = Plan::new(job, &program, order)?;
+        Ok(Self { plan: Arc::new(plan), program: Arc::new(program), notes })
+    }
+}
+
+impl Job {
+    /// A job for a circuit alone: input `i` comes from party `i mod 3`, and party 0 learns every output.
+    #[must_use]
+    pub fn around(circuit: CircuitSource, program: &Program) -> Self {
+        let input =
+            |i: usize| Input { name: i.to_string(), from: Member::Party((i % 3) as u8), sample: None };
+        let output = |j: usize| Output { name: j.to_string(), to: vec![Member::Party(0)] };
+        Self {
+            protocol: crate::PROTOCOLS[0].to_owned(),
+            circuit,
+            bit_order: BitOrderChoice::Auto,
+            instances: 1,
+            inputs: (0..program.inputs().len()).map(input).collect(),
+            outputs: (0..program.outputs().len()).map(output).collect(),
+            parameters: Parameters::default(),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! One member's place in a run: its identity, its peers, its values, and the session they make.
+
+use crate::{ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, Plan};
+use hushwire_aes::Backend;
+use hushwire_wire::{
+    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId,
+    TransportKind,
+};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// What a run tells the program while it is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Something that a person who waits may want to know, as one line.
+    Note(String),
+    /// All members are connected.
+    Connected,
+    /// That many instances are done, of that many.
+    Progress(u64, u64),
+}
+
+/// Hears [`Event`]s, from several threads; it should return soon.
+pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// One member, ready to join. No `Debug`: it holds secrets.
+pub struct Seat {
+    /// Who one is.
+    pub me: Member,
+    /// Certificate and private key.
+    pub identity: Identity,
+    /// Where peers dial; none for a client.
+    pub listener: Option<Listener>,
+    /// Everybody this member has links with; others that are listed do not matter.
+    pub peers: Vec<Peer>,
+    /// How bytes travel.
+    pub transport: TransportKind,
+    /// How long all peers together may take to come.
+    pub connect_timeout: Duration,
+    /// How long no byte may move while a step waits for a peer that is alive.
+    pub stall: Duration,
+    /// The session's name, the same at every member.
+    pub session: SessionId,
+    /// The AES instructions to use.
+    pub backend: Backend,
+    /// Values of inputs, by name.
+    pub inputs: BTreeMap<String, InputPlace>,
+    /// Places of outputs, by name; what is not listed goes back to the caller.
+    pub outputs: BTreeMap<String, OutputPlace>,
+}
+
+/// The session's name from a label that all members give. It may serve again: every session draws fresh keys, on which
+/// all randomness rests, so that its name need not be unique. Members of runs with other labels refuse each other.
+#[must_use]
+pub fn session_of(label: &str) -> SessionId {
+    let mut id = [0; 16];
+    id.copy_from_slice(&blake3::derive_key("hushwire run label v1", label.as_bytes())[..16]);
+    SessionId(id)
+}
+
+impl Seat {
+    /// The seat of a party that listens as its file says.
+    ///
+    /// # Errors
+    /// The key cannot be used, or the address cannot be had.
+    pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, JobError> {
+        let identity = file.member.identity()?;
+        let listener = Listener::bind(&file.listen).map_err(|e| JobError::from(e).during("listening"))?;
+        Ok(Self::new(file.member, identity, Some(listener), label, backend))
+    }
+
+    /// The seat of a client.
+    ///
+    /// # Errors
+    /// The key cannot be used.
+    pub fn of_client(file: ClientFile, label: &str, backend: Backend) -> Result<Self, JobError> {
+        let identity = file.0.identity()?;
+        Ok(Self::new(file.0, identity, None, label, backend))
+    }
+
+    fn new(
+        file: MemberFile,
+        identity: Identity,
+        listener: Option<Listener>,
+        label: &str,
+        backend: Backend,
+    ) -> Self {
+        Self {
+            me: file.me,
+            identity,
+            listener,
+            peers: file.peers,
+            transport: file.transport,
+            connect_timeout: file.connect_timeout,
+            stall: file.stall,
+            session: session_of(label),
+            backend,
+            inputs: file.inputs,
+            outputs: file.outputs,
+        }
+    }
+
+    /// Finds everybody, and compares plans.
+    pub(crate) fn join(&self, plan: &Plan, observer: &Observer) -> Result<Net, JobError> {
+        let config = self.config(plan)?;
+        let hears = observer.clone();
+        let names = plan.clients.clone();
+        let heard: wire::Observer = Arc::new(move |event| {
+            hears(Event::Note(with_names(&event.to_string(), &names)));
+        });
+        let net = wire::connect_observed(&config, &self.identity, self.listener.as_ref(), heard);
+        let net = net.map_err(|e| explain(plan, e).during("connect"))?;
+        observer(Event::Connected);
+        Ok(net)
+    }
+
+    fn config(&self, plan: &Plan) -> Result<SessionConfig, JobError> {
+        let id = |member: &Member| {
+            member.id(&plan.clients).ok_or_else(|| {
+                JobError::usage(
+                    "connect",
+                    format!("the job has no {member}"),
+                    "give the job and this file the same names",
+                )
+            })
+        };
+        let me = id(&self.me)?;
+        let mut peers = vec![];
+        for member in plan.members().into_iter().filter(|m| *m != self.me) {
+            if let (Member::Client(_), Member::Client(_)) = (&self.me, &member) {
+                continue;
+            }
+            let peer = self.peers.iter().find(|p| p.member == member).ok_or_else(|| {
+                let cause = format!("the job needs {member}, and no [[peers]] table of this file is for it");
+                JobError::usage("connect", cause, "add its pin, and for a party its address")
+            })?;
+            peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
+        }
+        Ok(SessionConfig {
+            me,
+            session: self.session,
+            // Tags first: the handshake compares this one first, and can then say what differs.
+            job_digest: plan.tags(),
+            params: plan.digest(),
+            lanes: control_lane(plan) + 1,
+            client_lanes: plan.threads,
+            peers,
+            transport: self.transport,
+            connect_timeout: self.connect_timeout,
+            stall: self.stall,
+            liveness: SessionConfig::LIVENESS,
+            socket_buffer: None,
+        })
+    }
+}
+
+/// The parties' last lane: session keys, and the word that all is done.
+pub(crate) fn control_lane(plan: &Plan) -> u16 {
+    plan.threads * plan.lanes
+}
+
+/// `client 129` as the job calls it.
+fn with_names(text: &str, clients: &[String]) -> String {
+    let mut text = text.to_owned();
+    for name in clients {
+        let member = Member::Client(name.clone());
+        if let Some(PartyId(id)) = member.id(clients) {
+            text = text.replace(&format!("client {id}"), &member.to_string());
+        }
+    }
+    text
+}
+
+/// A network error in the words of the job.
+pub(crate) fn explain(plan: &Plan, e: NetError) -> JobError {
+    let peer = e.peer().map_or("a peer".to_owned(), |p| p.to_string());
+    let differs = match &e {
+        NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
+            let mut tags = [0; 32];
+            hex::decode_to_slice(theirs, &mut tags).ok().map(|()| plan.differences(&tags).join(", "))
+        }
+        NetError::HandshakeMismatch { field: "session id", .. } => {
+            Some("the run's label (--run), or it is of another run".to_owned())
+        }
+        _ => None,
+    };
+    let mut error = JobError::from(e);
+    if let Some(differs) = differs {
+        error.cause = format!("{peer} has another plan, which differs in {differs}");
+        error.remedy = "give every member the same job file and circuit".to_owned();
+    }
+    error.cause = with_names(&error.cause, &plan.clients);
+    error.remedy = with_names(&error.remedy, &plan.clients);
+    error
+}

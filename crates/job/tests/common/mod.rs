@@ -1,0 +1,109 @@
+//! A job's members as threads over TCP with TLS on loopback.
+
+use hushwire_aes::Backend;
+use hushwire_job::{Job, JobError, Member, Outcome, Peer, Plan, Prepared, Seat, run, session_of};
+use hushwire_wire::{Identity, Listener, TransportKind};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+/// A job and a directory.
+pub(crate) struct World {
+    pub(crate) prepared: Prepared,
+    pub(crate) plan: Arc<Plan>,
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn new(
+        circuit: &str,
+        instances: u64,
+        inputs: &[&str],
+        outputs: &[&[&str]],
+        parameters: &str,
+    ) -> Self {
+        let mut text = format!("protocol = \"rep3\"\ncircuit = \"{circuit}\"\ninstances = {instances}\n");
+        inputs.iter().for_each(|from| text += &format!("[[inputs]]\nfrom = \"{from}\"\n"));
+        outputs.iter().for_each(|to| text += &format!("[[outputs]]\nto = {to:?}\n"));
+        text += &format!("[parameters]\n{parameters}\n");
+        let job = Job::parse(&text, Path::new("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+        let prepared = Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));
+        Self { plan: prepared.plan.clone(), prepared, dir: tempfile::tempdir().expect("a directory") }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs every member on a thread, after `furnish` gave it its values.
+    pub(crate) fn run(
+        &self,
+        furnish: impl Fn(&Self, &Member, &mut Seat),
+    ) -> BTreeMap<Member, Result<Outcome, JobError>> {
+        self.run_with(|_| self, furnish)
+    }
+
+    /// Likewise, each member with the job of the world that `of` answers.
+    pub(crate) fn run_with<'a>(
+        &'a self,
+        of: impl Fn(&Member) -> &'a Self,
+        furnish: impl Fn(&Self, &Member, &mut Seat),
+    ) -> BTreeMap<Member, Result<Outcome, JobError>> {
+        let members = self.plan.members();
+        let mut peers = vec![];
+        let mut seats = vec![];
+        for me in &members {
+            let identity = Identity::generate(&me.to_string()).expect("a key");
+            let listener =
+                matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0").expect("a port"));
+            let address = listener.as_ref().map(|l| l.local_addr().expect("an address").to_string());
+            peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+            seats.push((me.clone(), identity, listener));
+        }
+        let seats = seats.into_iter().map(|(me, identity, listener)| {
+            let mut seat = Seat {
+                peers: peers.iter().filter(|p| p.member != me).cloned().collect(),
+                me: me.clone(),
+                identity,
+                listener,
+                transport: TransportKind::TcpTls,
+                connect_timeout: Duration::from_secs(30),
+                stall: Duration::from_secs(30),
+                session: session_of("test"),
+                backend: Backend::best(),
+                inputs: BTreeMap::new(),
+                outputs: BTreeMap::new(),
+            };
+            furnish(self, &me, &mut seat);
+            (me, seat)
+        });
+        let seats: Vec<_> = seats.collect();
+        thread::scope(|scope| {
+            let observer: hushwire_job::Observer = Arc::new(|_| {});
+            let running: Vec<_> = seats
+                .into_iter()
+                .map(|(me, seat)| {
+                    let (prepared, observer) = (of(&me).prepared.clone(), observer.clone());
+                    (me, scope.spawn(move || run(&prepared, seat, &observer)))
+                })
+                .collect();
+            running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
+        })
+    }
+}
+
+/// Bytes that look random and are the same every time.
+pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 32) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
