@@ -24,7 +24,12 @@ mod layered;
 pub mod named;
 pub mod planes;
 mod program;
+pub mod psi;
 pub mod sha;
+pub mod shuffle;
+pub mod sort;
+mod steps;
+pub mod text;
 pub mod words;
 
 pub use builder::{Bit, Builder};

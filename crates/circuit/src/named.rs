@@ -2,7 +2,8 @@
 
 use crate::aes::{self, KeySize, Sbox};
 use crate::sha::{self, Adder};
-use crate::{Bit, Builder, Circuit, Program, words};
+use crate::sort::{Compare, Shape};
+use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
 
 /// A family of circuits: a name and what its numbers stand for.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,17 @@ enum Make {
     Fixed(fn(&mut Builder) -> Vec<Vec<Bit>>),
     /// A width up to a largest one.
     Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
+    /// So many values of a width, in stages.
+    Staged(fn(&str, usize, usize) -> Program),
+}
+
+/// What a name stands for, as it is made.
+#[derive(Clone)]
+pub enum Named {
+    /// Gates.
+    Circuit(Circuit),
+    /// Stages of blocks: repetitive work that may be large.
+    Program(Program),
 }
 
 /// Why a name makes no circuit. Each message ends with what can be done.
@@ -162,10 +174,33 @@ pub const FAMILIES: &[Family] = &[
         let (choose, x, y) = (b.input(1), b.input(n), b.input(n));
         vec![words::mux(b, choose[0], &x, &y)]
     }),
+    staged("sort", "N values of W bits → the same, ascending; value 0 lowest", |name, n, width| {
+        sort::sort(name, n, shape(width, Compare::Small))
+    }),
+    staged("sort-fast", "as sort, with fewer layers and more ANDs", |name, n, width| {
+        sort::sort(name, n, shape(width, Compare::Fast))
+    }),
+    staged("merge", "two ascending inputs of N values of W bits → one", |name, n, width| {
+        sort::merge(name, n, n, shape(width, Compare::Small))
+    }),
+    staged("merge-fast", "as merge, with fewer layers and more ANDs", |name, n, width| {
+        sort::merge(name, n, n, shape(width, Compare::Fast))
+    }),
+    staged("shuffle", "N values of W bits, control bits → the values, permuted", shuffle::shuffle),
+    staged(
+        "psi",
+        "two ascending sets of N values of W bits, control bits → N × (value, tag)",
+        |name, n, width| psi::intersect(name, n, shape(width, Compare::Small)),
+    ),
+    staged("psi-fast", "as psi, with fewer layers and more ANDs", |name, n, width| {
+        psi::intersect(name, n, shape(width, Compare::Fast))
+    }),
 ];
 
 /// Wider words would be a mistake in a name rather than a wish.
 const MAX_WIDTH: usize = 1 << 16;
+/// Bits of all values together: 256 Ki values of 64 bits.
+const MAX_BITS: usize = 1 << 24;
 /// A product of this width has two million ANDs.
 const MAX_FACTOR: usize = 1 << 10;
 
@@ -183,6 +218,14 @@ const fn fixed(name: &'static str, does: &'static str, make: fn(&mut Builder) ->
     Family { name, numbers: "", does, make: Make::Fixed(make) }
 }
 
+const fn staged(name: &'static str, does: &'static str, make: fn(&str, usize, usize) -> Program) -> Family {
+    Family { name, numbers: ":NxW", does, make: Make::Staged(make) }
+}
+
+const fn shape(width: usize, compare: Compare) -> Shape {
+    Shape { width, key: width, compare }
+}
+
 const fn width(
     name: &'static str,
     does: &'static str,
@@ -192,11 +235,11 @@ const fn width(
     Family { name, numbers: ":N", does, make: Make::Width(max, make) }
 }
 
-/// The circuit called `name`.
+/// What `name` stands for.
 ///
 /// # Errors
-/// No circuit has that name, or its numbers do not fit.
-pub fn make(name: &str) -> Result<Circuit, NameError> {
+/// Nothing has that name, or its numbers do not fit.
+pub fn find(name: &str) -> Result<Named, NameError> {
     let (family, numbers) = split(name)?;
     let mut b = Builder::new();
     let outputs = match family.make {
@@ -207,16 +250,39 @@ pub fn make(name: &str) -> Result<Circuit, NameError> {
             check(family, name, "N", width, max)?;
             make(&mut b, width)
         }
+        Make::Staged(make) => {
+            let [n, width] = parse(family, name, numbers)?;
+            check(family, name, "W", width, MAX_WIDTH)?;
+            check(family, name, "N", n, MAX_BITS / width)?;
+            return Ok(Named::Program(make(name, n, width)));
+        }
     };
-    Ok(b.finish(&outputs))
+    Ok(Named::Circuit(b.finish(&outputs)))
+}
+
+/// The circuit called `name`, in memory as a whole.
+///
+/// # Errors
+/// As [`find`], and a staged one may be too large.
+pub fn make(name: &str) -> Result<Circuit, NameError> {
+    match find(name)? {
+        Named::Circuit(circuit) => Ok(circuit),
+        Named::Program(program) => {
+            let (family, _) = split(name)?;
+            program.to_circuit().map_err(|e| problem(family, name, e.to_string()))
+        }
+    }
 }
 
 /// The program called `name`: repetitive circuits in stages, the others as one block.
 ///
 /// # Errors
-/// As [`make`].
+/// As [`find`].
 pub fn program(name: &str) -> Result<Program, NameError> {
-    make(name).map(|circuit| Program::flat(name, &circuit))
+    Ok(match find(name)? {
+        Named::Circuit(circuit) => Program::flat(name, &circuit),
+        Named::Program(program) => program,
+    })
 }
 
 fn split(name: &str) -> Result<(&'static Family, Option<&str>), NameError> {

@@ -1,7 +1,7 @@
 //! Layered blocks run one after the other on bit registers, so that large repetitive work stays small.
 
 use crate::{Circuit, Layered};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One step of a [`Program`]: a block run on many operands at once.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ pub struct Program {
     registers: usize,
     output_registers: Vec<u32>,
     stages: Arc<dyn Stages>,
-    digest: [u8; 32],
+    digest: Arc<OnceLock<[u8; 32]>>,
 }
 
 impl Program {
@@ -59,17 +59,8 @@ impl Program {
         assert!(inputs.iter().sum::<usize>() <= registers, "inputs start out in registers");
         assert_eq!(outputs.iter().sum::<usize>(), output_registers.len(), "a register for every output bit");
         assert!(output_registers.iter().all(|r| (*r as usize) < registers), "outputs end in registers");
-        let mut program = Program {
-            name: name.to_owned(),
-            inputs,
-            outputs,
-            registers,
-            output_registers,
-            stages,
-            digest: [0; 32],
-        };
-        program.digest = program.compute_digest();
-        program
+        let (name, digest) = (name.to_owned(), Arc::default());
+        Program { name, inputs, outputs, registers, output_registers, stages, digest }
     }
 
     /// One circuit as it is: a single stage.
@@ -99,6 +90,8 @@ impl Program {
         list(&mut self.outputs.iter().map(|n| *n as u32));
         list(&mut self.output_registers.iter().copied());
         list(&mut [self.registers as u32, self.stages.len() as u32].into_iter());
+        // The hash is fast on long runs of bytes, and large programs have gigabytes of registers.
+        let mut bytes = Vec::with_capacity(1 << 16);
         let mut last: Option<(Arc<Layered>, [u8; 32])> = None;
         for k in 0..self.stages.len() {
             let stage = self.stages.stage(k);
@@ -110,8 +103,10 @@ impl Program {
             last = Some((stage.block.clone(), digest));
             for words in [&stage.reads, &stage.writes] {
                 hash.update(&(words.len() as u64).to_le_bytes());
-                for w in words {
-                    hash.update(&w.to_le_bytes());
+                for words in words.chunks(1 << 14) {
+                    bytes.clear();
+                    bytes.extend(words.iter().flat_map(|w| w.to_le_bytes()));
+                    hash.update(&bytes);
                 }
             }
         }
@@ -182,10 +177,10 @@ impl Program {
         (0..self.stages.len()).map(|k| self.stages.shape(k))
     }
 
-    /// What parties compare: everything but the name.
+    /// What parties compare: everything but the name. Computed when it is asked for first.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        self.digest
+        *self.digest.get_or_init(|| self.compute_digest())
     }
 }
 

@@ -76,7 +76,7 @@ fn sizes_are_as_documented() {
 fn names_that_are_not_right_are_told_what_is() {
     let error = |name: &str| named::make(name).unwrap_err().to_string();
     assert_eq!(error("lesss:8"), "there is no circuit called 'lesss:8'; did you mean less?");
-    assert!(error("nonsense").starts_with("there is no circuit called 'nonsense'; choose one of add:N, "));
+    assert!(error("nonsense").starts_with("there is no circuit called 'nonsense'; choose one of aes128, "));
     assert_eq!(error("add"), "'add': its numbers are N; write it as in add:16");
     assert_eq!(error("add:4x4"), "'add:4x4': its numbers are N; write it as in add:16");
     assert_eq!(error("mul:0"), "'mul:0': N is 0 and may be 1 to 1024; write it as in mul:16");

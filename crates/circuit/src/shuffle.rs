@@ -1,0 +1,145 @@
+//! Permutation networks: A. Waksman, "A permutation network", JACM 15 (1968), for any number of values as in
+//! B. Beauquier, É. Darrot, "On arbitrary size Waksman networks and their vulnerability", PPL 12 (2002).
+//!
+//! ```text
+//! x0 ─┬switch┬── upper network ──┬switch┬─ y0       Σ ⌈log₂ k⌉, k = 1 … n, switches in 2 ⌈log₂ n⌉ − 1 columns;
+//! x1 ─┘      └─┐               ┌─┘      └─ y1       an even network has no last switch on the right, and the
+//! x2 ─┬switch┬───  lower       ───────── y2         last value of an odd one goes to the lower network as it is
+//! x3 ─┘      └──── network     ───────── y3
+//! ```
+//!
+//! A switch of values of `W` bits has W ANDs and AND-depth 1. Who knows the control bits knows the permutation.
+
+use crate::steps::Steps;
+use crate::{Builder, Layered, Program, sort::registers, words};
+use std::sync::Arc;
+
+/// A switch: where its two values are, and the number of its control bit.
+type Switch = (u32, u32, u32);
+
+/// How many switches, and so control bits, a network of `n` values has.
+#[must_use]
+pub fn switches(n: usize) -> usize {
+    (1..=n).map(|k| k.next_power_of_two().trailing_zeros() as usize).sum()
+}
+
+/// Permutes `n` values of `width` bits: inputs are the values and the control bits, as [`route`] gives them.
+#[must_use]
+pub fn shuffle(name: &str, n: usize, width: usize) -> Program {
+    let mut steps = Steps::default();
+    let (bits, controls) = (n * width, switches(n));
+    shuffle_steps(&mut steps, (0..bits as u32).collect(), bits as u32, width);
+    let outputs = (0..bits as u32).collect();
+    steps.program(name, vec![bits, controls], vec![bits], bits + controls, outputs)
+}
+
+/// Permutes the values that are in `values` (bit after bit, `width` each), under control bits from register `control`.
+pub(crate) fn shuffle_steps(steps: &mut Steps, values: Vec<u32>, control: u32, width: usize) {
+    let mut b = Builder::new();
+    let (swap, x, y) = (b.input(1), b.input(width), b.input(width));
+    let (x, y) = words::swap(&mut b, swap[0], &x, &y);
+    let block = Arc::new(Layered::new(&b.finish(&[x, y])));
+    let values: Arc<[u32]> = values.into();
+    let mut columns = vec![];
+    let all: Vec<u32> = (0..(values.len() / width.max(1)) as u32).collect();
+    network(&all, 0, &mut 0, &mut columns);
+    for column in columns {
+        let values = values.clone();
+        steps.push(&block, column.len(), move |hear| {
+            let mut both = Vec::with_capacity(2 * width + 1);
+            for (x, y, bit) in &column {
+                let value = |v: u32| registers(v as usize, width).map(|r| values[r as usize]);
+                both.clear();
+                both.push(control + bit);
+                both.extend(value(*x).chain(value(*y)));
+                hear(&both, &both[1..]);
+            }
+        });
+    }
+}
+
+/// The values of the upper and of the lower network.
+fn halves<T: Copy>(at: &[T]) -> (Vec<T>, Vec<T>) {
+    let (pairs, rest) = at.as_chunks::<2>();
+    let upper = pairs.iter().map(|p| p[0]).collect();
+    (upper, pairs.iter().map(|p| p[1]).chain(rest.iter().copied()).collect())
+}
+
+/// Adds the switches on the values `at` to the columns from `first` on; `next` numbers control bits.
+fn network(at: &[u32], first: usize, next: &mut u32, columns: &mut Vec<Vec<Switch>>) {
+    let n = at.len();
+    if n < 2 {
+        return;
+    }
+    let depth = 2 * n.next_power_of_two().trailing_zeros() as usize - 1;
+    columns.resize(columns.len().max(first + depth), vec![]);
+    let column = |k: usize, pairs: &[[u32; 2]], columns: &mut Vec<Vec<Switch>>, next: &mut u32| {
+        for [x, y] in pairs {
+            columns[k].push((*x, *y, *next));
+            *next += 1;
+        }
+    };
+    let (pairs, rest) = at.as_chunks::<2>();
+    column(first, pairs, columns, next);
+    let (upper, lower) = halves(at);
+    network(&upper, first + 1, next, columns);
+    network(&lower, first + 1, next, columns);
+    column(first + depth - 1, &pairs[..n / 2 - usize::from(rest.is_empty())], columns, next);
+}
+
+/// Control bits with which output `j` of the network is input `permutation[j]`.
+///
+/// # Panics
+/// If it is no permutation (the caller's bug).
+#[must_use]
+pub fn route(permutation: &[usize]) -> Vec<bool> {
+    let mut bits = Vec::with_capacity(switches(permutation.len()));
+    route_into(permutation, &mut bits);
+    bits
+}
+
+/// The looping algorithm: two values of one switch go to different halves, on both sides.
+fn route_into(from: &[usize], bits: &mut Vec<bool>) {
+    let n = from.len();
+    if n < 2 {
+        return;
+    }
+    let mut to = vec![usize::MAX; n];
+    from.iter().enumerate().for_each(|(j, i)| to[*i] = j);
+    assert!(to.iter().all(|j| *j < n), "every input goes to one output");
+    const LOWER: bool = true;
+    let (mut input, mut output) = (vec![None; n], vec![None; n]);
+    // The last output is the lower network's in both cases: with no switch, or with nothing beside it.
+    for start in (0..n).rev() {
+        let (mut j, side) = (start, if start == n - 1 { LOWER } else { !LOWER });
+        while output[j].is_none() {
+            output[j] = Some(side);
+            let i = from[j];
+            input[i] = Some(side);
+            let Some(beside) = partner(i, n) else { break };
+            let there = to[beside];
+            input[beside] = Some(!side);
+            output[there] = Some(!side);
+            match partner(there, n) {
+                Some(next) => j = next,
+                None => break,
+            }
+        }
+    }
+    let swapped = |sides: &[Option<bool>], pairs: usize| -> Vec<bool> {
+        (0..pairs).map(|k| sides[2 * k] == Some(LOWER)).collect()
+    };
+    bits.extend(swapped(&input, n / 2));
+    for half in [!LOWER, LOWER] {
+        // Which output, of each pair in turn, this half makes, and from which of its inputs.
+        let outputs = (0..n).filter(|j| output[*j] == Some(half));
+        let inner: Vec<usize> = outputs.map(|j| from[j] / 2).collect();
+        route_into(&inner, bits);
+    }
+    bits.extend(swapped(&output, n / 2 - usize::from(n.is_multiple_of(2))));
+}
+
+/// The other value of a switch.
+fn partner(i: usize, n: usize) -> Option<usize> {
+    (i ^ 1 < n).then_some(i ^ 1)
+}

@@ -1,0 +1,124 @@
+//! Networks that sort and merge, as programs: a step is a column of compare-exchanges that touch no value twice.
+//!
+//! ```text
+//! sort    K. E. Batcher's merge exchange for any number of values: D. E. Knuth, TAOCP vol. 3, 5.2.2, Algorithm M;
+//!         with t = ⌈log₂ n⌉: t (t + 1) / 2 steps, (t² − t + 4) 2^(t−2) − 1 exchanges for n = 2^t
+//! merge   Batcher's bitonic merger (AFIPS 1968), for any lengths: ⌈log₂ n⌉ steps, n/2 exchanges each for n = 2^t
+//! ```
+//!
+//! An exchange of values of `W` bits has 2 W ANDs, and AND-depth W + 1; with [`Compare::Fast`] about 4 W and 2 + log W.
+//! Value `k` has the registers `k W ..`, its least significant bit first.
+
+use crate::steps::Steps;
+use crate::{Builder, Layered, Program, words};
+use std::sync::Arc;
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// Bit after bit: fewest ANDs.
+    Small,
+    /// In a tree: fewest layers.
+    Fast,
+}
+
+/// What is sorted: `width` bits a value, by their lowest `key` bits; the others move with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bits of a value.
+    pub width: usize,
+    /// Bits that are compared; at most `width`.
+    pub key: usize,
+    /// How.
+    pub compare: Compare,
+}
+
+impl Shape {
+    /// Two values in, the one of the smaller key and the other out. Equal keys stay where they are.
+    #[must_use]
+    pub fn exchange(self) -> Layered {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(self.width), b.input(self.width));
+        let (kx, ky) = (&x[..self.key], &y[..self.key]);
+        let swap = match self.compare {
+            Compare::Small => words::less(&mut b, ky, kx),
+            Compare::Fast => words::less_fast(&mut b, ky, kx),
+        };
+        let (low, high) = words::swap(&mut b, swap, &x, &y);
+        Layered::new(&b.finish(&[low, high]))
+    }
+}
+
+/// Registers of a value of `width` bits.
+pub(crate) fn registers(value: usize, width: usize) -> impl Iterator<Item = u32> {
+    (value * width..(value + 1) * width).map(|r| r as u32)
+}
+
+/// Sorts `n` values in ascending order: one input of `n · width` bits to one output.
+#[must_use]
+pub fn sort(name: &str, n: usize, shape: Shape) -> Program {
+    let mut steps = Steps::default();
+    sort_steps(&mut steps, n, shape);
+    let bits = n * shape.width;
+    steps.program(name, vec![bits], vec![bits], bits, (0..bits as u32).collect())
+}
+
+fn sort_steps(steps: &mut Steps, n: usize, shape: Shape) {
+    let block = Arc::new(shape.exchange());
+    let top = n.next_power_of_two() / 2;
+    let mut p = top;
+    while p > 0 {
+        let (mut q, mut r, mut d) = (top, 0, p);
+        loop {
+            let pairs = move || (0..n - d).filter(move |i| i & p == r).map(move |i| (i, i + d));
+            exchange(steps, &block, shape.width, pairs);
+            if q == p {
+                break;
+            }
+            (d, q, r) = (q - p, q / 2, p);
+        }
+        p /= 2;
+    }
+}
+
+fn exchange<P>(
+    steps: &mut Steps,
+    block: &Arc<Layered>,
+    width: usize,
+    pairs: impl Fn() -> P + Send + Sync + 'static,
+) where
+    P: Iterator<Item = (usize, usize)>,
+{
+    steps.push(block, pairs().count(), move |hear| {
+        let mut both = Vec::with_capacity(2 * width);
+        for (x, y) in pairs() {
+            both.clear();
+            both.extend(registers(x, width).chain(registers(y, width)));
+            hear(&both, &both);
+        }
+    });
+}
+
+/// Merges two ascending sequences, of `left` and `right` values: two inputs to one ascending output.
+#[must_use]
+pub fn merge(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+    let mut steps = Steps::default();
+    let outputs = merge_steps(&mut steps, left, right, shape);
+    let (x, y) = (left * shape.width, right * shape.width);
+    steps.program(name, vec![x, y], vec![x + y], x + y, outputs)
+}
+
+/// Merges the first `left` values with the next `right`; where each bit of the result is.
+pub(crate) fn merge_steps(steps: &mut Steps, left: usize, right: usize, shape: Shape) -> Vec<u32> {
+    let n = left + right;
+    // The network sees the left values backwards: descending, then ascending.
+    let place = move |i: usize| if i < left { left - 1 - i } else { i };
+    let block = Arc::new(shape.exchange());
+    let mut d = n.next_power_of_two() / 2;
+    while d > 0 {
+        let pairs = move || (0..n - d).filter(move |i| i & d == 0).map(move |i| (place(i), place(i + d)));
+        exchange(steps, &block, shape.width, pairs);
+        d /= 2;
+    }
+    (0..n).flat_map(|i| registers(place(i), shape.width)).collect()
+}

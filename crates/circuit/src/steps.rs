@@ -1,0 +1,67 @@
+//! Programs put together from steps, each the same block on many registers; a step's registers are made when asked for.
+
+use crate::{Layered, Program, Stage, Stages};
+use std::sync::Arc;
+
+/// Hears the registers that one copy reads and writes.
+pub(crate) type Wiring = dyn Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync;
+
+/// A stage that is not made yet.
+struct Step {
+    block: Arc<Layered>,
+    copies: usize,
+    wiring: Box<Wiring>,
+}
+
+/// Steps in order.
+#[derive(Default)]
+pub(crate) struct Steps(Vec<Step>);
+
+impl Steps {
+    /// Another step: `wiring` names the registers of `copies` copies. A step without copies is left out.
+    pub(crate) fn push(
+        &mut self,
+        block: &Arc<Layered>,
+        copies: usize,
+        wiring: impl Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync + 'static,
+    ) {
+        if copies > 0 {
+            self.0.push(Step { block: block.clone(), copies, wiring: Box::new(wiring) });
+        }
+    }
+
+    /// The program of these steps.
+    pub(crate) fn program(
+        self,
+        name: &str,
+        inputs: Vec<usize>,
+        outputs: Vec<usize>,
+        registers: usize,
+        output_registers: Vec<u32>,
+    ) -> Program {
+        Program::new(name, inputs, outputs, registers, output_registers, Arc::new(self))
+    }
+}
+
+impl Stages for Steps {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn shape(&self, k: usize) -> (Arc<Layered>, usize) {
+        (self.0[k].block.clone(), self.0[k].copies)
+    }
+
+    fn stage(&self, k: usize) -> Stage {
+        let Step { block, copies, wiring } = &self.0[k];
+        let mut reads = Vec::with_capacity(copies * block.input_bits());
+        let mut writes = Vec::with_capacity(copies * block.output_slots().len());
+        wiring(&mut |r, w| {
+            reads.extend_from_slice(r);
+            writes.extend_from_slice(w);
+        });
+        debug_assert_eq!(reads.len(), copies * block.input_bits());
+        debug_assert_eq!(writes.len(), copies * block.output_slots().len());
+        Stage { block: block.clone(), copies: *copies, reads, writes }
+    }
+}
