@@ -34,22 +34,25 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`].
+//! The benches themselves: [`aes`], [`aes3`], [`rep3`].
 
 #![forbid(unsafe_code)]
 
 pub mod aes;
 pub mod aes3;
 mod bounds;
+mod crew;
 mod date;
 mod engine;
 mod error;
 mod human;
 pub mod limits;
+mod link;
 pub mod machine;
 pub mod net;
 mod params;
 pub mod plot;
+pub mod rep3;
 pub mod report;
 mod reporter;
 pub mod select;

@@ -4,7 +4,8 @@ use std::{fmt, thread, time::Duration};
 
 use hushwire_rep3::Role;
 use hushwire_wire::{
-    Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect, inproc,
+    Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, Shape, TransportKind, connect,
+    inproc,
 };
 
 use crate::BoxError;
@@ -18,11 +19,21 @@ pub enum Transport {
     TcpTls,
     /// Plain TCP on loopback.
     TcpInsecure,
+    /// Unix sockets.
+    Unix,
+    /// Rings in shared memory.
+    Shm,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Self; 3] = [Self::Inproc, Self::TcpTls, Self::TcpInsecure];
+    pub const ALL: [Self; 5] = [Self::Inproc, Self::Shm, Self::Unix, Self::TcpTls, Self::TcpInsecure];
+
+    /// Whether it joins processes of one host only, and is no in-process queue.
+    #[must_use]
+    pub const fn is_local(self) -> bool {
+        matches!(self, Self::Unix | Self::Shm)
+    }
 
     /// The name in reports.
     #[must_use]
@@ -31,6 +42,8 @@ impl Transport {
             Self::Inproc => "inproc",
             Self::TcpTls => "tcp-tls",
             Self::TcpInsecure => "tcp-insecure",
+            Self::Unix => "unix",
+            Self::Shm => "shm",
         }
     }
 }
@@ -41,35 +54,46 @@ impl fmt::Display for Transport {
     }
 }
 
+/// The networks that are modelled, by the names that reports give them.
+pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
+
 /// How long no byte may move: long enough for a machine with many more threads than cores.
 const STALL: Duration = Duration::from_secs(20);
 
 /// The nets of three parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory.
 ///
-/// `socket_buffer` asks the system for buffers of that size (TCP only).
+/// Every party's links are shaped alike. `socket_buffer` asks the system for buffers of that size (TCP only).
 ///
 /// # Errors
 /// If a certificate, a port or a connection cannot be had.
 pub fn three(
     transport: Transport,
+    shape: Shape,
     session: SessionId,
     lanes: u16,
     socket_buffer: Option<usize>,
 ) -> Result<[Net; 3], BoxError> {
     let kind = match transport {
         Transport::Inproc => {
-            let nets = inproc::mesh(&Role::ALL.map(Role::id), lanes, STALL);
+            let mut nets = inproc::mesh(&Role::ALL.map(Role::id), lanes, STALL);
+            nets.iter_mut().for_each(|net| net.shape(shape));
             return nets.try_into().map_err(|_| "the mesh has not three parties".into());
         }
         Transport::TcpTls => TransportKind::TcpTls,
         Transport::TcpInsecure => TransportKind::TcpInsecure,
+        Transport::Unix => TransportKind::Unix,
+        Transport::Shm => TransportKind::Shm,
     };
+    let places = kind.is_local().then(tempfile::tempdir).transpose()?;
     let mut parties: Vec<(Role, Identity, Listener)> = Vec::new();
     let mut peers = Vec::new();
     for role in Role::ALL {
         let identity = Identity::generate(&role.to_string())?;
-        let listener = Listener::bind("127.0.0.1:0")?;
-        let address = Some(listener.local_addr()?.to_string());
+        let listener = match &places {
+            Some(dir) => Listener::bind(&format!("unix:{}/{}", dir.path().display(), role.index()))?,
+            None => Listener::bind("127.0.0.1:0")?,
+        };
+        let address = Some(listener.address());
         peers.push(PeerConfig { id: role.id(), address, pin: identity.pin() });
         parties.push((role, identity, listener));
     }
@@ -97,7 +121,9 @@ pub fn three(
             .collect();
         joining.into_iter().map(|thread| Ok(joined(thread.join())??)).collect()
     });
-    nets?.try_into().map_err(|_| "not three parties connected".into())
+    let mut nets: [Net; 3] = nets?.try_into().map_err(|_| "not three parties connected")?;
+    nets.iter_mut().for_each(|net| net.shape(shape));
+    Ok(nets)
 }
 
 /// A thread's result; a panic in it is an error here.

@@ -23,6 +23,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench aes3 --only sbox=tower,blocks=100000 --json aes3.json"
     )]
     Aes3(MeasureArgs),
+    /// AND gates among three parties on shares: bare products and circuits, over every transport and modelled networks.
+    #[command(
+        after_help = "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json"
+    )]
+    Rep3(MeasureArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -66,6 +71,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         Bench::Aes3(args) => {
             let backend = args.backend()?.unwrap_or_default();
             hushwire_bench::aes3::run(&args.options, backend).map(drop).map_err(failed)
+        }
+        Bench::Rep3(args) => {
+            let backend = args.backend()?.unwrap_or_default();
+            hushwire_bench::rep3::run(&args.options, backend).map(drop).map_err(failed)
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;

@@ -2,8 +2,10 @@
 
 use crate::field::{HIGH, LOW, Nibble};
 use crate::kernels::{LONGEST, cross, linear2};
+use crate::layers::{load_part, store_part};
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
+use hushwire_simd::{Kernel, Lanes};
 use hushwire_wire::drive::{Exchanged, Executor};
 
 /// What the elements of a shared byte string are.
@@ -47,10 +49,60 @@ impl Multiply {
         Ok(Multiply { field, cx, x, y, z })
     }
 
+    /// Writes the products over `z`, whose memory is used again.
+    #[must_use]
+    pub fn with_buffer(mut self, z: Shares) -> Self {
+        self.z = z;
+        self
+    }
+
     /// Shares of the products, after the run.
     #[must_use]
     pub fn product(&self) -> &Shares {
         &self.z
+    }
+
+    /// The factors and the product, for the next run.
+    #[must_use]
+    pub fn into_parts(self) -> [Shares; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+/// LOCAL: message bytes that are masked and multiplied in one go, so that masks stay in the first-level cache.
+const CHUNK: usize = 4096;
+
+/// `message += x_l(y_l + y_r) + x_r y_l` over GF(2), a bit each.
+struct Bits<'a> {
+    x: [&'a [u8]; 2],
+    y: [&'a [u8]; 2],
+    message: &'a mut [u8],
+}
+
+impl Bits<'_> {
+    #[inline(always)]
+    fn vectors<L: Lanes>(&mut self, l: L, at: usize, len: usize) {
+        let (x, x_next) = (load_part(l, &self.x[0][at..]), load_part(l, &self.x[1][at..]));
+        let (y, y_next) = (load_part(l, &self.y[0][at..]), load_part(l, &self.y[1][at..]));
+        let z = l.xor(l.and(x, l.xor(y, y_next)), l.and(x_next, y));
+        let message = &mut self.message[at..at + len];
+        let masked = l.xor(load_part(l, message), z);
+        store_part(l, masked, message);
+    }
+}
+
+impl Kernel for Bits<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        let (len, mut at) = (self.message.len(), 0);
+        while len - at >= L::BYTES {
+            self.vectors(l, at, L::BYTES);
+            at += L::BYTES;
+        }
+        if at < len {
+            self.vectors(l, at, len - at);
+        }
     }
 }
 
@@ -111,18 +163,22 @@ impl Executor for Multiply {
     }
 
     fn local(&mut self, _layer: usize, _arrived: Exchanged<'_>, message: &mut [u8]) {
-        self.cx.prss.zero_words(self.cx.address, 0, message);
         let (x, y) = (self.x.pair(), self.y.pair());
-        if self.field == Field::Gf2 {
-            for (i, m) in message.iter_mut().enumerate() {
-                *m ^= (x[0][i] & (y[0][i] ^ y[1][i])) ^ (x[1][i] & y[0][i]);
+        for (i, message) in message.chunks_mut(CHUNK).enumerate() {
+            let range = i * CHUNK..i * CHUNK + message.len();
+            self.cx.prss.zero_words(self.cx.address, (range.start / 16) as u64, message);
+            let (x, y) = (x.map(|s| &s[range.clone()]), y.map(|s| &s[range.clone()]));
+            match self.field {
+                Field::Gf2 => self.cx.backend.run(Bits { x, y, message }),
+                field => self.cx.backend.run_bytes(Products { field, x, y, message }),
             }
-        } else {
-            self.cx.backend.run_bytes(Products { field: self.field, x, y, message });
         }
     }
 
     fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.z = Rep3 { own: arrived.own.to_vec(), next: arrived.next.to_vec() };
+        for (z, arrived) in [(&mut self.z.own, arrived.own), (&mut self.z.next, arrived.next)] {
+            z.clear();
+            z.extend_from_slice(arrived);
+        }
     }
 }

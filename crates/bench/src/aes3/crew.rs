@@ -1,10 +1,6 @@
 //! The compute threads of all parties, started and timed together.
 
-use std::{
-    sync::{Arc, Barrier},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{ExpandedKeys, KeyExpansion, KeySize, Sbox, Session, Shares, Workspace};
@@ -18,22 +14,19 @@ use super::{
 };
 use crate::{
     BoxError,
-    net::{Transport, joined},
+    crew::{self, Worker},
+    net::Transport,
 };
 
 /// Encrypts its part of the batch again and again.
-pub(crate) trait Worker: Send {
-    /// Once.
-    fn repeat(&mut self) -> Result<(), BoxError>;
-    /// After an error: closes what others wait on.
-    fn abandon(&mut self);
+pub(crate) trait Encrypts: Worker {
     /// Copies the last repetition's shares to their place in each party's whole result.
     fn collect(&self, own: &mut [Vec<u8>; 3]);
 }
 
 /// The compute threads of all parties.
 pub(crate) struct Crew {
-    workers: Vec<Box<dyn Worker>>,
+    workers: Vec<Box<dyn Encrypts>>,
     blocks: usize,
 }
 
@@ -50,38 +43,14 @@ impl Crew {
     ) -> Result<Self, BoxError> {
         let workers = match point.transport {
             Transport::Inproc => worlds(backend, point.sbox, cut, deal)?,
-            Transport::TcpTls | Transport::TcpInsecure => parties(backend, point, cut, deal, meters)?,
+            _ => parties(backend, point, cut, deal, meters)?,
         };
         Ok(Self { workers, blocks: cut.blocks })
     }
 
     /// `n` repetitions, from the first thread's start to the last one's end.
     pub(crate) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
-        let barrier = Barrier::new(self.workers.len());
-        let spans = thread::scope(|scope| {
-            let running: Vec<_> = self
-                .workers
-                .iter_mut()
-                .map(|worker| {
-                    let barrier = &barrier;
-                    scope.spawn(move || -> Result<(Instant, Instant), BoxError> {
-                        barrier.wait();
-                        let begin = Instant::now();
-                        let ran = (0..n).try_for_each(|_| worker.repeat());
-                        let end = Instant::now();
-                        if ran.is_err() {
-                            worker.abandon();
-                        }
-                        ran.map(|()| (begin, end))
-                    })
-                })
-                .collect();
-            let ended = running.into_iter().map(|thread| joined(thread.join()).flatten());
-            ended.collect::<Result<Vec<_>, BoxError>>()
-        })?;
-        let begin = spans.iter().map(|span| span.0).min();
-        let end = spans.iter().map(|span| span.1).max();
-        Ok(begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin))
+        crew::time(&mut self.workers, n)
     }
 
     /// Each party's shares of the last repetition's result.

@@ -2,9 +2,14 @@
 
 use std::{fmt, ops::Range};
 
-use hushwire_rep3::Sbox;
+use hushwire_rep3::{KeySize, Sbox, cost};
 
-use crate::{Params, net::Transport};
+use hushwire_wire::Shape;
+
+use crate::{
+    Params,
+    net::{NETS, Transport},
+};
 
 /// Where round keys come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +45,13 @@ const BLOCKS: [usize; 10] = [1, 2, 10, 100, 550, 1000, 5000, 10_000, 100_000, 1_
 /// The numbers of blocks on the Sharemind slides, beside one.
 const SLIDES: [usize; 5] = [10, 100, 550, 1000, 5000];
 
+/// Batches that would keep a modelled network busy for more seconds are not measured.
+const SLOWEST_BATCH: u64 = 10;
+
 /// One point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
+    pub(crate) net: Shape,
     pub(crate) sbox: Sbox,
     pub(crate) key: KeyMode,
     pub(crate) blocks: usize,
@@ -58,9 +67,17 @@ impl Point {
             for sbox in Sbox::ALL {
                 for key in KeyMode::ALL {
                     for blocks in BLOCKS {
-                        let point =
-                            |threads: &usize| Self { sbox, key, blocks, transport, threads: *threads };
-                        points.extend(threads.iter().map(point).filter(Self::is_meaningful));
+                        for net in NETS {
+                            let point = |threads: &usize| Self {
+                                net,
+                                sbox,
+                                key,
+                                blocks,
+                                transport,
+                                threads: *threads,
+                            };
+                            points.extend(threads.iter().map(point).filter(Self::is_meaningful));
+                        }
                     }
                 }
             }
@@ -68,8 +85,14 @@ impl Point {
         points
     }
 
-    /// One block has one key in any case, and a thread without a chunk of its own measures nothing.
+    /// One block has one key in any case, and a thread without a chunk of its own measures nothing. In lockstep there
+    /// is no network, and some batches would take minutes.
     fn is_meaningful(&self) -> bool {
+        let bytes = cost(KeySize::Aes128, self.sbox, self.blocks).bytes_sent;
+        let seconds = self.net.bits_per_second.map_or(0, |rate| 8 * bytes / rate);
+        if self.net != Shape::NONE && (self.transport == Transport::Inproc || seconds > SLOWEST_BATCH) {
+            return false;
+        }
         let one_key = self.blocks == 1 && self.key == KeyMode::PerBlock;
         !one_key && (self.threads == 1 || self.blocks >= LEAST_TCP_CHUNK * self.threads)
     }
@@ -80,27 +103,36 @@ impl Point {
             .with("key", self.key.name())
             .with("blocks", self.blocks)
             .with("transport", self.transport.name())
-            .with("net", "none")
+            .with("net", self.net.to_string())
             .with("threads", self.threads)
     }
 
     /// Whether a run without options measures it.
     pub(crate) fn is_core(&self, least_threads: usize) -> bool {
         use KeyMode::{Expand, PerBlock, PreExpanded};
-        let Self { sbox, key, blocks, transport, threads } = *self;
-        if threads > least_threads {
-            // Two threads a party: only where they were thought to help.
-            return sbox == Sbox::Tower && key == PreExpanded && blocks == 100_000;
+        let Self { net, sbox, key, blocks, transport, threads } = *self;
+        let tower = sbox == Sbox::Tower && key == PreExpanded;
+        let plain = transport == Transport::TcpInsecure;
+        if net == Shape::lan() {
+            return tower && blocks == 100_000 && threads == least_threads;
         }
         let tls = transport == Transport::TcpTls;
+        if net == Shape::wan() {
+            return tower && tls && (blocks == 1 || blocks == 10_000) && threads == least_threads;
+        }
+        if threads > least_threads {
+            // Two threads a party: only where they were thought to help.
+            return tower && blocks == 100_000;
+        }
         match (sbox, key, blocks) {
             (Sbox::Tower, PreExpanded, 1 | 10_000 | 100_000) => true,
             (Sbox::Tower, PreExpanded, 1_000_000) => transport == Transport::Inproc,
             (Sbox::Tower, PreExpanded, n) => tls && SLIDES.contains(&n),
             // The slides' line without a pre-expanded key.
             (Sbox::Tower, Expand, 10) => tls,
+            (Sbox::Lut256, PreExpanded, 100_000) => false,
             (Sbox::Tower, Expand | PerBlock, 10_000) | (_, PreExpanded, 10_000 | 100_000) => {
-                transport != Transport::TcpInsecure
+                !plain && !transport.is_local()
             }
             _ => false,
         }
@@ -111,9 +143,9 @@ impl Point {
         let plain = self.sbox == Sbox::Tower && self.key == KeyMode::PreExpanded;
         let blocks = match self.transport {
             Transport::TcpTls => self.blocks == 1 || self.blocks == 1000 || self.blocks == 10_000,
-            Transport::Inproc | Transport::TcpInsecure => self.blocks == 10_000,
+            _ => self.blocks == 10_000,
         };
-        plain && blocks && self.threads == least_threads
+        plain && blocks && self.net == Shape::NONE && self.threads == least_threads
     }
 }
 
@@ -139,15 +171,24 @@ const TCP_CHUNK: usize = 4096;
 const LEAST_TCP_CHUNK: usize = 1024;
 /// Chunks that a thread has in flight over TCP: with three parties on two cores, more of them wait for each other.
 const TCP_LANES: usize = 2;
+/// The same over a network with a delay.
+const FAR_CHUNK: usize = 8192;
+const FAR_LANES: usize = 4;
+/// Blocks of a chunk of `lut256`, which prepares 10 KiB a block.
+const LUT_CHUNK: usize = 128;
 /// Chunks longer than this are multiples of it, so that kernels have no remainders.
 const STEP: usize = 512;
 
 impl Cut {
     pub(crate) fn of(point: &Point) -> Self {
         let Point { blocks, transport, threads, .. } = *point;
-        let (wanted, least, lanes) = match transport {
-            Transport::Inproc => (LOCKSTEP_CHUNK, 1, 1),
-            Transport::TcpTls | Transport::TcpInsecure => (TCP_CHUNK, LEAST_TCP_CHUNK, TCP_LANES),
+        let (wanted, least, lanes) = match (point.sbox, transport) {
+            (Sbox::Lut256, Transport::Inproc) => (LUT_CHUNK, 1, 1),
+            (Sbox::Lut256, _) => (4 * LUT_CHUNK, LUT_CHUNK, TCP_LANES),
+            (_, Transport::Inproc) => (LOCKSTEP_CHUNK, 1, 1),
+            // What is on its way must fill the network for as long as it travels.
+            _ if point.net != Shape::NONE => (FAR_CHUNK, LEAST_TCP_CHUNK, FAR_LANES),
+            _ => (TCP_CHUNK, LEAST_TCP_CHUNK, TCP_LANES),
         };
         // As many waves of chunks of equal length as come nearest to the wanted length.
         let at_once = lanes * threads;

@@ -1,11 +1,6 @@
 //! What bounds the benchmark: the PRF of the zero-shares, the loopback link, and its round trip.
 
-use std::{
-    io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Duration};
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{KeySize, Sbox, cost, expansion_cost, zero_words};
@@ -14,7 +9,8 @@ use super::grid::{KeyMode, Point};
 use crate::{
     BoxError, Context, Unit,
     bounds::{self, count},
-    net::{Transport, joined},
+    link,
+    net::Transport,
 };
 
 /// Blocks of a batch so long that its padding does not count.
@@ -41,16 +37,25 @@ pub(super) fn of(
     if point.transport == Transport::Inproc {
         return Ok(prf);
     }
-    let bytes_per_s = ctx.limit("loopback TCP, three flows", Unit::BYTES_PER_S, |timer| {
-        let seconds = timer.durations(flows)?;
-        Ok(3.0 * count(WRITE as u64) / least(&seconds))
-    })?;
-    let link = format!("{sbox} over three flows");
+    let (bytes_per_s, flows) = link::three_flows(ctx, point.transport)?;
+    let link = format!("{sbox} over {flows}");
     let link_bound = ctx.limit(&link, Unit::BLOCKS_PER_S, |_| {
         let all_parties = count(3 * cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
         Ok(bytes_per_s / all_parties)
     })?;
-    Ok(if link_bound < bound { link } else { prf })
+    let (mut least, mut name) = if link_bound < bound { (link_bound, link) } else { (bound, prf) };
+    if let Some(rate) = point.net.bits_per_second {
+        let shaped = format!("{sbox} over {}", point.net);
+        let bound = ctx.limit(&shaped, Unit::BLOCKS_PER_S, |_| {
+            let each = count(cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
+            Ok(count(rate) / 8.0 / each)
+        })?;
+        if bound < least {
+            (least, name) = (bound, shaped);
+        }
+    }
+    debug_assert!(least > 0.0);
+    Ok(name)
 }
 
 /// PRF calls of all three parties for a batch: two for every word that each of them draws.
@@ -77,69 +82,13 @@ fn one_block(
         ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(calls) / peak))?;
         return Ok(name);
     }
-    let round_trip = ctx.limit("loopback TCP, round trip of a byte", Unit::MS, |timer| {
-        let echo = Echo::start()?;
-        let seconds = timer.durations(|n| echo.round_trips(n))?;
-        Ok(1e3 * least(&seconds))
-    })?;
+    if point.net.rtt > Duration::ZERO {
+        let name = format!("{rounds} one-way delays of {}", point.net);
+        ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(rounds) * point.net.one_way().as_secs_f64()))?;
+        return Ok(name);
+    }
+    let round_trip = link::round_trip_ms(ctx)?;
     let name = format!("{rounds} round trips");
     ctx.limit(&name, Unit::MS, |_| Ok(count(rounds) * round_trip))?;
     Ok(name)
-}
-
-fn least(seconds: &[f64]) -> f64 {
-    seconds.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-/// Bytes of one write on a flow.
-const WRITE: usize = 1 << 20;
-
-/// A connection over loopback without delay: the ends that dialled and accepted.
-fn pair() -> io::Result<(TcpStream, TcpStream)> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let dialled = TcpStream::connect(listener.local_addr()?)?;
-    let (accepted, _) = listener.accept()?;
-    dialled.set_nodelay(true)?;
-    accepted.set_nodelay(true)?;
-    Ok((dialled, accepted))
-}
-
-/// `n` writes on each of three flows at once.
-fn flows(n: u64) -> Result<Duration, BoxError> {
-    let pairs: Vec<_> = (0..3).map(|_| pair()).collect::<io::Result<_>>()?;
-    let buffers: Vec<_> = (0..3).map(|_| (vec![1u8; WRITE], vec![2u8; WRITE])).collect();
-    let begin = Instant::now();
-    thread::scope(|scope| {
-        let mut running = Vec::new();
-        for ((mut tx, mut rx), (out, mut into)) in pairs.into_iter().zip(buffers) {
-            running.push(scope.spawn(move || (0..n).try_for_each(|_| tx.write_all(&out))));
-            running.push(scope.spawn(move || (0..n).try_for_each(|_| rx.read_exact(&mut into))));
-        }
-        running.into_iter().try_for_each(|thread| Ok::<_, BoxError>(joined(thread.join())??))
-    })?;
-    Ok(begin.elapsed())
-}
-
-/// A thread that sends every byte back, until its peer closes.
-struct Echo(TcpStream);
-
-impl Echo {
-    fn start() -> io::Result<Self> {
-        let (ours, mut theirs) = pair()?;
-        thread::spawn(move || {
-            let mut byte = [0];
-            while theirs.read_exact(&mut byte).and_then(|()| theirs.write_all(&byte)).is_ok() {}
-        });
-        Ok(Self(ours))
-    }
-
-    fn round_trips(&self, n: u64) -> Result<Duration, BoxError> {
-        let (mut stream, mut byte) = (&self.0, [7]);
-        let begin = Instant::now();
-        for _ in 0..n {
-            stream.write_all(&byte)?;
-            stream.read_exact(&mut byte)?;
-        }
-        Ok(begin.elapsed())
-    }
 }

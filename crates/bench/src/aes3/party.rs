@@ -11,13 +11,14 @@ use hushwire_wire::{
 };
 
 use super::{
-    crew::{Serial, Shared, Worker, bytes_of, expansion, scatter},
+    crew::{Encrypts, Serial, Shared, bytes_of, expansion, scatter},
     deal::{Deal, Keys, counter},
     grid::{Cut, Point},
     supply::{Expander, Source, Supply},
 };
 use crate::{
     BoxError,
+    crew::Worker,
     net::{joined, three},
 };
 
@@ -90,7 +91,9 @@ impl Worker for PartyThread {
         self.lanes.clear();
         self.stream.supply.abandon();
     }
+}
 
+impl Encrypts for PartyThread {
     fn collect(&self, own: &mut [Vec<u8>; 3]) {
         scatter(
             &self.stream.cut,
@@ -108,11 +111,11 @@ pub(super) fn parties(
     cut: &Cut,
     deal: &Deal,
     meters: Option<&[Meter; 3]>,
-) -> Result<Vec<Box<dyn Worker>>, BoxError> {
+) -> Result<Vec<Box<dyn Encrypts>>, BoxError> {
     // One lane more, for session keys and for key expansion.
     let key_lane = u16::try_from(cut.lanes * cut.threads)?;
     let id = SessionId::fresh()?;
-    let nets = three(point.transport, id, key_lane + 1, None)?;
+    let nets = three(point.transport, point.net, id, key_lane + 1, None)?;
     let joined: Result<Vec<Vec<PartyThread>>, BoxError> = thread::scope(|scope| {
         let joining: Vec<_> = Role::ALL
             .into_iter()
@@ -125,7 +128,7 @@ pub(super) fn parties(
             .collect();
         joining.into_iter().map(|thread| joined(thread.join())?).collect()
     });
-    let boxed = |thread| -> Box<dyn Worker> { Box::new(thread) };
+    let boxed = |thread| -> Box<dyn Encrypts> { Box::new(thread) };
     Ok(joined?.into_iter().flatten().map(boxed).collect())
 }
 

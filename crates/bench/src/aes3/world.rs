@@ -8,12 +8,12 @@ use hushwire_rep3::{AesBlocks, KeyExpansion, Role, Sbox, Session, Shares, Worksp
 use hushwire_wire::{SessionId, drive::Lockstep};
 
 use super::{
-    crew::{Serial, Shared, Worker, bytes_of, expansion, scatter},
+    crew::{Encrypts, Serial, Shared, bytes_of, expansion, scatter},
     deal::{Deal, Keys, counter},
     grid::Cut,
     supply::{Expander, Source, Supply},
 };
-use crate::BoxError;
+use crate::{BoxError, crew::Worker};
 
 type Three<T> = [T; 3];
 
@@ -75,7 +75,9 @@ impl Worker for World {
     fn abandon(&mut self) {
         self.supply.abandon();
     }
+}
 
+impl Encrypts for World {
     fn collect(&self, own: &mut [Vec<u8>; 3]) {
         for (whole, own) in own.iter_mut().zip(&self.own) {
             scatter(&self.cut, self.thread, own, whole);
@@ -89,7 +91,7 @@ pub(super) fn worlds(
     sbox: Sbox,
     cut: &Cut,
     deal: &Deal,
-) -> Result<Vec<Box<dyn Worker>>, BoxError> {
+) -> Result<Vec<Box<dyn Encrypts>>, BoxError> {
     let (id, seeds) = (SessionId::fresh()?, [(); 3].map(|()| Seed::random()));
     let sessions = Role::ALL.map(|role| {
         let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
@@ -111,7 +113,7 @@ pub(super) fn worlds(
         }
         _ => return Err("the parties have keys of different kinds".into()),
     };
-    let mut workers: Vec<Box<dyn Worker>> = Vec::new();
+    let mut workers: Vec<Box<dyn Encrypts>> = Vec::new();
     for (thread, supply) in supplies.into_iter().enumerate() {
         workers.push(Box::new(World {
             sessions: sessions.clone(),

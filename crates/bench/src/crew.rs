@@ -1,0 +1,45 @@
+//! Threads that start and are timed together.
+
+use std::{
+    sync::Barrier,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{BoxError, net::joined};
+
+/// Does its part of the work again and again.
+pub(crate) trait Worker: Send {
+    /// Once.
+    fn repeat(&mut self) -> Result<(), BoxError>;
+    /// After an error: closes what others wait on.
+    fn abandon(&mut self);
+}
+
+/// `n` repetitions of every worker on a thread of its own, from the first one's start to the last one's end.
+pub(crate) fn time<W: Worker + ?Sized>(workers: &mut [Box<W>], n: u64) -> Result<Duration, BoxError> {
+    let barrier = Barrier::new(workers.len());
+    let spans = thread::scope(|scope| {
+        let running: Vec<_> = workers
+            .iter_mut()
+            .map(|worker| {
+                let barrier = &barrier;
+                scope.spawn(move || -> Result<(Instant, Instant), BoxError> {
+                    barrier.wait();
+                    let begin = Instant::now();
+                    let ran = (0..n).try_for_each(|_| worker.repeat());
+                    let end = Instant::now();
+                    if ran.is_err() {
+                        worker.abandon();
+                    }
+                    ran.map(|()| (begin, end))
+                })
+            })
+            .collect();
+        let ended = running.into_iter().map(|thread| joined(thread.join()).flatten());
+        ended.collect::<Result<Vec<_>, BoxError>>()
+    })?;
+    let begin = spans.iter().map(|span| span.0).min();
+    let end = spans.iter().map(|span| span.1).max();
+    Ok(begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin))
+}

@@ -1,0 +1,96 @@
+//! `bench rep3`: AND gates among three parties on shares: bare products, and the SHA-256 and AES-128 circuits.
+//!
+//! A row times whole repetitions of at least ten million ANDs, from the first compute thread's start to the last one's
+//! end; connecting, keys and sharing the inputs are not timed. Afterwards the result is opened and compared with plain
+//! evaluation: a wrong one fails the run.
+//!
+//! With a transport each party has `threads` compute threads that keep several batches in flight, all in this process;
+//! `inproc` has none: a thread computes for all three parties in lockstep. Throughput in AND/s.
+
+mod grid;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod work;
+
+use hushwire_aes::Backend;
+use hushwire_wire::Shape;
+
+use crate::{
+    BenchOptions, BoxError, Case, Context, Measurement, Paper, Report, Result, Row, Unit,
+    bounds::{self, count},
+    crew, link,
+    net::Transport,
+};
+use grid::{Cut, Point};
+use threads::Crew;
+use work::Job;
+
+/// Measures what the options ask for, on this backend.
+///
+/// # Errors
+/// As [`crate::run`]; a case fails when the parties cannot connect, when one of them fails, and when the result is wrong.
+pub fn run(options: &BenchOptions, backend: Backend) -> Result<Report> {
+    crate::run("rep3", cases(options, backend, false), options)
+}
+
+/// The grid. `spoiled` makes every check fail, for a test.
+fn cases(options: &BenchOptions, backend: Backend, spoiled: bool) -> Vec<Case<'static>> {
+    let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
+    let least = threads[0];
+    let case = |point: Point| {
+        let work = move |ctx: &mut Context<'_>| measure(ctx, backend, &point, spoiled);
+        Case::new("and-gates", point.params(), work).core(point.is_core(least)).quick(point.is_quick(least))
+    };
+    Point::all(&threads).into_iter().map(case).collect()
+}
+
+fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
+    let limit = limit(ctx, backend, point)?;
+    let job = Job::new(point.workload)?;
+    let cut = Cut::of(point, &job);
+    let mut crew = Crew::new(backend, point, &job, &cut)?;
+    let seconds = ctx.timer().durations(|n| crew::time(&mut crew.workers, n))?;
+    crew.check(&job, spoiled)?;
+    let ands = count(job.ands(cut.instances) * cut.batches as u64 * cut.threads as u64);
+    let figures: Vec<f64> = seconds.iter().map(|s| ands / s).collect();
+    let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
+    let cost = job.cost(cut.instances);
+    Ok(Row::new("throughput", Unit::AND_PER_S, measured)
+        .bytes_per_unit(count(cost.bytes_sent) / count(job.ands(cut.instances)))
+        .rounds(cost.rounds * cut.waves() as u64)
+        .limit(&limit)
+        .paper(stated()))
+}
+
+/// Araki et al.'s own figure for their twenty-core servers.
+fn stated() -> Paper {
+    Paper::new(7e9, &Unit::AND_PER_S, "Araki et al., CCS 2016, three servers with 20 cores each and 10 Gb/s")
+}
+
+/// PRF calls of all parties for an AND: 128 ANDs take two of each.
+const PRF_CALLS: f64 = 3.0 * 2.0 / 128.0;
+/// Bits that all parties send for an AND.
+const BITS: f64 = 3.0;
+
+/// Measures the limits of a point and gives the name of the one that binds.
+fn limit(ctx: &mut Context<'_>, backend: Backend, point: &Point) -> Result<String, BoxError> {
+    let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
+    let cores = threads.min(std::thread::available_parallelism()?.get());
+    let peak = bounds::rounds(ctx, backend)?;
+    let prf = format!("PRF of ANDs on {cores} {}", if cores == 1 { "core" } else { "cores" });
+    let bound = ctx.limit(&prf, Unit::AND_PER_S, |_| Ok(peak * count(cores as u64) / PRF_CALLS))?;
+    let mut least = (bound, prf);
+    if point.transport != Transport::Inproc {
+        let (bytes_per_s, flows) = link::three_flows(ctx, point.transport)?;
+        let name = format!("ANDs over {flows}");
+        let bound = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(8.0 * bytes_per_s / BITS))?;
+        least = if bound < least.0 { (bound, name) } else { least };
+    }
+    if let Shape { bits_per_second: Some(rate), .. } = point.net {
+        let name = format!("ANDs over {}", point.net);
+        let bound = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(count(rate)))?;
+        least = if bound < least.0 { (bound, name) } else { least };
+    }
+    Ok(least.1)
+}
