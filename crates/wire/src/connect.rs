@@ -5,13 +5,13 @@
 
 use std::{
     collections::BTreeMap,
-    io, iter,
+    iter,
     os::fd::AsFd,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    thread::{self, Scope},
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -25,17 +25,13 @@ use crate::{
     watch::{Half, Hold},
 };
 
-/// LOCAL: connections that greet at the same time; more wait in the system's queue.
-const GREETERS: usize = 64;
 /// LOCAL: the wait after a refused connection, doubled up to the second number.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
+pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
-const GRACE: Duration = Duration::from_millis(500);
+pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
 const LOOK: Duration = Duration::from_millis(100);
-/// LOCAL: the wait for connections that greet, before others are accepted that may be strangers.
-const ALL_HERE: Duration = Duration::from_millis(10);
 
 /// A connection that can do both, until the hello has said which way it goes.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
@@ -118,6 +114,7 @@ fn join(
         greeting: AtomicUsize::new(0),
         errors: Mutex::new(Vec::new()),
         refused: Mutex::new((0, String::new())),
+        undialled: Mutex::new(None),
     };
     joining.run(listener);
     joining.into_net()
@@ -135,15 +132,17 @@ pub(crate) struct Joining<'a> {
     /// What this party and its peers showed.
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
     /// Bumped when a link is there, and when all is lost.
-    moved: Signal,
+    pub(crate) moved: Signal,
     watched: Hold,
     observer: Option<Observer>,
     /// Accepted connections still to come.
-    awaited: AtomicUsize,
-    greeting: AtomicUsize,
+    pub(crate) awaited: AtomicUsize,
+    pub(crate) greeting: AtomicUsize,
     errors: Mutex<Vec<NetError>>,
     /// How many connections were refused, and why the last was.
     refused: Mutex<(usize, String)>,
+    /// Why the last attempt to dial came to nothing.
+    undialled: Mutex<Option<String>>,
 }
 
 impl Joining<'_> {
@@ -206,7 +205,11 @@ impl Joining<'_> {
             if let (Some(observer), true) = (&self.observer, now >= next_report) {
                 next_report += REPORT;
                 let missing = missing.iter().map(|slot| slot.peer).collect();
-                observer(&Event::Joining { missing, waited: now - begun });
+                let refused = lock(&self.refused);
+                let last =
+                    if refused.0 > 0 { Some(refused.1.clone()) } else { lock(&self.undialled).clone() };
+                drop(refused);
+                observer(&Event::Joining { missing, waited: now - begun, last });
             }
             self.moved.wait_past(seen, LOOK);
         }
@@ -244,6 +247,7 @@ impl Joining<'_> {
                 Err(e @ NetError::Closed { .. }) => e.to_string(),
                 Err(e) => return Err(e),
             };
+            *lock(&self.undialled) = Some(format!("{} at {address}: {last}", peer.id));
             thread::sleep(backoff.min(self.guard.check().unwrap_or_default()));
             backoff = (backoff * 2).min(BACKOFF.1);
             if self.guard.check().is_err() {
@@ -253,59 +257,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
-    fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
-        if self.guard.given_up.load(Ordering::SeqCst) {
-            return Instant::now() < *grace.get_or_insert_with(|| Instant::now() + GRACE);
-        }
-        self.guard.check().is_ok()
-    }
-
-    fn accept_all<'s, 'e>(&'s self, scope: &'s Scope<'s, 'e>, listener: &'s Listener) {
-        let mut grace = None;
-        while self.awaited.load(Ordering::SeqCst) > 0 && self.may_accept(&mut grace) {
-            if self.greeting.load(Ordering::SeqCst) >= GREETERS {
-                thread::sleep(BACKOFF.0);
-                continue;
-            }
-            // Everybody may be here already.
-            let (seen, greeting) = (self.moved.epoch(), self.greeting.load(Ordering::SeqCst));
-            if greeting >= self.awaited.load(Ordering::SeqCst) && greeting > 0 {
-                self.moved.wait_past(seen, ALL_HERE);
-                if self.moved.epoch() != seen {
-                    continue;
-                }
-            }
-            // Short waits: the last greeting may fill the last slot meanwhile.
-            let turn = Guard { given_up: &self.heard_all, ..self.guard }.within(Duration::from_millis(50));
-            let stream = match listener.accept(&turn, self.cfg.socket_buffer) {
-                Ok(stream) => stream,
-                Err(e) => {
-                    if e.kind() != io::ErrorKind::TimedOut {
-                        self.refuse(format!("no connection could be accepted: {e}"));
-                        thread::sleep(BACKOFF.1);
-                    }
-                    continue;
-                }
-            };
-            self.greeting.fetch_add(1, Ordering::SeqCst);
-            let greeter = thread::Builder::new().name("greeter".to_owned()).spawn_scoped(scope, move || {
-                match self.greet(stream) {
-                    Ok((slot, link)) => self.keep(slot, link),
-                    Err((true, e)) => self.give_up(e),
-                    Err((false, e)) => self.refuse(e.to_string()),
-                }
-                self.greeting.fetch_sub(1, Ordering::SeqCst);
-            });
-            if let Err(e) = greeter {
-                self.greeting.fetch_sub(1, Ordering::SeqCst);
-                self.refuse(format!("no thread could be started: {e}"));
-            }
-        }
-    }
-
     /// The first connection for a slot stays; a second is refused.
-    fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
+    pub(crate) fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
         let mut links = lock(&self.links);
         if links.contains_key(&slot) {
             drop(links);
@@ -327,12 +280,12 @@ impl Joining<'_> {
         self.moved.bump();
     }
 
-    fn refuse(&self, why: String) {
+    pub(crate) fn refuse(&self, why: String) {
         let mut refused = lock(&self.refused);
         *refused = (refused.0 + 1, why);
     }
 
-    fn give_up(&self, e: NetError) {
+    pub(crate) fn give_up(&self, e: NetError) {
         lock(&self.errors).push(e);
         self.guard.given_up.store(true, Ordering::SeqCst);
         self.moved.bump();

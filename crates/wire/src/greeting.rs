@@ -54,6 +54,13 @@ impl Joining<'_> {
         let pinned = shown.and_then(|shown| holder(shown.pin));
         let mut bytes = [0; HELLO_BYTES];
         guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?;
+        // Nobody speaks again before our answer. Who left meanwhile, as at the end of an earlier session on this port,
+        // is not judged.
+        match link.try_recv(&mut [0]) {
+            Ok(0) => {}
+            Ok(_) => return Err(stranger(pinned)(io::ErrorKind::InvalidData.into())),
+            Err(e) => return Err(stranger(pinned)(e)),
+        }
         let theirs = Hello::decode(&bytes);
         let claimed = match &theirs {
             Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),

@@ -9,9 +9,14 @@
 //! [`inproc::mesh`] (all parties in one process), from [`connect`] (TCP with TLS 1.3 and pinned certificates), or
 //! from a [`Recording`] (one party runs again alone).
 //!
+//! Between processes a session also watches over itself. Heartbeats tell a party that is slow from one that is dead,
+//! a party that gives up says because of whom ([`Watch`]), and so every [`NetError`] names the first cause. An
+//! [`Observer`] hears for whom it waits.
+//!
 //! A [`Tap`] sees every message of a channel: [`Meter`], [`Transcript`], [`Record`] and [`Tamper`].
 #![forbid(unsafe_code)]
 
+mod accept;
 mod channel;
 mod connect;
 pub mod drive;

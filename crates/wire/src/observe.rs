@@ -21,6 +21,8 @@ pub enum Event {
         missing: Vec<PartyId>,
         /// Since when.
         waited: Duration,
+        /// What last went wrong with a connection, where something did.
+        last: Option<String>,
     },
     /// A channel waits for a peer that is alive; said every few seconds.
     Waiting {
@@ -45,12 +47,13 @@ pub enum Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Joining { missing, waited } => {
+            Self::Joining { missing, waited, last } => {
                 f.write_str("still waiting for ")?;
                 for (i, party) in missing.iter().enumerate() {
                     write!(f, "{}{party}", if i == 0 { "" } else { ", " })?;
                 }
-                write!(f, " to join, for {} s", waited.as_secs())
+                write!(f, " to join, for {} s", waited.as_secs())?;
+                last.as_ref().map_or(Ok(()), |last| write!(f, "; last: {last}"))
             }
             Self::Waiting { peer, step, waited, behind } => {
                 write!(f, "still waiting for {peer} during {step}, for {} s; it is alive", waited.as_secs())?;

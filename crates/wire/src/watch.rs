@@ -41,7 +41,7 @@ impl Watch {
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
         let step = Step::new(step);
         self.0.settle(Verdict { culprit, why, step, from: Source::Told(self.0.me) });
-        self.0.tell();
+        self.0.tell(step);
     }
 
     /// Whether the session still stands, for a party that computes long between messages.
@@ -101,7 +101,7 @@ impl Drop for Hold {
             let shared = self.shared();
             let (culprit, step) = (shared.me, Step::new("a panic"));
             shared.settle(Verdict { culprit, why: Reason::Failed, step, from: Source::Told(culprit) });
-            shared.tell();
+            shared.tell(step);
         }
     }
 }
@@ -270,15 +270,16 @@ impl Shared {
         };
         drop(state);
         self.ring();
-        self.tell();
+        self.tell(Step::new(step));
         e
     }
 
     /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
-    /// leaves nobody guessing.
-    fn tell(&self) {
+    /// leaves nobody guessing. What this party saw itself it saw in its own `step`.
+    fn tell(&self, step: Step) {
         let mut state = self.lock();
-        if let (None, Some(Verdict { culprit, why, step, .. })) = (state.notice, state.verdict) {
+        if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
+            let step = if matches!(from, Source::Seen(_)) { step } else { theirs };
             state.notice = Some(Notice::Abort { culprit, why, step });
             self.wake();
         }

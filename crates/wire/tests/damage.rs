@@ -66,7 +66,7 @@ fn proxy(listener: &TcpListener, to: &str, fault: Fault, hit: &AtomicBool, over:
                         Kind::Insert => drop(bytes.splice(at..at, [0xa5; 64])),
                     }
                     fault.kind != Kind::Cut
-                })
+                });
             });
         }
     });
@@ -147,7 +147,7 @@ fn all(
     let mut faults = faults.into_iter().peekable();
     let mut hits = 0;
     while faults.peek().is_some() {
-        let few: Vec<_> = faults.by_ref().take(12).collect();
+        let few: Vec<_> = faults.by_ref().take(18).collect();
         thread::scope(|scope| {
             let running: Vec<_> =
                 few.iter().map(|&fault| (fault, scope.spawn(move || run(transport, fault, wait)))).collect();

@@ -217,3 +217,15 @@ fn a_port_in_use_is_named_with_a_remedy() {
     let nowhere = err(Listener::bind("203.0.113.1:1"));
     assert!(nowhere.to_string().contains("no interface of this host has that address"), "{nowhere}");
 }
+
+#[test]
+fn a_greeting_left_over_from_an_earlier_session_does_not_end_this_one() {
+    let world = two(TransportKind::TcpInsecure);
+    let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
+    let mut hello = [0; 128];
+    hello[..12].copy_from_slice(b"hushwire\x02\x00\x01\x00");
+    hello[94] = 2;
+    // It waits in the queue of party 0's port; its sender gave up long ago.
+    ok(ok(TcpStream::connect(address)).write_all(&hello));
+    assert_eq!(world.nets().len(), 2);
+}

@@ -11,7 +11,8 @@ use std::{
 
 use common::{World, each, err, ok};
 use hushwire_wire::{
-    Event, Net, NetError, Observer, PartyId, Reason, SessionId, TransportKind, connect, connect_observed,
+    Event, Listener, Net, NetError, Observer, PartyId, Reason, SessionId, TransportKind, connect,
+    connect_observed,
 };
 
 const TLS: TransportKind = TransportKind::TcpTls;
@@ -104,17 +105,19 @@ fn when_nothing_moves_the_party_at_the_end_of_the_chain_is_named() {
 
 #[test]
 fn a_late_party_is_waited_for_by_name() {
-    let world = world(3, true);
+    let mut world = world(3, true);
+    let address = ok(world.listeners[2].take().ok_or("a listener").map(|l| l.address()));
     let (observer, heard) = ears();
     thread::scope(|scope| {
-        let (world, observer) = (&world, &observer);
+        let (world, observer, address) = (&world, &observer, &address);
         for me in 0..4 {
             scope.spawn(move || {
                 let (cfg, identity) = (&world.configs[me], &world.identities[me]);
                 let listener = world.listeners[me].as_ref();
                 if me == 2 {
                     thread::sleep(Duration::from_secs(5));
-                    drop(ok(connect(cfg, identity, listener)));
+                    let listener = ok(Listener::bind(address));
+                    drop(ok(connect(cfg, identity, Some(&listener))));
                 } else {
                     drop(ok(connect_observed(cfg, identity, listener, observer.clone())));
                 }
@@ -125,7 +128,9 @@ fn a_late_party_is_waited_for_by_name() {
     assert_eq!(heard.len(), 3, "parties 0 and 1 and the owner each say it once: {heard:?}");
     for event in heard {
         assert!(matches!(&event, Event::Joining { missing, .. } if *missing == [PartyId(2)]), "{event:?}");
-        assert_eq!(event.to_string(), "still waiting for party 2 to join, for 3 s");
+        let text = event.to_string();
+        let begin = format!("still waiting for party 2 to join, for 3 s; last: party 2 at {address}: ");
+        assert!(text.starts_with(&begin) && text.contains("refused"), "{text}");
     }
 }
 
