@@ -2,20 +2,21 @@
 //! for each byte delivered. CPU time, unlike wall time, does not depend on what else the host does.
 //!
 //! `cargo run --release -p hushwire-wire --example cost [MiB for each row]`
-use std::{env, error::Error, fs, thread, time::Duration};
+mod common;
 
-use hushwire_wire::{
-    Channel, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind,
-    connect,
-};
+use std::{env, fs, thread};
+
+use common::{Outcome, nets};
+use hushwire_wire::{Channel, Net, NetError, PartyId, TransportKind};
 use rustix::time::{ClockId, clock_gettime};
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+const TRANSPORTS: [TransportKind; 4] =
+    [TransportKind::TcpInsecure, TransportKind::TcpTls, TransportKind::Unix, TransportKind::Shm];
 
 fn main() -> Outcome<()> {
     let mib: usize = env::args().nth(1).map_or(Ok(1024), |arg| arg.parse())?;
     println!("transport     shape          KiB/message  ns/byte  of it kernel  GB per CPU s");
-    for transport in [TransportKind::TcpInsecure, TransportKind::TcpTls] {
+    for transport in TRANSPORTS {
         for kib in [4, 64, 128, 1024] {
             row(transport, "one flow", kib, mib, 2, 1)?;
         }
@@ -96,44 +97,6 @@ fn ring(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
         }
     }
     Ok(())
-}
-
-fn nets(transport: TransportKind, parties: u8, lanes: u16) -> Outcome<Vec<Net>> {
-    let ids: Vec<_> = (0..parties).map(PartyId).collect();
-    let listeners = ids.iter().map(|_| Listener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
-    let identities =
-        ids.iter().map(|id| Identity::generate(&id.to_string())).collect::<Result<Vec<_>, _>>()?;
-    let peers = ids.iter().zip(&listeners).zip(&identities).map(|((&id, listener), identity)| {
-        Ok(PeerConfig { id, address: Some(listener.local_addr()?.to_string()), pin: identity.pin() })
-    });
-    let peers = peers.collect::<Outcome<Vec<_>>>()?;
-    thread::scope(|scope| {
-        let joining: Vec<_> = (0..ids.len())
-            .map(|i| {
-                let cfg = SessionConfig {
-                    me: ids[i],
-                    session: SessionId([7; 16]),
-                    job_digest: [8; 32],
-                    params: [9; 32],
-                    lanes,
-                    client_lanes: 1,
-                    peers: peers.iter().filter(|peer| peer.id != ids[i]).cloned().collect(),
-                    transport,
-                    connect_timeout: Duration::from_secs(10),
-                    stall: Duration::from_secs(10),
-                    liveness: SessionConfig::LIVENESS,
-                    socket_buffer: None,
-                };
-                let (identity, listener) = (&identities[i], &listeners[i]);
-                scope.spawn(move || connect(&cfg, identity, Some(listener)))
-            })
-            .collect();
-        let joined = joining.into_iter().map(|party| match party.join() {
-            Ok(net) => Ok(net?),
-            Err(_) => Err("a party panicked".into()),
-        });
-        joined.collect()
-    })
 }
 
 /// CPU time of all threads of this process.
