@@ -5,12 +5,17 @@ mod common;
 use std::time::Duration;
 
 use common::{Over, STALL, each, ok, pattern, ring};
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, Net, Shape};
 
 const SMALL: Option<usize> = Some(4096);
 
 fn ring_over(over: Over, lanes: u16, bytes: usize, buffer: Option<usize>, rounds: usize) {
-    each(over.nets(3, lanes, STALL, buffer), |mut net| {
+    ring_of(&format!("{over:?}"), over.nets(3, lanes, STALL, buffer), bytes, rounds);
+}
+
+fn ring_of(over: &str, nets: Vec<Net>, bytes: usize, rounds: usize) {
+    each(nets, |mut net| {
+        let lanes = net.lanes();
         let me = net.me();
         let (next, previous) = ring(me);
         let mut channels: Vec<Channel> =
@@ -26,7 +31,7 @@ fn ring_over(over: Over, lanes: u16, bytes: usize, buffer: Option<usize>, rounds
                 ok(channel.finish("ring", out, into));
             }
             for (lane, into) in (0..lanes).zip(&into) {
-                assert!(*into == pattern(previous.0, lane, bytes), "{over:?}: lane {lane} of {me}");
+                assert!(*into == pattern(previous.0, lane, bytes), "{over}: lane {lane} of {me}");
             }
         }
     });
@@ -73,5 +78,16 @@ fn one_way_and_empty_messages() {
             }
             assert_eq!(byte[0], 6 - net.me().0);
         });
+    }
+}
+
+#[test]
+fn shaped_links_carry_the_same_on_every_transport() {
+    for over in Over::ALL {
+        for bytes in [17, 2_000_001] {
+            let mut nets = over.nets(3, 2, STALL, None);
+            nets.iter_mut().for_each(|net| net.shape(Shape::lan()));
+            ring_of(&format!("shaped {over:?}"), nets, bytes, 3);
+        }
     }
 }
