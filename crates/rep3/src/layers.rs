@@ -46,7 +46,7 @@ impl<'a> Told<'a> {
 const SHORT: usize = 64;
 const LONG: usize = 256;
 /// LOCAL: what all slots of a long strip may take.
-const LONG_BYTES: usize = 384 << 10;
+const LONG_BYTES: usize = 2 << 20;
 
 /// Both shares of every live wire of one batch.
 #[derive(Default)]

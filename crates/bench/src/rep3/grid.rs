@@ -101,8 +101,8 @@ const LEAST_ANDS: u64 = 10_000_000;
 /// long enough for sockets and TLS.
 const LOCKSTEP_BITS: usize = 1 << 17;
 const LINK_BITS: usize = 1 << 21;
-/// Instances of a circuit: in lockstep, one long strip of planes.
-const LOCKSTEP_INSTANCES: usize = 2048;
+/// Instances of a circuit.
+const LOCKSTEP_INSTANCES: usize = 4096;
 const LINK_INSTANCES: usize = 8192;
 /// Batches in flight over a link, and over one with a delay.
 const LINK_LANES: usize = 2;
