@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{bench::BenchArgs, size};
+use crate::{bench::BenchArgs, run_args, size};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(crate) enum Command {
     /// Run a job with all parties on this machine, each in a process of its own.
     #[command(
         arg_required_else_help = true,
-        after_help = "Example:\n  hushwire local aes-ctr --in letter.txt"
+        after_help = "Examples:\n  hushwire local aes-ctr --in letter.txt\n  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063"
     )]
     Local {
         #[command(subcommand)]
@@ -41,11 +41,25 @@ pub(crate) enum Command {
         after_help = "Examples:\n  hushwire bench aes --quick --json aes.json\n  hushwire bench aes3 --json aes3.json\n  hushwire bench plot aes.json aes3.json --out bench.svg"
     )]
     Bench(BenchArgs),
-    /// One party of a local run; started by `local`, never by hand.
+    /// Be one party of a job, with the others anywhere.
+    #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
+    Party(run_args::MemberArgs),
+    /// Bring inputs to a job or take outputs from it, without computing.
+    #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
+    Client(run_args::MemberArgs),
+    /// One party of `local aes-ctr`; started by it, never by hand.
     #[command(name = "__party", hide = true)]
-    Party {
+    AesParty {
         /// 0, 1 or 2.
         index: u8,
+    },
+    /// One member of `local run`; started by it, never by hand.
+    #[command(name = "__member", hide = true)]
+    Member {
+        /// Its place among the members.
+        index: usize,
+        /// Its name, for people who look at processes.
+        name: String,
     },
 }
 
@@ -53,6 +67,8 @@ pub(crate) enum Command {
 pub(crate) enum LocalJob {
     /// Encrypt or decrypt a file with AES-128 in counter mode under a key that no party holds.
     AesCtr(Box<AesCtrArgs>),
+    /// Compute a circuit, or a job file, on inputs that no party sees.
+    Run(Box<run_args::RunArgs>),
 }
 
 const AES_CTR_HELP: &str = "\

@@ -4,8 +4,10 @@ use crate::{
     error::Failure,
     plan::{KeyMode, Plan},
 };
+use hushwire_job::{Job, Member};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     io::{self, Write},
     os::unix::ffi::{OsStrExt, OsStringExt},
@@ -21,6 +23,10 @@ pub(crate) enum ToParty {
     Setup(Setup),
     /// Then: where the others are, and the plan.
     Start(Start),
+    /// First, to a member of a job: what it is and what it brings.
+    Job(Box<JobSetup>),
+    /// Then: where the others are.
+    Meet(Vec<Met>),
     /// All three have prepared their share files: they may appear.
     Keep,
     /// The result is complete.
@@ -43,6 +49,60 @@ impl Drop for Setup {
     fn drop(&mut self) {
         self.pem.zeroize();
     }
+}
+
+/// What a member of a job needs before it listens. No `Debug`: it holds a private key and inputs.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct JobSetup {
+    pub(crate) me: Member,
+    pub(crate) job: Job,
+    /// Certificate and private key of this run.
+    pub(crate) pem: String,
+    /// Where it listens, if it is a party.
+    pub(crate) listen: Option<String>,
+    pub(crate) transport: String,
+    /// What the network is made to look like.
+    pub(crate) net: String,
+    /// 32 hexadecimal digits.
+    pub(crate) session: String,
+    pub(crate) aes_backend: String,
+    pub(crate) inputs: BTreeMap<String, Given>,
+    pub(crate) outputs: BTreeMap<String, Kept>,
+}
+
+impl Drop for JobSetup {
+    fn drop(&mut self) {
+        self.pem.zeroize();
+        for given in self.inputs.values_mut() {
+            if let Given::Hex(digits) = given {
+                digits.zeroize();
+            }
+        }
+    }
+}
+
+/// An input of a local run. No `Debug`: it is secret.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Given {
+    Hex(String),
+    File(PathBuf),
+}
+
+/// Where a member of a local run puts an output; what it is not told about goes to the supervisor.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kept {
+    File(PathBuf),
+    Nowhere,
+}
+
+/// Another member of a job.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Met {
+    pub(crate) member: Member,
+    pub(crate) address: Option<String>,
+    pub(crate) pin: String,
 }
 
 /// What a party needs to join.
@@ -73,6 +133,10 @@ pub(crate) enum FromParty {
     Prepared,
     /// Its share file is in place.
     Kept,
+    /// So many instances of a job are done, of so many.
+    Progress(u64, u64),
+    /// Something for a person who waits.
+    Note(String),
     /// It has sent everything.
     Done(Stats),
     /// It gives up.
@@ -86,6 +150,12 @@ pub(crate) struct Stats {
     pub(crate) bytes_received: u64,
     pub(crate) rounds: u64,
     pub(crate) peak_memory_bytes: Option<u64>,
+    /// From the first connection on; of a job's members.
+    #[serde(default)]
+    pub(crate) seconds: f64,
+    /// Outputs of a job that went to no file: place, and hexadecimal digits.
+    #[serde(default)]
+    pub(crate) outputs: Vec<(usize, String)>,
 }
 
 /// Writes one line.

@@ -1,11 +1,11 @@
-//! The three party processes: started, heard, and ended together.
+//! The processes of a local run: started, heard, and ended together.
 
 use crate::{
     control::{self, FromParty, Stats, ToParty},
     error::{Error, Failure},
     owner::Streamed,
 };
-use hushwire_wire::NetError;
+use hushwire_job::is_consequence;
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
@@ -18,14 +18,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The hidden subcommand that a party runs.
-pub(crate) const PARTY_COMMAND: &str = "__party";
+/// The hidden subcommand that a party of `local aes-ctr` runs.
+const PARTY_COMMAND: &str = "__party";
 /// LOCAL: how long after the first failure the others may say what they saw.
 const VERDICT: Duration = Duration::from_millis(1500);
 /// LOCAL: how often an ending process is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What happens in one of the four processes.
+/// What happens in one of the processes, the owner's included.
 pub(crate) enum Event {
     /// A party said something else than that it failed.
     Said(usize, FromParty),
@@ -45,19 +45,26 @@ pub(crate) struct Crew {
     /// In the order in which they came.
     reports: Vec<Failure>,
     ended: Vec<(usize, ExitStatus)>,
-    done: [Option<Stats>; 3],
+    done: Vec<Option<Stats>>,
     owner_error: Option<Error>,
 }
 
 struct Party {
+    /// As messages name it.
+    who: String,
     child: Arc<Mutex<Child>>,
     /// Closing it ends the process.
     stdin: ChildStdin,
 }
 
 impl Crew {
-    /// Starts three processes of this program.
+    /// Starts the three parties of `local aes-ctr`.
     pub(crate) fn start() -> Result<Self, Error> {
+        Self::of((0..3).map(|i| (format!("party {i}"), vec![PARTY_COMMAND.to_owned(), i.to_string()])))
+    }
+
+    /// Starts a process of this program for each name and arguments.
+    pub(crate) fn of(members: impl Iterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
         let wrong = |e: std::io::Error| Error::Internal { doing: "starting a party", cause: e.to_string() };
         let program = std::env::current_exe().map_err(wrong)?;
         let (sender, events) = mpsc::channel();
@@ -68,12 +75,12 @@ impl Crew {
             phase: "start",
             reports: vec![],
             ended: vec![],
-            done: [const { None }; 3],
+            done: vec![],
             owner_error: None,
         };
-        for party in 0..3 {
+        for (party, (who, args)) in members.enumerate() {
             let mut command = Command::new(&program);
-            command.args([PARTY_COMMAND, &party.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().map_err(wrong)?;
             let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err(wrong(std::io::ErrorKind::BrokenPipe.into()));
@@ -81,7 +88,8 @@ impl Crew {
             let child = Arc::new(Mutex::new(child));
             let (ears, watched) = (crew.sender.clone(), child.clone());
             thread::spawn(move || listen(party, stdout, &watched, &ears));
-            crew.parties.push(Party { child, stdin });
+            crew.parties.push(Party { who, child, stdin });
+            crew.done.push(None);
         }
         Ok(crew)
     }
@@ -150,14 +158,14 @@ impl Crew {
     /// Hears the others for a moment, then names the failure that caused the rest.
     fn verdict(&mut self) -> Error {
         let deadline = Instant::now() + VERDICT;
-        while self.ended.len() < 3 {
+        while self.ended.len() < self.parties.len() {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(event) => drop(self.note(event)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
         let net = |e: &Error| matches!(e, Error::Net(_));
-        let late = |e: &Error| matches!(e, Error::Net(NetError::Closed { .. } | NetError::Dropped { .. }));
+        let late = |e: &Error| matches!(e, Error::Net(e) if is_consequence(e));
         let silent =
             |party: usize| !self.reports.iter().any(|r| r.party == party) && self.done[party].is_none();
         if let Some(error) = self.owner_error.take_if(|e| !net(e)) {
@@ -170,6 +178,7 @@ impl Crew {
             };
             return Error::Party(Failure {
                 party: *party,
+                who: self.parties[*party].who.clone(),
                 step: self.phase.to_owned(),
                 cause,
                 remedy: "nothing was written; see the system's log for who killed it (out of memory?) and start again"

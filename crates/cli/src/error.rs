@@ -1,5 +1,6 @@
 //! What can go wrong in a command, and the exit code that says so.
 
+use hushwire_job::{JobError, Kind, is_consequence};
 use hushwire_wire::NetError;
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
@@ -34,6 +35,9 @@ pub(crate) enum Error {
     /// A benchmark failed.
     #[error("{0}")]
     Bench(String),
+    /// A job could not be read or run, or a file of it not written.
+    #[error("{0}")]
+    Job(#[from] JobError),
 }
 
 impl Error {
@@ -77,6 +81,13 @@ impl Error {
             Self::File { .. } => 4,
             Self::Refused { .. } => 5,
             Self::Party(failure) => failure.code,
+            Self::Job(e) => match e.kind {
+                Kind::Internal => 1,
+                Kind::Usage => 2,
+                Kind::Network => 3,
+                Kind::File => 4,
+                Kind::Refused => 5,
+            },
         }
     }
 }
@@ -84,8 +95,10 @@ impl Error {
 /// A party's failure, as its process reports it to the owner's.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Failure {
-    /// Which party: 0, 1 or 2.
+    /// Which process, in the order in which they were started; parties are 0, 1 and 2.
     pub(crate) party: usize,
+    /// As messages name it: "party 1", "client alice".
+    pub(crate) who: String,
     /// What it was doing.
     pub(crate) step: String,
     pub(crate) cause: String,
@@ -99,21 +112,29 @@ pub(crate) struct Failure {
 impl Failure {
     /// `error` in `party` during `step`.
     pub(crate) fn new(party: usize, step: &str, error: &Error) -> Self {
+        let who = format!("party {party}");
         let whole = error.to_string();
         let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
         Self {
             party,
+            who,
             step: step.to_owned(),
             cause: cause.to_owned(),
             remedy: remedy.to_owned(),
             code: error.code(),
-            consequence: matches!(error, Error::Net(e) if e.is_consequence()),
+            consequence: matches!(error, Error::Net(e) if is_consequence(e)),
         }
+    }
+
+    /// A member's failure in a job; it names itself.
+    pub(crate) fn of_job(party: usize, error: &JobError) -> Self {
+        let JobError { who, step, cause, remedy, consequence, .. } = error.clone();
+        Self { party, who, step, cause, remedy, code: Error::Job(error.clone()).code(), consequence }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "party {} failed during {}: {}; {}", self.party, self.step, self.cause, self.remedy)
+        write!(f, "{} failed during {}: {}; {}", self.who, self.step, self.cause, self.remedy)
     }
 }

@@ -12,10 +12,15 @@ mod key;
 mod key_dir;
 mod ledger;
 mod local;
+mod local_run;
+mod member;
+mod member_cmd;
 mod owner;
 mod party;
 mod plan;
 mod report;
+mod run_args;
+mod run_report;
 mod share_file;
 mod size;
 mod wiring;
@@ -31,7 +36,11 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
-        Command::Party { index } => party::main(index),
+        Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
+        Command::Party(args) => member_cmd::party(&args),
+        Command::Client(args) => member_cmd::client(&args),
+        Command::AesParty { index } => party::main(index),
+        Command::Member { index, .. } => member::main(index),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

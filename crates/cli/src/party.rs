@@ -55,7 +55,7 @@ fn fail(role: Role, step: &str, error: &Error) -> ! {
 }
 
 /// Orders from stdin. The process ends as soon as the owner's is gone.
-fn orders() -> Receiver<ToParty> {
+pub(crate) fn orders() -> Receiver<ToParty> {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
         let mut line = Zeroizing::new(String::new());
@@ -261,10 +261,12 @@ fn stats(plan: &Plan, [ring, client]: &[Meter; 2]) -> Stats {
         // Keys come first; then the lanes run beside each other.
         rounds: of_keys + lanes.map(|(_, n)| *n).max().unwrap_or(0),
         peak_memory_bytes: peak_memory(),
+        seconds: 0.0,
+        outputs: vec![],
     }
 }
 
-fn tell(message: &FromParty) {
+pub(crate) fn tell(message: &FromParty) {
     // The process ends when stdin closes; a lost line shows there.
     let _ = control::say(io::stdout().lock(), message);
 }

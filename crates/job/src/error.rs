@@ -113,8 +113,14 @@ impl From<NetError> for JobError {
         let whole = e.to_string();
         let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
         let kind = if matches!(e, NetError::Config { .. }) { Kind::Usage } else { Kind::Network };
-        let consequence =
-            matches!(e, NetError::Closed { .. } | NetError::Dropped { .. } | NetError::Stalled { .. });
+        let consequence = is_consequence(&e);
         Self { consequence, ..Self::new(kind, "", cause, remedy) }
     }
+}
+
+/// Whether an error only says that somebody else failed.
+#[must_use]
+pub fn is_consequence(e: &NetError) -> bool {
+    use NetError as E;
+    matches!(e, E::Closed { .. } | E::Dropped { .. } | E::Stalled { .. } | E::Dead { .. } | E::Aborted { .. })
 }

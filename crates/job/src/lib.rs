@@ -29,7 +29,7 @@ mod suggest;
 mod toml_file;
 mod value;
 
-pub use error::{JobError, Kind};
+pub use error::{JobError, Kind, is_consequence};
 pub use job_file::{
     BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, PROTOCOLS, Parameters,
 };

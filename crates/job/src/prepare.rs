@@ -1,8 +1,12 @@
 //! From a job to what is run: its circuit read and put in order, and the plan.
 
 use crate::{BitOrderChoice, CircuitSource, Input, Job, JobError, Member, Output, Parameters, Plan};
-use hushwire_circuit::{Program, named};
-use std::{path::Path, sync::Arc};
+use hushwire_circuit::{
+    Program,
+    bristol::{self, Format, ReadError},
+    named,
+};
+use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 
 /// A job with its circuit.
 #[derive(Clone)]
@@ -56,7 +60,20 @@ impl CircuitSource {
 }
 
 fn read(path: &Path) -> Result<Found, JobError> {
-    Err(JobError::internal("reading the circuit", path.display()))
+    let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+    let (circuit, format) = bristol::read(BufReader::new(file)).map_err(|e| match e {
+        ReadError::Io(e) => JobError::io("read", path, &e),
+        e @ ReadError::Malformed(_) => {
+            let remedy = "correct the file, or see `hushwire circuit convert`";
+            JobError::file("read the circuit", path, e, remedy)
+        }
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let natural_order = match format {
+        Format::Fashion => BitOrderChoice::Lsb,
+        Format::Old => BitOrderChoice::Msb,
+    };
+    Ok(Found { program: Program::flat(&name, &circuit), natural_order })
 }
 
 impl Prepared {

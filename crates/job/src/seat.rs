@@ -3,7 +3,7 @@
 use crate::{ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, Plan};
 use hushwire_aes::Backend;
 use hushwire_wire::{
-    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId,
+    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, Shape,
     TransportKind,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -39,6 +39,8 @@ pub struct Seat {
     pub connect_timeout: Duration,
     /// How long no byte may move while a step waits for a peer that is alive.
     pub stall: Duration,
+    /// What the network of this member is made to look like.
+    pub shape: Shape,
     /// The session's name, the same at every member.
     pub session: SessionId,
     /// The AES instructions to use.
@@ -93,6 +95,7 @@ impl Seat {
             transport: file.transport,
             connect_timeout: file.connect_timeout,
             stall: file.stall,
+            shape: Shape::NONE,
             session: session_of(label),
             backend,
             inputs: file.inputs,
@@ -109,7 +112,8 @@ impl Seat {
             hears(Event::Note(with_names(&event.to_string(), &names)));
         });
         let net = wire::connect_observed(&config, &self.identity, self.listener.as_ref(), heard);
-        let net = net.map_err(|e| explain(plan, e).during("connect"))?;
+        let mut net = net.map_err(|e| explain(plan, e).during("connect"))?;
+        net.shape(self.shape);
         observer(Event::Connected);
         Ok(net)
     }

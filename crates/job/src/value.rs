@@ -72,7 +72,6 @@ pub(crate) fn from_hex(
     digits: &str,
 ) -> Result<Zeroizing<Vec<u8>>, JobError> {
     let trimmed = digits.trim();
-    let trimmed = trimmed.strip_prefix("0x").unwrap_or(trimmed);
     let wanted = width.div_ceil(4);
     // The value is not repeated: it is secret.
     let wrong = |cause: String| JobError::usage(format!("reading {what}"), cause, hint(width));

@@ -73,6 +73,7 @@ impl World {
                 transport: TransportKind::TcpTls,
                 connect_timeout: Duration::from_secs(30),
                 stall: Duration::from_secs(30),
+                shape: hushwire_wire::Shape::NONE,
                 session: session_of("test"),
                 backend: Backend::best(),
                 inputs: BTreeMap::new(),

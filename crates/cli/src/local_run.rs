@@ -1,0 +1,330 @@
+//! `hushwire local run`: all members of a job as processes on this machine, and what comes out.
+
+use crate::{
+    control::{FromParty, Given, JobSetup, Kept, Met, Stats, ToParty},
+    crew::{Crew, Event},
+    error::Error,
+    files::NewFile,
+    member::arguments,
+    member_cmd::{backend, progress},
+    run_args::RunArgs,
+    run_report::{self, OfMember, RunReport, split},
+};
+use hushwire_aes::Backend;
+use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, nearest};
+use hushwire_wire::{Identity, SessionId, Shape, TransportKind};
+use indicatif::ProgressBar;
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Runs the job.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
+    let begun = Instant::now();
+    let backend = backend(args.aes_backend.as_deref())?;
+    let shape: Shape = args.net.parse().map_err(|e: hushwire_wire::NetError| Error::Usage(e.to_string()))?;
+    let job = job(args)?;
+    let prepared = Prepared::new(&job)?;
+    prepared.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    if args.transport == "tcp-insecure" {
+        eprintln!(
+            "warning: tcp-insecure hides nothing from other programs on this machine; it is for measuring"
+        );
+    }
+    let plan = &prepared.plan;
+    let inputs = inputs(args, &job, plan)?;
+    let files = outputs(args, plan)?;
+    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
+    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+
+    let members = plan.members();
+    let bar = progress(plan.instances);
+    let started = Start { args, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
+    let stats = started.run(&bar)?;
+    bar.finish_and_clear();
+    let shown = gather(&stats)?;
+    if args.json.as_deref() != Some(Path::new("-")) {
+        shown.iter().for_each(|(j, digits)| println!("{j}={digits}"));
+    }
+    let report = report(args, &prepared, backend, shape, &shown, members.into_iter().zip(stats), begun);
+    eprint!("{}", report.for_people(plan));
+    files.iter().for_each(|(name, path)| eprintln!("output {name} is in {}", path.display()));
+    run_report::deliver(&report, json, args.json.is_some())
+}
+
+/// The job file with what the command line changes, or a job around a circuit.
+fn job(args: &RunArgs) -> Result<Job, Error> {
+    let mut job = match (&args.job, &args.circuit) {
+        (Some(path), _) => Job::read(path)?,
+        (None, Some(text)) => {
+            let source = CircuitSource::guess(text);
+            let program = source.load()?.program;
+            Job::around(source, &program)
+        }
+        (None, None) => return Err(Error::Usage("name a job file, or a circuit with --circuit".into())),
+    };
+    if let Some(protocol) = &args.protocol {
+        job.protocol.clone_from(protocol);
+    }
+    if let Some(order) = &args.bit_order {
+        job.bit_order = order.parse().unwrap_or(BitOrderChoice::Auto);
+    }
+    job.instances = args.instances.unwrap_or(job.instances);
+    job.parameters.threads = args.threads.or(job.parameters.threads);
+    job.parameters.lanes = args.lanes.or(job.parameters.lanes);
+    job.parameters.batch = args.batch.or(job.parameters.batch);
+    Ok(job)
+}
+
+/// `I=TEXT`, `I` being a name or a place among `names`.
+fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMap<usize, &'a str>, Error> {
+    let mut all = BTreeMap::new();
+    for pair in list {
+        let Some((which, value)) = pair.split_once('=') else {
+            return Err(Error::Usage(format!("{option} {pair:?}: write place=value, as in 0=2a")));
+        };
+        let named = names.iter().position(|name| *name == which);
+        let place = named.or_else(|| which.parse().ok().filter(|i| *i < names.len()));
+        let Some(place) = place else {
+            let near = nearest(which, names.iter().copied()).map(|n| format!("; did you mean {n}?"));
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(Error::Usage(format!(
+                "{option}: there is no {which:?} among {known}{}",
+                near.unwrap_or_default()
+            )));
+        };
+        if all.insert(place, value).is_some() {
+            return Err(Error::Usage(format!("{option}: {which} is given twice")));
+        }
+    }
+    Ok(all)
+}
+
+/// Every input's value, by place.
+fn inputs(args: &RunArgs, job: &Job, plan: &Plan) -> Result<Vec<Given>, Error> {
+    let names: Vec<_> = plan.inputs.iter().map(|(name, _)| name.as_str()).collect();
+    let digits = pairs("--inputs", &args.inputs, &names)?;
+    let files = pairs("--input-file", &args.input_file, &names)?;
+    let mut all = vec![];
+    for (i, name) in names.iter().enumerate() {
+        let width = plan.input_widths[i];
+        let given = match (digits.get(&i), files.get(&i), &job.inputs[i].sample) {
+            (Some(_), Some(_), _) => {
+                return Err(Error::Usage(format!("input {name} is given by --inputs and by --input-file")));
+            }
+            (Some(digits), None, _) => Given::Hex((*digits).to_owned()),
+            (None, Some(file), _) => Given::File(PathBuf::from(file)),
+            (None, None, Some(sample)) if plan.instances == 1 => Given::Hex(sample.clone()),
+            (None, None, _) if width == 0 && plan.instances == 1 => Given::Hex(String::new()),
+            (None, None, _) if plan.instances == 1 => {
+                let zeros = "0".repeat(width.div_ceil(4).min(64));
+                return Err(Error::Usage(format!(
+                    "input {name} of {width} bits has no value; give it as in --inputs {name}={zeros}"
+                )));
+            }
+            (None, None, _) => {
+                return Err(Error::Usage(format!(
+                    "input {name} has no values; give {} bytes for each instance with --input-file {name}=FILE",
+                    Plan::record(width)
+                )));
+            }
+        };
+        all.push(given);
+    }
+    Ok(all)
+}
+
+/// The files of outputs, by name.
+fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Error> {
+    let names: Vec<_> = plan.outputs.iter().map(|(name, _)| name.as_str()).collect();
+    let mut files = BTreeMap::new();
+    for (j, file) in pairs("--output", &args.output, &names)? {
+        let (name, to) = &plan.outputs[j];
+        if to.is_empty() {
+            return Err(Error::Usage(format!("--output {name}: the job says that nobody learns it")));
+        }
+        files.insert(name.clone(), std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file)));
+    }
+    let lacking = plan.outputs.iter().find(|(name, to)| !to.is_empty() && !files.contains_key(name));
+    match lacking {
+        Some((name, _)) if plan.instances > 1 => Err(Error::Usage(format!(
+            "output {name} has {} values; name a file for them with --output {name}=FILE",
+            plan.instances
+        ))),
+        _ => Ok(files),
+    }
+}
+
+/// What the processes are started with.
+struct Start<'a> {
+    args: &'a RunArgs,
+    job: &'a Job,
+    plan: &'a Plan,
+    members: &'a [Member],
+    inputs: Vec<Given>,
+    files: &'a BTreeMap<String, PathBuf>,
+    backend: Backend,
+    shape: Shape,
+}
+
+impl Start<'_> {
+    /// Starts all members, and follows them to their end: what each measured, in order.
+    fn run(self, bar: &ProgressBar) -> Result<Vec<Stats>, Error> {
+        let wrong =
+            |e: &dyn std::fmt::Display| Error::Internal { doing: "starting the run", cause: e.to_string() };
+        let session = SessionId::fresh().map_err(|e| wrong(&e))?;
+        let identities = self.members.iter().map(|m| Identity::generate(&m.to_string()));
+        let identities = identities.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
+        let kind: TransportKind = self.args.transport.parse()?;
+        let sockets = kind.is_local().then(Sockets::create).transpose()?;
+        let members = self.members.iter().enumerate();
+        let mut crew = Crew::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
+        for (i, (me, identity)) in self.members.iter().zip(&identities).enumerate() {
+            let listen = matches!(me, Member::Party(_)).then(|| match &sockets {
+                Some(sockets) => sockets.address(me),
+                None => "127.0.0.1:0".to_owned(),
+            });
+            let setup = JobSetup {
+                me: me.clone(),
+                job: self.job.clone(),
+                pem: identity.to_pem().to_string(),
+                listen,
+                transport: self.args.transport.clone(),
+                net: self.shape.to_string(),
+                session: session.to_string(),
+                aes_backend: self.backend.tier().name().to_owned(),
+                inputs: self.brings(me),
+                outputs: self.keeps(me),
+            };
+            crew.tell(i, &ToParty::Job(Box::new(setup)));
+        }
+        let mut ready = vec![None; self.members.len()];
+        while ready.iter().any(Option::is_none) {
+            if let Event::Said(i, FromParty::Ready { address, .. }) = crew.next()? {
+                ready[i] = Some(address);
+            }
+        }
+        let met = self.members.iter().zip(&identities).zip(ready).map(|((member, identity), address)| Met {
+            member: member.clone(),
+            address: address.filter(|a| !a.is_empty()),
+            pin: identity.pin().to_string(),
+        });
+        crew.enter("the run");
+        crew.tell_all(&ToParty::Meet(met.collect()));
+        loop {
+            match crew.next()? {
+                Event::Said(0, FromParty::Progress(done, _)) => bar.set_position(done),
+                Event::Said(_, FromParty::Note(note)) => bar.suspend(|| eprintln!("{note}")),
+                _ => {}
+            }
+            if let Some(stats) = crew.stats() {
+                crew.tell_all(&ToParty::Bye);
+                return Ok(stats);
+            }
+        }
+    }
+
+    fn brings(&self, me: &Member) -> BTreeMap<String, Given> {
+        self.plan.inputs_of(me).map(|i| (self.plan.inputs[i].0.clone(), self.inputs[i].clone())).collect()
+    }
+
+    /// An output's first recipient writes its file; the others throw it away.
+    fn keeps(&self, me: &Member) -> BTreeMap<String, Kept> {
+        let outputs = self.plan.outputs_of(me).map(|j| &self.plan.outputs[j]);
+        let placed = outputs.filter_map(|(name, to)| {
+            let path = self.files.get(name)?;
+            let first = to.first() == Some(me);
+            Some((name.clone(), if first { Kept::File(path.clone()) } else { Kept::Nowhere }))
+        });
+        placed.collect()
+    }
+}
+
+/// A directory for Unix sockets, removed when dropped.
+struct Sockets(PathBuf);
+
+impl Sockets {
+    fn create() -> Result<Self, Error> {
+        let name = hex::encode(crate::key::draw::<8>("naming a directory")?);
+        let path = std::env::temp_dir().join(format!("hushwire-{name}"));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|e| Error::io("make the directory", &path, &e))?;
+        Ok(Self(path))
+    }
+
+    fn address(&self, member: &Member) -> String {
+        format!("unix:{}", self.0.join(member.key()).display())
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        // Nothing is left to tell of a failure here.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Outputs by place. All recipients must have found the same.
+fn gather(stats: &[Stats]) -> Result<BTreeMap<usize, String>, Error> {
+    let mut shown: BTreeMap<usize, String> = BTreeMap::new();
+    for (j, digits) in stats.iter().flat_map(|s| &s.outputs) {
+        if shown.insert(*j, digits.clone()).is_some_and(|other| other != *digits) {
+            let cause = format!("recipients of output {j} found different values");
+            return Err(Error::Internal { doing: "comparing outputs", cause });
+        }
+    }
+    Ok(shown)
+}
+
+fn report(
+    args: &RunArgs,
+    prepared: &Prepared,
+    backend: Backend,
+    shape: Shape,
+    shown: &BTreeMap<usize, String>,
+    members: impl Iterator<Item = (Member, Stats)>,
+    begun: Instant,
+) -> RunReport {
+    let (plan, program) = (&prepared.plan, &prepared.program);
+    let members = members.map(|(member, stats)| {
+        let of = OfMember {
+            member: member.key(),
+            bytes_sent: stats.bytes_sent,
+            bytes_received: stats.bytes_received,
+            rounds: stats.rounds,
+            peak_memory_bytes: stats.peak_memory_bytes,
+            seconds: stats.seconds,
+        };
+        (member, of)
+    });
+    let (parties, clients) = split(members.collect());
+    let run_seconds = parties.iter().map(|p| p.seconds).fold(0.0, f64::max);
+    RunReport {
+        command: "local run",
+        version: env!("CARGO_PKG_VERSION"),
+        circuit: plan.circuit.clone(),
+        circuit_digest: hex::encode(plan.circuit_digest),
+        protocol: plan.protocol.clone(),
+        bit_order: plan.bit_order.name(),
+        outputs: shown.iter().map(|(j, digits)| (j.to_string(), digits.clone())).collect(),
+        instances: plan.instances,
+        ands: program.ands(),
+        and_depth: program.depth(),
+        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+        seconds: begun.elapsed().as_secs_f64(),
+        run_seconds,
+        ands_per_second: program.ands() as f64 * plan.instances as f64 / run_seconds,
+        transport: args.transport.clone(),
+        net: shape.to_string(),
+        aes_tier: backend.tier().name(),
+        threads: plan.threads,
+        lanes_per_thread: plan.lanes,
+        batch: plan.batch,
+        parties,
+        clients,
+    }
+}

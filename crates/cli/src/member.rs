@@ -1,0 +1,130 @@
+//! A member of a local run: a process that hears its part on stdin, and runs it as `party` and `client` do.
+
+use crate::{
+    control::{FromParty, Given, JobSetup, Kept, Stats, ToParty, peak_memory},
+    error::Failure,
+    party::{orders, tell},
+};
+use hushwire_aes::Backend;
+use hushwire_job::{
+    Event, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, Seat, run,
+};
+use hushwire_wire::{Identity, Listener, SessionId};
+use std::{
+    process,
+    sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
+    time::{Duration, Instant},
+};
+use zeroize::Zeroizing;
+
+/// The hidden subcommand; its argument names the member, for people who look at processes.
+pub(crate) const MEMBER_COMMAND: &str = "__member";
+
+/// LOCAL: all processes are on this machine and start together; a loaded one may take a while.
+const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: the dead are noticed long before; this is for those who live and never answer.
+const STALL: Duration = Duration::from_secs(3600);
+/// LOCAL: how often progress is reported.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// Runs the member whose number among all is `index` to its end.
+pub(crate) fn main(index: usize) -> ! {
+    let orders = orders();
+    match member(&orders) {
+        Ok(outcome) => {
+            let stats = outcome.stats;
+            tell(&FromParty::Done(Stats {
+                bytes_sent: stats.bytes_sent,
+                bytes_received: stats.bytes_received,
+                rounds: stats.rounds,
+                peak_memory_bytes: peak_memory(),
+                seconds: stats.seconds,
+                outputs: outcome.shown,
+            }));
+            // The supervisor closes stdin, or says so.
+            drop(orders.recv());
+            process::exit(0)
+        }
+        Err(e) => {
+            let failure = Failure::of_job(index, &e);
+            let code = failure.code;
+            tell(&FromParty::Failed(failure));
+            process::exit(code.into())
+        }
+    }
+}
+
+fn unexpected() -> JobError {
+    JobError::internal("following the supervisor", "an order was missing or out of turn")
+}
+
+fn member(orders: &Receiver<ToParty>) -> Result<Outcome, JobError> {
+    let Ok(ToParty::Job(setup)) = orders.recv() else { return Err(unexpected()) };
+    let me = setup.me.clone();
+    joined(orders, &setup).map_err(|e| e.of(&me))
+}
+
+fn joined(orders: &Receiver<ToParty>, setup: &JobSetup) -> Result<Outcome, JobError> {
+    let wrong = |e: &dyn std::fmt::Display| JobError::internal("start", e);
+    let prepared = Prepared::new(&setup.job)?;
+    let listener = setup.listen.as_deref().map(Listener::bind).transpose();
+    let listener = listener.map_err(|e| JobError::from(e).during("listening"))?;
+    let address = listener.as_ref().map(Listener::address).unwrap_or_default();
+    tell(&FromParty::Ready { address, key_id: None });
+    let Ok(ToParty::Meet(others)) = orders.recv() else { return Err(unexpected()) };
+    let peers = others.into_iter().filter(|met| met.member != setup.me).map(|met| {
+        Ok(Peer { member: met.member, address: met.address, pin: met.pin.parse().map_err(|e| wrong(&e))? })
+    });
+    let mut session = [0; 16];
+    hex::decode_to_slice(&setup.session, &mut session).map_err(|e| wrong(&e))?;
+    let inputs = setup.inputs.iter().map(|(name, given)| {
+        let place = match given {
+            Given::Hex(digits) => InputPlace::Hex(Zeroizing::new(digits.clone())),
+            Given::File(path) => InputPlace::File(path.clone()),
+        };
+        (name.clone(), place)
+    });
+    let outputs = setup.outputs.iter().map(|(name, kept)| {
+        let place = match kept {
+            Kept::File(path) => OutputPlace::File(path.clone()),
+            Kept::Nowhere => OutputPlace::Discard,
+        };
+        (name.clone(), place)
+    });
+    let seat = Seat {
+        me: setup.me.clone(),
+        identity: Identity::from_pem(&setup.pem).map_err(|e| wrong(&e))?,
+        listener,
+        peers: peers.collect::<Result<_, JobError>>()?,
+        transport: setup.transport.parse().map_err(|e: hushwire_wire::NetError| wrong(&e))?,
+        connect_timeout: CONNECT,
+        stall: STALL,
+        shape: setup.net.parse().map_err(|e: hushwire_wire::NetError| wrong(&e))?,
+        session: SessionId(session),
+        backend: Backend::named(&setup.aes_backend).map_err(|e| wrong(&e))?,
+        inputs: inputs.collect(),
+        outputs: outputs.collect(),
+    };
+    run(&prepared, seat, &observer(&setup.me))
+}
+
+/// Passes on what a person may want to know, now and then.
+fn observer(me: &Member) -> Observer {
+    let (me, last) = (me.to_string(), Mutex::new(None::<Instant>));
+    Arc::new(move |event| match event {
+        Event::Progress(done, of) => {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if done == of || last.is_none_or(|at| at.elapsed() >= REPORT) {
+                *last = Some(Instant::now());
+                tell(&FromParty::Progress(done, of));
+            }
+        }
+        Event::Note(note) => tell(&FromParty::Note(format!("{me}: {note}"))),
+        _ => {}
+    })
+}
+
+/// So that a member's number is its place among all.
+pub(crate) fn arguments(index: usize, member: &Member) -> Vec<String> {
+    vec![MEMBER_COMMAND.to_owned(), index.to_string(), member.key()]
+}

@@ -1,0 +1,143 @@
+//! `hushwire party` and `hushwire client`: one member of a job, for real.
+
+use crate::{
+    control::peak_memory,
+    error::Error,
+    files::NewFile,
+    run_args::MemberArgs,
+    run_report::{self, OfMember},
+};
+use hushwire_aes::Backend;
+use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Seat, run};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal, stderr},
+    path::Path,
+    sync::Arc,
+};
+
+/// The tier that was asked for, or the widest.
+pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
+    match name {
+        Some(name) if !name.is_empty() => Backend::named(name).map_err(|e| Error::Usage(e.to_string())),
+        _ => Ok(Backend::best()),
+    }
+}
+
+/// `hushwire party`
+pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
+    let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
+    let file = PartyFile::read(&args.config)?;
+    file.member.warnings.iter().for_each(|w| eprintln!("warning: {w}"));
+    let me = file.member.me.clone();
+    let prepared = prepared(&job)?;
+    let seat = Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me))?;
+    member(args, &prepared, seat)
+}
+
+/// `hushwire client`
+pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
+    let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
+    let file = ClientFile::read(&args.config)?;
+    file.0.warnings.iter().for_each(|w| eprintln!("warning: {w}"));
+    let me = file.0.me.clone();
+    let prepared = prepared(&job)?;
+    let seat = Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me))?;
+    member(args, &prepared, seat)
+}
+
+fn prepared(job: &Job) -> Result<Prepared, Error> {
+    let prepared = Prepared::new(job)?;
+    prepared.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    Ok(prepared)
+}
+
+/// What a member's `--json` holds.
+#[derive(Serialize)]
+struct MemberReport {
+    command: &'static str,
+    version: &'static str,
+    circuit: String,
+    protocol: String,
+    instances: u64,
+    outputs: BTreeMap<String, String>,
+    ands: u64,
+    transport: String,
+    aes_tier: &'static str,
+    #[serde(flatten)]
+    measured: OfMember,
+}
+
+fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Error> {
+    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
+    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let (me, transport, tier) = (seat.me.clone(), seat.transport.to_string(), seat.backend.tier().name());
+    if transport == "tcp-insecure" {
+        eprintln!("warning: tcp-insecure has no secrecy and no authentication; it is for measuring");
+    }
+    let plan = &prepared.plan;
+    let others: Vec<_> = plan.members().into_iter().filter(|m| *m != me).map(|m| m.to_string()).collect();
+    if let Some(listener) = &seat.listener {
+        eprintln!("{me} listens on {}", listener.address());
+    }
+    eprintln!("{me} waits for {}", others.join(", "));
+    let bar = progress(plan.instances);
+    let outcome = run(prepared, seat, &observer(&bar))?;
+    bar.finish_and_clear();
+    let digits: BTreeMap<_, _> = outcome.shown.iter().map(|(j, hex)| (j.to_string(), hex.clone())).collect();
+    if args.json.as_deref() != Some(Path::new("-")) {
+        outcome.shown.iter().for_each(|(j, hex)| println!("{j}={hex}"));
+    }
+    let stats = &outcome.stats;
+    eprintln!(
+        "{me} is done: {} instances of {} in {:.2} s, {} sent",
+        plan.instances,
+        plan.circuit,
+        stats.seconds,
+        crate::size::show(stats.bytes_sent)
+    );
+    let report = MemberReport {
+        command: if matches!(me, hushwire_job::Member::Party(_)) { "party" } else { "client" },
+        version: env!("CARGO_PKG_VERSION"),
+        circuit: plan.circuit.clone(),
+        protocol: plan.protocol.clone(),
+        instances: plan.instances,
+        outputs: digits,
+        ands: prepared.program.ands(),
+        transport,
+        aes_tier: tier,
+        measured: OfMember {
+            member: me.key(),
+            bytes_sent: stats.bytes_sent,
+            bytes_received: stats.bytes_received,
+            rounds: stats.rounds,
+            peak_memory_bytes: peak_memory(),
+            seconds: stats.seconds,
+        },
+    };
+    run_report::deliver(&report, json, args.json.is_some())
+}
+
+/// A bar for people at a terminal.
+pub(crate) fn progress(instances: u64) -> ProgressBar {
+    // One instance is done or not.
+    if !stderr().is_terminal() || instances == 1 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(instances);
+    let style = "{bar:40} {human_pos}/{human_len} instances, {per_sec}, {eta} left";
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+fn observer(bar: &ProgressBar) -> Observer {
+    let bar = bar.clone();
+    Arc::new(move |event| match event {
+        Event::Note(note) => bar.suspend(|| eprintln!("{note}")),
+        Event::Connected => bar.suspend(|| eprintln!("all members are connected")),
+        Event::Progress(done, _) => bar.set_position(done),
+        _ => {}
+    })
+}

@@ -1,0 +1,117 @@
+//! The command line of jobs: `local run`, `party` and `client`.
+
+use clap::Args;
+use hushwire_job::BitOrderChoice;
+use std::path::PathBuf;
+
+pub(crate) const RUN_HELP: &str = "\
+Examples:
+  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063
+                                            0=1: input 0 is less than input 1
+  hushwire local run --circuit adder64.txt --inputs 0=0000000000000001,1=00000000000000ff
+                                            a file in Bristol Fashion or the older format
+  hushwire local run --circuit add:32 --instances 1000 --input-file 0=a.bin --input-file 1=b.bin --output 0=sum.bin
+                                            a thousand sums, each value 4 bytes in a.bin, 5 in sum.bin
+  hushwire local run examples/jobs/millionaires.toml
+                                            a job file: owners, recipients, clients; docs/jobs.md has every key
+
+Without a job file, input i belongs to party i mod 3 and party 0 learns the outputs. Values are hexadecimal numbers with
+⌈bits/4⌉ digits; --bit-order says which of their bits is wire 0. Each output is printed as PLACE=DIGITS.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+5 refused because it would not be safe.";
+
+/// Compute a circuit among three parties, each a process on this machine that sees nobody else's inputs.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = RUN_HELP)]
+pub(crate) struct RunArgs {
+    /// The job file
+    #[arg(value_name = "JOB.toml", required_unless_present = "circuit")]
+    pub(crate) job: Option<PathBuf>,
+    /// In place of a job file: a circuit file, or a built-in such as less:32 (see `hushwire circuit list`)
+    #[arg(long, value_name = "NAME or FILE", conflicts_with = "job")]
+    pub(crate) circuit: Option<String>,
+    /// Values by the input's place or name, as in 0=2a,1=63; other users see them in process lists
+    #[arg(long, value_name = "I=HEX,…", value_delimiter = ',')]
+    pub(crate) inputs: Vec<String>,
+    /// A file with an input's values, ⌈bits/8⌉ bytes for each instance
+    #[arg(long, value_name = "I=FILE")]
+    pub(crate) input_file: Vec<String>,
+    /// The file to write an output's values to, which appears when it is whole
+    #[arg(long, value_name = "J=FILE")]
+    pub(crate) output: Vec<String>,
+    /// How many times to compute, on as many values [default: the job's, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire_job::MOST_INSTANCES))]
+    pub(crate) instances: Option<u64>,
+    /// How the parties compute [default: the job's, else rep3]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::PROTOCOLS)]
+    pub(crate) protocol: Option<String>,
+    /// Which bit of a value is wire 0; auto: least significant, and most significant for files of the older format
+    #[arg(long, value_name = "ORDER", value_parser = BitOrderChoice::ALL.map(BitOrderChoice::name))]
+    pub(crate) bit_order: Option<String>,
+    /// Compute threads of each party's process [default: the job's, else 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(crate) threads: Option<u16>,
+    /// Batches in flight on each thread, which hide the time of messages [default: the job's, else 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) lanes: Option<u16>,
+    /// Instances that are computed at once [default: the job's, else what fits memory, up to 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) batch: Option<u32>,
+    /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
+    pub(crate) transport: String,
+    /// What the network between them is like: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    #[arg(long, value_name = "NET", default_value = "none")]
+    pub(crate) net: String,
+    /// Write a report for programs to FILE; - is standard output, in place of the outputs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
+    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
+    pub(crate) aes_backend: Option<String>,
+}
+
+pub(crate) const PARTY_HELP: &str = "\
+Examples:
+  hushwire party job.toml --config party0.toml       in one terminal, or on one machine
+  hushwire party job.toml --config party1.toml       in another
+  hushwire party job.toml --config party2.toml       in a third
+
+All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others'
+addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
+
+Outputs without a place are printed as PLACE=DIGITS. Nothing is written before every member has said that it is done.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+5 refused because it would not be safe.";
+
+pub(crate) const CLIENT_HELP: &str = "\
+Examples:
+  hushwire client job.toml --config alice.toml       brings the inputs of client:alice, takes her outputs
+
+A client does not compute: it shares its inputs to the parties, or adds up the outputs that it may learn. It dials the
+parties and listens to nobody. docs/jobs.md has every key of its file.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+5 refused because it would not be safe.";
+
+/// What `party` and `client` take.
+#[derive(Args)]
+pub(crate) struct MemberArgs {
+    /// The job file, the same at every member
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// This member's own file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// The run's label, the same at every member: a run with another one is not joined
+    #[arg(long, value_name = "LABEL", default_value = "")]
+    pub(crate) run: String,
+    /// Write a report for programs to FILE; - is standard output, in place of the outputs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
+    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
+    pub(crate) aes_backend: Option<String>,
+}

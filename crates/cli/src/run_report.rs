@@ -1,0 +1,112 @@
+//! What a job's run took, for programs and for people.
+
+use crate::{error::Error, files::NewFile, size};
+use hushwire_job::{Member, Plan};
+use serde::Serialize;
+use std::{collections::BTreeMap, fmt::Write};
+
+/// One member's measurements.
+#[derive(Serialize)]
+pub(crate) struct OfMember {
+    /// `party0`, `client:alice`.
+    pub(crate) member: String,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    /// Exchanges one after the other on the busiest lane.
+    pub(crate) rounds: u64,
+    pub(crate) peak_memory_bytes: Option<u64>,
+    /// From the first connection on.
+    pub(crate) seconds: f64,
+}
+
+/// The report of `local run`; its fields are the JSON's.
+#[derive(Serialize)]
+pub(crate) struct RunReport {
+    pub(crate) command: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) circuit: String,
+    pub(crate) circuit_digest: String,
+    pub(crate) protocol: String,
+    pub(crate) bit_order: &'static str,
+    /// Hexadecimal digits by the output's place; outputs that went to files are not here.
+    pub(crate) outputs: BTreeMap<String, String>,
+    pub(crate) instances: u64,
+    /// AND gates of one instance, and layers of them.
+    pub(crate) ands: u64,
+    pub(crate) and_depth: usize,
+    /// Exchanges one after the other, of the busiest party.
+    pub(crate) rounds: u64,
+    /// The whole command, until the outputs were there.
+    pub(crate) seconds: f64,
+    /// From the first connection on, of the slowest member: what the rate is for.
+    pub(crate) run_seconds: f64,
+    pub(crate) ands_per_second: f64,
+    pub(crate) transport: String,
+    pub(crate) net: String,
+    pub(crate) aes_tier: &'static str,
+    pub(crate) threads: u16,
+    pub(crate) lanes_per_thread: u16,
+    pub(crate) batch: u32,
+    pub(crate) parties: Vec<OfMember>,
+    pub(crate) clients: Vec<OfMember>,
+}
+
+impl RunReport {
+    /// A few lines.
+    pub(crate) fn for_people(&self, plan: &Plan) -> String {
+        let mut text = String::new();
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
+        let instances =
+            if self.instances == 1 { "once".to_owned() } else { format!("{} times", self.instances) };
+        let lines = [
+            format!(
+                "computed {} {instances} among three parties: {} ANDs, depth {}",
+                self.circuit, self.ands, self.and_depth
+            ),
+            format!(
+                "time: {:.2} s; {:.2} s while connected, {:.3e} ANDs/s",
+                self.seconds, self.run_seconds, self.ands_per_second
+            ),
+            format!("sent by each party: {} in {} rounds", sent.join(", "), self.rounds),
+            format!(
+                "with: {}, AES {}, threads a party: {}, memory a process: {}",
+                self.transport,
+                self.aes_tier,
+                self.threads,
+                memory.map_or("unknown".to_owned(), size::show)
+            ),
+        ];
+        for line in lines {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{line}");
+        }
+        for (name, to) in plan.outputs.iter().filter(|(_, to)| to.is_empty()) {
+            let _ = writeln!(text, "output {name} goes to {} members, so that nobody learns it", to.len());
+        }
+        text
+    }
+}
+
+/// Writes a report to its file, or to standard output where one is wanted and there is no file.
+pub(crate) fn deliver(report: &impl Serialize, file: Option<NewFile>, wanted: bool) -> Result<(), Error> {
+    let wrong = |e: serde_json::Error| Error::Internal { doing: "writing the report", cause: e.to_string() };
+    match (file, wanted) {
+        (Some(file), _) => {
+            file.write((serde_json::to_string_pretty(report).map_err(wrong)? + "\n").as_bytes())
+        }
+        (None, true) => {
+            println!("{}", serde_json::to_string_pretty(report).map_err(wrong)?);
+            Ok(())
+        }
+        (None, false) => Ok(()),
+    }
+}
+
+/// Parties apart from clients.
+pub(crate) fn split(all: Vec<(Member, OfMember)>) -> (Vec<OfMember>, Vec<OfMember>) {
+    let (parties, clients): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(m, _)| matches!(m, Member::Party(_)));
+    let strip = |list: Vec<(Member, OfMember)>| list.into_iter().map(|(_, of)| of).collect();
+    (strip(parties), strip(clients))
+}
