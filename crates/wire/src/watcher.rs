@@ -161,6 +161,10 @@ impl Watcher {
         if self.peers.values().any(|peer| peer.broken.is_some()) {
             limit = limit.min(DOUBT);
         }
+        let heard = self.peers.values().filter(|peer| peer.rx.is_some() && !peer.left).map(|peer| peer.heard);
+        if let Some(heard) = heard.min() {
+            limit = limit.min((heard + self.shared.liveness).saturating_duration_since(now));
+        }
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
         // Whose sending link the descriptor is, where it is one.
         let mut senders = vec![None];
