@@ -1,0 +1,360 @@
+//! `hushwire circuit`: Boolean circuits as files, without any party.
+
+use crate::{error::Error, files::NewFile};
+use clap::{Args, Subcommand};
+use hushwire_circuit::{
+    Circuit, Flat, Gates, Layered, Program,
+    bristol::{self, Format, ReadError, WriteError},
+    eval::eval_bits,
+    named::{self, Named},
+    text::{self, BitOrder},
+};
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+/// Look at, make, convert and run Boolean circuits: Bristol Fashion and the older Bristol Format.
+#[derive(Args)]
+pub(crate) struct CircuitArgs {
+    #[command(subcommand)]
+    command: CircuitCommand,
+}
+
+#[derive(Subcommand)]
+enum CircuitCommand {
+    /// Show a circuit's layout, its gates by kind and its AND-depth.
+    #[command(
+        after_help = "Examples:\n  hushwire circuit info aes_128.txt\n  hushwire circuit info aes128 --json -"
+    )]
+    Info(InfoArgs),
+    /// Show the names that `make` knows.
+    #[command(after_help = "Example:\n  hushwire circuit list")]
+    List,
+    /// Write a circuit of our own to a file.
+    #[command(
+        after_help = "Examples:\n  hushwire circuit make aes128 --out aes.txt\n  hushwire circuit make add:32 --format old --out -\n  hushwire circuit make sort:16x32 --out sort.txt\n\n`hushwire circuit list` shows all names."
+    )]
+    Make(MakeArgs),
+    /// Write a circuit in the other format.
+    #[command(
+        after_help = "Example:\n  hushwire circuit convert AES-non-expanded.txt --to fashion --out aes.txt"
+    )]
+    Convert(ConvertArgs),
+    /// Run a circuit on numbers, in the open.
+    #[command(after_help = EVAL_HELP)]
+    Eval(EvalArgs),
+}
+
+const EVAL_HELP: &str = "\
+Examples:
+  hushwire circuit eval aes128 --inputs \\
+    0=000102030405060708090a0b0c0d0e0f,1=00112233445566778899aabbccddeeff
+  hushwire circuit eval adder_32bit.txt --bit-order lsb --inputs 0=00000005,1=fffffffe
+
+A number of n bits has exactly n/4 hexadecimal digits, rounded up. With lsb, wire 0 of an input or output is its least
+significant bit, with msb its most significant one. auto takes lsb for Bristol Fashion and msb for the older format,
+which fits its ciphers; its arithmetic circuits need lsb.";
+
+#[derive(Args)]
+struct InfoArgs {
+    /// A circuit's file, or a name that `circuit list` shows
+    file: PathBuf,
+    /// Write the facts for programs to FILE; - is standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct MakeArgs {
+    /// Its name, as in aes128, add:32 or sort:16x32
+    name: String,
+    /// The file to write, which appears when it is whole; - is standard output
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Bristol Fashion, or the older Bristol Format
+    #[arg(long, value_name = "FORMAT", default_value = "fashion", value_parser = ["fashion", "old"])]
+    format: String,
+}
+
+#[derive(Args)]
+struct ConvertArgs {
+    /// A circuit's file, or a name that `circuit list` shows
+    file: PathBuf,
+    /// Bristol Fashion, or the older Bristol Format
+    #[arg(long, value_name = "FORMAT", value_parser = ["fashion", "old"])]
+    to: String,
+    /// The file to write, which appears when it is whole; - is standard output
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(Args)]
+struct EvalArgs {
+    /// A circuit's file, or a name that `circuit list` shows
+    file: PathBuf,
+    /// Every input's number; inputs of width 0 may be left out
+    #[arg(long, value_name = "0=HEX,1=HEX", value_delimiter = ',')]
+    inputs: Vec<String>,
+    /// Which bit of a number wire 0 is
+    #[arg(long, value_name = "ORDER", default_value = "auto", value_parser = ["auto", "lsb", "msb"])]
+    bit_order: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
+    match &args.command {
+        CircuitCommand::Info(args) => info(args),
+        CircuitCommand::List => list(),
+        CircuitCommand::Make(args) => {
+            let made = named::find(&args.name).map_err(|e| Error::Usage(e.to_string()))?;
+            store(&made, &args.name, &args.format, &args.out)
+        }
+        CircuitCommand::Convert(args) => {
+            let source = load(&args.file)?;
+            store(&source.named, &args.file.display().to_string(), &args.to, &args.out)
+        }
+        CircuitCommand::Eval(args) => eval(args),
+    }
+}
+
+/// A circuit and where it comes from.
+struct Source {
+    named: Named,
+    /// None for our own.
+    format: Option<Format>,
+}
+
+/// The circuit in `file`, or the one that is called so where there is no such file.
+fn load(file: &Path) -> Result<Source, Error> {
+    let open = match File::open(file) {
+        Ok(open) => open,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let name = file.to_string_lossy();
+            return match named::find(&name) {
+                Ok(named) => Ok(Source { named, format: None }),
+                Err(named::NameError::Unknown { .. }) => {
+                    let remedy = "check the spelling, or name one that `hushwire circuit list` shows";
+                    Err(Error::file(
+                        "read",
+                        file,
+                        "there is no such file, and no circuit of that name",
+                        remedy,
+                    ))
+                }
+                Err(e) => Err(Error::Usage(e.to_string())),
+            };
+        }
+        Err(e) => return Err(Error::io("read", file, &e)),
+    };
+    match bristol::read(BufReader::with_capacity(1 << 16, open)) {
+        Ok((circuit, format)) => Ok(Source { named: Named::Circuit(circuit), format: Some(format) }),
+        Err(ReadError::Io(e)) => Err(Error::io("read", file, &e)),
+        Err(ReadError::Malformed(e)) => {
+            let remedy = "correct that line, or fetch the file again from where it was published";
+            Err(Error::file("read", file, e, remedy))
+        }
+    }
+}
+
+/// What a staged circuit has too many gates for.
+fn flat<'a>(program: &'a Program, name: &str) -> Result<Flat<'a>, Error> {
+    Flat::new(program).map_err(|e| Error::Usage(format!("'{name}': {e}")))
+}
+
+fn stdout_error(e: &io::Error) -> Error {
+    Error::io("write", Path::new("standard output"), e)
+}
+
+/// Writes gates to a file, which appears when it is whole.
+fn store(named: &Named, name: &str, format: &str, out: &Path) -> Result<(), Error> {
+    let flat_program;
+    let gates: &dyn Gates = match named {
+        Named::Circuit(circuit) => circuit,
+        Named::Program(program) => {
+            flat_program = flat(program, name)?;
+            &flat_program
+        }
+    };
+    let format = if format == "old" { Format::Old } else { Format::Fashion };
+    let write = |to: &mut dyn Write| {
+        let mut to = BufWriter::with_capacity(1 << 16, to);
+        bristol::write(gates, format, &mut to)?;
+        Ok(to.flush()?)
+    };
+    let fail = |e: WriteError, io_error: &dyn Fn(&io::Error) -> Error| match e {
+        WriteError::DoesNotFit(why) => Error::Usage(format!("'{name}': {why}")),
+        WriteError::Io(e) => io_error(&e),
+    };
+    if out == Path::new("-") {
+        return write(&mut io::stdout().lock()).map_err(|e| fail(e, &stdout_error));
+    }
+    let new = NewFile::create(out, 0o644)?;
+    write(&mut new.writer()?).map_err(|e| fail(e, &|e| new.error(e)))?;
+    new.commit()
+}
+
+fn list() -> Result<(), Error> {
+    let mut text = String::new();
+    for family in named::FAMILIES {
+        let name = format!("{}{}", family.name, family.numbers);
+        text.push_str(&format!("{name:<28}{}\n", family.does));
+    }
+    io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_error(&e))
+}
+
+/// What `info` tells.
+#[derive(serde::Serialize)]
+struct Facts {
+    format: &'static str,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    wires: u64,
+    gates: u64,
+    and: u64,
+    xor: u64,
+    inv: u64,
+    eq: u64,
+    eqw: u64,
+    and_depth: usize,
+    /// Blocks that run one after the other; 1 for a file.
+    stages: usize,
+    /// What parties compare before they run it.
+    digest: String,
+}
+
+fn facts(source: &Source, name: &str) -> Result<Facts, Error> {
+    let of = |gates: &dyn Gates, program: &Program| {
+        let counts = gates.counts();
+        Facts {
+            format: match source.format {
+                None => "built in",
+                Some(Format::Fashion) => "Bristol Fashion",
+                Some(Format::Old) => "Bristol Format",
+            },
+            inputs: gates.inputs().to_vec(),
+            outputs: gates.outputs().to_vec(),
+            wires: gates.wires(),
+            gates: counts.total(),
+            and: counts.and,
+            xor: counts.xor,
+            inv: counts.inv,
+            eq: counts.zero + counts.one,
+            eqw: counts.copy,
+            and_depth: program.depth(),
+            stages: program.stages().len(),
+            digest: hex::encode(program.digest()),
+        }
+    };
+    Ok(match &source.named {
+        Named::Circuit(circuit) => of(circuit, &Program::flat(name, circuit)),
+        Named::Program(program) => of(&flat(program, name)?, program),
+    })
+}
+
+fn info(args: &InfoArgs) -> Result<(), Error> {
+    let name = args.file.display().to_string();
+    let facts = facts(&load(&args.file)?, &name)?;
+    let mut out = io::stdout().lock();
+    if let Some(json) = &args.json {
+        let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
+        let mut text = serde_json::to_string_pretty(&facts).map_err(cause)?;
+        text.push('\n');
+        if json == Path::new("-") {
+            return out.write_all(text.as_bytes()).map_err(|e| stdout_error(&e));
+        }
+        NewFile::create(json, 0o644)?.write(text.as_bytes())?;
+    }
+    let widths = |widths: &[usize]| widths.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let rows = [
+        ("format", facts.format.to_owned()),
+        ("inputs", widths(&facts.inputs)),
+        ("outputs", widths(&facts.outputs)),
+        ("wires", facts.wires.to_string()),
+        ("gates", facts.gates.to_string()),
+        ("AND", facts.and.to_string()),
+        ("XOR", facts.xor.to_string()),
+        ("INV", facts.inv.to_string()),
+        ("EQ", facts.eq.to_string()),
+        ("EQW", facts.eqw.to_string()),
+        ("AND-depth", facts.and_depth.to_string()),
+        ("stages", facts.stages.to_string()),
+        ("digest", facts.digest),
+    ];
+    rows.iter()
+        .try_for_each(|(what, value)| writeln!(out, "{what:<10} {value}"))
+        .map_err(|e| stdout_error(&e))
+}
+
+fn eval(args: &EvalArgs) -> Result<(), Error> {
+    let source = load(&args.file)?;
+    let order = match args.bit_order.as_str() {
+        "lsb" => BitOrder::Lsb,
+        "msb" => BitOrder::Msb,
+        _ => {
+            let order = source.format.map_or(BitOrder::Lsb, BitOrder::usual);
+            eprintln!("{}", auto(source.format));
+            order
+        }
+    };
+    let program = match source.named {
+        Named::Circuit(circuit) => program(&circuit),
+        Named::Program(program) => program,
+    };
+    let inputs = inputs(&args.inputs, program.inputs(), order).map_err(Error::Usage)?;
+    let outputs = eval_bits(&program, &inputs)
+        .map_err(|e| Error::Internal { doing: "running a circuit", cause: e.to_string() })?;
+    let mut out = io::stdout().lock();
+    for (i, bits) in outputs.iter().enumerate() {
+        writeln!(out, "{i}={}", text::format(bits, order)).map_err(|e| stdout_error(&e))?;
+    }
+    Ok(())
+}
+
+fn program(circuit: &Circuit) -> Program {
+    Program::of_block("file", std::sync::Arc::new(Layered::new(circuit)))
+}
+
+/// What `--bit-order auto` takes, in a sentence.
+fn auto(format: Option<Format>) -> &'static str {
+    match format {
+        None => "bit order: lsb, as all built-in circuits have it",
+        Some(Format::Fashion) => {
+            "bit order: lsb, as Bristol Fashion has it; where that is wrong, say --bit-order msb"
+        }
+        Some(Format::Old) => {
+            "bit order: msb, as ciphers in the older Bristol Format have it; arithmetic needs --bit-order lsb"
+        }
+    }
+}
+
+/// The bits of `0=HEX` for every input; what is wrong and what would be right.
+fn inputs(given: &[String], widths: &[usize], order: BitOrder) -> Result<Vec<Vec<bool>>, String> {
+    let mut bits: Vec<Option<Vec<bool>>> = vec![None; widths.len()];
+    let form = || {
+        let all: Vec<String> = (0..widths.len()).map(|i| format!("{i}=HEX")).collect();
+        format!("write --inputs {}", all.join(","))
+    };
+    for part in given {
+        let split = part.split_once('=').and_then(|(i, text)| Some((i.parse::<usize>().ok()?, text)));
+        let Some((i, number)) = split else {
+            return Err(format!("--inputs: found '{part}', which is no INDEX=HEX; {}", form()));
+        };
+        let Some(width) = widths.get(i) else {
+            return Err(format!("--inputs: found input {i}, and there are {}; {}", widths.len(), form()));
+        };
+        if bits[i].is_some() {
+            return Err(format!("--inputs: found input {i} twice; {}", form()));
+        }
+        let right = || format!("input {i} has {width} bits, so write {} digits", width.div_ceil(4));
+        bits[i] =
+            Some(text::parse(number, *width, order).map_err(|e| format!("--inputs {i}: {e}; {}", right()))?);
+    }
+    let filled = bits.into_iter().zip(widths).enumerate().map(|(i, (bits, width))| match bits {
+        None if *width == 0 => Ok(vec![]),
+        None => Err(format!("--inputs: input {i} of {width} bits is missing; {}", form())),
+        Some(bits) => Ok(bits),
+    });
+    filled.collect()
+}
