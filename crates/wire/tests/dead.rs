@@ -1,6 +1,8 @@
 //! Party 1 of three is killed or stopped: the others end soon, and both name it, also the one whose own link ended
 //! only because the other had ended.
 
+#![cfg(unix)]
+
 #[path = "common/child.rs"]
 mod child;
 mod common;

@@ -1,4 +1,5 @@
 //! Many sessions on the same ports leave nothing behind. Alone in its program: it counts descriptors and threads.
+#![cfg(target_os = "linux")]
 
 mod common;
 
