@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{bench::BenchArgs, run_args, size};
+use crate::{bench::BenchArgs, circuit_cmd::CircuitArgs, run_args, size};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -41,6 +41,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  hushwire bench aes --quick --json aes.json\n  hushwire bench aes3 --json aes3.json\n  hushwire bench plot aes.json aes3.json --out bench.svg"
     )]
     Bench(BenchArgs),
+    /// Look at, make, convert and run Boolean circuits as files.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Examples:\n  hushwire circuit make aes128 --out aes.txt\n  hushwire circuit info aes.txt\n  hushwire circuit list"
+    )]
+    Circuit(CircuitArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
     Party(run_args::MemberArgs),

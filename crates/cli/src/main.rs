@@ -3,6 +3,7 @@
 
 mod args;
 mod bench;
+mod circuit_cmd;
 mod control;
 mod crew;
 mod error;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Circuit(args) => circuit_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
