@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeMap,
     iter,
-    os::fd::AsFd,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -14,6 +13,8 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
+
+use rustix::fd::AsFd;
 
 use crate::{
     Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,

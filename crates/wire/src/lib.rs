@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod bell;
 mod channel;
 mod connect;
 pub mod drive;

@@ -2,12 +2,14 @@
 
 use std::{
     io,
-    os::fd::BorrowedFd,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fd::BorrowedFd,
+};
 
 use crate::PartyId;
 
@@ -166,7 +168,7 @@ pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], limit: Duration) -> io::Result<()
     let limit = limit.max(Duration::from_millis(1));
     let limit = Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
+        tv_nsec: limit.subsec_nanos().cast_signed().into(),
     };
     match poll(fds, Some(&limit)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),

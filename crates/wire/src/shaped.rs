@@ -122,7 +122,6 @@ impl Tx for ShapedTx {
     fn wait_on(&self) -> Wait<'_> {
         match &*self.waker {
             Waker::Shared(signal) => Wait::Signal(signal),
-            #[cfg(unix)]
             Waker::Socket(_) => Wait::Doze(self),
         }
     }
@@ -130,13 +129,11 @@ impl Tx for ShapedTx {
     fn signal(&self) -> Option<Arc<Signal>> {
         match &*self.waker {
             Waker::Shared(signal) => Some(signal.clone()),
-            #[cfg(unix)]
             Waker::Socket(_) => None,
         }
     }
 }
 
-#[cfg(unix)]
 impl crate::link::Doze for ShapedTx {
     fn doze(&self) -> bool {
         let state = self.pacer.lock();
@@ -149,7 +146,7 @@ impl crate::link::Doze for ShapedTx {
         true
     }
 
-    fn wakers(&self) -> [Option<std::os::fd::BorrowedFd<'_>>; 2] {
+    fn wakers(&self) -> [Option<rustix::fd::BorrowedFd<'_>>; 2] {
         [self.waker.fd(), None]
     }
 

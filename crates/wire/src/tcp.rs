@@ -3,12 +3,14 @@
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
-    os::fd::{AsFd, BorrowedFd},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::{
+    event::{PollFd, PollFlags},
+    fd::{AsFd, BorrowedFd},
+};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::{Rx, Tx, link::poll_fds};
@@ -122,7 +124,7 @@ fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -
     tune(&socket, socket_buffer)?;
     match socket.connect(&SockAddr::from(addr)) {
         Ok(()) => {}
-        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
+        Err(e) if is_under_way(&e) => {
             let guard = guard.within(SILENT);
             loop {
                 guard.wait(socket.as_fd(), PollFlags::OUT)?;
@@ -143,10 +145,19 @@ fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -
     Ok(socket.into())
 }
 
+/// Whether a connect that does not block goes on: Windows says that it would block.
+fn is_under_way(e: &io::Error) -> bool {
+    e.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
+        || (cfg!(windows) && e.kind() == ErrorKind::WouldBlock)
+}
+
 /// LOCAL: segments that fit a small socket buffer.
+#[cfg(unix)]
 const SEGMENTS: usize = 8;
+#[cfg(unix)]
 const LOOPBACK_SEGMENT_BYTES: usize = 1 << 16;
 /// What every host must take (RFC 9293).
+#[cfg(unix)]
 const LEAST_SEGMENT_BYTES: usize = 536;
 
 fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
@@ -155,7 +166,8 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
         socket.set_send_buffer_size(bytes)?;
         socket.set_recv_buffer_size(bytes)?;
         // A window shorter than two segments waits for a delayed acknowledgement each time, and loopback segments
-        // are 64 KiB long.
+        // are 64 KiB long. Windows chooses by itself.
+        #[cfg(unix)]
         if bytes < SEGMENTS * LOOPBACK_SEGMENT_BYTES {
             let segment = (bytes / SEGMENTS).max(LEAST_SEGMENT_BYTES);
             socket.set_tcp_mss(u32::try_from(segment).unwrap_or(u32::MAX))?;

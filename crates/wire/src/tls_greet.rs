@@ -4,11 +4,10 @@ use std::{
     error::Error as StdError,
     io::{self, ErrorKind},
     net::{Shutdown, TcpStream},
-    os::fd::AsFd,
     time::Duration,
 };
 
-use rustix::event::PollFlags;
+use rustix::{event::PollFlags, fd::AsFd};
 use rustls::{
     CommonState, ConnectionTrafficSecrets, Error, ExtractedSecrets, SupportedCipherSuite,
     client::{ClientConnectionData, UnbufferedClientConnection},

@@ -18,9 +18,9 @@ use std::{
     io::{self, ErrorKind},
     net::TcpStream,
     ops::Range,
-    os::fd::{AsFd, BorrowedFd},
 };
 
+use rustix::fd::{AsFd, BorrowedFd};
 use rustls::{
     AlertDescription, ContentType, Error, ExtractedSecrets, HandshakeType, InvalidMessage, PeerMisbehaved,
     SupportedCipherSuite,

@@ -5,14 +5,14 @@ use std::os::unix::net::UnixStream;
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::TcpStream,
-    os::fd::{AsFd, BorrowedFd},
 };
+
+use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::{
     Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
     connect::Duplex,
     hello::Role,
-    listener::UNIX_PREFIX,
     tcp::{self, Guard, try_read, try_write},
     tls::{Shown, TlsSide},
 };
@@ -27,7 +27,7 @@ pub(crate) enum Stream {
 /// One attempt to connect to `address`, `host:port` or `unix:/path`.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
     #[cfg(unix)]
-    if let Some(path) = address.strip_prefix(UNIX_PREFIX) {
+    if let Some(path) = address.strip_prefix(crate::listener::UNIX_PREFIX) {
         return crate::unix::dial(path, buffer).map(Stream::Unix);
     }
     tcp::dial(address, guard, buffer).map(Stream::Tcp)
@@ -103,6 +103,8 @@ pub(crate) fn settled(
 }
 
 /// Bytes as they are, from the caller's slice to the socket and back.
+// Without Unix sockets and plain TCP, every link is TLS.
+#[cfg_attr(not(any(unix, feature = "tcp-insecure")), allow(dead_code))]
 pub(crate) struct PlainLink<S>(pub(crate) S);
 
 impl<S: Write + AsFd + Send> Tx for PlainLink<S> {

@@ -1,51 +1,47 @@
 //! How the pacing thread wakes a caller.
 
-use std::sync::Arc;
-#[cfg(unix)]
 use std::{
     io::{Read, Write},
-    os::{
-        fd::{AsFd, BorrowedFd},
-        unix::net::UnixStream,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
     },
-    sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::Signal;
+use rustix::fd::{AsFd, BorrowedFd};
+
+use crate::{
+    Signal,
+    bell::{self, Bell},
+};
 
 /// What a caller waits on until its link has room.
 pub(crate) enum Waker {
     /// The counter that the link behind moves too, so that one wait serves both halves of a channel.
     Shared(Arc<Signal>),
-    /// A pair of sockets, which can be polled beside another descriptor.
-    #[cfg(unix)]
+    /// What can be polled beside another descriptor.
     Socket(Pair),
 }
 
-#[cfg(unix)]
 pub(crate) struct Pair {
     sleeps: AtomicBool,
-    bell: UnixStream,
-    ear: UnixStream,
+    bell: Bell,
+    ear: Bell,
 }
 
 impl Waker {
     /// One for a link that has no counter: a pair of sockets, or a counter where there are none left.
     pub(crate) fn new() -> Self {
-        #[cfg(unix)]
-        if let Ok((bell, ear)) = UnixStream::pair()
-            && [&bell, &ear].iter().all(|end| end.set_nonblocking(true).is_ok())
-        {
-            return Self::Socket(Pair { sleeps: AtomicBool::new(false), bell, ear });
+        match bell::pair() {
+            Ok((bell, ear)) => Self::Socket(Pair { sleeps: AtomicBool::new(false), bell, ear }),
+            Err(_) => Self::Shared(Arc::default()),
         }
-        Self::Shared(Arc::default())
     }
 
     /// There is room, or an error to tell.
     pub(crate) fn signal(&self) {
         match self {
             Self::Shared(signal) => signal.bump(),
-            #[cfg(unix)]
             Self::Socket(pair) => {
                 if pair.sleeps.swap(false, Ordering::SeqCst) {
                     // Full: it is being woken already.
@@ -54,10 +50,7 @@ impl Waker {
             }
         }
     }
-}
 
-#[cfg(unix)]
-impl Waker {
     pub(crate) fn doze(&self) {
         if let Self::Socket(pair) = self {
             pair.sleeps.store(true, Ordering::SeqCst);

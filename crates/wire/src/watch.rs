@@ -8,7 +8,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
-    os::unix::net::UnixStream,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -19,6 +18,7 @@ use std::{
 
 use crate::{
     NetError, Observer, PartyId, Reason, Rx, Tx,
+    bell::{self, Bell},
     notice::{Notice, Step},
     watcher::Watcher,
 };
@@ -64,9 +64,7 @@ struct Running {
 impl Hold {
     /// Starts the watcher of `me`, without peers yet.
     pub(crate) fn start(me: PartyId, liveness: Duration, observer: Option<Observer>) -> io::Result<Self> {
-        let (waker, wake) = UnixStream::pair()?;
-        waker.set_nonblocking(true)?;
-        wake.set_nonblocking(true)?;
+        let (waker, wake) = bell::pair()?;
         let shared = Arc::new(Shared {
             me,
             liveness,
@@ -144,7 +142,7 @@ pub(crate) struct Shared {
     pub(crate) me: PartyId,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
-    waker: UnixStream,
+    waker: Bell,
     /// There is a verdict; read without the lock.
     judged: AtomicBool,
     state: Mutex<State>,

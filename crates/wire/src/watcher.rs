@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     io::Read,
-    os::unix::net::UnixStream,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -13,6 +12,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::{
     Event, PartyId, Reason, Rx, Tx, Wait,
+    bell::Bell,
     link::poll_fds,
     notice::{NOTICE_BYTES, Notice, Step},
     observe::REPORT,
@@ -32,7 +32,7 @@ const DOUBT: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
-    wake: UnixStream,
+    wake: Bell,
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
     next_report: Instant,
@@ -61,7 +61,7 @@ struct Peer {
 }
 
 impl Watcher {
-    pub(crate) fn new(shared: Arc<Shared>, wake: UnixStream) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, wake: Bell) -> Self {
         let now = Instant::now();
         Self {
             shared,

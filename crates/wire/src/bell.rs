@@ -1,0 +1,37 @@
+//! Two ends of a connection within this process: a byte into one wakes a thread that polls the other beside sockets.
+
+use std::io;
+
+/// One end.
+#[cfg(unix)]
+pub(crate) type Bell = std::os::unix::net::UnixStream;
+/// One end. Windows polls only sockets of the network.
+#[cfg(not(unix))]
+pub(crate) type Bell = std::net::TcpStream;
+
+/// Both ends, which do not block.
+pub(crate) fn pair() -> io::Result<(Bell, Bell)> {
+    let (one, other) = connected()?;
+    one.set_nonblocking(true)?;
+    other.set_nonblocking(true)?;
+    Ok((one, other))
+}
+
+#[cfg(unix)]
+fn connected() -> io::Result<(Bell, Bell)> {
+    Bell::pair()
+}
+
+#[cfg(not(unix))]
+fn connected() -> io::Result<(Bell, Bell)> {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+    let one = Bell::connect(listener.local_addr()?)?;
+    loop {
+        let (other, from) = listener.accept()?;
+        // Whoever else found the port is left alone.
+        if from == one.local_addr()? {
+            one.set_nodelay(true)?;
+            return Ok((one, other));
+        }
+    }
+}
