@@ -188,6 +188,8 @@ impl Cut {
             (_, Transport::Inproc) => (LOCKSTEP_CHUNK, 1, 1),
             // What is on its way must fill the network for as long as it travels.
             _ if point.net != Shape::NONE => (FAR_CHUNK, LEAST_TCP_CHUNK, FAR_LANES),
+            // Between processes of one host waking is cheap, and what all threads compute on should stay in the caches.
+            _ if transport.is_local() => (TCP_CHUNK / threads, LEAST_TCP_CHUNK, TCP_LANES),
             _ => (TCP_CHUNK, LEAST_TCP_CHUNK, TCP_LANES),
         };
         // As many waves of chunks of equal length as come nearest to the wanted length.

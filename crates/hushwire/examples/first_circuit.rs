@@ -1,0 +1,46 @@
+//! Three parties compare a thousand pairs of numbers that none of them sees.
+//!
+//! `cargo run -p hushwire --example first_circuit`
+
+use hushwire::aes::Backend;
+use hushwire::circuit::{named, planes};
+use hushwire::prg::{Prg, PrssKeys, Seed};
+use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Role, Session, circuit_cost, open, share};
+use hushwire::wire::{SessionId, drive::Lockstep};
+use std::sync::Arc;
+
+const PAIRS: usize = 1000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Two owners' numbers, as bit planes: bit i of all of them, then bit i + 1, …
+    let alice: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (7919 * i % 1000).to_le_bytes()).collect();
+    let bob: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (104_729 * i % 1000).to_le_bytes()).collect();
+    let inputs = [planes::pack(&alice, 32, PAIRS), planes::pack(&bob, 32, PAIRS)].concat();
+    // Each party gets two of three random-looking shares.
+    let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "first circuit"), &inputs);
+
+    // In one process the parties' keys are drawn at once; over a network, `Session::establish` draws them.
+    let (program, id) = (Arc::new(named::program("less:32")?), SessionId::fresh()?);
+    let seeds = [Seed::random(), Seed::random(), Seed::random()];
+    let mut parties = vec![];
+    for role in Role::ALL {
+        let keys = PrssKeys { own: seeds[role.index()].clone(), prev: seeds[role.left().index()].clone() };
+        let context = Session::from_keys(role, Backend::best(), id, &keys).context(0, 0);
+        let (inputs, ws) = (&shares[role.index()], CircuitWorkspace::default());
+        parties.push(CircuitBatch::new(role, program.clone(), context, inputs, PAIRS, ws)?);
+    }
+    Lockstep::new().run(&mut parties);
+
+    let out: Vec<_> = parties.iter().map(CircuitBatch::output).collect();
+    let opened = planes::unpack(&open([&out[0].own, &out[1].own, &out[2].own])?, 1, PAIRS);
+    let less = opened.iter().filter(|bit| **bit == 1).count();
+    let cost = circuit_cost(&program, PAIRS);
+    println!(
+        "{less} of {PAIRS} pairs are in order; each party sent {} bytes in {} rounds",
+        cost.bytes_sent, cost.rounds
+    );
+    let number =
+        |v: &[u8], i: usize| u32::from_le_bytes([v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]]);
+    assert_eq!(less, (0..PAIRS).filter(|&i| number(&alice, i) < number(&bob, i)).count());
+    Ok(())
+}
