@@ -1,4 +1,5 @@
-//! Channels between parties: exact-length messages over in-process queues, TCP and TLS, and what wraps them.
+//! Channels between parties: exact-length messages over in-process queues, TLS, Unix sockets and shared memory, and
+//! what wraps them.
 //!
 //! A [`Channel`] carries ordered messages whose lengths both ends agreed on beforehand, out to one peer and in
 //! from another. Its primitive is [`Channel::exchange`], which makes progress both ways; [`Channel::start`] and
@@ -6,8 +7,9 @@
 //! length, so a peer cannot ask for memory.
 //!
 //! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
-//! [`inproc::mesh`] (all parties in one process), from [`connect`] (TCP with TLS 1.3 and pinned certificates), or
-//! from a [`Recording`] (one party runs again alone).
+//! [`inproc::mesh`] (all parties in one process), from [`connect`] (TCP with TLS 1.3 and pinned certificates, or
+//! Unix sockets and shared memory between processes of one user), or from a [`Recording`] (one party runs again
+//! alone). [`Net::shape`] puts it behind a network of another bandwidth and delay.
 //!
 //! Between processes a session also watches over itself. Heartbeats tell a party that is slow from one that is dead,
 //! a party that gives up says because of whom ([`Watch`]), and so every [`NetError`] names the first cause. An
