@@ -2,7 +2,7 @@
 
 use crate::{
     JobError, Plan,
-    party::{explicit, grown},
+    flow::{explicit, grown},
     place,
     run::{Joined, Links, first_error},
     seat::{Event, Observer, explain},

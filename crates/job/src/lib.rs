@@ -15,6 +15,7 @@
 mod client;
 mod confirm;
 mod error;
+mod flow;
 mod job_file;
 mod member;
 mod new_file;

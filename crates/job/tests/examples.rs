@@ -1,0 +1,57 @@
+//! What ships as an example is read, and fits together.
+
+use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared};
+use std::{fs, path::Path};
+
+#[test]
+fn every_example_is_read_and_fits() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/jobs");
+    let (mut jobs, mut members) = (vec![], vec![]);
+    for entry in fs::read_dir(&dir).expect("the examples are there").flatten() {
+        let path = entry.path();
+        let text = fs::read_to_string(&path).expect("text");
+        if text.contains("protocol =") {
+            let job = Job::read(&path).unwrap_or_else(|e| panic!("{e}"));
+            Prepared::new(&job).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            jobs.push((entry.file_name(), job));
+        } else if text.contains("index = 0\nlisten") || text.contains("listen =") {
+            members.push(PartyFile::read(&path).unwrap_or_else(|e| panic!("{e}")).member);
+        } else {
+            members.push(ClientFile::read(&path).unwrap_or_else(|e| panic!("{e}")).0);
+        }
+    }
+    assert!(jobs.len() >= 3 && members.len() >= 5);
+    let (_, job) = jobs.iter().find(|(name, _)| name == "millionaires.toml").expect("it ships");
+    for member in job.members() {
+        let file = members.iter().find(|m| m.me == member).unwrap_or_else(|| panic!("no file for {member}"));
+        let client = matches!(member, Member::Client(_));
+        for other in job.members().into_iter().filter(|o| *o != member) {
+            let listed = file.peers.iter().any(|p| p.member == other);
+            assert_eq!(listed, !(client && matches!(other, Member::Client(_))), "{member} and {other}");
+        }
+        for (name, _) in &file.inputs {
+            assert!(job.inputs.iter().any(|i| i.name == *name && i.from == member), "{member}: {name}");
+        }
+    }
+}
+
+/// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one that says so.
+#[test]
+fn what_the_documentation_shows_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/jobs.md");
+    let text = fs::read_to_string(&path).expect("it is there");
+    let mut read = 0;
+    for block in text.split("```toml\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let result = if block.contains("protocol =") {
+            Job::parse(block, &path).map(|job| drop(Prepared::new(&job)))
+        } else if block.contains("listen =") {
+            PartyFile::parse(block, &path).map(drop)
+        } else {
+            ClientFile::parse(block, &path).map(drop)
+        };
+        result.unwrap_or_else(|e| panic!("{e} in:\n{block}"));
+        read += 1;
+    }
+    assert!(read >= 3, "{read} blocks");
+}
