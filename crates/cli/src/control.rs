@@ -144,7 +144,7 @@ pub(crate) enum FromParty {
 }
 
 /// What a party measured of itself.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stats {
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,

@@ -49,8 +49,7 @@ pub(crate) fn main(index: u8) -> ! {
 fn fail(role: Role, step: &str, error: &Error) -> ! {
     let failure = Failure::new(role.index(), step, error);
     let code = failure.code;
-    // Without an owner to hear it, nobody is left to tell.
-    let _ = control::say(io::stdout().lock(), &FromParty::Failed(failure));
+    tell(&FromParty::Failed(failure));
     process::exit(code.into())
 }
 
@@ -261,8 +260,7 @@ fn stats(plan: &Plan, [ring, client]: &[Meter; 2]) -> Stats {
         // Keys come first; then the lanes run beside each other.
         rounds: of_keys + lanes.map(|(_, n)| *n).max().unwrap_or(0),
         peak_memory_bytes: peak_memory(),
-        seconds: 0.0,
-        outputs: vec![],
+        ..Stats::default()
     }
 }
 

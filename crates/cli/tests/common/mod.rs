@@ -57,6 +57,19 @@ impl Place {
         command
     }
 
+    /// `hushwire` with these arguments, here.
+    pub(crate) fn hushwire(&self, args: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
+        command.current_dir(self.0.path()).args(args.split_whitespace());
+        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND");
+        command
+    }
+
+    /// Runs `hushwire` with these arguments.
+    pub(crate) fn ran(&self, args: &str) -> Ran {
+        Ran::new(self.hushwire(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
+    }
+
     /// Runs it.
     pub(crate) fn run(&self, args: &str) -> Ran {
         Ran::new(self.command(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
