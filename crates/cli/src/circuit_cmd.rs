@@ -1,5 +1,7 @@
 //! `hushwire circuit`: Boolean circuits as files, without any party.
 
+mod info;
+
 use crate::{error::Error, files::NewFile};
 use clap::{Args, Subcommand};
 use hushwire_circuit::{
@@ -105,7 +107,7 @@ struct EvalArgs {
 /// Runs the command.
 pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
     match &args.command {
-        CircuitCommand::Info(args) => info(args),
+        CircuitCommand::Info(args) => info::run(&args.file, args.json.as_deref()),
         CircuitCommand::List => list(),
         CircuitCommand::Make(args) => {
             let made = named::find(&args.name).map_err(|e| Error::Usage(e.to_string()))?;
@@ -202,89 +204,6 @@ fn list() -> Result<(), Error> {
         text.push_str(&format!("{name:<28}{}\n", family.does));
     }
     io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_error(&e))
-}
-
-/// What `info` tells.
-#[derive(serde::Serialize)]
-struct Facts {
-    format: &'static str,
-    inputs: Vec<usize>,
-    outputs: Vec<usize>,
-    wires: u64,
-    gates: u64,
-    and: u64,
-    xor: u64,
-    inv: u64,
-    eq: u64,
-    eqw: u64,
-    and_depth: usize,
-    /// Blocks that run one after the other; 1 for a file.
-    stages: usize,
-    /// What parties compare before they run it.
-    digest: String,
-}
-
-fn facts(source: &Source, name: &str) -> Result<Facts, Error> {
-    let of = |gates: &dyn Gates, program: &Program| {
-        let counts = gates.counts();
-        Facts {
-            format: match source.format {
-                None => "built in",
-                Some(Format::Fashion) => "Bristol Fashion",
-                Some(Format::Old) => "Bristol Format",
-            },
-            inputs: gates.inputs().to_vec(),
-            outputs: gates.outputs().to_vec(),
-            wires: gates.wires(),
-            gates: counts.total(),
-            and: counts.and,
-            xor: counts.xor,
-            inv: counts.inv,
-            eq: counts.zero + counts.one,
-            eqw: counts.copy,
-            and_depth: program.depth(),
-            stages: program.stages().len(),
-            digest: hex::encode(program.digest()),
-        }
-    };
-    Ok(match &source.named {
-        Named::Circuit(circuit) => of(circuit, &Program::flat(name, circuit)),
-        Named::Program(program) => of(&flat(program, name)?, program),
-    })
-}
-
-fn info(args: &InfoArgs) -> Result<(), Error> {
-    let name = args.file.display().to_string();
-    let facts = facts(&load(&args.file)?, &name)?;
-    let mut out = io::stdout().lock();
-    if let Some(json) = &args.json {
-        let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
-        let mut text = serde_json::to_string_pretty(&facts).map_err(cause)?;
-        text.push('\n');
-        if json == Path::new("-") {
-            return out.write_all(text.as_bytes()).map_err(|e| stdout_error(&e));
-        }
-        NewFile::create(json, 0o644)?.write(text.as_bytes())?;
-    }
-    let widths = |widths: &[usize]| widths.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
-    let rows = [
-        ("format", facts.format.to_owned()),
-        ("inputs", widths(&facts.inputs)),
-        ("outputs", widths(&facts.outputs)),
-        ("wires", facts.wires.to_string()),
-        ("gates", facts.gates.to_string()),
-        ("AND", facts.and.to_string()),
-        ("XOR", facts.xor.to_string()),
-        ("INV", facts.inv.to_string()),
-        ("EQ", facts.eq.to_string()),
-        ("EQW", facts.eqw.to_string()),
-        ("AND-depth", facts.and_depth.to_string()),
-        ("stages", facts.stages.to_string()),
-        ("digest", facts.digest),
-    ];
-    rows.iter()
-        .try_for_each(|(what, value)| writeln!(out, "{what:<10} {value}"))
-        .map_err(|e| stdout_error(&e))
 }
 
 fn eval(args: &EvalArgs) -> Result<(), Error> {
