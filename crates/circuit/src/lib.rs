@@ -10,6 +10,9 @@
 //! by AND-depth, wires in slots that are used again. A [`Program`] runs layered blocks one after the other on bit
 //! registers, each on many operands at once, so that repetitive work stays small.
 //!
+//! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`] and [`psi`], all of them by name in
+//! [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values.
+//!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
 

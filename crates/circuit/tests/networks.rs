@@ -171,3 +171,11 @@ fn large_networks_are_made_at_once() {
     assert_eq!(error("sort:16"), "'sort:16': its numbers are NxW; write it as in sort:16x32");
     assert_eq!(error("aes128:4"), "'aes128:4': it takes no numbers; write it as in aes128");
 }
+
+/// Stages are part of what peers compare.
+#[test]
+fn the_digest_of_a_sort_is_pinned() {
+    let program = named::program("sort:16x32").unwrap();
+    let digest: String = program.digest().iter().map(|b| format!("{b:02x}")).collect();
+    assert_eq!(digest, "28eb26ffdc2835f9fa04856b9456dd62e576fa1d90d8abd580c248e8b09939f4");
+}
