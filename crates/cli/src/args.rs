@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{bench::BenchArgs, circuit_cmd::CircuitArgs, run_args, size};
+use crate::{bench::BenchArgs, circuit_cmd::CircuitArgs, local_files, run_args, size};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -75,6 +75,8 @@ pub(crate) enum LocalJob {
     AesCtr(Box<AesCtrArgs>),
     /// Compute a circuit, or a job file, on inputs that no party sees.
     Run(Box<run_args::RunArgs>),
+    /// Write keys and files of all members of a job, to rehearse it in terminals on this machine.
+    Files(local_files::FilesArgs),
 }
 
 const AES_CTR_HELP: &str = "\

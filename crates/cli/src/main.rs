@@ -13,6 +13,7 @@ mod key;
 mod key_dir;
 mod ledger;
 mod local;
+mod local_files;
 mod local_run;
 mod member;
 mod member_cmd;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Circuit(args) => circuit_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
+        Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::AesParty { index } => party::main(index),

@@ -1,0 +1,134 @@
+//! `hushwire local files`: every member's files for a rehearsal on this machine, pins filled in.
+
+use crate::{error::Error, files::NewFile};
+use clap::Args;
+use hushwire_job::{Job, Member, Prepared};
+use hushwire_wire::Identity;
+use std::{
+    fmt::Write,
+    fs::DirBuilder,
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+pub(crate) const HELP: &str = "\
+Example:
+  hushwire local files examples/jobs/millionaires.toml --dir rehearsal
+
+The files are those that real members write themselves (docs/jobs.md), with loopback addresses. Here one directory holds
+everybody's keys: good for trying, and for nothing else.";
+
+/// Write keys and files of all members of a job, to rehearse it in terminals on this machine.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct FilesArgs {
+    /// The job file
+    #[arg(value_name = "JOB.toml")]
+    job: PathBuf,
+    /// The directory to make
+    #[arg(long, value_name = "DIR")]
+    dir: PathBuf,
+    /// Party 0's port on loopback; parties 1 and 2 have the next ones
+    #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..=65533))]
+    port: u16,
+}
+
+/// A member and its identity.
+struct Made {
+    member: Member,
+    identity: Identity,
+}
+
+impl Made {
+    /// What its files are called.
+    fn name(&self) -> String {
+        match &self.member {
+            Member::Party(index) => format!("party{index}"),
+            Member::Client(name) => name.clone(),
+        }
+    }
+}
+
+/// Writes the files.
+pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
+    let job = Job::read(&args.job)?;
+    // A job that cannot run needs no files.
+    let prepared = Prepared::new(&job)?;
+    DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => Error::Refused {
+            what: format!("{} is there already, perhaps with keys in it", args.dir.display()),
+            remedy: "name another directory with --dir".into(),
+        },
+        _ => Error::io("make", &args.dir, &e),
+    })?;
+    let mut made = vec![];
+    for member in prepared.plan.members() {
+        let identity = Identity::generate(&member.to_string())
+            .map_err(|e| Error::Internal { doing: "making a key", cause: e.to_string() })?;
+        made.push(Made { member, identity });
+    }
+    for one in &made {
+        let name = one.name();
+        let pem = one.identity.to_pem();
+        NewFile::create(&args.dir.join(format!("{name}.pem")), 0o600)?.write(pem.as_bytes())?;
+        let text = file_of(&job, one, &made, args.port);
+        NewFile::create(&args.dir.join(format!("{name}.toml")), 0o600)?.write(text.as_bytes())?;
+    }
+    println!("# each line in a terminal of its own");
+    for one in &made {
+        let command = if matches!(one.member, Member::Party(_)) { "party" } else { "client" };
+        let file = args.dir.join(format!("{}.toml", one.name()));
+        println!("hushwire {command} {} --config {}", shown(&args.job), shown(&file));
+    }
+    Ok(())
+}
+
+/// A path as a shell takes it.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// One member's file.
+fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
+    let address = |index: u8| format!("127.0.0.1:{}", port + u16::from(index));
+    let mut text = String::new();
+    let mut line = |s: String| writeln!(text, "{s}").unwrap_or_default();
+    match &own.member {
+        Member::Party(index) => {
+            line(format!("index = {index}"));
+            line(format!("listen = \"{}\"", address(*index)));
+        }
+        Member::Client(name) => line(format!("name = \"{name}\"")),
+    }
+    line(format!("key = \"{}.pem\"", own.name()));
+    for peer in all.iter().filter(|peer| peer.member != own.member) {
+        let who = match (&peer.member, &own.member) {
+            (Member::Party(index), _) => format!("index = {index}\naddress = \"{}\"", address(*index)),
+            (Member::Client(name), Member::Party(_)) => format!("client = \"{name}\""),
+            // Clients do not talk to each other.
+            (Member::Client(_), Member::Client(_)) => continue,
+        };
+        line(format!("\n[[peers]]\n{who}\npin = \"{}\"", peer.identity.pin()));
+    }
+    let mut inputs = job.inputs.iter().filter(|input| input.from == own.member).peekable();
+    if inputs.peek().is_some() {
+        line("\n[inputs]".into());
+    }
+    for input in inputs {
+        line(match &input.sample {
+            Some(sample) if job.instances == 1 => {
+                format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name))
+            }
+            _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
+        });
+    }
+    text
+}
+
+/// A TOML key; names may hold dots.
+fn quoted(name: &str) -> String {
+    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
+}
