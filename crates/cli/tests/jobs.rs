@@ -74,7 +74,13 @@ fn circuits_from_files_of_both_formats() {
 #[test]
 fn every_transport_and_a_modelled_network() {
     let place = Place::new();
-    for options in ["--transport tcp-insecure", "--transport unix", "--transport shm", "--net 1Gbps,1ms"] {
+    for options in [
+        "--transport tcp-insecure",
+        "--transport unix",
+        "--transport shm",
+        "--net 1Gbps,1ms",
+        "--aes-backend portable",
+    ] {
         good(&place, &format!("local run --circuit less:8 --inputs 0=01,1=02 {options}"), &["0=1"]);
     }
     assert!(place.names().is_empty());

@@ -77,7 +77,7 @@ impl World {
                     );
                 }
                 None if name.starts_with("party") => {
-                    text += &format!("[[peers]]\nclient = \"{peer}\"\npin = \"{pin}\"\n")
+                    text += &format!("[[peers]]\nclient = \"{peer}\"\npin = \"{pin}\"\n");
                 }
                 None => {}
             }

@@ -29,7 +29,7 @@ fn every_example_is_read_and_fits() {
             let listed = file.peers.iter().any(|p| p.member == other);
             assert_eq!(listed, !(client && matches!(other, Member::Client(_))), "{member} and {other}");
         }
-        for (name, _) in &file.inputs {
+        for name in file.inputs.keys() {
             assert!(job.inputs.iter().any(|i| i.name == *name && i.from == member), "{member}: {name}");
         }
     }

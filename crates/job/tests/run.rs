@@ -37,7 +37,7 @@ fn check(circuit: &str, instances: u64, inputs: &[&str], outputs: &[&[&str]], pa
         assert!(outcome.shown.is_empty());
     }
     for (j, expected) in expected.iter().enumerate() {
-        for member in world.plan.outputs[j].1.iter() {
+        for member in &world.plan.outputs[j].1 {
             let found = fs::read(world.at(&format!("out{j}-{}", member.key()))).expect("a file");
             assert!(found == *expected, "output {j} of {circuit} at {member}");
         }

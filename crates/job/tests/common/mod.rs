@@ -1,15 +1,10 @@
 //! A job's members as threads over TCP with TLS on loopback.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use hushwire_aes::Backend;
 use hushwire_job::{Job, JobError, Member, Outcome, Peer, Plan, Prepared, Seat, run, session_of};
 use hushwire_wire::{Identity, Listener, TransportKind};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, thread, time::Duration};
 
 /// A job and a directory.
 pub(crate) struct World {
@@ -30,9 +25,18 @@ impl World {
         inputs.iter().for_each(|from| text += &format!("[[inputs]]\nfrom = \"{from}\"\n"));
         outputs.iter().for_each(|to| text += &format!("[[outputs]]\nto = {to:?}\n"));
         text += &format!("[parameters]\n{parameters}\n");
-        let job = Job::parse(&text, Path::new("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+        Self::of(&text, &[])
+    }
+
+    /// A job of this text, with files beside it.
+    pub(crate) fn of(text: &str, files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (name, content) in files {
+            std::fs::write(dir.path().join(name), content).expect("a file");
+        }
+        let job = Job::parse(text, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
         let prepared = Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));
-        Self { plan: prepared.plan.clone(), prepared, dir: tempfile::tempdir().expect("a directory") }
+        Self { plan: prepared.plan.clone(), prepared, dir }
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
@@ -53,6 +57,22 @@ impl World {
         of: impl Fn(&Member) -> &'a Self,
         furnish: impl Fn(&Self, &Member, &mut Seat),
     ) -> BTreeMap<Member, Result<Outcome, JobError>> {
+        let seats = self.seats(furnish);
+        thread::scope(|scope| {
+            let observer: hushwire_job::Observer = Arc::new(|_| {});
+            let running: Vec<_> = seats
+                .into_iter()
+                .map(|(me, seat)| {
+                    let (prepared, observer) = (of(&me).prepared.clone(), observer.clone());
+                    (me, scope.spawn(move || run(&prepared, seat, &observer)))
+                })
+                .collect();
+            running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
+        })
+    }
+
+    /// Everybody's place, with a key, and a port for parties.
+    pub(crate) fn seats(&self, furnish: impl Fn(&Self, &Member, &mut Seat)) -> Vec<(Member, Seat)> {
         let members = self.plan.members();
         let mut peers = vec![];
         let mut seats = vec![];
@@ -82,18 +102,7 @@ impl World {
             furnish(self, &me, &mut seat);
             (me, seat)
         });
-        let seats: Vec<_> = seats.collect();
-        thread::scope(|scope| {
-            let observer: hushwire_job::Observer = Arc::new(|_| {});
-            let running: Vec<_> = seats
-                .into_iter()
-                .map(|(me, seat)| {
-                    let (prepared, observer) = (of(&me).prepared.clone(), observer.clone());
-                    (me, scope.spawn(move || run(&prepared, seat, &observer)))
-                })
-                .collect();
-            running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
-        })
+        seats.collect()
     }
 }
 
