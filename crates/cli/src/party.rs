@@ -12,7 +12,8 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace, xor_into,
+    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares,
+    Workspace, xor_into,
 };
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
@@ -117,7 +118,7 @@ impl Party {
         let plan = Arc::new(start.plan);
         let sbox: Sbox = plan.cut.sbox.parse().map_err(Error::Usage)?;
         let mut clients = client_channels(&mut net, &plan, &meters[1])?;
-        let secrets = receive_secrets(&mut clients[0], plan.key)?;
+        let secrets = receive_secrets(&mut clients[0], &plan)?;
         let kept = kept.map(|(_, shares)| shares);
         let keys = self.keys(&session, &plan, sbox, secrets.expanded, kept, dir, &mut net, &meters[0])?;
 
@@ -170,12 +171,14 @@ impl Party {
         net: &mut Net,
         meter: &Meter,
     ) -> Result<Arc<ExpandedKeys>, Error> {
+        let size = plan.size();
         let key = match (plan.key, kept, &expanded) {
             (KeyMode::Kept, Some(kept), _) => Some(kept),
-            (KeyMode::Drawn, ..) => Some(session.random(DRAW_SHARD, 0, 16)),
-            // The first round key of AES-128 is the key.
+            (KeyMode::Drawn, ..) => Some(session.random(DRAW_SHARD, 0, size.key_bytes())),
+            // Round keys begin with the key.
             (KeyMode::Imported, _, Some(all)) => {
-                Some(Shares { own: all.own[..16].to_vec(), next: all.next[..16].to_vec() })
+                let of = |share: &[u8]| share[..size.key_bytes()].to_vec();
+                Some(Shares { own: of(&all.own), next: of(&all.next) })
             }
             _ => None,
         };
@@ -190,21 +193,19 @@ impl Party {
             tell(&FromParty::Kept);
         }
         self.step = "key set-up";
-        let wrong = |e: hushwire_rep3::ShareError| Error::Internal {
-            doing: "expanding the key",
-            cause: e.to_string(),
-        };
+        let wrong = |e: ShareError| Error::Internal { doing: "expanding the key", cause: e.to_string() };
+        let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, KeySize::Aes128, shares, 1);
         if let Some(expanded) = expanded {
-            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, KeySize::Aes128, &expanded, 1).map_err(wrong)?));
+            return keys(&expanded).map(Arc::new).map_err(wrong);
         }
         if plan.chunks() == 0 {
             // Nothing is encrypted, so that nothing need be said.
-            let nothing = Shares::public(self.role, &[0; EXPANDED_BYTES]);
-            return Ok(Arc::new(ExpandedKeys::from_shares(self.role, KeySize::Aes128, &nothing, 1).map_err(wrong)?));
+            return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map(Arc::new).map_err(wrong);
         }
         let key = key.ok_or_else(unexpected)?;
         let cx = session.context(EXPAND_SHARD, 0);
-        let expansion = KeyExpansion::new(self.role, KeySize::Aes128, sbox, cx, &key, Workspace::default()).map_err(wrong)?;
+        let (size, ws) = (KeySize::Aes128, Workspace::default());
+        let expansion = KeyExpansion::new(self.role, size, sbox, cx, &key, ws).map_err(wrong)?;
         let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
         Ok(Arc::new(lane.run(expansion)?.into_keys().0))
     }
@@ -239,12 +240,14 @@ fn client_channels(net: &mut Net, plan: &Plan, meter: &Meter) -> Result<Vec<Chan
     Ok(channels)
 }
 
-fn receive_secrets(owner: &mut Channel, key: KeyMode) -> Result<Secrets, Error> {
-    let mut bytes = Zeroizing::new(vec![0; secrets_len(key)]);
+fn receive_secrets(owner: &mut Channel, plan: &Plan) -> Result<Secrets, Error> {
+    let mut bytes = Zeroizing::new(vec![0; secrets_len(plan)]);
     owner.recv(SECRETS_STEP, &mut bytes)?;
     let mut seed = [0; 16];
     seed.copy_from_slice(&bytes[..16]);
-    let expanded = key.owner_has_it().then(|| Shares::from_bytes(&bytes[16..], EXPANDED_BYTES)).transpose();
+    let expanded_bytes = plan.size().expanded_bytes();
+    let expanded =
+        plan.key.owner_has_it().then(|| Shares::from_bytes(&bytes[16..], expanded_bytes)).transpose();
     let expanded =
         expanded.map_err(|e| Error::Internal { doing: "receiving round keys", cause: e.to_string() })?;
     Ok(Secrets { seed: Seed::from_bytes(seed), expanded })
