@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use crate::{
-    NetError, PartyId, PeerConfig, Pin, TransportKind,
+    NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     tcp::Guard,
@@ -33,6 +33,11 @@ impl Joining<'_> {
         let mut theirs = [0; HELLO_BYTES];
         self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
         match Hello::decode(&theirs) {
+            // It looks at its peers before it joins: it may come yet.
+            Ok(theirs) if theirs.session == SessionId::PROBE => {
+                let source = io::Error::other("it runs `hushwire doctor` there");
+                return Err(NetError::Io { peer: Some(peer.id), step: "handshake".to_owned(), source });
+            }
             Ok(theirs) => ours.judge(&theirs, peer.id)?,
             Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
         }
@@ -80,8 +85,10 @@ impl Joining<'_> {
         let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
         let ours = self.hello(peer.id, lane, flow, Role::Listener);
         guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)))?;
-        let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
-        ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
+        // Who only looks whether this party is there has its answer, and the session waits on.
+        let ends = !Hello::is_probe(&bytes);
+        let theirs = theirs.map_err(|bad| (ends, bad_hello(Some(peer.id), &bad)))?;
+        ours.judge(&theirs, peer.id).map_err(|e| (ends, e))?;
         self.remember(peer.id, shown);
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
         let link = self.settled(link, slot, Role::Listener, &guard).map_err(stranger(Some(peer.id)))?;
@@ -126,7 +133,7 @@ impl Joining<'_> {
 }
 
 /// A certificate that is not listed makes a stranger; everything else is as the link says.
-fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) -> NetError {
+pub(crate) fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
         return NetError::Expired { peer, what: outdated.to_string() };
     }
@@ -143,7 +150,7 @@ fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) -> NetError
     }
 }
 
-fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {
+pub(crate) fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {
     let what = match bad {
         BadHello::Version { version, .. } => {
             let (ours, theirs) = (WIRE_VERSION.to_string(), version.to_string());

@@ -7,9 +7,9 @@
 //!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 29   |
 //!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+------+
 //! ```
-//! Numbers are little endian. The first 12 bytes stay where they are in every version, so that releases which
-//! disagree still name each other. Each side writes its hello before it judges the other's: a mismatch is an error
-//! on both sides.
+//! Numbers are little endian. The first 28 bytes stay where they are in every version, so that releases which
+//! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). Each side writes its hello before
+//! it judges the other's: a mismatch is an error on both sides.
 
 use crate::{NetError, PartyId, SessionId};
 
@@ -137,6 +137,11 @@ impl Hello {
             role,
             shm,
         })
+    }
+
+    /// Whether bytes that may be a hello of any version come from a party that only looks.
+    pub(crate) fn is_probe(bytes: &[u8; HELLO_BYTES]) -> bool {
+        bytes[..8] == MAGIC && bytes[12..28] == SessionId::PROBE.0
     }
 
     /// Compares this side's hello with what `peer` sent. Both sides name the same field.

@@ -34,6 +34,9 @@ impl fmt::Display for PartyId {
 pub struct SessionId(pub [u8; 16]);
 
 impl SessionId {
+    /// AGREEMENT: what no session is called: parties that only look at each other say it, see [`crate::Prober`].
+    pub const PROBE: Self = Self(*b"hushwire-probe/1");
+
     /// A fresh id from the operating system's randomness.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use rustls::{
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::Validity;
+use crate::{Validity, subject::common_name};
 
 /// The SHA-256 fingerprint of a certificate's DER form: whoever holds its key is the peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -161,6 +161,12 @@ impl Identity {
         described(&certificate.map_err(|e| bad_certificate(e.to_string()))?)
     }
 
+    /// The label in the first certificate of PEM text; `None` where there is none, or no certificate.
+    #[must_use]
+    pub fn name_in(pem: &str) -> Option<String> {
+        common_name(&CertificateDer::from_pem_slice(pem.as_bytes()).ok()?)
+    }
+
     /// The certificate in DER form.
     #[cfg(test)]
     pub(crate) fn certificate(&self) -> CertificateDer<'static> {
@@ -195,6 +201,7 @@ mod tests {
         assert_eq!(identity.validity(), again.validity());
         let described = Identity::describe(&identity.to_pem()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(described, (identity.pin(), identity.validity()));
+        assert_eq!(Identity::name_in(&identity.to_pem()).as_deref(), Some("party 1"));
         assert_ne!(identity.pin(), Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}")).pin());
     }
 

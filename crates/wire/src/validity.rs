@@ -78,13 +78,13 @@ impl fmt::Display for Validity {
     }
 }
 
-const SEQUENCE: u8 = 0x30;
-const VERSION: u8 = 0xa0;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
 /// The first DER element: tag, content, what follows.
-fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+pub(crate) fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, first], rest) = der.split_first_chunk::<2>()?;
     let (len, rest) = match first {
         0..=0x7f => (usize::from(first), rest),

@@ -1,0 +1,164 @@
+//! What a look at a peer that answers measures: see [`probe`](crate::probe) for the messages.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use zeroize::Zeroizing;
+
+use crate::{
+    Identity, NetError, PartyId, Pin, Validity,
+    connect::Duplex,
+    probe::{BYE, CHUNK_BYTES, GIVE, PING, STEP, TAKE, guard, now_nanos},
+    tcp::Guard,
+    tls::{TlsSide, wrong_pin},
+    transport::{self, Stream},
+};
+
+/// LOCAL: chunks that are asked for before the first has come.
+const MOST_ASKED: usize = 512;
+
+/// A connection to a peer that answers, to measure over.
+pub struct Probe {
+    pub(crate) link: Box<dyn Duplex>,
+    pub(crate) peer: PartyId,
+    pub(crate) validity: Option<Validity>,
+}
+
+/// What one ping told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Clock {
+    /// There and back.
+    pub round_trip: Duration,
+    /// Their clock less ours, in seconds; true to half a round trip.
+    pub ahead_seconds: f64,
+}
+
+impl Probe {
+    /// From when to when the peer's certificate holds, where it showed one.
+    #[must_use]
+    pub fn validity(&self) -> Option<Validity> {
+        self.validity
+    }
+
+    /// Asks for the peer's time.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn ping(&mut self) -> Result<Clock, NetError> {
+        let (before, begun) = (now_nanos(), Instant::now());
+        let mut theirs = [0; 8];
+        self.step("measuring round trips", |link, guard| {
+            guard.send(link, &[PING])?;
+            guard.recv(link, &mut theirs)
+        })?;
+        let round_trip = begun.elapsed();
+        let ours = before as f64 + round_trip.as_nanos() as f64 / 2.0;
+        Ok(Clock { round_trip, ahead_seconds: (u64::from_le_bytes(theirs) as f64 - ours) / 1e9 })
+    }
+
+    /// Bytes a second to the peer, sent for about `burst`.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn send_rate(&mut self, burst: Duration) -> Result<f64, NetError> {
+        let round_trip = self.ping()?.round_trip;
+        let mut message = vec![0; 1 + CHUNK_BYTES];
+        message[0] = TAKE;
+        let begun = Instant::now();
+        let mut chunks = 0_u64;
+        while chunks == 0 || begun.elapsed() < burst {
+            self.step("measuring the rate to it", |link, guard| guard.send(link, &message))?;
+            chunks += 1;
+        }
+        self.ping()?;
+        Ok(rate(chunks, begun.elapsed().saturating_sub(round_trip)))
+    }
+
+    /// Bytes a second from the peer, asked for during about `burst`.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn receive_rate(&mut self, burst: Duration) -> Result<f64, NetError> {
+        let round_trip = self.ping()?.round_trip;
+        let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
+        let begun = Instant::now();
+        let (mut asked, mut got) = (0_u64, 0_u64);
+        loop {
+            // Each chunk that came asks for two more: the line fills, and a slow one is not asked for much.
+            let most = (2 * got + 2).min(got + MOST_ASKED as u64);
+            let more = if begun.elapsed() < burst { most.saturating_sub(asked) } else { 0 };
+            asked += more;
+            if asked == got {
+                return Ok(rate(got, begun.elapsed().saturating_sub(round_trip)));
+            }
+            let commands = vec![GIVE; usize::try_from(more).unwrap_or(MOST_ASKED)];
+            self.step("measuring the rate from it", |link, guard| {
+                guard.send(link, &commands)?;
+                guard.recv(link, &mut chunk)
+            })?;
+            got += 1;
+        }
+    }
+
+    /// Tells the peer that this side has seen enough.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn bye(mut self) -> Result<(), NetError> {
+        self.step("goodbye", |link, guard| {
+            guard.send(link, &[BYE])?;
+            guard.recv(link, &mut [0])
+        })
+    }
+
+    fn step(
+        &mut self,
+        step: &str,
+        run: impl FnOnce(&mut dyn Duplex, &Guard<'_>) -> io::Result<()>,
+    ) -> Result<(), NetError> {
+        run(&mut *self.link, &guard(STEP)).map_err(|e| match NetError::from_link(Some(self.peer), step, e) {
+            // The time is ours.
+            NetError::Io { peer, step, source } if source.kind() == io::ErrorKind::TimedOut => {
+                NetError::Stalled { peer, step, after: STEP }
+            }
+            other => other,
+        })
+    }
+}
+
+fn rate(chunks: u64, time: Duration) -> f64 {
+    chunks as f64 * CHUNK_BYTES as f64 / time.as_secs_f64().max(1e-6)
+}
+
+/// The pin of whoever listens at `address` with TLS, as it says: nothing proves that it is the one meant.
+///
+/// # Errors
+/// Nothing listens there, or it does not speak TLS 1.3.
+pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
+    let guard = guard(limit);
+    let stranger =
+        Identity::generate("stranger").map_err(|e| NetError::Config { peer: None, what: e.to_string() })?;
+    let Stream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
+        peer: None,
+        address: address.to_owned(),
+        cause: e.to_string(),
+    })?
+    else {
+        let what = format!("{address} is a Unix socket, where nobody shows a certificate");
+        return Err(NetError::Config { peer: None, what });
+    };
+    // No certificate has this pin, so that nothing follows the peer's.
+    let e = match TlsSide::new(&stranger).dial(stream, Pin([0; 32]), &guard) {
+        Ok((_, shown)) => return Ok(shown.pin),
+        Err(e) => e,
+    };
+    match NetError::from_link(None, "handshake", e) {
+        NetError::Tls { peer, step, source } => match wrong_pin(&source) {
+            Some(pin) => Ok(pin),
+            None => Err(NetError::Tls { peer, step, source }),
+        },
+        other => Err(other),
+    }
+}

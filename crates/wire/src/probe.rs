@@ -1,0 +1,240 @@
+//! A look at peers without a session: whether they are there and who they are, clocks, round trips and rates.
+//!
+//! ```text
+//! dialler  hello(PROBE) ─►          P ─►              > chunk > chunk … P ─►        < < < ─►              B ─►
+//! listener               ◄─ hello       ◄─ its time                        ◄─ time         ◄─ chunk chunk
+//! ```
+//! Each command is one byte. Chunks have one length for all, so that nothing on the wire announces one. A party that
+//! waits for a session answers the hello, and waits on; so a look never ends anybody's run.
+
+use std::{
+    io,
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use zeroize::Zeroizing;
+
+use crate::{
+    Identity, Listener, NetError, PartyId, PeerConfig, Probe, SessionConfig, SessionId, TransportKind,
+    Validity,
+    connect::Duplex,
+    greeting::{bad_hello, handshake_error},
+    hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    tcp::Guard,
+    tls::TlsSide,
+    transport::{self, Stream},
+};
+
+/// AGREEMENT: what one data command moves.
+pub(crate) const CHUNK_BYTES: usize = 1 << 16;
+/// LOCAL: how long one step may take.
+pub(crate) const STEP: Duration = Duration::from_secs(10);
+/// LOCAL: how long somebody who looks is answered.
+const VISIT: Duration = Duration::from_secs(60);
+/// AGREEMENT: the commands.
+pub(crate) const PING: u8 = b'P';
+pub(crate) const TAKE: u8 = b'>';
+pub(crate) const GIVE: u8 = b'<';
+pub(crate) const BYE: u8 = b'B';
+
+/// Nobody ends a look from outside.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// One party that looks at others, and answers those that look at it.
+pub struct Prober {
+    cfg: SessionConfig,
+    tls: TlsSide,
+}
+
+/// What a dialled peer does.
+pub enum Found {
+    /// It looks as well, and can be measured.
+    Probe(Box<Probe>),
+    /// It waits for a session; nothing about it but its certificate is known.
+    InSession(Option<Validity>),
+}
+
+/// A connection that came, not yet greeted.
+pub struct Incoming(Stream);
+
+/// How a connection that came ended.
+#[derive(Debug)]
+pub enum Visit {
+    /// A peer looked at this party, to the end.
+    Measured(PartyId),
+    /// A peer dialled for a session; it waits for this party.
+    InSession(PartyId),
+    /// Somebody else, or something failed.
+    Failed(NetError),
+}
+
+pub(crate) fn guard(limit: Duration) -> Guard<'static> {
+    Guard { deadline: Instant::now() + limit, given_up: &NEVER }
+}
+
+impl Prober {
+    /// A party, and everybody whom it looks at or answers.
+    #[must_use]
+    pub fn new(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind, identity: &Identity) -> Self {
+        let cfg = SessionConfig {
+            me,
+            session: SessionId::PROBE,
+            job_digest: [0; 32],
+            params: [0; 32],
+            lanes: 1,
+            client_lanes: 1,
+            peers,
+            transport,
+            connect_timeout: STEP,
+            stall: STEP,
+            liveness: SessionConfig::LIVENESS,
+            socket_buffer: None,
+        };
+        Self { cfg, tls: TlsSide::new(identity) }
+    }
+
+    /// Finds what cannot work before anything is dialled.
+    ///
+    /// # Errors
+    /// [`NetError::Config`].
+    pub fn check(&self, listens: bool) -> Result<(), NetError> {
+        self.cfg.check(listens)
+    }
+
+    /// Dials `peer` once.
+    ///
+    /// # Errors
+    /// [`NetError::Io`] while nothing answers there, [`NetError::UnknownPeer`] when the certificate is another one,
+    /// [`NetError::Expired`], [`NetError::HandshakeMismatch`] for another release or other party numbers, and as
+    /// [`crate::connect`].
+    pub fn dial(&self, peer: &PeerConfig) -> Result<Found, NetError> {
+        let guard = guard(STEP);
+        let on = |e| handshake_error(self.cfg.me, Some(peer.id), e);
+        let Some(address) = &peer.address else {
+            return Err(NetError::Config { peer: Some(peer.id), what: "it has no address".to_owned() });
+        };
+        let stream = transport::dial(address, &guard, None).map_err(|source| NetError::Io {
+            peer: Some(peer.id),
+            step: "connect".to_owned(),
+            source,
+        })?;
+        let (mut link, shown) =
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard).map_err(on)?;
+        let ours = self.hello(peer.id, Role::Dialer);
+        guard.send(&mut *link, &ours.encode()).map_err(on)?;
+        let mut theirs = [0; HELLO_BYTES];
+        guard.recv(&mut *link, &mut theirs).map_err(on)?;
+        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        self.judge(&theirs, peer.id)?;
+        let validity = shown.map(|shown| shown.validity);
+        if theirs.session != SessionId::PROBE {
+            return Ok(Found::InSession(validity));
+        }
+        let probe = Probe { link, peer: peer.id, validity };
+        Ok(Found::Probe(Box::new(probe)))
+    }
+
+    /// The next connection, or `None` when none comes within `wait`.
+    ///
+    /// # Errors
+    /// The listener is not one of this transport, or the system refuses.
+    pub fn accept(&self, listener: &Listener, wait: Duration) -> Result<Option<Incoming>, NetError> {
+        listener.check(self.cfg.transport)?;
+        match listener.accept(&guard(wait), None) {
+            Ok(stream) => Ok(Some(Incoming(stream))),
+            Err(e) if e.kind() == io::ErrorKind::TimedOut => Ok(None),
+            Err(source) => Err(NetError::Io {
+                peer: Some(self.cfg.me),
+                step: "accepting connections".to_owned(),
+                source,
+            }),
+        }
+    }
+
+    /// Greets on a connection and does what a peer asks, until it has seen enough.
+    #[must_use]
+    pub fn answer(&self, incoming: Incoming) -> Visit {
+        self.visit(incoming).unwrap_or_else(Visit::Failed)
+    }
+
+    fn visit(&self, Incoming(stream): Incoming) -> Result<Visit, NetError> {
+        let greeting = guard(STEP);
+        let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, peer, e);
+        let (mut link, shown) =
+            transport::accepted(stream, &self.cfg, &self.tls, &greeting).map_err(on(None))?;
+        let pinned = shown.and_then(|s| self.cfg.peers.iter().find(|p| p.pin == s.pin)).map(|p| p.id);
+        let mut bytes = [0; HELLO_BYTES];
+        greeting.recv(&mut *link, &mut bytes).map_err(on(pinned))?;
+        let theirs = Hello::decode(&bytes).map_err(|bad| bad_hello(pinned, &bad));
+        let claimed = theirs.as_ref().ok().map(|hello| hello.from);
+        let Some(peer) = pinned.or(claimed.filter(|id| self.cfg.peers.iter().any(|p| p.id == *id))) else {
+            let presented = claimed.map_or_else(|| "a stranger".to_owned(), |id| id.to_string());
+            return Err(NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented });
+        };
+        greeting.send(&mut *link, &self.hello(peer, Role::Listener).encode()).map_err(on(Some(peer)))?;
+        let theirs = theirs?;
+        if theirs.session != SessionId::PROBE {
+            return Ok(Visit::InSession(peer));
+        }
+        self.judge(&theirs, peer)?;
+        serve(&mut *link, &guard(VISIT)).map_err(|e| NetError::from_link(Some(peer), "answering", e))?;
+        Ok(Visit::Measured(peer))
+    }
+
+    fn hello(&self, to: PartyId, role: Role) -> Hello {
+        Hello {
+            version: WIRE_VERSION,
+            from: self.cfg.me,
+            to,
+            session: SessionId::PROBE,
+            job_digest: [0; 32],
+            params: [0; 32],
+            lane: 0,
+            lanes: 1,
+            flow: Flow::FromDialer,
+            role,
+            shm: self.cfg.transport == TransportKind::Shm,
+        }
+    }
+
+    /// Clients have numbers only in jobs.
+    fn judge(&self, theirs: &Hello, peer: PartyId) -> Result<(), NetError> {
+        let place = |shm| if shm { "shared memory" } else { "the connection" }.to_owned();
+        let mut fields =
+            vec![("transport", place(self.cfg.transport == TransportKind::Shm), place(theirs.shm))];
+        if ![self.cfg.me, peer, theirs.from, theirs.to].into_iter().any(PartyId::is_client) {
+            let pair = |one: PartyId, other: PartyId| format!("{one} and {other}");
+            fields.push(("party ids", pair(self.cfg.me, peer), pair(theirs.to, theirs.from)));
+        }
+        for (field, ours, theirs) in fields {
+            if ours != theirs {
+                return Err(NetError::HandshakeMismatch { peer: Some(peer), field, ours, theirs });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does what the dialler asks, until it says goodbye.
+fn serve(link: &mut dyn Duplex, guard: &Guard<'_>) -> io::Result<()> {
+    let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
+    let mut command = [0];
+    loop {
+        guard.recv(link, &mut command)?;
+        match command[0] {
+            PING => guard.send(link, &now_nanos().to_le_bytes())?,
+            TAKE => guard.recv(link, &mut chunk)?,
+            GIVE => guard.send(link, &chunk)?,
+            BYE => return guard.send(link, &[BYE]),
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+/// Since 1970; enough for five centuries.
+pub(crate) fn now_nanos() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+}
