@@ -1,6 +1,8 @@
 //! The command line.
 
-use crate::{bench::BenchArgs, circuit_cmd::CircuitArgs, local_files, run_args, size};
+use crate::{
+    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, keys, local_files, log::LogArgs, run_args, size,
+};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -22,6 +24,8 @@ Start here, in any directory:
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 #[derive(Subcommand)]
@@ -53,6 +57,12 @@ pub(crate) enum Command {
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
     Client(run_args::MemberArgs),
+    /// Make, show and replace a party's key; print the pin that its peers know it by.
+    #[command(arg_required_else_help = true, after_help = keys::HELP)]
+    Keys(keys::KeysArgs),
+    /// Print the script with which a shell completes this command line.
+    #[command(arg_required_else_help = true, after_help = completions::HELP)]
+    Completions(completions::CompletionsArgs),
     /// One party of `local aes-ctr`; started by it, never by hand.
     #[command(name = "__party", hide = true)]
     AesParty {

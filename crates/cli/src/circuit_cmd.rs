@@ -2,7 +2,7 @@
 
 mod info;
 
-use crate::{error::Error, files::NewFile};
+use crate::{error::Error, files::NewFile, log};
 use clap::{Args, Subcommand};
 use hushwire_circuit::{
     Circuit, Flat, Gates, Layered, Program,
@@ -213,7 +213,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         "msb" => BitOrder::Msb,
         _ => {
             let order = source.format.map_or(BitOrder::Lsb, BitOrder::usual);
-            eprintln!("{}", auto(source.format));
+            log::note!("{}", auto(source.format));
             order
         }
     };

@@ -7,6 +7,7 @@ use crate::{
     key::{Iv, Key, draw},
     key_dir::{Holds, KeyDir, Locked},
     ledger::{GIVEN, Ledger, NoIv, Range, now},
+    log,
     plan::{Cut, KeyMode, Plan},
     size,
 };
@@ -65,7 +66,7 @@ fn sample() -> Result<PathBuf, Error> {
     let path = PathBuf::from(SAMPLE_NAME);
     if !path.exists() {
         fs::write(&path, SAMPLE).map_err(|e| Error::io("write", &path, &e))?;
-        eprintln!("no --in given: wrote {SAMPLE_NAME}");
+        log::note!("no --in given: wrote {SAMPLE_NAME}");
     }
     Ok(path)
 }
@@ -82,9 +83,9 @@ fn default_out(input: &Path, decrypt: bool) -> PathBuf {
 /// The user's key, with a warning where others can see it.
 pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
     if let Some(digits) = &args.key_hex {
-        eprintln!(
-            "warning: a key on the command line is visible to others in process lists and stays in the shell's \
-             history; use --key-file"
+        log::warn(
+            "a key on the command line is visible to others in process lists and stays in the shell's history; use \
+             --key-file",
         );
         return Key::from_hex(digits).map(Some).map_err(|e| Error::Usage(format!("--key-hex: {e}")));
     }

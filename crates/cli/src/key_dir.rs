@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     files::{NewFile, open_to_others},
     ledger::Ledger,
-    share_file,
+    log, share_file,
 };
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -48,7 +48,7 @@ impl KeyDir {
             return Err(Error::io("open the key directory", path, &e));
         }
         if open_to_others(&meta.permissions()) {
-            eprintln!("warning: other users can look into {}; run: chmod 700 {0}", path.display());
+            log::warn(format_args!("other users can look into {}; run: chmod 700 {0}", path.display()));
         }
         Ok(Self { path: path.to_path_buf() })
     }

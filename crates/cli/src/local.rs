@@ -7,6 +7,7 @@ use crate::{
     error::Error,
     files::NewFile,
     job::{self, Files, Job},
+    log,
     owner::{Owner, Streamed},
     plan::KeyMode,
     report::{Report, Run},
@@ -15,11 +16,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_wire::{Identity, SessionId};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{
-    io::{IsTerminal, stderr},
-    path::Path,
-    time::Instant,
-};
+use std::{path::Path, time::Instant};
 
 /// Runs the job.
 pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
@@ -31,9 +28,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     let files = job::files(args)?;
     let key = job::given_key(args)?;
     if args.transport == "tcp-insecure" {
-        eprintln!(
-            "warning: tcp-insecure hides nothing from other programs on this machine; it is for measuring"
-        );
+        log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
     }
     // Both start now, so that a directory that cannot be written shows before the work.
     let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
@@ -47,7 +42,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     bar.finish_and_clear();
     job.written()?;
     let report = Report::new(args, &files, &job, run);
-    eprint!("{}", report.for_people());
+    log::note!("{}", report.for_people().trim_end());
     match (json, &args.json) {
         (Some(json), _) => json.write(report.for_programs()?.as_bytes())?,
         (None, Some(_)) => print!("{}", report.for_programs()?),
@@ -190,7 +185,7 @@ fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
 
 /// A bar for people at a terminal.
 fn progress(bytes: u64) -> ProgressBar {
-    if !stderr().is_terminal() {
+    if !log::shows_progress() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(bytes);

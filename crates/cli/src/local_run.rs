@@ -5,6 +5,7 @@ use crate::{
     crew::{Crew, Event},
     error::Error,
     files::NewFile,
+    log,
     member::arguments,
     member_cmd::{backend, progress},
     run_args::RunArgs,
@@ -21,6 +22,7 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
+use tracing::debug;
 
 /// Runs the job.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
@@ -29,11 +31,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let shape: Shape = args.net.parse().map_err(|e: hushwire_wire::NetError| Error::Usage(e.to_string()))?;
     let job = job(args)?;
     let prepared = Prepared::new(&job)?;
-    prepared.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    prepared.notes.iter().for_each(|note| log::note!("note: {note}"));
     if args.transport == "tcp-insecure" {
-        eprintln!(
-            "warning: tcp-insecure hides nothing from other programs on this machine; it is for measuring"
-        );
+        log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
     }
     let plan = &prepared.plan;
     let inputs = inputs(args, &job, plan)?;
@@ -45,14 +45,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let bar = progress(plan.instances);
     let started = Start { args, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
     let stats = started.run(&bar)?;
+    for (member, stats) in members.iter().zip(&stats) {
+        debug!(
+            member = member.key(),
+            bytes_sent = stats.bytes_sent,
+            bytes_received = stats.bytes_received,
+            rounds = stats.rounds,
+            seconds = stats.seconds,
+            "done"
+        );
+    }
     bar.finish_and_clear();
     let shown = gather(&stats)?;
     if args.json.as_deref() != Some(Path::new("-")) {
         shown.iter().for_each(|(j, digits)| println!("{j}={digits}"));
     }
     let report = report(args, &prepared, backend, shape, &shown, members.into_iter().zip(stats), begun);
-    eprint!("{}", report.for_people(plan));
-    files.iter().for_each(|(name, path)| eprintln!("output {name} is in {}", path.display()));
+    log::note!("{}", report.for_people(plan).trim_end());
+    files.iter().for_each(|(name, path)| log::note!("output {name} is in {}", path.display()));
     run_report::deliver(&report, json, args.json.is_some())
 }
 
@@ -218,7 +228,7 @@ impl Start<'_> {
         loop {
             match crew.next()? {
                 Event::Said(0, FromParty::Progress(done, _)) => bar.set_position(done),
-                Event::Said(_, FromParty::Note(note)) => bar.suspend(|| eprintln!("{note}")),
+                Event::Said(_, FromParty::Note(note)) => bar.suspend(|| log::note!("{note}")),
                 _ => {}
             }
             if let Some(stats) = crew.stats() {

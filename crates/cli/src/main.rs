@@ -4,6 +4,7 @@
 mod args;
 mod bench;
 mod circuit_cmd;
+mod completions;
 mod control;
 mod crew;
 mod error;
@@ -11,10 +12,12 @@ mod files;
 mod job;
 mod key;
 mod key_dir;
+mod keys;
 mod ledger;
 mod local;
 mod local_files;
 mod local_run;
+mod log;
 mod member;
 mod member_cmd;
 mod owner;
@@ -35,7 +38,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     end_on_panic();
     allow_many_files();
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    log::start(&cli.log);
+    let result = match cli.command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Circuit(args) => circuit_cmd::run(&args),
@@ -43,13 +48,15 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
+        Command::Keys(args) => keys::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::AesParty { index } => party::main(index),
         Command::Member { index, .. } => member::main(index),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("error: {e}");
+            log::failed(&e);
             ExitCode::from(e.code())
         }
     }

@@ -4,6 +4,7 @@ use crate::{
     control::peak_memory,
     error::Error,
     files::NewFile,
+    log,
     run_args::MemberArgs,
     run_report::{self, OfMember},
 };
@@ -11,12 +12,8 @@ use hushwire_aes::Backend;
 use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Seat, run};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    io::{IsTerminal, stderr},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
+use tracing::{debug, trace};
 
 /// The tier that was asked for, or the widest.
 pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
@@ -30,7 +27,7 @@ pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
 pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
     let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
-    file.member.warnings.iter().for_each(|w| eprintln!("warning: {w}"));
+    file.member.warnings.iter().for_each(log::warn);
     let me = file.member.me.clone();
     let prepared = prepared(&job)?;
     let seat = Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me))?;
@@ -41,7 +38,7 @@ pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
 pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
     let file = ClientFile::read(&args.config)?;
-    file.0.warnings.iter().for_each(|w| eprintln!("warning: {w}"));
+    file.0.warnings.iter().for_each(log::warn);
     let me = file.0.me.clone();
     let prepared = prepared(&job)?;
     let seat = Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me))?;
@@ -50,7 +47,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
 
 fn prepared(job: &Job) -> Result<Prepared, Error> {
     let prepared = Prepared::new(job)?;
-    prepared.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    prepared.notes.iter().for_each(|note| log::note!("note: {note}"));
     Ok(prepared)
 }
 
@@ -75,23 +72,32 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
     let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
     let (me, transport, tier) = (seat.me.clone(), seat.transport.to_string(), seat.backend.tier().name());
     if transport == "tcp-insecure" {
-        eprintln!("warning: tcp-insecure has no secrecy and no authentication; it is for measuring");
+        log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
     }
     let plan = &prepared.plan;
     let others: Vec<_> = plan.members().into_iter().filter(|m| *m != me).map(|m| m.to_string()).collect();
     if let Some(listener) = &seat.listener {
-        eprintln!("{me} listens on {}", listener.address());
+        log::note!("{me} listens on {}", listener.address());
     }
-    eprintln!("{me} waits for {}", others.join(", "));
+    log::note!("{me} waits for {}", others.join(", "));
     let bar = progress(plan.instances);
-    let outcome = run(prepared, seat, &observer(&bar))?;
+    let begun = Instant::now();
+    debug!(member = me.key(), transport, tier, circuit = plan.circuit, "joining");
+    let outcome = run(prepared, seat, &observer(&bar, begun))?;
     bar.finish_and_clear();
     let digits: BTreeMap<_, _> = outcome.shown.iter().map(|(j, hex)| (j.to_string(), hex.clone())).collect();
     if args.json.as_deref() != Some(Path::new("-")) {
         outcome.shown.iter().for_each(|(j, hex)| println!("{j}={hex}"));
     }
     let stats = &outcome.stats;
-    eprintln!(
+    debug!(
+        bytes_sent = stats.bytes_sent,
+        bytes_received = stats.bytes_received,
+        rounds = stats.rounds,
+        after_seconds = begun.elapsed().as_secs_f64(),
+        "confirmed by all"
+    );
+    log::note!(
         "{me} is done: {} instances of {} in {:.2} s, {} sent",
         plan.instances,
         plan.circuit,
@@ -123,7 +129,7 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
 /// A bar for people at a terminal.
 pub(crate) fn progress(instances: u64) -> ProgressBar {
     // One instance is done or not.
-    if !stderr().is_terminal() || instances == 1 {
+    if !log::shows_progress() || instances == 1 {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(instances);
@@ -132,12 +138,22 @@ pub(crate) fn progress(instances: u64) -> ProgressBar {
     bar
 }
 
-fn observer(bar: &ProgressBar) -> Observer {
+/// Tells a person what happens, and with `-v` when.
+fn observer(bar: &ProgressBar, begun: Instant) -> Observer {
     let bar = bar.clone();
     Arc::new(move |event| match event {
-        Event::Note(note) => bar.suspend(|| eprintln!("{note}")),
-        Event::Connected => bar.suspend(|| eprintln!("all members are connected")),
-        Event::Progress(done, _) => bar.set_position(done),
+        Event::Note(note) => bar.suspend(|| log::note!("{note}")),
+        Event::Connected => bar.suspend(|| {
+            log::note!("all members are connected");
+            debug!(after_seconds = begun.elapsed().as_secs_f64(), "joined");
+        }),
+        Event::Progress(done, of) => {
+            bar.set_position(done);
+            trace!(done, of, after_seconds = begun.elapsed().as_secs_f64(), "computing");
+            if done == of {
+                debug!(instances = of, after_seconds = begun.elapsed().as_secs_f64(), "computed");
+            }
+        }
         _ => {}
     })
 }

@@ -113,6 +113,28 @@ impl NewFile {
         self.put().map_err(|e| self.error(&e))
     }
 
+    /// As [`NewFile::commit`], unless its name is taken by now: false then, and nothing is left.
+    ///
+    /// # Errors
+    /// The disk refused; nothing is left.
+    pub fn commit_new(self) -> Result<bool, JobError> {
+        let put = || -> io::Result<()> {
+            self.file.sync_all()?;
+            match &self.named {
+                Some(named) => fs::hard_link(named, &self.target)?,
+                None => {
+                    let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+                    rustix::fs::linkat(CWD, &own, CWD, &self.target, AtFlags::SYMLINK_FOLLOW)?;
+                }
+            }
+            File::open(&self.dir)?.sync_all()
+        };
+        match put() {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            put => put.map(|()| true).map_err(|e| self.error(&e)),
+        }
+    }
+
     fn put(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
         if self.named.is_none() {
@@ -188,6 +210,8 @@ mod tests {
         begin().write(b"one").unwrap_or_else(|e| panic!("{e}"));
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap_or_else(|e| panic!("{e}"));
         begin().write(b"two").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(fs::read(&path).ok().as_deref(), Some(&b"two"[..]));
+        assert_eq!(begin().commit_new().ok(), Some(false), "a name that is taken stays");
         assert_eq!(fs::read(&path).ok().as_deref(), Some(&b"two"[..]));
         let mode = fs::metadata(&path).map(|m| m.permissions().mode() & 0o777).ok();
         assert_eq!(mode, Some(0o640), "a replaced file keeps its permissions");

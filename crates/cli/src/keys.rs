@@ -1,0 +1,333 @@
+//! `hushwire keys`: a party's certificate and private key, and the pin that its peers know it by.
+
+use crate::{error::Error, files::appended, log};
+use clap::{Args, Subcommand};
+use hushwire_job::NewFile;
+use hushwire_wire::{Identity, Pin, Validity, presented};
+use serde::Serialize;
+use std::{
+    fs::{self, Permissions},
+    io::Read,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: no key file is longer.
+const LONGEST: u64 = 64 << 10;
+/// LOCAL: how long `keys pin HOST:PORT` waits.
+const ASK: Duration = Duration::from_secs(10);
+const DAY: u64 = 86_400;
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire keys init --name party0         a key and its certificate in party0.pem, for a year
+  hushwire keys pin party0.pem             what the others write into their party files
+  hushwire keys show party0.pem            whose it is and how long it holds
+  hushwire keys rotate party0.pem          a new key in its place, before the old one ends";
+
+/// What to do with keys.
+#[derive(Args)]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    command: KeysCommand,
+}
+
+#[derive(Subcommand)]
+enum KeysCommand {
+    /// Make a private key and its certificate, and print the pin.
+    #[command(
+        after_help = "Examples:\n  hushwire keys init --name party0\n  hushwire keys init --out /etc/hushwire/party0.pem --name bank --days 90"
+    )]
+    Init(InitArgs),
+    /// Show whose a key is, how long its certificate holds, and who can read it.
+    #[command(after_help = "Example:\n  hushwire keys show party0.pem")]
+    Show(ShowArgs),
+    /// Print the pin and nothing else: of a file, or of whoever listens at an address.
+    #[command(
+        after_help = "Examples:\n  hushwire keys pin party0.pem\n  hushwire keys pin 10.0.0.2:7000           what is presented there; compare it over another channel"
+    )]
+    Pin(PinArgs),
+    /// Put a new key and certificate in a key's place; the old one stays beside it as FILE.old.
+    #[command(after_help = "Example:\n  hushwire keys rotate party0.pem --days 365")]
+    Rotate(RotateArgs),
+}
+
+#[derive(Args)]
+struct InitArgs {
+    /// The directory to write NAME.pem to
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "out")]
+    dir: PathBuf,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// A label for people; no check reads it
+    #[arg(long, default_value = "party", value_parser = label)]
+    name: String,
+    /// How many days the certificate holds
+    #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    days: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct ShowArgs {
+    /// A file that `keys init` wrote, or the certificate alone
+    file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct PinArgs {
+    /// A file that `keys init` wrote, or the address of a party
+    #[arg(value_name = "FILE or HOST:PORT")]
+    what: String,
+}
+
+#[derive(Args)]
+struct RotateArgs {
+    /// A file that `keys init` wrote
+    file: PathBuf,
+    /// How many days the new certificate holds
+    #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    days: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// It goes into a file name, and into messages.
+fn label(text: &str) -> Result<String, String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if (1..=64).contains(&text.len()) && text.chars().all(good) && !text.starts_with('.') {
+        return Ok(text.to_owned());
+    }
+    Err("write 1 to 64 letters, digits, '-', '_' and '.', and no '.' first".to_owned())
+}
+
+/// Does it.
+pub(crate) fn run(args: &KeysArgs) -> Result<(), Error> {
+    match &args.command {
+        KeysCommand::Init(args) => init(args),
+        KeysCommand::Show(args) => show(args),
+        KeysCommand::Pin(args) => pin(&args.what),
+        KeysCommand::Rotate(args) => rotate(args),
+    }
+}
+
+/// What is known of a key file, for people and programs.
+#[derive(Serialize)]
+struct Described {
+    file: PathBuf,
+    pin: String,
+    name: String,
+    /// Seconds since 1970.
+    not_before: u64,
+    not_after: u64,
+    days_left: u64,
+    holds: bool,
+    /// Whether the private key is in the file.
+    private_key: bool,
+    warnings: Vec<String>,
+}
+
+impl Described {
+    fn new(file: &Path, pem: &str) -> Result<(Self, Validity), Error> {
+        let wrong = |e: hushwire_wire::IdentityError| {
+            let whole = e.to_string();
+            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
+            Error::file("use", file, cause, remedy)
+        };
+        let (pin, validity) = Identity::describe(pem).map_err(wrong)?;
+        let private_key = pem.contains("PRIVATE KEY-----");
+        if private_key {
+            Identity::from_pem(pem).map_err(wrong)?;
+        }
+        let (now, path) = (SystemTime::now(), file.display());
+        let mut warnings = vec![];
+        if !validity.holds_at(now) {
+            let word = if validity.not_before > now {
+                "does not hold yet; set the clock right"
+            } else {
+                "has ended"
+            };
+            warnings.push(format!("the certificate {word}; run `hushwire keys rotate {path}`"));
+        } else if validity.expires_soon(now) {
+            warnings.push(format!("the certificate ends soon; run `hushwire keys rotate {path}`"));
+        }
+        let mode = fs::metadata(file).map_or(0, |meta| meta.permissions().mode());
+        if private_key && mode & 0o077 != 0 {
+            warnings.push(format!("other users can read the private key; run `chmod 600 {path}`"));
+        }
+        let seconds = |t: SystemTime| t.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let described = Self {
+            file: file.to_path_buf(),
+            pin: pin.to_string(),
+            name: Identity::name_in(pem).unwrap_or_default(),
+            not_before: seconds(validity.not_before),
+            not_after: seconds(validity.not_after),
+            days_left: validity.left_at(now).as_secs() / DAY,
+            holds: validity.holds_at(now),
+            private_key,
+            warnings,
+        };
+        Ok((described, validity))
+    }
+}
+
+fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
+    let mut text = Zeroizing::new(String::new());
+    let file = fs::File::open(path).map_err(|e| Error::io("read", path, &e))?;
+    file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData => {
+            Error::file("use", path, "it is not PEM text", "name a file that `hushwire keys init` wrote")
+        }
+        _ => Error::io("read", path, &e),
+    })?;
+    Ok(text)
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Error> {
+    let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
+    println!("{}", serde_json::to_string_pretty(value).map_err(cause)?);
+    Ok(())
+}
+
+fn made(name: &str, days: u32) -> Result<Identity, Error> {
+    let lifetime = Duration::from_secs(u64::from(days) * DAY);
+    Identity::generate_for(name, Validity::lasting(lifetime))
+        .map_err(|e| Error::Internal { doing: "making a key", cause: e.to_string() })
+}
+
+/// Writes a secret that only its owner may read, at once or not at all.
+fn keep(path: &Path, pem: &str) -> Result<NewFile, Error> {
+    let new = NewFile::create(path, 0o600)?;
+    let mut writer = new.writer()?;
+    // One that is replaced would pass on its permissions.
+    writer.set_permissions(Permissions::from_mode(0o600)).map_err(|e| new.error(&e))?;
+    std::io::Write::write_all(&mut writer, pem.as_bytes()).map_err(|e| new.error(&e))?;
+    Ok(new)
+}
+
+fn init(args: &InitArgs) -> Result<(), Error> {
+    let path = args.out.clone().unwrap_or_else(|| args.dir.join(format!("{}.pem", args.name)));
+    let taken = || Error::Refused {
+        what: format!("{} is there already, and a key that is lost cannot be made again", path.display()),
+        remedy: format!(
+            "choose another name, or run `hushwire keys rotate {}` to replace it",
+            path.display()
+        ),
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(taken());
+    }
+    let identity = made(&args.name, args.days)?;
+    let pem = identity.to_pem();
+    if !keep(&path, &pem)?.commit_new()? {
+        return Err(taken());
+    }
+    let (described, validity) = Described::new(&path, &pem)?;
+    if args.json {
+        return print_json(&described);
+    }
+    println!("{}", identity.pin());
+    log::note!(
+        "\nThe key and its certificate are in {path}; the certificate holds {validity}.\n\
+         The key is secret and stays on this machine; the pin is not secret.\n\n\
+         In this member's own file:\n\n  key = {path:?}\n\n\
+         In the others' files, with this member's number and address; a client has `client = \"name\"` and no address:\n\n\
+         \x20 [[peers]]\n\
+         \x20 index = 0\n\
+         \x20 address = \"host:7000\"\n\
+         \x20 pin = \"{pin}\"\n\n\
+         Give them the pin over a channel that nobody can change, as by telephone. Then `hushwire doctor` checks it.",
+        path = path.display().to_string(),
+        pin = identity.pin(),
+    );
+    Ok(())
+}
+
+fn show(args: &ShowArgs) -> Result<(), Error> {
+    let (described, validity) = Described::new(&args.file, &read(&args.file)?)?;
+    if args.json {
+        return print_json(&described);
+    }
+    let Described { pin, name, days_left, private_key, warnings, .. } = described;
+    let held = if private_key { "in this file" } else { "not in this file" };
+    println!("pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}");
+    warnings.iter().for_each(log::warn);
+    Ok(())
+}
+
+fn pin(what: &str) -> Result<(), Error> {
+    let path = Path::new(what);
+    let address =
+        what.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    let pin: Pin = if path.exists() || !address {
+        let text = read(path)?;
+        let (described, _) = Described::new(path, &text)?;
+        described.warnings.iter().for_each(log::warn);
+        described.pin.parse().map_err(|e: hushwire_wire::IdentityError| Error::Internal {
+            doing: "reading a pin",
+            cause: e.to_string(),
+        })?
+    } else {
+        let pin = presented(what, ASK)?;
+        log::warn(format_args!(
+            "this is what {what} shows, whoever that is; compare it with what `hushwire keys pin FILE` prints there, \
+             over another channel, before it goes into a party file"
+        ));
+        pin
+    };
+    println!("{pin}");
+    Ok(())
+}
+
+/// What a rotation changed.
+#[derive(Serialize)]
+struct Rotated<'a> {
+    old_pin: String,
+    old_file: &'a Path,
+    #[serde(flatten)]
+    new: Described,
+}
+
+fn rotate(args: &RotateArgs) -> Result<(), Error> {
+    let path = &args.file;
+    let old_pem = read(path)?;
+    let (old, _) = Described::new(path, &old_pem)?;
+    if !old.private_key {
+        let remedy = "rotate the file that holds the key, at the party that it belongs to";
+        return Err(Error::file("rotate", path, "it holds a certificate without its key", remedy));
+    }
+    let identity = made(&old.name, args.days)?;
+    let (new_pem, old_file) = (identity.to_pem(), appended(path, ".old"));
+    // What is to come stands on the disk before anything changes.
+    let new = keep(path, &new_pem)?;
+    keep(&old_file, &old_pem)?.commit()?;
+    new.commit()?;
+    let (new, validity) = Described::new(path, &new_pem)?;
+    if args.json {
+        return print_json(&Rotated { old_pin: old.pin, old_file: &old_file, new });
+    }
+    println!("old {}\nnew {}", old.pin, new.pin);
+    log::note!(
+        "\n{} holds the new key, until {validity}; the old one is in {}.\n\
+         In the others' files, in this member's [[peers]] table, change\n\n\
+         \x20 pin = \"{}\"\n\nto\n\n\x20 pin = \"{}\"\n\n\
+         From now on this member is refused by whoever has the old pin alone: change all files between two runs. To go\n\
+         back, rename {} to {}.",
+        path.display(),
+        old_file.display(),
+        old.pin,
+        new.pin,
+        old_file.display(),
+        path.display(),
+    );
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! What the command says on stderr beside its results: notes, warnings, errors, and with `-v` what it does.
+//!
+//! In text, notes and errors stand there as they are, for people. In JSON every line is an object, notes and errors
+//! too, for programs. Values, keys and shares are never logged, by nobody.
+
+use crate::error::Error;
+use clap::{ArgAction, Args, ValueEnum};
+use std::{
+    fmt,
+    io::{self, IsTerminal},
+    sync::atomic::{AtomicBool, Ordering},
+};
+use tracing::level_filters::LevelFilter;
+
+/// What every command takes.
+#[derive(Args)]
+#[command(next_help_heading = "Diagnostics")]
+pub(crate) struct LogArgs {
+    /// Say on stderr what is done; twice: in more detail
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(crate) verbose: u8,
+    /// No notes and no progress; warnings, errors and results stay
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// How stderr is written: text for people, json for programs, one object a line
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(crate) log_format: Format,
+}
+
+/// How stderr is written.
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Takes the options, once and first.
+pub(crate) fn start(args: &LogArgs) {
+    QUIET.store(args.quiet, Ordering::Relaxed);
+    let json = args.log_format == Format::Json;
+    JSON.store(json, Ordering::Relaxed);
+    let level = match args.verbose {
+        0 if json && !args.quiet => LevelFilter::INFO,
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let builder = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_max_level(level)
+        .with_target(false)
+        .with_ansi(false);
+    // It fails where one is set already, and nothing sets one before.
+    let _ = if json {
+        tracing::subscriber::set_global_default(builder.json().flatten_event(true).finish())
+    } else {
+        tracing::subscriber::set_global_default(builder.finish())
+    };
+}
+
+fn json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
+/// Whether a bar that moves would help somebody.
+pub(crate) fn shows_progress() -> bool {
+    !QUIET.load(Ordering::Relaxed) && !json() && io::stderr().is_terminal()
+}
+
+/// Says something that a person may want to know; see [`note!`].
+pub(crate) fn say(text: fmt::Arguments<'_>) {
+    if json() {
+        tracing::info!("{text}");
+    } else if !QUIET.load(Ordering::Relaxed) {
+        eprintln!("{text}");
+    }
+}
+
+/// Says something that a person should know.
+pub(crate) fn warn(text: impl fmt::Display) {
+    if json() {
+        tracing::warn!("{text}");
+    } else {
+        eprintln!("warning: {text}");
+    }
+}
+
+/// Says why the command failed.
+pub(crate) fn failed(e: &Error) {
+    if json() {
+        tracing::error!(exit_code = e.code(), "{e}");
+    } else {
+        eprintln!("error: {e}");
+    }
+}
+
+/// `eprintln!` for what `-q` silences.
+macro_rules! note {
+    ($($arg:tt)*) => { $crate::log::say(format_args!($($arg)*)) };
+}
+pub(crate) use note;
