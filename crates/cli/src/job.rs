@@ -9,7 +9,7 @@ use crate::{
     ledger::{GIVEN, Ledger, NoIv, Range, now},
     log,
     plan::{Cut, KeyMode, Plan},
-    size,
+    share_file, size,
 };
 use std::{
     fs::{self, File},
@@ -143,7 +143,8 @@ impl Job {
         if let (Some(dir), false) = (&dir, args.decrypt) {
             check_counters(&ledger, dir, iv, blocks, mode, args.iv_hex.is_some())?;
         }
-        let plan = Plan { job: "aes-128-ctr".into(), iv, bytes, key: mode, key_id, cut };
+        let key_bits = key_bits(args, mode, key.as_ref(), dir.as_ref())?;
+        let plan = Plan { job: format!("aes-{key_bits}-ctr"), iv, bytes, key: mode, key_bits, key_id, cut };
         let records = dir.is_some() && !args.decrypt;
         Ok(Self { plan, key, dir, ledger, lock, out, records })
     }
@@ -217,6 +218,27 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
             "give the key's directory with --key-shares, or the key with --key-file",
         )),
         (false, Holds::Nothing) => Ok(KeyMode::Drawn),
+    }
+}
+
+/// How long the key is: the given or kept one is as long as it is, a drawn one as long as was asked for.
+fn key_bits(
+    args: &AesCtrArgs,
+    mode: KeyMode,
+    key: Option<&Key>,
+    dir: Option<&KeyDir>,
+) -> Result<usize, Error> {
+    let found = match (mode, key, dir) {
+        (KeyMode::Given | KeyMode::Imported, Some(key), _) => Some(key.size()),
+        (KeyMode::Kept, _, Some(dir)) => Some(share_file::key_size(dir.path())),
+        _ => None,
+    };
+    let found = found.map(|size| 8 * size.key_bytes());
+    match (args.key_bits.map(usize::from), found) {
+        (Some(asked), Some(found)) if asked != found => Err(Error::Usage(format!(
+            "--key-bits {asked}: the key has {found} bits; leave the option out, it is for keys that are drawn"
+        ))),
+        (asked, found) => Ok(found.or(asked).unwrap_or(128)),
     }
 }
 

@@ -1,46 +1,63 @@
 //! Keys and initial counters as the user gives them.
 
 use crate::error::Error;
+use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
+use hushwire_rep3::KeySize;
 use serde::{Deserialize, Serialize};
 use std::{fmt, fs::File, io::Read, path::Path};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// An AES-128 key that the user gave. No `Debug`; zeroized when dropped.
+/// An AES key that the user gave. No `Debug`; zeroized when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Key([u8; 16]);
+pub(crate) struct Key(Vec<u8>);
 
 impl Key {
-    /// From 32 hexadecimal digits. The error does not repeat them.
+    /// From 32, 48 or 64 hexadecimal digits. The error does not repeat them.
     pub(crate) fn from_hex(digits: &str) -> Result<Self, String> {
-        let mut key = Key([0; 16]);
-        hex::decode_to_slice(digits.trim(), &mut key.0).map_err(|_| {
-            format!("a key is 32 hexadecimal digits, and these {} characters are not", digits.trim().len())
-        })?;
-        Ok(key)
-    }
-
-    /// From a file of 16 raw bytes, or of 32 hexadecimal digits and a line end.
-    pub(crate) fn from_file(path: &Path) -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new(Vec::with_capacity(64));
-        let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes));
-        read.map_err(|e| Error::io("read the key file", path, &e))?;
-        if let Ok(raw) = <[u8; 16]>::try_from(&bytes[..]) {
-            return Ok(Key(raw));
-        }
-        let digits = std::str::from_utf8(&bytes).ok().filter(|text| text.trim_end().len() == 32);
-        digits.and_then(|text| Self::from_hex(text).ok()).ok_or_else(|| {
-            Error::file(
-                "use the key file",
-                path,
-                "it holds neither 16 raw bytes nor 32 hexadecimal digits",
-                "make one with: openssl rand -hex 16 > FILE",
-            )
+        let digits = digits.trim();
+        let key = hex::decode(digits).ok().map(Key);
+        key.filter(|key| KeySize::of_bytes(key.0.len()).is_some()).ok_or_else(|| {
+            format!("a key is 32, 48 or 64 hexadecimal digits, and these {} characters are not", digits.len())
         })
     }
 
-    /// The key itself.
-    pub(crate) fn bytes(&self) -> &[u8; 16] {
-        &self.0
+    /// From a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line end. Hexadecimal digits
+    /// are never taken for raw bytes: as those they would be a weak key.
+    pub(crate) fn from_file(path: &Path) -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(128));
+        let read = File::open(path).and_then(|file| file.take(128).read_to_end(&mut bytes));
+        read.map_err(|e| Error::io("read the key file", path, &e))?;
+        let digits = std::str::from_utf8(&bytes).ok().map(str::trim_end);
+        if let Some(key) = digits.and_then(|digits| Self::from_hex(digits).ok()) {
+            return Ok(key);
+        }
+        if KeySize::of_bytes(bytes.len()).is_some() {
+            return Ok(Key(bytes.to_vec()));
+        }
+        Err(Error::file(
+            "use the key file",
+            path,
+            "it holds neither 16, 24 or 32 raw bytes nor 32, 48 or 64 hexadecimal digits",
+            "make one with: openssl rand -hex 16 > FILE",
+        ))
+    }
+
+    /// How long it is.
+    pub(crate) fn size(&self) -> KeySize {
+        KeySize::of_bytes(self.0.len()).expect("checked when the key was read")
+    }
+
+    /// Its round keys.
+    pub(crate) fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
+        fn keys<const R: usize>(key: &hushwire_aes::Key<R>) -> Zeroizing<Vec<u8>> {
+            Zeroizing::new(key.round_keys().concat())
+        }
+        let sized = "as many bytes as the size says";
+        match self.size() {
+            KeySize::Aes128 => keys(&Aes128::on(backend, self.0[..].try_into().expect(sized))),
+            KeySize::Aes192 => keys(&Aes192::on(backend, self.0[..].try_into().expect(sized))),
+            KeySize::Aes256 => keys(&Aes256::on(backend, self.0[..].try_into().expect(sized))),
+        }
     }
 }
 
@@ -95,8 +112,11 @@ mod tests {
 
     #[test]
     fn keys_are_read_from_digits() {
-        let key = Key::from_hex("000102030405060708090A0b0c0d0e0f");
-        assert_eq!(key.map(|k| k.bytes()[10..12].to_vec()).ok(), Some(vec![10, 11]));
+        let digits = "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+        for (len, size) in [(32, KeySize::Aes128), (48, KeySize::Aes192), (64, KeySize::Aes256)] {
+            let key = Key::from_hex(&digits[..len]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((key.0[10..12].to_vec(), key.size()), (vec![10, 11], size));
+        }
         for bad in ["", "00", "zz0102030405060708090a0b0c0d0e0f", "000102030405060708090a0b0c0d0e0f00"] {
             let error = Key::from_hex(bad).err().unwrap_or_else(|| panic!("{bad} was taken"));
             assert!(bad.len() < 4 || !error.contains(bad), "the error repeats the key");
@@ -122,7 +142,7 @@ mod tests {
             std::fs::write(&path, &text).unwrap_or_else(|e| panic!("{e}"));
             let key = Key::from_file(&path);
             assert_eq!(key.is_ok(), good, "{text:?}");
-            assert!(key.is_err() || key.is_ok_and(|k| k.bytes()[..] == raw[..]));
+            assert!(key.is_err() || key.is_ok_and(|k| k.0 == raw));
         }
     }
 

@@ -5,12 +5,12 @@ use crate::{
     crew::Event,
     error::Error,
     key::{Key, draw},
-    plan::{KeyMode, Plan},
+    plan::Plan,
     wiring,
 };
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{EXPANDED_BYTES, share, xor_into};
+use hushwire_rep3::{share, xor_into};
 use hushwire_wire::{Channel, Identity, Meter, Net, PartyId, connect};
 use indicatif::ProgressBar;
 use std::{
@@ -27,8 +27,8 @@ use zeroize::Zeroizing;
 pub(crate) const SECRETS_STEP: &str = "seed and key";
 
 /// Bytes of the first message: a seed, and both shares of the round keys when the owner has the key.
-pub(crate) fn secrets_len(key: KeyMode) -> usize {
-    16 + if key.owner_has_it() { 2 * EXPANDED_BYTES } else { 0 }
+pub(crate) fn secrets_len(plan: &Plan) -> usize {
+    16 + if plan.key.owner_has_it() { 2 * plan.size().expanded_bytes() } else { 0 }
 }
 
 /// The share of chunk `c` that a party expands from its seed, in whatever order chunks come.
@@ -127,8 +127,7 @@ fn send_secrets(
 ) -> Result<(), Error> {
     let mut messages = [0, 1, 2].map(|i: usize| Zeroizing::new(seeds[i].expose().to_vec()));
     if let Some(key) = key {
-        let schedule = Aes128::on(backend, key.bytes());
-        let expanded = Zeroizing::new(schedule.round_keys().concat());
+        let expanded = key.expanded(backend);
         let seed = Seed::from_bytes(draw("drawing shares of the key")?);
         let shares = share(&mut Prg::new(backend, &seed, "aes-ctr round keys"), &expanded);
         for (message, share) in messages.iter_mut().zip(&shares) {

@@ -12,8 +12,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares,
-    Workspace, xor_into,
+    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace, xor_into,
 };
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
@@ -194,17 +193,19 @@ impl Party {
         }
         self.step = "key set-up";
         let wrong = |e: ShareError| Error::Internal { doing: "expanding the key", cause: e.to_string() };
-        let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, KeySize::Aes128, shares, 1);
+        let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
         if let Some(expanded) = expanded {
             return keys(&expanded).map(Arc::new).map_err(wrong);
         }
         if plan.chunks() == 0 {
             // Nothing is encrypted, so that nothing need be said.
-            return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map(Arc::new).map_err(wrong);
+            return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()]))
+                .map(Arc::new)
+                .map_err(wrong);
         }
         let key = key.ok_or_else(unexpected)?;
         let cx = session.context(EXPAND_SHARD, 0);
-        let (size, ws) = (KeySize::Aes128, Workspace::default());
+        let ws = Workspace::default();
         let expansion = KeyExpansion::new(self.role, size, sbox, cx, &key, ws).map_err(wrong)?;
         let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
         Ok(Arc::new(lane.run(expansion)?.into_keys().0))

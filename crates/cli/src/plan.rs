@@ -1,7 +1,7 @@
 //! What the three parties and the owner agree on before a run, and how the file is cut.
 
 use crate::{error::Error, key::Iv, size};
-use hushwire_rep3::Sbox;
+use hushwire_rep3::{KeySize, Sbox};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -53,6 +53,8 @@ pub(crate) struct Plan {
     /// The length of the file.
     pub(crate) bytes: u64,
     pub(crate) key: KeyMode,
+    /// 128, 192 or 256.
+    pub(crate) key_bits: usize,
     /// The key's name where it is kept, as hexadecimal digits.
     pub(crate) key_id: Option<String>,
     pub(crate) cut: Cut,
@@ -79,6 +81,11 @@ impl Plan {
         let params = serde_json::to_vec(&self.cut)
             .map_err(|e| Error::Internal { doing: "digesting the plan", cause: e.to_string() })?;
         Ok((*blake3::hash(&text(self)?).as_bytes(), *blake3::hash(&params).as_bytes()))
+    }
+
+    /// How long the key is.
+    pub(crate) fn size(&self) -> KeySize {
+        KeySize::of_bytes(self.key_bits / 8).unwrap_or_default()
     }
 
     /// 16-byte blocks, the broken last one included.
@@ -191,7 +198,15 @@ mod tests {
 
     fn plan(bytes: u64, threads: u16, memory: u64) -> Plan {
         let cut = Cut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e}"));
-        Plan { job: "test".into(), iv: Iv(u128::MAX - 5), bytes, key: KeyMode::Given, key_id: None, cut }
+        Plan {
+            job: "test".into(),
+            iv: Iv(u128::MAX - 5),
+            bytes,
+            key: KeyMode::Given,
+            key_bits: 128,
+            key_id: None,
+            cut,
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
     size,
 };
 use hushwire_aes::Backend;
-use hushwire_rep3::{KeySize, Sbox, zero_words};
+use hushwire_rep3::{Sbox, zero_words};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -204,7 +204,7 @@ impl Limit {
         let chunk = plan.cut.chunk_blocks as usize;
         // Two calls for each word of a zero-share, at each of three parties.
         let sbox: Sbox = plan.cut.sbox.parse().unwrap_or(Sbox::Tower);
-        let calls = zero_words(KeySize::Aes128, sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
+        let calls = zero_words(plan.size(), sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
         let value = one_core * cores as f64 / calls;
         Self {
             name: "PRF bound",

@@ -58,6 +58,24 @@ fn a_drawn_key_is_kept_and_taken_up_again() {
 }
 
 #[test]
+fn a_longer_key_is_drawn_kept_and_imported() {
+    let place = place(5000);
+    for bits in [192, 256] {
+        let keys = format!("--key-shares k{bits}");
+        place.good(&format!("--in a --key-bits {bits} {keys}"));
+        assert_eq!(place.get(&format!("k{bits}/party-2.share")).len(), 64 + 2 * bits / 8);
+        // The kept key says how long it is.
+        place.good(&format!("--decrypt --in a.enc {keys}"));
+        assert!(place.get("a.dec") == place.get("a"));
+        place.bad(&format!("--in a --key-bits 128 {keys}"), 2, &["--key-bits", &bits.to_string()]);
+    }
+    let digits = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    place.good(&format!("--in a --key-hex {digits} --key-shares given"));
+    place.good("--decrypt --in a.enc --key-shares given");
+    assert!(place.get("a.dec") == place.get("a"));
+}
+
+#[test]
 fn a_drawn_key_is_one_key_for_every_counter() {
     let place = place(100);
     place.good(&format!("--in a --iv-hex {IV} --key-shares k"));

@@ -9,15 +9,19 @@ const PLAIN: &str = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 /// Encrypts `len` bytes and compares, then decrypts and compares.
 fn check(place: &Place, len: usize, iv: &str, options: &str) {
+    check_key(place, KEY, len, iv, options);
+}
+
+fn check_key(place: &Place, key: &str, len: usize, iv: &str, options: &str) {
     let name = format!("in-{len}");
     let data = bytes(len, len as u64 + 1);
     place.put(&name, &data);
-    place.put("key", KEY.as_bytes());
+    place.put("key", key.as_bytes());
     let common = format!("--key-file key --iv-hex {iv} {options}");
     place.good(&format!("--in {name} {common}"));
     let sealed = place.get(&format!("{name}.enc"));
     assert_eq!(sealed.len(), len, "{options}");
-    if let Some(theirs) = place.openssl(&name, KEY, iv) {
+    if let Some(theirs) = place.openssl(&name, key, iv) {
         assert!(sealed == theirs, "{len} bytes with {iv} {options}: not what openssl writes");
     }
     assert!(len < 8 || sealed != data);
@@ -37,9 +41,20 @@ fn every_size() {
 #[test]
 fn every_s_box_wrapping() {
     let place = Place::new();
-    for sbox in ["tower", "gf256", "bp32"] {
+    for sbox in ["tower", "gf256", "bp32", "depth4", "lut256"] {
         for len in [1, 131_072 + 5] {
             check(&place, len, WRAPS, &format!("--sbox {sbox}"));
+        }
+    }
+}
+
+#[test]
+fn longer_keys() {
+    let place = Place::new();
+    let digits = [KEY, KEY].concat();
+    for len in [48, 64] {
+        for sbox in ["tower", "depth4"] {
+            check_key(&place, &digits[..len], 40_001, WRAPS, &format!("--sbox {sbox}"));
         }
     }
 }

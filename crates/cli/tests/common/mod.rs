@@ -92,10 +92,11 @@ impl Place {
         ran
     }
 
-    /// What `openssl enc -aes-128-ctr` makes of a file; `None` when there is no openssl.
+    /// What `openssl enc` makes of a file with AES in counter mode; `None` when there is no openssl.
     pub(crate) fn openssl(&self, name: &str, key: &str, iv: &str) -> Option<Vec<u8>> {
         let mut command = Command::new("openssl");
-        command.args(["enc", "-aes-128-ctr", "-K", key, "-iv", iv, "-in"]).arg(self.at(name));
+        let cipher = format!("-aes-{}-ctr", 4 * key.len());
+        command.args(["enc", &cipher, "-K", key, "-iv", iv, "-in"]).arg(self.at(name));
         match command.output() {
             Ok(output) if output.status.success() => Some(output.stdout),
             Ok(output) => panic!("openssl: {}", String::from_utf8_lossy(&output.stderr)),
