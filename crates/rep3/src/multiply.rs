@@ -2,7 +2,6 @@
 
 use crate::field::{HIGH, LOW, Nibble};
 use crate::kernels::{LONGEST, cross, linear2};
-use crate::layers::{load_part, store_part};
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
@@ -79,29 +78,31 @@ struct Bits<'a> {
     message: &'a mut [u8],
 }
 
-impl Bits<'_> {
-    #[inline(always)]
-    fn vectors<L: Lanes>(&mut self, l: L, at: usize, len: usize) {
-        let (x, x_next) = (load_part(l, &self.x[0][at..]), load_part(l, &self.x[1][at..]));
-        let (y, y_next) = (load_part(l, &self.y[0][at..]), load_part(l, &self.y[1][at..]));
-        let z = l.xor(l.and(x, l.xor(y, y_next)), l.and(x_next, y));
-        let message = &mut self.message[at..at + len];
-        let masked = l.xor(load_part(l, message), z);
-        store_part(l, masked, message);
-    }
-}
+/// 64 bytes: a multiple of every vector.
+const LINE: usize = 64;
 
 impl Kernel for Bits<'_> {
     type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(mut self, l: L) {
-        let (len, mut at) = (self.message.len(), 0);
-        while len - at >= L::BYTES {
-            self.vectors(l, at, L::BYTES);
-            at += L::BYTES;
+    fn run<L: Lanes>(self, l: L) {
+        let (message, tail) = self.message.as_chunks_mut::<LINE>();
+        let [x, x_next] = [self.x[0].as_chunks::<LINE>().0, self.x[1].as_chunks::<LINE>().0];
+        let [y, y_next] = [self.y[0].as_chunks::<LINE>().0, self.y[1].as_chunks::<LINE>().0];
+        let n = message.len();
+        let (x, x_next, y, y_next) = (&x[..n], &x_next[..n], &y[..n], &y_next[..n]);
+        for i in 0..n {
+            for at in (0..LINE).step_by(L::BYTES) {
+                let (a, a_next) = (l.load(&x[i][at..]), l.load(&x_next[i][at..]));
+                let (b, b_next) = (l.load(&y[i][at..]), l.load(&y_next[i][at..]));
+                let z = l.xor(l.and(a, l.xor(b, b_next)), l.and(a_next, b));
+                let masked = l.xor(l.load(&message[i][at..]), z);
+                l.store(masked, &mut message[i][at..]);
+            }
         }
-        if at < len {
-            self.vectors(l, at, len - at);
+        let from = LINE * n;
+        for (i, m) in tail.iter_mut().enumerate() {
+            let ([x, x_next], [y, y_next]) = (self.x.map(|s| s[from + i]), self.y.map(|s| s[from + i]));
+            *m ^= (x & (y ^ y_next)) ^ (x_next & y);
         }
     }
 }
