@@ -114,7 +114,7 @@ impl Point {
         let tower = sbox == Sbox::Tower && key == PreExpanded;
         let plain = transport == Transport::TcpInsecure;
         if net == Shape::lan() {
-            return tower && blocks == 100_000 && threads == least_threads;
+            return tower && blocks == 100_000;
         }
         let tls = transport == Transport::TcpTls;
         if net == Shape::wan() {

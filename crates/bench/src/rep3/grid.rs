@@ -95,8 +95,9 @@ pub(crate) struct Cut {
     pub(crate) lanes: usize,
 }
 
-/// ANDs of a repetition, at least.
+/// ANDs of a repetition, at least; over a modelled network so many that its delay at the end does not count.
 const LEAST_ANDS: u64 = 10_000_000;
+const FAR_SECONDS: f64 = 0.02;
 /// Bits of a message of products: in lockstep all three parties' vectors stay in a second cache of 1 MiB; over a link,
 /// long enough for sockets and TLS.
 const LOCKSTEP_BITS: usize = 1 << 17;
@@ -123,7 +124,8 @@ impl Cut {
             false => LINK_LANES,
         };
         let at_once = job.ands(instances) * (lanes * point.threads) as u64;
-        let batches = LEAST_ANDS.div_ceil(at_once) as usize * lanes;
+        let far = point.net.bits_per_second.map_or(0.0, |rate| rate as f64 * FAR_SECONDS);
+        let batches = LEAST_ANDS.max(far as u64).div_ceil(at_once) as usize * lanes;
         Self { instances, batches, threads: point.threads, lanes }
     }
 
