@@ -1,7 +1,8 @@
 //! The command line.
 
 use crate::{
-    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, keys, local_files, log::LogArgs, run_args, size,
+    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs,
+    run_args, size,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -60,6 +61,9 @@ pub(crate) enum Command {
     /// Make, show and replace a party's key; print the pin that its peers know it by.
     #[command(arg_required_else_help = true, after_help = keys::HELP)]
     Keys(keys::KeysArgs),
+    /// Check this host and its peers before a run: addresses, pins, releases, clocks, round trips, rates.
+    #[command(arg_required_else_help = true, after_help = doctor::HELP)]
+    Doctor(doctor::DoctorArgs),
     /// Print the script with which a shell completes this command line.
     #[command(arg_required_else_help = true, after_help = completions::HELP)]
     Completions(completions::CompletionsArgs),
@@ -81,7 +85,7 @@ pub(crate) enum Command {
 
 #[derive(Subcommand)]
 pub(crate) enum LocalJob {
-    /// Encrypt or decrypt a file with AES-128 in counter mode under a key that no party holds.
+    /// Encrypt or decrypt a file with AES in counter mode under a key that no party holds.
     AesCtr(Box<AesCtrArgs>),
     /// Compute a circuit, or a job file, on inputs that no party sees.
     Run(Box<run_args::RunArgs>),
@@ -96,6 +100,7 @@ Examples:
   hushwire local aes-ctr --decrypt --in a.txt.enc    a.txt.dec, under that key
   hushwire local aes-ctr --in a.txt --key-file k --iv-hex 000102030405060708090a0b0c0d0e0f
                                                      what `openssl enc -aes-128-ctr -K .. -iv ..` writes
+  hushwire local aes-ctr --in a.txt --key-bits 256  the same under a fresh key of AES-256
   hushwire local aes-ctr --in b.txt --key-shares a.txt.enc.keys
                                                      a second file under the first one's key
 
@@ -109,7 +114,7 @@ per block for their randomness.
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
 5 refused because it would not be safe.";
 
-/// Encrypt or decrypt a file with AES-128 in counter mode. The file is shared to three party processes on this
+/// Encrypt or decrypt a file with AES in counter mode. The file is shared to three party processes on this
 /// machine; none of them sees it, or the key. The output equals that of openssl.
 #[derive(Args)]
 #[command(after_help = AES_CTR_HELP)]
@@ -123,16 +128,19 @@ pub(crate) struct AesCtrArgs {
     /// Decrypt: find the counter in the key directory, and record nothing
     #[arg(long)]
     pub(crate) decrypt: bool,
-    /// The key as 32 hexadecimal digits; other users see it in process lists, so prefer --key-file
+    /// The key as 32, 48 or 64 hexadecimal digits; other users see it in process lists, so prefer --key-file
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     pub(crate) key_hex: Option<String>,
-    /// A file with the key: 16 bytes, or 32 hexadecimal digits
+    /// A file with the key: 16, 24 or 32 bytes, or twice as many hexadecimal digits
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
     /// The directory of the key's shares and its ledger: drawn on first use, taken up again later; with a key given,
     /// that one is imported [default: OUT.keys; with --decrypt IN.keys]
     #[arg(long, value_name = "DIR")]
     pub(crate) key_shares: Option<PathBuf>,
+    /// How long a key that is drawn shall be: AES-128, AES-192 or AES-256 [default: 128]
+    #[arg(long, value_name = "BITS", value_parser = key_bits)]
+    pub(crate) key_bits: Option<u16>,
     /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
     #[arg(long, value_name = "HEX")]
     pub(crate) iv_hex: Option<String>,
@@ -155,6 +163,14 @@ pub(crate) struct AesCtrArgs {
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     pub(crate) aes_backend: Option<String>,
+}
+
+/// 128, 192 or 256.
+fn key_bits(text: &str) -> Result<u16, String> {
+    text.parse()
+        .ok()
+        .filter(|bits| [128, 192, 256].contains(bits))
+        .ok_or_else(|| "128, 192 or 256".to_owned())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod circuit_cmd;
 mod completions;
 mod control;
 mod crew;
+mod doctor;
 mod error;
 mod files;
 mod job;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Keys(args) => keys::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::AesParty { index } => party::main(index),
         Command::Member { index, .. } => member::main(index),

@@ -132,10 +132,10 @@ fn every_shell_has_its_completions() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = good(&place, &format!("completions {shell}")).out;
-        for word in ["local", "aes-ctr", "rotate", "log-format"] {
+        for word in ["local", "aes-ctr", "doctor", "rotate", "log-format"] {
             assert!(script.contains(word), "{shell}: no {word}");
         }
-        assert!(!script.contains("__party"), "{shell}: what nobody types");
+        assert!(!script.contains("__member"), "{shell}: what nobody types");
     }
     for shell in ["bash", "zsh", "fish"] {
         place.put("script", good(&place, &format!("completions {shell}")).out.as_bytes());

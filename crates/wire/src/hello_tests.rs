@@ -80,6 +80,16 @@ fn each_bad_field_is_named() {
     assert_eq!(spoilt(127, 1), Err(BadHello::Field("reserved")));
 }
 
+#[test]
+fn who_only_looks_shows_in_every_version() {
+    let mut bytes = Hello { session: SessionId::PROBE, ..hello() }.encode();
+    assert!(Hello::is_probe(&bytes) && !Hello::is_probe(&hello().encode()));
+    bytes[9] = 1;
+    assert!(Hello::is_probe(&bytes) && Hello::decode(&bytes).is_err());
+    bytes[0] = b'H';
+    assert!(!Hello::is_probe(&bytes));
+}
+
 proptest! {
     #[test]
     fn decode_never_panics_and_is_exact(

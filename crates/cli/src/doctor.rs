@@ -1,0 +1,135 @@
+//! `hushwire doctor`: looks at this host and at every peer before a run does.
+//!
+//! Each doctor dials every peer that has an address and answers whoever dials it, so that both ways are tried. Looks go
+//! peer by peer: one that is missing spoils nothing for the others, and a party that waits for a run waits on.
+
+mod own;
+mod peers;
+mod report;
+mod verdicts;
+
+use crate::{error::Error, error::Failure, files::NewFile, log};
+use clap::Args;
+use hushwire_job::{ClientFile, Member, MemberFile, PartyFile};
+use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
+use report::{Check, Report, Verdict};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire doctor --config party0.toml               on every host at about the same time
+  hushwire doctor --config party0.toml --json -      for programs
+
+It checks this host (key, certificate, port, open files, CPU) and each peer of the file: address, pin, certificate,
+release, clock, round trip, and the rate both ways. Peers that run it as well are measured. Of a peer that waits in
+`hushwire party` it checks what shows from outside; that run is not disturbed.
+
+Exit codes: 0 nothing failed, 2 wrong command line, 3 a check failed, 4 a file could not be used.";
+
+/// Checks this host and its peers before a run.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// The party file, or the client file
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// How long to wait for peers that are not there yet
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=3600))]
+    seconds: u16,
+    /// Write a report for programs to FILE; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What all checks need to know.
+pub(crate) struct Patient {
+    config: PathBuf,
+    file: MemberFile,
+    /// Where it listens, as its file says.
+    listen: Option<String>,
+    listener: Option<Listener>,
+    identity: Identity,
+    wait: Duration,
+}
+
+impl Patient {
+    fn number(&self, member: &Member) -> PartyId {
+        match member {
+            Member::Party(index) => PartyId(*index),
+            // Only jobs number clients: here the file's order does, and nobody compares.
+            Member::Client(_) => {
+                let clients =
+                    self.file.peers.iter().map(|p| &p.member).filter(|m| matches!(m, Member::Client(_)));
+                let at = clients.take_while(|m| *m != member).count();
+                PartyId(
+                    PartyId::FIRST_CLIENT.saturating_add(1).saturating_add(u8::try_from(at).unwrap_or(125)),
+                )
+            }
+        }
+    }
+
+    fn peers(&self) -> Vec<(&Member, PeerConfig)> {
+        let peers = self.file.peers.iter();
+        let config = |member, address: &Option<String>, pin: Pin| PeerConfig {
+            id: self.number(member),
+            address: address.clone(),
+            pin,
+        };
+        peers.map(|p| (&p.member, config(&p.member, &p.address, p.pin))).collect()
+    }
+}
+
+/// Reads a party's or a client's file.
+fn read(path: &Path) -> Result<(Option<String>, MemberFile), Error> {
+    let party = match PartyFile::read(path) {
+        Ok(PartyFile { listen, member }) => return Ok((Some(listen), member)),
+        Err(e) => e,
+    };
+    let client = match ClientFile::read(path) {
+        Ok(ClientFile(member)) => return Ok((None, member)),
+        Err(e) => e,
+    };
+    // Clients have a name at the top, parties have not.
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut top = text.lines().map(str::trim_start).take_while(|line| !line.starts_with('['));
+    let named =
+        top.any(|line| line.strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with('=')));
+    Err(if named { client } else { party }.into())
+}
+
+/// Examines, prints, and says with its exit code whether something failed.
+pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
+    let (listen, file) = read(&args.config)?;
+    let identity = file.identity()?;
+    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
+    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let (config, wait) = (args.config.clone(), Duration::from_secs(args.seconds.into()));
+    let mut patient = Patient { config, file, listen, listener: None, identity, wait };
+    let mut checks = own::checks(&mut patient);
+    log::note!("{} looks at its peers; run `hushwire doctor` there as well", patient.file.me);
+    checks.extend(peers::checks(&patient)?);
+    let report = Report::new(&patient, checks);
+    match (json, &args.json) {
+        (Some(json), _) => {
+            json.write(report.for_programs()?.as_bytes())?;
+            print!("{}", report.for_people());
+        }
+        (None, Some(_)) => println!("{}", report.for_programs()?),
+        (None, None) => print!("{}", report.for_people()),
+    }
+    match report.checks.iter().find(|check| check.verdict == Verdict::Fail) {
+        None => Ok(()),
+        Some(Check { subject, check, found, remedy, .. }) => Err(Error::Party(Failure {
+            party: 0,
+            who: subject.clone(),
+            step: format!("the check of {check}"),
+            cause: found.clone(),
+            remedy: remedy.clone().unwrap_or_else(|| "see the table".to_owned()),
+            code: 3,
+            consequence: false,
+        })),
+    }
+}

@@ -1,0 +1,117 @@
+//! What a run needs of this host.
+
+use super::{Patient, report::Check};
+use hushwire_aes::Backend;
+use hushwire_bench::Machine;
+use hushwire_wire::{Listener, NetError, TransportKind, Validity};
+use rustix::process::{Resource, getrlimit};
+use std::{io, time::SystemTime};
+
+/// LOCAL: files that a process has open beside its links.
+const OTHER_FILES: u64 = 64;
+/// LOCAL: lanes that runs of 16 threads with two batches in flight take.
+const MANY_LANES: u64 = 33;
+
+/// Looks at this host; what is wrong with the port is no reason to stop.
+pub(super) fn checks(patient: &mut Patient) -> Vec<Check> {
+    let mut checks = vec![key(patient), certificate(patient), transport(patient)];
+    if let Some(listen) = patient.listen.clone() {
+        let bound = Listener::bind(&listen);
+        checks.push(port(&listen, bound.as_ref().map(|_| ())));
+        patient.listener = bound.ok();
+    }
+    checks.extend([open_files(patient), machine()]);
+    let me = format!("{}, this host", patient.file.me);
+    checks.into_iter().map(|check| check.of(&me)).collect()
+}
+
+fn key(patient: &Patient) -> Check {
+    let path = patient.file.key.display();
+    match patient.file.warnings.as_slice() {
+        [] => Check::ok("key", format!("{path}, for its owner's eyes only, {}", patient.identity.pin())),
+        warnings => {
+            let (found, remedies): (Vec<_>, Vec<_>) =
+                warnings.iter().map(|w| w.rsplit_once("; ").unwrap_or((w, "see above"))).unzip();
+            Check::warn("key", found.join(", "), remedies.join(", "))
+        }
+    }
+}
+
+/// Of this party or of a peer.
+pub(super) fn dates(validity: Validity, remedy: &str) -> Check {
+    let (now, check) = (SystemTime::now(), "certificate");
+    let days = validity.left_at(now).as_secs() / 86_400;
+    let found = format!("holds {validity}, {days} days left");
+    match () {
+        () if !validity.holds_at(now) => Check::fail(
+            check,
+            format!("holds {validity}, and not today"),
+            format!("{remedy}; or set the clock right"),
+        ),
+        () if validity.expires_soon(now) => Check::warn(check, found, remedy),
+        () => Check::ok(check, found).value(days as f64, "days"),
+    }
+}
+
+fn certificate(patient: &Patient) -> Check {
+    let remedy =
+        format!("run `hushwire keys rotate {}` and give the others the new pin", patient.file.key.display());
+    dates(patient.identity.validity(), &remedy)
+}
+
+fn transport(patient: &Patient) -> Check {
+    let kind = patient.file.transport;
+    match kind {
+        TransportKind::TcpTls => Check::ok("transport", "tcp-tls: TLS 1.3, both sides known by their pins"),
+        TransportKind::TcpInsecure => Check::warn(
+            "transport",
+            "tcp-insecure: everybody between the hosts reads and changes everything",
+            "use tcp-tls for data that matters",
+        ),
+        local => {
+            Check::ok("transport", format!("{local}: processes of one user on this host, who need no pins"))
+        }
+    }
+}
+
+fn port(listen: &str, bound: Result<(), &NetError>) -> Check {
+    match bound {
+        Ok(()) => Check::ok("port", format!("{listen} can be had")),
+        Err(NetError::Listen { source, .. }) if source.kind() == io::ErrorKind::AddrInUse => Check::warn(
+            "port",
+            format!("{listen} is held by another process, so that peers could not be answered here"),
+            "end the run or the doctor that holds it (`ss -ltnp` names it) to be measured by the others",
+        ),
+        Err(e) => {
+            let whole = e.to_string();
+            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "correct `listen`"));
+            Check::fail("port", cause, remedy)
+        }
+    }
+}
+
+fn open_files(patient: &Patient) -> Check {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let links = 2 * patient.file.peers.len().max(1) as u64;
+    // One lane watches over the session.
+    let lanes = (limit.saturating_sub(OTHER_FILES) / links).saturating_sub(1).min(u64::from(u16::MAX) - 1);
+    let found = format!("{limit} may be open: room for {lanes} lanes with each peer");
+    if lanes < MANY_LANES {
+        let remedy = "raise the hard limit (`ulimit -Hn`, LimitNOFILE= of systemd), or run few threads";
+        return Check::warn("open files", found, remedy);
+    }
+    Check::ok("open files", found).value(limit as f64, "files")
+}
+
+fn machine() -> Check {
+    let (machine, tier) = (Machine::this(), Backend::best().tier().name());
+    let cores = machine.usable_cores.unwrap_or(1);
+    let memory =
+        machine.memory_bytes.map_or_else(String::new, |bytes| format!(", {}", crate::size::show(bytes)));
+    let found = format!("{cores} cores{memory}, AES with {tier}, {}", machine.cpu.unwrap_or(machine.arch));
+    if tier == "portable" {
+        let remedy = "use a CPU with AES instructions, or let the virtual machine see them";
+        return Check::warn("machine", found, remedy);
+    }
+    Check::ok("machine", found).value(cores as f64, "cores")
+}

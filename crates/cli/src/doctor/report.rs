@@ -1,0 +1,125 @@
+//! What the checks found, as a table for people and as JSON for programs.
+
+use super::Patient;
+use crate::error::Error;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// How a check ended.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    Ok,
+    /// It works, and should not stay so.
+    Warn,
+    Fail,
+    /// It could not be looked at.
+    Skipped,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Check {
+    /// `party 1`; who is meant.
+    pub(crate) subject: String,
+    pub(crate) check: &'static str,
+    pub(crate) verdict: Verdict,
+    pub(crate) found: String,
+    /// A measured number, in the unit that its name ends in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remedy: Option<String>,
+}
+
+impl Check {
+    fn new(verdict: Verdict, check: &'static str, found: String, remedy: Option<String>) -> Self {
+        Self { subject: String::new(), check, verdict, found, value: None, unit: None, remedy }
+    }
+
+    pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
+        Self::new(Verdict::Ok, check, found.into(), None)
+    }
+
+    pub(crate) fn skipped(check: &'static str, found: impl Into<String>) -> Self {
+        Self::new(Verdict::Skipped, check, found.into(), None)
+    }
+
+    pub(crate) fn warn(check: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(Verdict::Warn, check, found.into(), Some(remedy.into()))
+    }
+
+    pub(crate) fn fail(check: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(Verdict::Fail, check, found.into(), Some(remedy.into()))
+    }
+
+    pub(crate) fn value(self, value: f64, unit: &'static str) -> Self {
+        Self { value: Some(value), unit: Some(unit), ..self }
+    }
+
+    pub(crate) fn of(self, subject: &str) -> Self {
+        Self { subject: subject.to_owned(), ..self }
+    }
+}
+
+/// Everything that was found.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    command: &'static str,
+    version: &'static str,
+    member: String,
+    pin: String,
+    transport: String,
+    /// Nothing failed.
+    ok: bool,
+    pub(crate) checks: Vec<Check>,
+}
+
+impl Report {
+    pub(crate) fn new(patient: &Patient, checks: Vec<Check>) -> Self {
+        Self {
+            command: "doctor",
+            version: env!("CARGO_PKG_VERSION"),
+            member: patient.file.me.key(),
+            pin: patient.identity.pin().to_string(),
+            transport: patient.file.transport.to_string(),
+            ok: checks.iter().all(|check| check.verdict != Verdict::Fail),
+            checks,
+        }
+    }
+
+    /// One object.
+    pub(crate) fn for_programs(&self) -> Result<String, Error> {
+        let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
+        serde_json::to_string_pretty(self).map_err(cause)
+    }
+
+    /// A table by subject, then what to do.
+    pub(crate) fn for_people(&self) -> String {
+        let mut text = String::new();
+        let mut subject = "";
+        for check in &self.checks {
+            if check.subject != subject {
+                subject = &check.subject;
+                let _ = writeln!(text, "{subject}");
+            }
+            let mark = match check.verdict {
+                Verdict::Ok => "ok",
+                Verdict::Warn => "warn",
+                Verdict::Fail => "FAIL",
+                Verdict::Skipped => "-",
+            };
+            let _ = writeln!(text, "  {mark:4}  {:13} {}", check.check, check.found);
+        }
+        let todo: Vec<_> = self.checks.iter().filter_map(|c| c.remedy.as_ref().map(|r| (c, r))).collect();
+        if !todo.is_empty() {
+            let _ = writeln!(text, "to do");
+        }
+        for (i, (Check { subject, check, .. }, remedy)) in todo.into_iter().enumerate() {
+            let _ = writeln!(text, "  {}. {subject}, {check}: {remedy}", i + 1);
+        }
+        text
+    }
+}

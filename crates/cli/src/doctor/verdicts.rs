@@ -1,0 +1,102 @@
+//! What an error of a look at a peer means, and what to do about it.
+
+use super::{Patient, report::Check};
+use hushwire_wire::{NetError, PeerConfig};
+use std::{io, net::ToSocketAddrs, time::Duration};
+
+/// Why a peer could not be looked at, and how far one came.
+pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
+    let whole = e.to_string();
+    let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "run the doctor there as well"));
+    let reached = || Check::ok("reachable", "somebody answers");
+    let refused =
+        matches!(e, NetError::Tls { source, .. } if format!("{source}").contains("received fatal alert"));
+    match e {
+        NetError::Io { source, step, .. } if step == "connect" => {
+            vec![unreachable(address, source, patient.wait)]
+        }
+        NetError::Connect { cause, .. } => {
+            vec![Check::fail(
+                "reachable",
+                format!("{address}: {cause}"),
+                "see that the peer runs and that the address is right",
+            )]
+        }
+        NetError::Io { source, .. } if source.kind() == io::ErrorKind::TimedOut => vec![Check::fail(
+            "reachable",
+            format!("{address} takes connections and says nothing"),
+            "it may be in the middle of a run: look again after it, or see what listens there",
+        )],
+        NetError::UnknownPeer { presented, .. } => vec![reached(), wrong_pin(patient, peer, presented)],
+        NetError::Expired { .. } => vec![reached(), Check::fail("certificate", cause, remedy)],
+        NetError::HandshakeMismatch { field: "wire version", ours, theirs, .. } => vec![
+            reached(),
+            Check::fail(
+                "version",
+                format!("it speaks wire version {theirs}, we speak {ours}"),
+                "install the same release on both hosts",
+            ),
+        ],
+        NetError::HandshakeMismatch { .. } => {
+            vec![
+                reached(),
+                Check::fail("version", cause, "give both members the right numbers and one transport"),
+            ]
+        }
+        _ if refused => vec![
+            reached(),
+            Check::fail(
+                "pin",
+                format!("it refuses our certificate, {}", patient.identity.pin()),
+                format!("put pin = \"{}\" for {} into its file", patient.identity.pin(), patient.file.me),
+            ),
+        ],
+        NetError::Closed { .. } => vec![Check::fail(
+            "reachable",
+            format!("{address} closes connections before a word"),
+            "see that a doctor or a party of the same transport listens there",
+        )],
+        _ => vec![reached(), Check::fail("version", cause, remedy)],
+    }
+}
+
+/// Somebody else, or somebody with another key.
+pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Check {
+    let file = patient.config.display();
+    Check::fail(
+        "pin",
+        format!("it shows {shown}, and {file} lists {}", peer.pin),
+        format!(
+            "ask there for what `hushwire keys pin` prints, over another channel; if it is the first, correct \
+             `pin` in {file}, else somebody else answers at this address"
+        ),
+    )
+}
+
+/// What is wrong with an address that no waiting repairs.
+pub(super) fn unresolved(address: &str) -> Option<Check> {
+    if address.starts_with("unix:") {
+        return None;
+    }
+    let cause = match address.to_socket_addrs() {
+        Ok(found) if found.len() > 0 => return None,
+        Ok(_) => "the name has no address".to_owned(),
+        Err(e) => e.to_string(),
+    };
+    let remedy = "correct `address` in this file, or ask your name server's keeper";
+    Some(Check::fail("reachable", format!("{address} does not resolve: {cause}"), remedy))
+}
+
+fn unreachable(address: &str, source: &io::Error, waited: Duration) -> Check {
+    let (found, remedy) = match source.kind() {
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => (
+            "nobody listens there",
+            "start `hushwire doctor` there, or the party; if one runs, compare its `listen` with this address",
+        ),
+        io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            ("nothing comes back", "see that the host is up, its address right, and no firewall between")
+        }
+        _ => ("it cannot be dialled", "see the network between the hosts"),
+    };
+    Check::fail("reachable", format!("{address}: {found} within {waited:?} ({source})"), remedy)
+}
