@@ -30,9 +30,10 @@ pub struct Layer {
 
 /// A circuit in AND-depth order.
 ///
-/// The order is canonical (AGREEMENT): a gate's layer is its AND-depth, and within a layer gates keep the order of the
-/// [`Circuit`]. Gates that no output needs are left out, copies and constants vanish into slots. Slots hold live wires
-/// only, the lowest free one first.
+/// The order is canonical (AGREEMENT): there are as many layers as the AND-depth asks for, every gate stands in the latest
+/// of them that this allows, and within a layer gates keep the order of the [`Circuit`]. Late gates keep few wires alive:
+/// SHA-256 needs half the slots that it would with early ones. Gates that no output needs are left out, copies and
+/// constants vanish into slots. Slots hold live wires only, the lowest free one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     inputs: Vec<usize>,
@@ -134,7 +135,7 @@ impl Layered {
 struct Order {
     source: Vec<Source>,
     needed: Vec<bool>,
-    /// Gate numbers: linear ones by depth, and ANDs by the depth at which they are made.
+    /// Gate numbers by layer: linear ones, and the ANDs of which the next layer has the products.
     linear: Vec<Vec<usize>>,
     ands: Vec<Vec<usize>>,
 }
@@ -176,13 +177,24 @@ impl Order {
         let real =
             |g: &Gate| needed[g.out() as usize] && !matches!(g, Gate::Const { .. } | Gate::Copy { .. });
         let deepest = circuit.gates().iter().filter(|g| real(g)).map(|g| depth[g.out() as usize]).max();
-        let layers = deepest.unwrap_or(0) as usize + 1;
+        let deepest = deepest.unwrap_or(0);
+        // The layer in which each wire must be there at last.
+        let mut due = vec![deepest; circuit.wires()];
+        for gate in circuit.gates().iter().rev().filter(|g| real(g)) {
+            let layer = due[gate.out() as usize] - u32::from(matches!(gate, Gate::And { .. }));
+            for wire in gate.reads() {
+                if let Source::Wire(wire) = source[wire as usize] {
+                    due[wire as usize] = due[wire as usize].min(layer);
+                }
+            }
+        }
+        let layers = deepest as usize + 1;
         let (mut linear, mut ands) = (vec![vec![]; layers], vec![vec![]; layers]);
         for (number, gate) in circuit.gates().iter().enumerate().filter(|(_, g)| real(g)) {
-            let depth = depth[gate.out() as usize] as usize;
+            let due = due[gate.out() as usize] as usize;
             match gate {
-                Gate::And { .. } => ands[depth - 1].push(number),
-                _ => linear[depth].push(number),
+                Gate::And { .. } => ands[due - 1].push(number),
+                _ => linear[due].push(number),
             }
         }
         Order { source, needed, linear, ands }

@@ -177,5 +177,5 @@ fn large_networks_are_made_at_once() {
 fn the_digest_of_a_sort_is_pinned() {
     let program = named::program("sort:16x32").unwrap();
     let digest: String = program.digest().iter().map(|b| format!("{b:02x}")).collect();
-    assert_eq!(digest, "28eb26ffdc2835f9fa04856b9456dd62e576fa1d90d8abd580c248e8b09939f4");
+    assert_eq!(digest, "ee6296221d00413cdc201669feeecea2183915316c0b3fcb1807d4d33aec0ab0");
 }

@@ -221,7 +221,7 @@ fn workspaces_serve_batches_of_any_size_in_any_order() {
 const TRACES: [(Sbox, &str, &str); 5] = [
     (Sbox::Tower, "52ca04ad03c7078c1306e2f539beffc8", "ebe81971e9cd9ac616ffb910596f264d"),
     (Sbox::Gf256, "5fd29de06e909e60e6ad2a3951d98515", "ed1b6bbff48530d81614e4366e1ec7c0"),
-    (Sbox::Bp32, "2f2857a9431fde0729ad1057d62fd95c", "e979fd490527310c9f6e254aa5daafe9"),
+    (Sbox::Bp32, "c489b1b3295f40e3e505277909f64022", "3fe7b2a863c5fcab0806153b3b1ea81c"),
     (Sbox::Depth4, "7d18dd6549bc720e2f76b70cc591fbe0", "6a2f5007ce80fec2c74eff3117b1e1f0"),
     (Sbox::Lut256, "dfe8e007c01d7bc3ef8dff8fdc524987", "9ec1d9edadf198642d373b9e4ea02cc0"),
 ];
