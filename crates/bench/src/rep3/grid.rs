@@ -103,7 +103,7 @@ const FAR_SECONDS: f64 = 0.02;
 const LOCKSTEP_BITS: usize = 1 << 17;
 const LINK_BITS: usize = 1 << 21;
 /// Instances of a circuit.
-const LOCKSTEP_INSTANCES: usize = 4096;
+const LOCKSTEP_INSTANCES: usize = 2048;
 const LINK_INSTANCES: usize = 8192;
 /// Batches in flight over a link, and over one with a delay.
 const LINK_LANES: usize = 2;
