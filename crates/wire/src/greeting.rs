@@ -34,10 +34,7 @@ impl Joining<'_> {
         self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
         match Hello::decode(&theirs) {
             // It looks at its peers before it joins: it may come yet.
-            Ok(theirs) if theirs.session == SessionId::PROBE => {
-                let source = io::Error::other("it runs `hushwire doctor` there");
-                return Err(NetError::Io { peer: Some(peer.id), step: "handshake".to_owned(), source });
-            }
+            Ok(theirs) if theirs.session == SessionId::PROBE => return Err(only_looks(peer.id)),
             Ok(theirs) => ours.judge(&theirs, peer.id)?,
             Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
         }
@@ -86,9 +83,11 @@ impl Joining<'_> {
         let ours = self.hello(peer.id, lane, flow, Role::Listener);
         guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)))?;
         // Who only looks whether this party is there has its answer, and the session waits on.
-        let ends = !Hello::is_probe(&bytes);
-        let theirs = theirs.map_err(|bad| (ends, bad_hello(Some(peer.id), &bad)))?;
-        ours.judge(&theirs, peer.id).map_err(|e| (ends, e))?;
+        if Hello::is_probe(&bytes) {
+            return Err((false, only_looks(peer.id)));
+        }
+        let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
+        ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
         self.remember(peer.id, shown);
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
         let link = self.settled(link, slot, Role::Listener, &guard).map_err(stranger(Some(peer.id)))?;
@@ -148,6 +147,12 @@ pub(crate) fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) 
         },
         other => other,
     }
+}
+
+/// A peer that is up, and not yet in a session.
+fn only_looks(peer: PartyId) -> NetError {
+    let source = io::Error::other("it runs `hushwire doctor` now, and may come yet");
+    NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }
 }
 
 pub(crate) fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {

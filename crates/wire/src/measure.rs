@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -85,19 +86,17 @@ impl Probe {
         let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
         let begun = Instant::now();
         let (mut asked, mut got) = (0_u64, 0_u64);
+        let mut owed = 0;
         loop {
             // Each chunk that came asks for two more: the line fills, and a slow one is not asked for much.
             let most = (2 * got + 2).min(got + MOST_ASKED as u64);
             let more = if begun.elapsed() < burst { most.saturating_sub(asked) } else { 0 };
             asked += more;
+            owed += usize::try_from(more).unwrap_or(0);
             if asked == got {
                 return Ok(rate(got, begun.elapsed().saturating_sub(round_trip)));
             }
-            let commands = vec![GIVE; usize::try_from(more).unwrap_or(MOST_ASKED)];
-            self.step("measuring the rate from it", |link, guard| {
-                guard.send(link, &commands)?;
-                guard.recv(link, &mut chunk)
-            })?;
+            self.step("measuring the rate from it", |link, guard| take(link, guard, &mut owed, &mut chunk))?;
             got += 1;
         }
     }
@@ -125,6 +124,25 @@ impl Probe {
             }
             other => other,
         })
+    }
+}
+
+/// Fills `into` while it asks for `owed` chunks. It never waits to ask alone: the peer may be waiting to send.
+fn take(link: &mut dyn Duplex, guard: &Guard<'_>, owed: &mut usize, into: &mut [u8]) -> io::Result<()> {
+    let mut got = 0;
+    loop {
+        let asked = if *owed > 0 { link.try_send(&[GIVE; MOST_ASKED][..*owed])? } else { 0 };
+        *owed -= asked;
+        let flushed = link.try_flush()? && *owed == 0;
+        let more = link.try_recv(&mut into[got..])?;
+        got += more;
+        if got == into.len() {
+            return Ok(());
+        }
+        if asked + more == 0 {
+            let flags = if flushed { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
+            guard.wait(link.as_fd(), flags)?;
+        }
     }
 }
 

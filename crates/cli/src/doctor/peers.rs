@@ -326,7 +326,10 @@ impl Rounds<'_> {
             None if peer.address.is_none() => {
                 Check::skipped(check, format!("{member} did not come; run `hushwire doctor` there, too"))
             }
-            None => Check::skipped(check, "it runs no doctor"),
+            None if looked.iter().any(|c| c.verdict == Verdict::Fail) => {
+                Check::skipped(check, "nobody of it came")
+            }
+            None => Check::skipped(check, "its run may dial later; only doctors are waited for"),
         })
     }
 }
