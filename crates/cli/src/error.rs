@@ -47,7 +47,7 @@ impl Error {
         let remedy = match source.kind() {
             K::NotFound => "check the spelling and that its directory exists",
             K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
-            K::StorageFull | K::QuotaExceeded => {
+            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
                 "free space on that disk, or choose another one with --out; nothing was kept"
             }
             K::IsADirectory => "name a file in it",
@@ -135,6 +135,8 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed during {}: {}; {}", self.who, self.step, self.cause, self.remedy)
+        // "party 1 cannot write …" needs no more.
+        let failed = if self.step.starts_with("cannot ") { "" } else { "failed during " };
+        write!(f, "{} {failed}{}: {}; {}", self.who, self.step, self.cause, self.remedy)
     }
 }

@@ -38,7 +38,9 @@ pub struct JobError {
 impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.who.is_empty() {
-            write!(f, "{} failed during ", self.who)?;
+            // "party 1 cannot write …" needs no more.
+            let failed = if self.step.starts_with("cannot ") { "" } else { "failed during " };
+            write!(f, "{} {failed}", self.who)?;
         }
         write!(f, "{}: {}; {}", self.step, self.cause, self.remedy)
     }
