@@ -91,7 +91,9 @@ impl Joined {
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
             if e.kind != Kind::Network {
-                watch.abort(me, Reason::Failed, &e.step);
+                // How files are called here is nobody else's business.
+                let step = if e.kind == Kind::File { "the use of a file" } else { &e.step };
+                watch.abort(me, Reason::Failed, step);
             }
         }
         finished?;
@@ -148,6 +150,7 @@ impl Joined {
 /// The first error that says more than that others ended.
 pub(crate) fn first_error(errors: Vec<JobError>) -> Result<(), JobError> {
     let mut errors: Vec<_> = errors.into_iter().enumerate().collect();
-    errors.sort_by_key(|(i, e)| (e.consequence, *i));
+    // Least of all says a thread that ended because another one of this process did.
+    errors.sort_by_key(|(i, e)| (e.consequence, e.consequence && e.kind == Kind::Internal, *i));
     errors.into_iter().next().map_or(Ok(()), |(_, e)| Err(e))
 }

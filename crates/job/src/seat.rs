@@ -112,10 +112,28 @@ impl Seat {
             hears(Event::Note(with_names(&event.to_string(), &names)));
         });
         let net = wire::connect_observed(&config, &self.identity, self.listener.as_ref(), heard);
-        let mut net = net.map_err(|e| explain(plan, e).during("connect"))?;
+        let mut net = net.map_err(|e| self.refused(plan, e).during("connect"))?;
         net.shape(self.shape);
         observer(Event::Connected);
         Ok(net)
+    }
+
+    /// As [`explain`], and says whose key came in place of another.
+    fn refused(&self, plan: &Plan, e: NetError) -> JobError {
+        let presented = match &e {
+            NetError::UnknownPeer { peer: Some(peer), presented, .. } => Some((*peer, presented.clone())),
+            _ => None,
+        };
+        let mut error = explain(plan, e);
+        if let Some((peer, pin)) = presented {
+            let pins = self.peers.iter().map(|p| (&p.member, p.pin)).chain([(&self.me, self.identity.pin())]);
+            if let Some((holder, _)) = pins.into_iter().find(|(_, known)| known.to_string() == pin) {
+                let peer = with_names(&peer.to_string(), &plan.clients);
+                error.cause = format!("{peer} came with the key of {holder}");
+                error.remedy = SWAPPED.to_owned();
+            }
+        }
+        error
     }
 
     fn config(&self, plan: &Plan) -> Result<SessionConfig, JobError> {
@@ -163,6 +181,8 @@ pub(crate) fn control_lane(plan: &Plan) -> u16 {
     plan.threads * plan.lanes
 }
 
+const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
+
 /// `client 129` as the job calls it.
 fn with_names(text: &str, clients: &[String]) -> String {
     let mut text = text.to_owned();
@@ -188,7 +208,11 @@ pub(crate) fn explain(plan: &Plan, e: NetError) -> JobError {
         }
         _ => None,
     };
+    let swapped = matches!(e, NetError::HandshakeMismatch { field: "party ids", .. });
     let mut error = JobError::from(e);
+    if swapped {
+        error.remedy = SWAPPED.to_owned();
+    }
     if let Some(differs) = differs {
         error.cause = format!("{peer} has another plan, which differs in {differs}");
         error.remedy = "give every member the same job file and circuit".to_owned();
