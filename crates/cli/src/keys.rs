@@ -56,9 +56,9 @@ enum KeysCommand {
 
 #[derive(Args)]
 struct InitArgs {
-    /// The directory to write NAME.pem to
-    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "out")]
-    dir: PathBuf,
+    /// The directory to write NAME.pem to [default: this one]
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    dir: Option<PathBuf>,
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -215,7 +215,10 @@ fn keep(path: &Path, pem: &str) -> Result<NewFile, Error> {
 }
 
 fn init(args: &InitArgs) -> Result<(), Error> {
-    let path = args.out.clone().unwrap_or_else(|| args.dir.join(format!("{}.pem", args.name)));
+    let path = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.dir.clone().unwrap_or_default().join(format!("{}.pem", args.name)));
     let taken = || Error::Refused {
         what: format!("{} is there already, and a key that is lost cannot be made again", path.display()),
         remedy: format!(
@@ -317,7 +320,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     }
     println!("old {}\nnew {}", old.pin, new.pin);
     log::note!(
-        "\n{} holds the new key, until {validity}; the old one is in {}.\n\
+        "\n{} holds the new key, whose certificate holds {validity}; the old one is in {}.\n\
          In the others' files, in this member's [[peers]] table, change\n\n\
          \x20 pin = \"{}\"\n\nto\n\n\x20 pin = \"{}\"\n\n\
          From now on this member is refused by whoever has the old pin alone: change all files between two runs. To go\n\

@@ -68,6 +68,10 @@ fn transport(patient: &Patient) -> Check {
             "tcp-insecure: everybody between the hosts reads and changes everything",
             "use tcp-tls for data that matters",
         ),
+        TransportKind::Shm => Check::ok(
+            "transport",
+            "shm: processes of one user on this host; the rates are of the sockets that set it up",
+        ),
         local => {
             Check::ok("transport", format!("{local}: processes of one user on this host, who need no pins"))
         }

@@ -309,7 +309,7 @@ impl Rounds<'_> {
             return Some(Check::skipped(check, "our port is not ours to answer"));
         };
         Some(match came.by.get(&peer.id) {
-            Some(Way::Measured) => Check::ok(check, "it reached us and knew our pin"),
+            Some(Way::Measured) => Check::ok(check, "it reached us"),
             Some(Way::InSession) => Check::ok(check, "its run reached us, and waits for us"),
             Some(Way::Failed(why)) => {
                 let (cause, remedy) = why.rsplit_once("; ").unwrap_or((why, "run the doctor there as well"));
