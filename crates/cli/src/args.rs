@@ -154,8 +154,8 @@ pub(crate) struct AesCtrArgs {
     /// Memory that each process may use, as in 64MiB; longer files are streamed
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     pub(crate) memory: u64,
-    /// How the processes talk: tcp-tls, or tcp-insecure to measure what TLS costs
-    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure"])]
+    /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     pub(crate) transport: String,
     /// Write a report for programs to FILE; - is standard output
     #[arg(long, value_name = "FILE")]

@@ -43,6 +43,8 @@ pub(crate) struct Setup {
     pub(crate) dir: Option<String>,
     /// The tier that the owner runs with.
     pub(crate) aes_backend: String,
+    /// Where it listens.
+    pub(crate) listen: String,
 }
 
 impl Drop for Setup {

@@ -9,6 +9,7 @@ use crate::{
     job::{self, Files, Job},
     log,
     owner::{Owner, Streamed},
+    places::Places,
     plan::KeyMode,
     report::{Report, Run},
     share_file,
@@ -60,6 +61,7 @@ fn encrypt(
     job: &mut Job,
     begun: Instant,
 ) -> Result<(Run, ProgressBar), Error> {
+    let places = Places::of(args.transport.parse()?)?;
     let mut crew = Crew::start()?;
     let identities = identities()?;
     for (party, identity) in identities[..3].iter().enumerate() {
@@ -68,6 +70,7 @@ fn encrypt(
             key: job.plan.key,
             dir: job.dir.as_ref().map(|dir| path_to_text(dir.path())),
             aes_backend: backend.tier().name().to_owned(),
+            listen: places.address(&format!("party{party}")),
         };
         crew.tell(party, &ToParty::Setup(setup));
     }

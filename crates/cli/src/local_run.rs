@@ -8,17 +8,16 @@ use crate::{
     log,
     member::arguments,
     member_cmd::{backend, progress},
+    places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
 };
 use hushwire_aes::Backend;
 use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, nearest};
-use hushwire_wire::{Identity, SessionId, Shape, TransportKind};
+use hushwire_wire::{Identity, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder},
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -189,15 +188,11 @@ impl Start<'_> {
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let identities = self.members.iter().map(|m| Identity::generate(&m.to_string()));
         let identities = identities.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
-        let kind: TransportKind = self.args.transport.parse()?;
-        let sockets = kind.is_local().then(Sockets::create).transpose()?;
+        let places = Places::of(self.args.transport.parse()?)?;
         let members = self.members.iter().enumerate();
         let mut crew = Crew::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
         for (i, (me, identity)) in self.members.iter().zip(&identities).enumerate() {
-            let listen = matches!(me, Member::Party(_)).then(|| match &sockets {
-                Some(sockets) => sockets.address(me),
-                None => "127.0.0.1:0".to_owned(),
-            });
+            let listen = matches!(me, Member::Party(_)).then(|| places.address(&me.key()));
             let setup = JobSetup {
                 me: me.clone(),
                 job: self.job.clone(),
@@ -251,30 +246,6 @@ impl Start<'_> {
             Some((name.clone(), if first { Kept::File(path.clone()) } else { Kept::Nowhere }))
         });
         placed.collect()
-    }
-}
-
-/// A directory for Unix sockets, removed when dropped.
-struct Sockets(PathBuf);
-
-impl Sockets {
-    fn create() -> Result<Self, Error> {
-        let name = hex::encode(crate::key::draw::<8>("naming a directory")?);
-        let path = std::env::temp_dir().join(format!("hushwire-{name}"));
-        let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(|e| Error::io("make the directory", &path, &e))?;
-        Ok(Self(path))
-    }
-
-    fn address(&self, member: &Member) -> String {
-        format!("unix:{}", self.0.join(member.key()).display())
-    }
-}
-
-impl Drop for Sockets {
-    fn drop(&mut self) {
-        // Nothing is left to tell of a failure here.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

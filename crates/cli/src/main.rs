@@ -23,6 +23,7 @@ mod member;
 mod member_cmd;
 mod owner;
 mod party;
+mod places;
 mod plan;
 mod report;
 mod run_args;

@@ -103,8 +103,8 @@ impl Party {
         self.step = "start";
         let identity = Identity::from_pem(&setup.pem)
             .map_err(|e| Error::Internal { doing: "reading the identity", cause: e.to_string() })?;
-        let listener = Listener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr().map_err(|_| unexpected())?.to_string();
+        let listener = Listener::bind(&setup.listen)?;
+        let address = listener.address();
         tell(&FromParty::Ready { address, key_id: kept.as_ref().map(|(id, _)| hex::encode(id)) });
 
         let ToParty::Start(start) = self.order()? else { return Err(unexpected()) };

@@ -60,9 +60,9 @@ fn longer_keys() {
 }
 
 #[test]
-fn both_transports_and_thread_counts() {
+fn every_transport_and_thread_count() {
     let place = Place::new();
-    for transport in ["tcp-tls", "tcp-insecure"] {
+    for transport in ["tcp-tls", "tcp-insecure", "unix", "shm"] {
         for threads in [1, 2] {
             check(&place, 600_001, WRAPS, &format!("--transport {transport} --threads {threads}"));
         }
