@@ -22,28 +22,31 @@ mod world;
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{KeySize, cost, expansion_cost};
-use hushwire_wire::Cost;
+use hushwire_wire::{Cost, Shape};
 
-use crate::{BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count};
+use crate::{
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count, net::NETS,
+};
 use crew::Crew;
 use deal::{Deal, check};
 use grid::{Cut, KeyMode, Point};
 
-/// Measures what the options ask for, on this backend.
+/// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
 /// # Errors
 /// As [`crate::run`]; a case fails when the parties cannot connect, when one of them fails, and when the result is wrong.
-pub fn run(options: &BenchOptions, backend: Backend) -> Result<Report> {
-    crate::run_with("aes3", cases(options, backend, false), options, papers::tables)
+pub fn run(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Report> {
+    crate::run_with("aes3", cases(options, backend, net, false), options, papers::tables)
 }
 
 /// The case's name.
 const CASE: &str = "aes128-ctr";
 
 /// The grid. `spoiled` makes every check fail, for a test.
-fn cases(options: &BenchOptions, backend: Backend, spoiled: bool) -> Vec<Case<'static>> {
+fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: bool) -> Vec<Case<'static>> {
+    let nets = net.map_or(NETS.to_vec(), |net| vec![net]);
     let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
-    let points = Point::all(&threads).into_iter();
+    let points = Point::all(&threads, &nets).into_iter();
     let case = |point: Point| {
         let work = move |ctx: &mut Context<'_>| measure(ctx, backend, &point, spoiled);
         Case::new(CASE, point.params(), work)

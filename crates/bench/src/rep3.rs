@@ -20,29 +20,30 @@ use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Paper, Report, Result, Row, Unit,
     bounds::{self, count},
     crew, link,
-    net::Transport,
+    net::{NETS, Transport},
 };
 use grid::{Cut, Point};
 use threads::Crew;
 use work::Job;
 
-/// Measures what the options ask for, on this backend.
+/// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
 /// # Errors
 /// As [`crate::run`]; a case fails when the parties cannot connect, when one of them fails, and when the result is wrong.
-pub fn run(options: &BenchOptions, backend: Backend) -> Result<Report> {
-    crate::run("rep3", cases(options, backend, false), options)
+pub fn run(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Report> {
+    crate::run("rep3", cases(options, backend, net, false), options)
 }
 
 /// The grid. `spoiled` makes every check fail, for a test.
-fn cases(options: &BenchOptions, backend: Backend, spoiled: bool) -> Vec<Case<'static>> {
+fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: bool) -> Vec<Case<'static>> {
+    let nets = net.map_or(NETS.to_vec(), |net| vec![net]);
     let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
     let least = threads[0];
     let case = |point: Point| {
         let work = move |ctx: &mut Context<'_>| measure(ctx, backend, &point, spoiled);
         Case::new("and-gates", point.params(), work).core(point.is_core(least)).quick(point.is_quick(least))
     };
-    Point::all(&threads).into_iter().map(case).collect()
+    Point::all(&threads, &nets).into_iter().map(case).collect()
 }
 
 fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {

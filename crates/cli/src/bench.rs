@@ -4,6 +4,7 @@ use crate::{error::Error, files::NewFile};
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
 use hushwire_bench::BenchOptions;
+use hushwire_wire::Shape;
 use std::path::PathBuf;
 
 /// What to measure or draw.
@@ -22,12 +23,12 @@ enum Bench {
     #[command(
         after_help = "Example:\n  hushwire bench aes3 --only sbox=tower,blocks=100000 --json aes3.json"
     )]
-    Aes3(MeasureArgs),
+    Aes3(NetArgs),
     /// AND gates among three parties on shares: bare products and circuits, over every transport and modelled networks.
     #[command(
         after_help = "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json"
     )]
-    Rep3(MeasureArgs),
+    Rep3(NetArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -40,6 +41,25 @@ struct MeasureArgs {
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: all, or the widest]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     aes_backend: Option<String>,
+}
+
+#[derive(Args)]
+struct NetArgs {
+    #[command(flatten)]
+    measure: MeasureArgs,
+    /// Measure over this modelled network alone: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// [default: none, lan and wan]
+    #[arg(long, value_name = "NET")]
+    net: Option<String>,
+}
+
+impl NetArgs {
+    /// The tier, and the network that was asked for.
+    fn given(&self) -> Result<(Backend, Option<Shape>), Error> {
+        let net = self.net.as_deref().map(str::parse).transpose();
+        let net = net.map_err(|e: hushwire_wire::NetError| Error::Usage(format!("--net: {e}")))?;
+        Ok((self.measure.backend()?.unwrap_or_default(), net))
+    }
 }
 
 #[derive(Args)]
@@ -69,12 +89,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
             hushwire_bench::aes::run(&args.options, tier).map(drop).map_err(failed)
         }
         Bench::Aes3(args) => {
-            let backend = args.backend()?.unwrap_or_default();
-            hushwire_bench::aes3::run(&args.options, backend).map(drop).map_err(failed)
+            let (backend, net) = args.given()?;
+            hushwire_bench::aes3::run(&args.measure.options, backend, net).map(drop).map_err(failed)
         }
         Bench::Rep3(args) => {
-            let backend = args.backend()?.unwrap_or_default();
-            hushwire_bench::rep3::run(&args.options, backend).map(drop).map_err(failed)
+            let (backend, net) = args.given()?;
+            hushwire_bench::rep3::run(&args.measure.options, backend, net).map(drop).map_err(failed)
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;

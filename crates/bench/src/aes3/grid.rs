@@ -6,10 +6,7 @@ use hushwire_rep3::{KeySize, Sbox, cost};
 
 use hushwire_wire::Shape;
 
-use crate::{
-    Params,
-    net::{NETS, Transport},
-};
+use crate::{Params, net::Transport};
 
 /// Where round keys come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +58,13 @@ pub(crate) struct Point {
 
 impl Point {
     /// The whole grid, for these numbers of threads.
-    pub(crate) fn all(threads: &[usize]) -> Vec<Self> {
+    pub(crate) fn all(threads: &[usize], nets: &[Shape]) -> Vec<Self> {
         let mut points = Vec::new();
         for transport in Transport::ALL {
             for sbox in Sbox::ALL {
                 for key in KeyMode::ALL {
                     for blocks in BLOCKS {
-                        for net in NETS {
+                        for &net in nets {
                             let point = |threads: &usize| Self {
                                 net,
                                 sbox,
@@ -113,12 +110,12 @@ impl Point {
         let Self { net, sbox, key, blocks, transport, threads } = *self;
         let tower = sbox == Sbox::Tower && key == PreExpanded;
         let plain = transport == Transport::TcpInsecure;
-        if net == Shape::lan() {
-            return tower && blocks == 100_000;
-        }
         let tls = transport == Transport::TcpTls;
         if net == Shape::wan() {
             return tower && tls && (blocks == 1 || blocks == 10_000) && threads == least_threads;
+        }
+        if net != Shape::NONE {
+            return tower && blocks == 100_000;
         }
         if threads > least_threads {
             // Two threads a party: only where they were thought to help.

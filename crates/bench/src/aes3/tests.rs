@@ -28,7 +28,7 @@ impl io::Write for Text {
 fn measured(only: &[&str], spoiled: bool) -> (Result<()>, Report, String) {
     let (options, text) = (options(only), Text::default());
     let mut reporter = Reporter::with_outputs(Report::new("aes3"), None, Box::new(text.clone()), None);
-    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), spoiled), &options);
+    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), None, spoiled), &options);
     let report = reporter.finish_with(papers::tables).unwrap();
     let printed = String::from_utf8(text.0.borrow().clone()).unwrap();
     (ran, report, printed)
@@ -137,7 +137,7 @@ fn declared_bytes_and_rounds_are_those_measured() {
 
 #[test]
 fn the_sets_hold_what_they_must() {
-    let points = Point::all(&[1, 2]);
+    let points = Point::all(&[1, 2], &NETS);
     let core: Vec<_> = points.iter().filter(|point| point.is_core(1)).collect();
     let quick: Vec<_> = points.iter().filter(|point| point.is_quick(1)).collect();
     assert!((30..80).contains(&core.len()), "{} rows", core.len());
@@ -171,7 +171,7 @@ fn the_sets_hold_what_they_must() {
 
 #[test]
 fn cuts_cover_every_block_once() {
-    for point in Point::all(&[1, 2, 3]) {
+    for point in Point::all(&[1, 2, 3], &NETS) {
         let cut = Cut::of(&point);
         let ranges = (0..cut.chunks()).map(|c| cut.range(c));
         let end = ranges.fold(0, |at, range| {

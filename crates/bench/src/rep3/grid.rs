@@ -3,10 +3,7 @@
 use hushwire_wire::Shape;
 
 use super::work::Job;
-use crate::{
-    Params,
-    net::{NETS, Transport},
-};
+use crate::{Params, net::Transport};
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +39,12 @@ pub(crate) struct Point {
 
 impl Point {
     /// The whole grid, for these numbers of threads. In lockstep there is no network.
-    pub(crate) fn all(threads: &[usize]) -> Vec<Self> {
+    pub(crate) fn all(threads: &[usize], nets: &[Shape]) -> Vec<Self> {
         let mut points = Vec::new();
         for workload in Workload::ALL {
             for transport in Transport::ALL {
                 for net in
-                    NETS.into_iter().filter(|net| transport != Transport::Inproc || *net == Shape::NONE)
+                    nets.iter().copied().filter(|net| transport != Transport::Inproc || *net == Shape::NONE)
                 {
                     points.extend(threads.iter().map(|&threads| Self { workload, transport, net, threads }));
                 }

@@ -5,7 +5,7 @@ fn measured(only: &[&str], spoiled: bool) -> (Result<()>, Report) {
     let only = only.iter().map(|part| part.parse().unwrap()).collect();
     let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
     let mut reporter = Reporter::with_outputs(Report::new("rep3"), None, Box::new(std::io::sink()), None);
-    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), spoiled), &options);
+    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), None, spoiled), &options);
     (ran, reporter.finish_with(|_| String::new()).unwrap())
 }
 
@@ -37,7 +37,7 @@ fn a_wrong_result_is_not_reported() {
 
 #[test]
 fn the_sets_hold_what_they_must() {
-    let points = Point::all(&[1, 2]);
+    let points = Point::all(&[1, 2], &NETS);
     let core: Vec<_> = points.iter().filter(|point| point.is_core(1)).collect();
     let quick = points.iter().filter(|point| point.is_quick(1)).count();
     assert!((20..60).contains(&core.len()), "{} rows", core.len());
