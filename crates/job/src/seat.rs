@@ -118,20 +118,26 @@ impl Seat {
         Ok(net)
     }
 
-    /// As [`explain`], and says whose key came in place of another.
+    /// As [`explain`], and says whose key is where another should be.
     fn refused(&self, plan: &Plan, e: NetError) -> JobError {
-        let presented = match &e {
-            NetError::UnknownPeer { peer: Some(peer), presented, .. } => Some((*peer, presented.clone())),
-            _ => None,
+        let (peer, presented) = match &e {
+            NetError::UnknownPeer { peer: Some(peer), presented, .. } => (*peer, presented.clone()),
+            NetError::HandshakeMismatch { peer: Some(peer), field: "party ids", .. } => {
+                (*peer, String::new())
+            }
+            _ => return explain(plan, e),
         };
         let mut error = explain(plan, e);
-        if let Some((peer, pin)) = presented {
-            let pins = self.peers.iter().map(|p| (&p.member, p.pin)).chain([(&self.me, self.identity.pin())]);
-            if let Some((holder, _)) = pins.into_iter().find(|(_, known)| known.to_string() == pin) {
-                let peer = with_names(&peer.to_string(), &plan.clients);
-                error.cause = format!("{peer} came with the key of {holder}");
-                error.remedy = SWAPPED.to_owned();
-            }
+        let holder = |pin: &str| self.peers.iter().find(|p| p.pin.to_string() == pin).map(|p| &p.member);
+        let own = self.identity.pin().to_string();
+        let cause = if let Some(listed) = holder(&own) {
+            Some(format!("our own key is the one that our file lists for {listed}"))
+        } else {
+            let of = if presented == own { Some(&self.me) } else { holder(&presented) };
+            of.map(|of| format!("{} came with the key of {of}", with_names(&peer.to_string(), &plan.clients)))
+        };
+        if let Some(cause) = cause {
+            (error.cause, error.remedy) = (cause, SWAPPED.to_owned());
         }
         error
     }
