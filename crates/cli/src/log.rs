@@ -43,9 +43,13 @@ pub(crate) fn start(args: &LogArgs) {
     QUIET.store(args.quiet, Ordering::Relaxed);
     let json = args.log_format == Format::Json;
     JSON.store(json, Ordering::Relaxed);
+    if !json && args.verbose == 0 {
+        // Notes, warnings and errors stand there without it.
+        return;
+    }
     let level = match args.verbose {
-        0 if json && !args.quiet => LevelFilter::INFO,
-        0 => LevelFilter::WARN,
+        0 if args.quiet => LevelFilter::WARN,
+        0 => LevelFilter::INFO,
         1 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };

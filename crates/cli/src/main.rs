@@ -40,9 +40,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     end_on_panic();
     allow_many_files();
-    let cli = Cli::parse();
-    log::start(&cli.log);
-    let result = match cli.command {
+    let result = match started_by_us().unwrap_or_else(by_a_person) {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Circuit(args) => circuit_cmd::run(&args),
@@ -62,6 +60,23 @@ fn main() -> ExitCode {
             log::failed(&e);
             ExitCode::from(e.code())
         }
+    }
+}
+
+fn by_a_person() -> Command {
+    let cli = Cli::parse();
+    log::start(&cli.log);
+    cli.command
+}
+
+/// A process of ours, found without building the whole command line: that is two megabytes of each.
+fn started_by_us() -> Option<Command> {
+    let mut args = std::env::args().skip(1);
+    let (command, index) = (args.next()?, args.next()?);
+    match command.as_str() {
+        "__party" => Some(Command::AesParty { index: index.parse().ok()? }),
+        "__member" => Some(Command::Member { index: index.parse().ok()?, name: args.next()? }),
+        _ => None,
     }
 }
 
