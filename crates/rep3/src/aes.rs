@@ -9,7 +9,8 @@
 
 use crate::kernels::{Linear, Source};
 use crate::keys::expansion_sboxes;
-use crate::sbox::{Machine, Turn};
+use crate::machine::Machine;
+use crate::sbox::Turn;
 use crate::{Context, ExpandedKeys, KeySize, Rep3, Role, Sbox, Shares, Workspace};
 use hushwire_block::Buffer;
 use hushwire_wire::Cost;

@@ -2,7 +2,8 @@
 
 use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
-use crate::sbox::{Machine, Turn, plain_source};
+use crate::machine::{Machine, plain_source};
+use crate::sbox::Turn;
 use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace, xor_into};
 use hushwire_wire::drive::{Exchanged, Executor};
 

@@ -1,0 +1,282 @@
+//! The state of one batch of S-boxes between two exchanges, and the buffers that it keeps.
+
+use crate::boolean::{Lookup, ONE_HOT, circuit};
+use crate::kernels::{
+    Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
+    TowerInverse, TowerNorm, TowerSix,
+};
+use crate::layers::{Slots, Told};
+use crate::{Role, Sbox, xor_into};
+use hushwire_aes::Backend;
+use hushwire_block::Buffer;
+use hushwire_circuit::input_slot;
+use hushwire_prg::{Address, Prss};
+use hushwire_wire::drive::Exchanged;
+
+/// What a batch's local steps draw on: kernels, zero-shares, and where in them the batch is.
+#[derive(Clone)]
+pub struct Context {
+    /// Whose steps they are.
+    pub role: Role,
+    /// The tier that kernels run with (LOCAL).
+    pub backend: Backend,
+    /// Zero-shares of this session.
+    pub prss: std::sync::Arc<Prss>,
+    /// The batch's place in them (AGREEMENT): no two batches of a session share one.
+    pub address: Address,
+}
+
+/// Buffers of one batch, kept from batch to batch: fresh pages cost more than the socket.
+#[derive(Default)]
+pub struct Workspace {
+    kept: [Buffer; 2],
+    norm: [Buffer; 2],
+    slots: Slots,
+    /// What [`Sbox::Lut256`] prepared: characteristic vectors for each S-box layer, and their bytes.
+    vectors: Vec<Slots>,
+    random: [Buffer; 2],
+    pub(crate) bytes: [Buffer; 2],
+    pub(crate) state: [Buffer; 2],
+}
+
+fn resize(pair: &mut [Buffer; 2], len: usize) {
+    for buffer in pair {
+        buffer.set_len(len);
+    }
+}
+
+fn refs(pair: &[Buffer; 2]) -> Pair<'_> {
+    [&pair[0], &pair[1]]
+}
+
+fn muts(pair: &mut [Buffer; 2]) -> [&mut [u8]; 2] {
+    let [a, b] = pair;
+    [a, b]
+}
+
+/// The S-box of `n` shared bytes, layer by layer, any number of times over.
+pub(crate) struct Machine {
+    sbox: Sbox,
+    n: usize,
+    cx: Context,
+    /// The next unused 128-bit word of the batch's zero-shares.
+    word: u64,
+    /// Layers so far, for the verifier.
+    layer: usize,
+    /// S-box layers that [`Sbox::Lut256`] has looked up.
+    looked_up: usize,
+    pub(crate) ws: Workspace,
+    pub(crate) rec: Option<Box<dyn crate::record::Record>>,
+}
+
+/// Message bytes that are masked and computed in one go: masks stay in the first-level cache.
+/// LOCAL: changes no byte on the wire. A multiple of [`LONGEST`].
+const CHUNK: usize = 2048;
+const _: () = assert!(CHUNK.is_multiple_of(LONGEST));
+
+impl Machine {
+    pub(crate) fn new(sbox: Sbox, n: usize, cx: Context, mut ws: Workspace) -> Self {
+        assert!(n.is_multiple_of(8), "S-boxes come in eights");
+        match sbox {
+            Sbox::Tower => {
+                resize(&mut ws.kept, n);
+                resize(&mut ws.norm, n / 2);
+            }
+            _ => resize(&mut ws.kept, n),
+        }
+        Machine { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
+    }
+
+    /// Whether what [`Machine::output`] gives still lacks the S-box's linear part.
+    pub(crate) fn affine(&self) -> bool {
+        matches!(self.sbox, Sbox::Tower | Sbox::Gf256)
+    }
+
+    /// What the last round brought, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
+    /// Byte S-boxes have it in their messages; a Boolean one writes it to `into`.
+    pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
+        if self.affine() {
+            return [arrived.own, arrived.next];
+        }
+        resize(into, self.n);
+        let messages = [arrived.own, arrived.next];
+        if let Some(circuit) = circuit(self.sbox) {
+            let last = &circuit.layers()[circuit.depth()];
+            self.ws.slots.layer(&self.cx, last, self.layer, messages, &mut [], None);
+            self.ws.slots.unslice(&self.cx, circuit.output_slots(), muts(into));
+        } else {
+            // The sum of the two shares that this party held, and the third.
+            let opened = &mut self.ws.kept[0];
+            xor_into(opened, arrived.next);
+            let vectors = &self.ws.vectors[self.looked_up];
+            self.cx.backend.run(Lookup { vectors, opened, output: muts(into) });
+            self.looked_up += 1;
+        }
+        refs(into)
+    }
+
+    /// Round `k` of what comes before all S-box layers, of which there will be `times`.
+    pub(crate) fn prepare(&mut self, k: usize, times: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let plane = self.n / 8;
+        if k == 0 {
+            self.draw(times);
+        }
+        if !message.is_empty() {
+            self.zero_words(message, 0, 0..message.len());
+            self.randomness(message);
+        }
+        let layer = &ONE_HOT.layers()[k];
+        let (part, got) = (layer.ands.len() * plane, layer.products.len() * plane);
+        for (t, vectors) in self.ws.vectors[..times].iter_mut().enumerate() {
+            let arrived = [arrived.own, arrived.next].map(|m| &m[t * got..(t + 1) * got]);
+            let message = &mut message[t * part..(t + 1) * part];
+            let rec = self.rec.as_deref_mut().map(|rec| Told { rec, offset: t * part, bits: 8 });
+            vectors.layer(&self.cx, layer, self.layer, arrived, message, rec);
+        }
+        if !message.is_empty() {
+            self.sent(message);
+        }
+    }
+
+    /// Shared random bytes for every S-box, nobody's.
+    fn draw(&mut self, times: usize) {
+        let Workspace { random, vectors, .. } = &mut self.ws;
+        resize(random, times * self.n);
+        let [x, x_next] = muts(random);
+        // Of a random word, x_{i+1} is made with this party's own key, x_i with the one before.
+        self.cx.prss.random_words(self.cx.address, self.word, x_next, x);
+        self.word += (times * self.n).div_ceil(16) as u64;
+        vectors.resize_with(times.max(vectors.len()), Slots::default);
+        for (t, vectors) in vectors[..times].iter_mut().enumerate() {
+            vectors.begin(self.cx.role, &ONE_HOT, self.n / 8);
+            let range = t * self.n..(t + 1) * self.n;
+            vectors.slice(&self.cx, input_slot(0), [&random[0][range.clone()], &random[1][range]]);
+        }
+    }
+
+    /// Round 0: S-box inputs from `source`.
+    pub(crate) fn first(&mut self, source: Source<'_>, message: &mut [u8]) {
+        let backend = self.cx.backend;
+        if !self.affine() {
+            backend.run_bytes(Apply { source, out: muts(&mut self.ws.kept) });
+            return match circuit(self.sbox) {
+                Some(circuit) => {
+                    let Workspace { slots, kept, .. } = &mut self.ws;
+                    slots.begin(self.cx.role, circuit, self.n / 8);
+                    slots.slice(&self.cx, input_slot(0), refs(kept));
+                    self.boolean(0, [&[], &[]], message);
+                }
+                None => self.distance(message),
+            };
+        }
+        let sbox = self.sbox;
+        self.masked(message, |ws, layer| match sbox {
+            Sbox::Tower => backend.run_bytes(TowerNorm { layer, source, x16: muts(&mut ws.kept) }),
+            _ => backend.run_bytes(Run(layer, Cube { source, x: muts(&mut ws.kept) })),
+        });
+    }
+
+    /// Rounds 1 and later.
+    pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let (sbox, backend) = (self.sbox, self.cx.backend);
+        let arrived = [arrived.own, arrived.next];
+        if !self.affine() {
+            return self.boolean(k, arrived, message);
+        }
+        self.masked(message, |ws, layer| match (sbox, k) {
+            (Sbox::Tower, 1) => backend.run_bytes(Run(layer, TowerSix { arrived, norm: muts(&mut ws.norm) })),
+            (Sbox::Tower, 2) => {
+                backend.run_bytes(Run(layer, TowerFourteen { arrived, norm: refs(&ws.norm) }));
+            }
+            (Sbox::Tower, _) => backend.run_bytes(Run(layer, TowerInverse { arrived, x16: refs(&ws.kept) })),
+            (_, 1) => backend.run_bytes(Run(layer, Fifteen { arrived, x: refs(&ws.kept) })),
+            _ => backend.run_bytes(Run(layer, Inverse { arrived })),
+        });
+    }
+
+    fn boolean(&mut self, k: usize, arrived: Pair<'_>, message: &mut [u8]) {
+        let circuit = circuit(self.sbox).expect("a Boolean S-box");
+        self.zero_words(message, 0, 0..message.len());
+        self.randomness(message);
+        let rec = self.rec.as_deref_mut().map(Told::all);
+        self.ws.slots.layer(&self.cx, &circuit.layers()[k], self.layer, arrived, message, rec);
+        self.sent(message);
+    }
+
+    /// Opens how far the S-box inputs in `kept` are from the prepared bytes: the share that the left neighbour lacks
+    /// goes out, the sum of the two held here stays in `kept[0]`. The prepared bytes are uniform and nobody's, so that
+    /// the distance says nothing about the inputs.
+    fn distance(&mut self, message: &mut [u8]) {
+        let range = self.looked_up * self.n..(self.looked_up + 1) * self.n;
+        let Workspace { kept: [x, x_next], random, .. } = &mut self.ws;
+        xor_into(x, &random[0][range.clone()]);
+        xor_into(x_next, &random[1][range]);
+        message.copy_from_slice(x_next);
+        if let Some(rec) = &mut self.rec {
+            rec.opening(self.layer, [x, x_next]);
+            rec.message(self.layer, message);
+        }
+        xor_into(x, x_next);
+        self.layer += 1;
+    }
+
+    /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s range is that of
+    /// one part of the message; a message has one part, or two or more of equal length that are computed together.
+    fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, Layer<'_>)) {
+        let part = match self.sbox {
+            Sbox::Tower => self.n / 2,
+            _ => self.n,
+        };
+        let parts = message.len() / part;
+        // A verifier wants the whole mask first; parts that share a mask word cannot be masked apart.
+        let whole = self.rec.is_some() || !part.is_multiple_of(16);
+        if whole {
+            self.zero_words(message, 0, 0..message.len());
+            self.randomness(message);
+        }
+        let chunk = if whole { part } else { CHUNK };
+        for start in (0..part).step_by(chunk) {
+            let range = start..part.min(start + chunk);
+            if !whole {
+                for p in 0..parts {
+                    self.zero_words(message, p * part, range.clone());
+                }
+            }
+            let rec = self.rec.as_deref_mut();
+            step(&mut self.ws, Layer { number: self.layer, message, range, rec });
+        }
+        self.sent(message);
+    }
+
+    /// Zero-shares for bytes `range` of the part of the message that begins at `part`.
+    fn zero_words(&self, message: &mut [u8], part: usize, range: std::ops::Range<usize>) {
+        let (from, to) = (part + range.start, part + range.end);
+        self.cx.prss.zero_words(self.cx.address, self.word + from as u64 / 16, &mut message[from..to]);
+    }
+
+    fn randomness(&mut self, mask: &[u8]) {
+        if let Some(rec) = &mut self.rec {
+            rec.randomness(self.layer, mask);
+        }
+    }
+
+    /// Ends a layer: its message is complete, its words are used up.
+    fn sent(&mut self, message: &[u8]) {
+        if let Some(rec) = &mut self.rec {
+            rec.message(self.layer, message);
+        }
+        self.word += message.len().div_ceil(16) as u64;
+        self.layer += 1;
+    }
+
+    /// Writes a source's linear part to `out`.
+    pub(crate) fn apply(&self, source: Source<'_>, out: &mut [Buffer; 2]) {
+        resize(out, self.n);
+        self.cx.backend.run_bytes(Apply { source, out: muts(out) });
+    }
+}
+
+/// A source that is S-box inputs already.
+pub(crate) fn plain_source(bytes: Pair<'_>) -> Source<'_> {
+    Source { bytes, linear: Linear::Nothing, key: RoundKey::NONE }
+}
