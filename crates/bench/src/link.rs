@@ -1,4 +1,4 @@
-//! Limits of this host's own links: what three flows carry together, and how long a byte's round trip takes.
+//! Limits of this host's own links: what three flows carry together, and how long a byte is on its way.
 
 use std::{
     io::{self, Read, Write},
@@ -42,13 +42,32 @@ fn measured<S: Read + Write + Send>(
     Ok((bytes_per_s, name))
 }
 
-/// Milliseconds that a byte takes to a loopback peer and back.
-pub(crate) fn round_trip_ms(ctx: &mut Context<'_>) -> Result<f64, BoxError> {
-    ctx.limit("loopback TCP, round trip of a byte", Unit::MS, |timer| {
-        let echo = Echo::start()?;
+/// Milliseconds that a byte takes to a peer over a transport's bare link, half of its round trip, and the link's name.
+/// Messages of a round cross, so that a round costs no more than this. Shared memory wakes through the kernel as Unix
+/// sockets do.
+pub(crate) fn one_way_ms(
+    ctx: &mut Context<'_>,
+    transport: Transport,
+) -> Result<(f64, &'static str), BoxError> {
+    match transport {
+        Transport::Inproc | Transport::Shm | Transport::Unix => {
+            bounced(ctx, "a Unix socket", UnixStream::pair)
+        }
+        Transport::TcpTls | Transport::TcpInsecure => bounced(ctx, "loopback TCP", pair),
+    }
+}
+
+fn bounced<S: Read + Write + Send + 'static>(
+    ctx: &mut Context<'_>,
+    name: &'static str,
+    pair: impl Fn() -> io::Result<(S, S)>,
+) -> Result<(f64, &'static str), BoxError> {
+    let round_trip = ctx.limit(&format!("{name}, round trip of a byte"), Unit::MS, |timer| {
+        let mut echo = Echo::start(pair()?);
         let seconds = timer.durations(|n| echo.round_trips(n))?;
         Ok(1e3 * least(&seconds))
-    })
+    })?;
+    Ok((round_trip / 2.0, name))
 }
 
 fn least(seconds: &[f64]) -> f64 {
@@ -88,24 +107,23 @@ fn flows<S: Read + Write + Send>(
 }
 
 /// A thread that sends every byte back, until its peer closes.
-struct Echo(TcpStream);
+struct Echo<S>(S);
 
-impl Echo {
-    fn start() -> io::Result<Self> {
-        let (ours, mut theirs) = pair()?;
+impl<S: Read + Write + Send + 'static> Echo<S> {
+    fn start((ours, mut theirs): (S, S)) -> Self {
         thread::spawn(move || {
             let mut byte = [0];
             while theirs.read_exact(&mut byte).and_then(|()| theirs.write_all(&byte)).is_ok() {}
         });
-        Ok(Self(ours))
+        Self(ours)
     }
 
-    fn round_trips(&self, n: u64) -> Result<Duration, BoxError> {
-        let (mut stream, mut byte) = (&self.0, [7]);
+    fn round_trips(&mut self, n: u64) -> Result<Duration, BoxError> {
+        let mut byte = [7];
         let begin = Instant::now();
         for _ in 0..n {
-            stream.write_all(&byte)?;
-            stream.read_exact(&mut byte)?;
+            self.0.write_all(&byte)?;
+            self.0.read_exact(&mut byte)?;
         }
         Ok(begin.elapsed())
     }

@@ -1,4 +1,4 @@
-//! What bounds the benchmark: the PRF of the zero-shares, the loopback link, and its round trip.
+//! What bounds the benchmark: the PRF of the zero-shares, the loopback link, and its delay.
 
 use std::{thread, time::Duration};
 
@@ -63,7 +63,7 @@ fn prf_blocks(sbox: Sbox, blocks: usize) -> u64 {
     3 * 2 * zero_words(KeySize::Aes128, sbox, blocks)
 }
 
-/// The time of one block: over TCP its round trips, in one process its PRF.
+/// The time of one block: over a link its delays, in one process its PRF.
 fn one_block(
     ctx: &mut Context<'_>,
     backend: Backend,
@@ -87,8 +87,8 @@ fn one_block(
         ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(rounds) * point.net.one_way().as_secs_f64()))?;
         return Ok(name);
     }
-    let round_trip = link::round_trip_ms(ctx)?;
-    let name = format!("{rounds} round trips");
-    ctx.limit(&name, Unit::MS, |_| Ok(count(rounds) * round_trip))?;
+    let (one_way, link) = link::one_way_ms(ctx, point.transport)?;
+    let name = format!("{rounds} one-way delays of {link}");
+    ctx.limit(&name, Unit::MS, |_| Ok(count(rounds) * one_way))?;
     Ok(name)
 }
