@@ -1,4 +1,4 @@
-//! The form that protocols run: gates by AND-depth, wires in slots.
+//! The form that protocols run: gates in layers, wires in slots.
 
 use crate::{Circuit, Gate};
 
@@ -28,7 +28,7 @@ pub struct Layer {
     pub ands: Vec<[Slot; 2]>,
 }
 
-/// A circuit in AND-depth order.
+/// A circuit in as many layers as its AND-depth.
 ///
 /// The order is canonical (AGREEMENT): there are as many layers as the AND-depth asks for, every gate stands in the latest
 /// of them that this allows, and within a layer gates keep the order of the [`Circuit`]. Late gates keep few wires alive:

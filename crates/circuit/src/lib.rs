@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Bristol file ─┐
-//!               ├─► Circuit (gates in file order) ─► Layered (AND-depth order, slots) ─► Program (stages of blocks)
+//!               ├─► Circuit (gates in file order) ─► Layered (layers, slots) ─► Program (stages of blocks)
 //! Builder ──────┘
 //! ```
 //!

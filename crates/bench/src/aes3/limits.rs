@@ -43,7 +43,7 @@ pub(super) fn of(
         let all_parties = count(3 * cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
         Ok(bytes_per_s / all_parties)
     })?;
-    let (mut least, mut name) = if link_bound < bound { (link_bound, link) } else { (bound, prf) };
+    let (least, name) = if link_bound < bound { (link_bound, link) } else { (bound, prf) };
     if let Some(rate) = point.net.bits_per_second {
         let shaped = format!("{sbox} over {}", point.net);
         let bound = ctx.limit(&shaped, Unit::BLOCKS_PER_S, |_| {
@@ -51,10 +51,9 @@ pub(super) fn of(
             Ok(count(rate) / 8.0 / each)
         })?;
         if bound < least {
-            (least, name) = (bound, shaped);
+            return Ok(shaped);
         }
     }
-    debug_assert!(least > 0.0);
     Ok(name)
 }
 
