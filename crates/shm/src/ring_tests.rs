@@ -6,7 +6,7 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use proptest::prelude::{any, prop_assert_eq, proptest};
+use proptest::prelude::{Just, any, prop_assert_eq, prop_oneof, proptest};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create},
@@ -65,7 +65,10 @@ proptest! {
     }
 
     #[test]
-    fn lying_indices_are_errors(theirs in any::<u64>(), written in 0usize..CAPACITY) {
+    fn lying_indices_are_errors(
+        theirs in prop_oneof![any::<u64>(), 0..2 * CAPACITY as u64],
+        written in prop_oneof![Just(0), 0..CAPACITY],
+    ) {
         let (mut producer, mut consumer, _ours, _theirs) = pair();
         ok(producer.write(&vec![1; written]));
         let mut into = [0; CAPACITY];
@@ -76,7 +79,8 @@ proptest! {
         }
         let claimed = theirs.wrapping_add(1);
         consumer.side.map.header().tail.0.store(claimed, Ordering::SeqCst);
-        match producer.write(&[2; CAPACITY]) {
+        // More than ever fits, so that it must look where the reader claims to stand.
+        match producer.write(&[2; CAPACITY + 1]) {
             Ok(_) => assert!(claimed <= written as u64),
             Err(e) => prop_assert_eq!(e, RingError::Position { ours: written as u64, theirs: claimed }),
         }
