@@ -132,3 +132,48 @@ pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
     // SAFETY: as in `as_bytes`; every bit pattern is a valid `Block`, and the borrow is unique.
     unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), size_of_val(blocks)) }
 }
+
+/// Whole blocks in `bytes`, where they lie.
+///
+/// # Panics
+/// If the length is not a multiple of 16 (the caller's bug).
+#[inline]
+#[must_use]
+pub fn from_bytes(bytes: &[u8]) -> &[Block] {
+    assert!(bytes.len().is_multiple_of(16), "{} bytes are not whole blocks", bytes.len());
+    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, of alignment 1, and every bit pattern is valid.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 16) }
+}
+
+/// Whole blocks in `bytes`, where they lie, writable.
+///
+/// # Panics
+/// As [`from_bytes`].
+#[inline]
+#[must_use]
+pub fn from_bytes_mut(bytes: &mut [u8]) -> &mut [Block] {
+    assert!(bytes.len().is_multiple_of(16), "{} bytes are not whole blocks", bytes.len());
+    // SAFETY: as in `from_bytes`, and the borrow is unique.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / 16) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_are_each_other_s_inverse() {
+        let mut bytes: Vec<u8> = (0..48).collect();
+        let blocks = from_bytes(&bytes).to_vec();
+        assert_eq!(blocks[1].0[0], 16);
+        assert_eq!(as_bytes(&blocks), bytes);
+        from_bytes_mut(&mut bytes)[2] = Block::ONES;
+        assert_eq!(bytes[32..], [0xff; 16]);
+    }
+
+    #[test]
+    #[should_panic(expected = "17 bytes are not whole blocks")]
+    fn part_of_a_block_is_none() {
+        let _ = from_bytes(&[0; 17]);
+    }
+}

@@ -14,7 +14,7 @@ pub mod gf128;
 pub mod m61;
 pub mod transpose;
 
-pub use block::{Block, as_bytes, as_bytes_mut};
+pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
 pub use gf128::Gf128;
 pub use m61::M61;

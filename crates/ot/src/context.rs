@@ -1,0 +1,39 @@
+//! What both parties agree on before the first message.
+
+use hushwire_aes::Backend;
+
+/// The name of one run of a protocol, never used twice: it goes into every hash.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Sid(pub [u8; 32]);
+
+/// Separates this crate's derivations from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2026 ot sid v1";
+
+impl Sid {
+    /// A name under this one: for a lane, a direction, a phase.
+    #[must_use]
+    pub fn child(&self, label: &str, index: u64) -> Sid {
+        let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+        hasher.update(&self.0);
+        hasher.update(&index.to_le_bytes());
+        hasher.update(label.as_bytes());
+        Sid(*hasher.finalize().as_bytes())
+    }
+}
+
+/// The session's name, and the AES backend of this party; the backend is a local choice that changes no byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// Agreed.
+    pub sid: Sid,
+    /// Local.
+    pub backend: Backend,
+}
+
+impl Context {
+    /// The context of a part of this session.
+    #[must_use]
+    pub fn child(&self, label: &str, index: u64) -> Context {
+        Context { sid: self.sid.child(label, index), backend: self.backend }
+    }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong.
+
+use core::fmt;
+
+use hushwire_wire::{NetError, PartyId};
+use thiserror::Error;
+
+/// The check that failed. It never says which bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// The base OTs' proof of consistency (CSW20: Π and its answer).
+    BaseOt,
+    /// The digest over the check leaves of the GGM trees (SoftSpoken).
+    Trees,
+    /// The fold of the receiver's rows (KOS, SoftSpoken).
+    Rows,
+    /// The hashes over pairs of columns (ALSZ15).
+    Pairs,
+    /// The fold of the punctured trees' leaves (Ferret).
+    Leaves,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Check::BaseOt => "base OT",
+            Check::Trees => "GGM tree",
+            Check::Rows => "row",
+            Check::Pairs => "column pair",
+            Check::Leaves => "punctured leaf",
+        })
+    }
+}
+
+/// Why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
+#[derive(Debug, Error)]
+pub enum OtError {
+    /// A consistency check failed.
+    #[error(
+        "{}: the {check} check failed: the peer left the protocol, or its messages were changed; nothing of this batch may be used",
+        named(.peer)
+    )]
+    Abort {
+        /// Who, where a channel knows it.
+        peer: Option<PartyId>,
+        /// Which check.
+        check: Check,
+    },
+    /// A message that no party following the protocol sends.
+    #[error("{}: message {message} is malformed: {what}; both sides must run the same version", named(.peer))]
+    Malformed {
+        /// Who, where a channel knows it.
+        peer: Option<PartyId>,
+        /// Which message.
+        message: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The protocol does not exist at this security level.
+    #[error("{protocol} is not a {wanted} protocol; take one of {instead}")]
+    Unsupported {
+        /// What was asked for.
+        protocol: String,
+        /// The level asked for.
+        wanted: &'static str,
+        /// What there is.
+        instead: &'static str,
+    },
+    /// Outputs were to be opened before a check covered them.
+    #[error("these outputs are not verified yet: run verify after the extension that made them")]
+    Unverified,
+    /// The channel failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+}
+
+impl OtError {
+    /// A failed check.
+    #[must_use]
+    pub fn abort(check: Check) -> Self {
+        OtError::Abort { peer: None, check }
+    }
+
+    /// A malformed message.
+    #[must_use]
+    pub fn malformed(message: &'static str, what: impl Into<String>) -> Self {
+        OtError::Malformed { peer: None, message, what: what.into() }
+    }
+
+    /// Names the peer that is to blame.
+    #[must_use]
+    pub fn of(mut self, who: Option<PartyId>) -> Self {
+        if let OtError::Abort { peer, .. } | OtError::Malformed { peer, .. } = &mut self {
+            *peer = who;
+        }
+        self
+    }
+}
+
+fn named(peer: &Option<PartyId>) -> String {
+    peer.map_or_else(|| "the peer".to_owned(), |peer| format!("party {peer}"))
+}

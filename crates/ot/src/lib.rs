@@ -1,0 +1,35 @@
+//! Oblivious transfer between two parties.
+//!
+//! ```text
+//! base OTs (base)          a few, from public-key cryptography
+//! set-up                   GGM trees from base OTs (rows), bootstrapped COTs (ferret)
+//! extension (Extension)    random correlated OTs, a chunk at a time, from AES alone
+//! functionality (Pipeline) random COT, COT, ROT, chosen OT, from chunks
+//! driver (drive)           moves the messages over a channel
+//! ```
+//!
+//! Correlation: the sender holds Δ and q, the receiver its choice bit b and t = q ⊕ bΔ, blocks of 128 bits. Bit 0 of Δ
+//! is 1 and bit 0 of every q is 0, so that bit 0 of t is b.
+//!
+//! Everything is sans-IO: a protocol is a machine of [`Steps`] that writes messages into buffers and reads them from
+//! buffers; [`drive`] is the only part that knows a channel.
+#![forbid(unsafe_code)]
+
+pub mod base;
+mod context;
+mod drive;
+mod error;
+mod extension;
+mod security;
+mod steps;
+mod transcript;
+
+pub use context::{Context, Sid};
+pub use drive::{Driver, drive};
+pub use error::{Check, OtError};
+pub use extension::{CheckStep, Extension, Role};
+pub use security::{
+    BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest, Weaker,
+};
+pub use steps::{Duplex, Steps, Tick, lockstep};
+pub use transcript::Transcript;

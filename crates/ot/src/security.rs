@@ -1,0 +1,67 @@
+//! Security levels as types, so that an extension cannot stand on base OTs that are too weak for it.
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A security level at run time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Level {
+    /// Parties follow the protocol.
+    SemiHonest,
+    /// Parties may do anything.
+    Malicious,
+}
+
+/// What an extension withstands: [`SemiHonest`] or [`Malicious`].
+pub trait Security: sealed::Sealed + Send + Sync + 'static {
+    /// The same, as a value.
+    const LEVEL: Level;
+    /// What its base OTs must withstand at least.
+    type Base: BaseSecurity;
+}
+
+/// Parties follow the protocol and are curious.
+#[derive(Clone, Copy, Debug)]
+pub enum SemiHonest {}
+/// Parties may deviate in any way; they are caught, or gain nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum Malicious {}
+
+impl sealed::Sealed for SemiHonest {}
+impl sealed::Sealed for Malicious {}
+impl Security for SemiHonest {
+    const LEVEL: Level = Level::SemiHonest;
+    type Base = Passive;
+}
+impl Security for Malicious {
+    const LEVEL: Level = Level::Malicious;
+    type Base = SelectiveFailure;
+}
+
+/// What base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
+pub trait BaseSecurity: sealed::Sealed + Send + Sync + 'static {}
+
+/// Semi-honest parties.
+#[derive(Clone, Copy, Debug)]
+pub enum Passive {}
+/// Malicious parties, but a corrupt sender may guess choice bits and is caught at each wrong guess: enough where the
+/// choices are an extension's Δ, not where they are inputs.
+#[derive(Clone, Copy, Debug)]
+pub enum SelectiveFailure {}
+/// Malicious parties, universally composable.
+#[derive(Clone, Copy, Debug)]
+pub enum Full {}
+
+impl sealed::Sealed for Passive {}
+impl sealed::Sealed for SelectiveFailure {}
+impl sealed::Sealed for Full {}
+impl BaseSecurity for Passive {}
+impl BaseSecurity for SelectiveFailure {}
+impl BaseSecurity for Full {}
+
+/// Base OTs that may stand in for weaker ones of level `W`.
+pub trait Weaker<W: BaseSecurity>: BaseSecurity {}
+impl Weaker<Passive> for SelectiveFailure {}
+impl Weaker<Passive> for Full {}
+impl Weaker<SelectiveFailure> for Full {}
