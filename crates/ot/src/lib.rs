@@ -29,7 +29,7 @@ pub use drive::{Driver, drive};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
 pub use security::{
-    BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest, Weaker,
+    AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };
 pub use steps::{Duplex, Steps, Tick, lockstep};
 pub use transcript::Transcript;

@@ -60,8 +60,11 @@ impl BaseSecurity for Passive {}
 impl BaseSecurity for SelectiveFailure {}
 impl BaseSecurity for Full {}
 
-/// Base OTs that may stand in for weaker ones of level `W`.
-pub trait Weaker<W: BaseSecurity>: BaseSecurity {}
-impl Weaker<Passive> for SelectiveFailure {}
-impl Weaker<Passive> for Full {}
-impl Weaker<SelectiveFailure> for Full {}
+/// Base OTs that withstand what `W` asks for, or more.
+pub trait AtLeast<W: BaseSecurity>: BaseSecurity {}
+impl AtLeast<Passive> for Passive {}
+impl AtLeast<Passive> for SelectiveFailure {}
+impl AtLeast<Passive> for Full {}
+impl AtLeast<SelectiveFailure> for SelectiveFailure {}
+impl AtLeast<SelectiveFailure> for Full {}
+impl AtLeast<Full> for Full {}

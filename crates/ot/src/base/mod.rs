@@ -8,9 +8,10 @@
 use core::marker::PhantomData;
 
 use hushwire_block::Block;
+use hushwire_prg::Seed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{BaseSecurity, Steps, Weaker};
+use crate::{AtLeast, BaseSecurity, Context, Steps};
 
 /// The sender's end of random OTs: two keys each.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -45,7 +46,7 @@ impl<B: BaseSecurity> BaseSender<B> {
     #[must_use]
     pub fn weaken<W: BaseSecurity>(mut self) -> BaseSender<W>
     where
-        B: Weaker<W>,
+        B: AtLeast<W>,
     {
         BaseSender::new(core::mem::take(&mut self.keys))
     }
@@ -74,7 +75,7 @@ impl<B: BaseSecurity> BaseReceiver<B> {
     #[must_use]
     pub fn weaken<W: BaseSecurity>(mut self) -> BaseReceiver<W>
     where
-        B: Weaker<W>,
+        B: AtLeast<W>,
     {
         BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
     }
@@ -86,7 +87,7 @@ pub trait SendBase<B: BaseSecurity>: Steps + Send {
     ///
     /// # Panics
     /// If ticks are left (the caller's bug).
-    fn finish(self: Box<Self>) -> BaseSender<B>;
+    fn finish(self) -> BaseSender<B>;
 }
 
 /// The receiver of a base OT protocol of level `B`.
@@ -95,5 +96,24 @@ pub trait ReceiveBase<B: BaseSecurity>: Steps + Send {
     ///
     /// # Panics
     /// If ticks are left (the caller's bug).
-    fn finish(self: Box<Self>) -> BaseReceiver<B>;
+    fn finish(self) -> BaseReceiver<B>;
+}
+
+/// A base OT protocol, as a type, so that an extension can ask for one that is strong enough.
+pub trait BaseProtocol: Send + 'static {
+    /// What it withstands.
+    type Level: BaseSecurity;
+    /// Its sender.
+    type Sender: SendBase<Self::Level>;
+    /// Its receiver.
+    type Receiver: ReceiveBase<Self::Level>;
+
+    /// As users write it: lower case.
+    const NAME: &'static str;
+
+    /// The end that gets both keys of `count` OTs. `seed` is this party's secret randomness.
+    fn sender(context: &Context, count: usize, seed: &Seed) -> Self::Sender;
+
+    /// The end that gets the keys that `choices` name.
+    fn receiver(context: &Context, choices: Vec<bool>, seed: &Seed) -> Self::Receiver;
 }
