@@ -9,6 +9,9 @@
 //! rekeyed                 many keys, a few blocks under each
 //! ccr tccr prp            hashes from one fixed key; cr_multi_instance, cr_label_key: a key per tweak or label
 //! ggm_level               one level of a GGM tree, from two fixed keys or as a half tree
+//! leaf_sums               sums over the counter streams of a tree's leaves, and of a punctured tree: OT extension
+//! pads_ccr pads_tccr      both hashes of every correlated OT, alone or over messages
+//! lpn_accumulate          the local linear code of LPN, over a public table
 //! rounds_only             the register-only limit that benchmarks compare with
 //! Deferred                a queue for jobs that arrive one at a time
 //! ```
@@ -23,7 +26,10 @@ mod deferred;
 mod ggm;
 mod hash;
 mod key;
+mod leaves;
 mod limit;
+mod lpn;
+mod pads;
 mod rekey;
 
 pub use backend::{Backend, BackendError, ENV};

@@ -1,0 +1,195 @@
+//! Sums over the leaf streams of one tree (IKNP with two leaves, SoftSpoken, ePrint 2022/192, with more).
+//!
+//! ```text
+//! r_y[i] = AES_{leaf y}(LE128(first + i))      y in 0 .. 2^k
+//! u[i]   = ⊕ of all r_y[i]
+//! v_b[i] = ⊕ of those where bit b of y is set
+//! ```
+//!
+//! A group of leaves is encrypted in registers, then folded there: on level `b` of the butterfly the odd ones go to row `b`,
+//! and the sums of neighbours go up. A tree of several groups adds what they give in memory, which the caches hold.
+
+use crate::batch::{Counter, runs};
+use crate::{Aes128, Backend};
+use hushwire_block::{Block, as_bytes_mut};
+use hushwire_simd::{Kernel, Lanes};
+
+/// Most bits of a leaf's number in a group.
+const BITS: usize = 4;
+
+/// Rows of `width` blocks, of which this kernel writes `start..end`. `u` is empty where nobody wants it.
+struct Sums<'a> {
+    leaves: &'a [Aes128],
+    punctured: bool,
+    first: u128,
+    width: usize,
+    start: usize,
+    end: usize,
+    u: &'a mut [u8],
+    v: &'a mut [u8],
+}
+
+impl Kernel for Sums<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        // Sixteen states fill the pipeline and fit beside the rest in 32 registers, eight in 16.
+        match (self.leaves.len(), L::N == 4) {
+            (2, true) => self.groups::<L, 2, 8>(l),
+            (2, false) => self.groups::<L, 2, 4>(l),
+            (4, true) => self.groups::<L, 4, 4>(l),
+            (4, false) => self.groups::<L, 4, 2>(l),
+            (_, true) => self.groups::<L, 16, 1>(l),
+            (_, false) => self.groups::<L, 8, 1>(l),
+        }
+    }
+}
+
+/// Adds the odd ones of `2 n` neighbours to `row`, their sums become the first `n`.
+#[inline(always)]
+fn level<L: Lanes, const G: usize, const C: usize>(
+    l: L,
+    n: usize,
+    x: &mut [[L::V; C]; G],
+    row: &mut [L::V; C],
+) {
+    for i in 0..n {
+        for j in 0..C {
+            row[j] = l.xor(row[j], x[2 * i + 1][j]);
+            x[i][j] = l.xor(x[2 * i][j], x[2 * i + 1][j]);
+        }
+    }
+}
+
+/// Writes vectors, or xors them in; what goes past the end of `dst` is dropped.
+#[inline(always)]
+fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8]) {
+    if dst.len() >= C * L::BYTES {
+        for j in 0..C {
+            let dst = &mut dst[j * L::BYTES..(j + 1) * L::BYTES];
+            let sum = if write { v[j] } else { l.xor(v[j], l.load(dst)) };
+            l.store(sum, dst);
+        }
+    } else {
+        let mut bytes = [0; 8 * 64];
+        for j in 0..C {
+            l.store(v[j], &mut bytes[j * L::BYTES..]);
+        }
+        for (dst, b) in dst.iter_mut().zip(bytes) {
+            *dst = if write { b } else { *dst ^ b };
+        }
+    }
+}
+
+impl Sums<'_> {
+    /// `G` leaves at a time, `C` vectors of counters under each.
+    #[inline(always)]
+    fn groups<L: Lanes, const G: usize, const C: usize>(&mut self, l: L) {
+        for (g, group) in self.leaves.as_chunks::<G>().0.iter().enumerate() {
+            if g == 0 && self.punctured {
+                self.group::<L, G, C, 1>(l, g, group);
+            } else {
+                self.group::<L, G, C, 0>(l, g, group);
+            }
+        }
+    }
+
+    /// The leaves of group `g` from `FROM` on.
+    #[inline(always)]
+    fn group<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
+        &mut self,
+        l: L,
+        g: usize,
+        group: &[Aes128; G],
+    ) {
+        let bits = G.ilog2() as usize;
+        let rows = self.leaves.len().ilog2() as usize;
+        let mut counter = Counter::<L, C>::new(l, self.first, 1);
+        let mut at = self.start;
+        while at < self.end {
+            let mut x = [counter.next(l); G];
+            for y in FROM..G {
+                let key = l.splat(&group[y].round_keys()[0]);
+                for j in 0..C {
+                    x[y][j] = l.xor(x[y][j], key);
+                }
+            }
+            for r in 1..10 {
+                for y in FROM..G {
+                    let key = l.splat(&group[y].round_keys()[r]);
+                    for j in 0..C {
+                        x[y][j] = l.enc(x[y][j], key);
+                    }
+                }
+            }
+            for y in FROM..G {
+                let key = l.splat(&group[y].round_keys()[10]);
+                for j in 0..C {
+                    x[y][j] = l.enc_last(x[y][j], key);
+                }
+            }
+            if FROM == 1 {
+                x[0] = [l.zero(); C];
+            }
+            let mut low = [[l.zero(); C]; BITS];
+            // Written out: the registers of a level must be known when compiling.
+            level(l, G / 2, &mut x, &mut low[0]);
+            level(l, G / 4, &mut x, &mut low[1]);
+            level(l, G / 8, &mut x, &mut low[2]);
+            level(l, G / 16, &mut x, &mut low[3]);
+            let next = self.end.min(at + C * L::N);
+            if !self.u.is_empty() {
+                put(l, &x[0], g == 0, &mut self.u[16 * at..16 * next]);
+            }
+            for b in 0..BITS.min(bits) {
+                let row = b * self.width;
+                put(l, &low[b], g == 0, &mut self.v[16 * (row + at)..16 * (row + next)]);
+            }
+            for b in bits..rows {
+                // The group's number has the upper bits of its leaves'.
+                let bit = 1 << (b - bits);
+                if g & bit != 0 {
+                    let row = b * self.width;
+                    put(l, &x[0], g == bit, &mut self.v[16 * (row + at)..16 * (row + next)]);
+                }
+            }
+            at = next;
+        }
+    }
+}
+
+impl Backend {
+    /// With r_y\[i\] = AES under `leaves[y]` of LE128(first + i), counting modulo 2^128: `u[i]` becomes the sum (xor) of
+    /// all r_y\[i\], and row b of `v`, that is `v[b * u.len() + i]`, the sum of those where bit b of y is set.
+    ///
+    /// # Panics
+    /// If there are not 2, 4, 16 or 256 leaves, or `v` does not have a row for every bit of their numbers.
+    pub fn leaf_sums(&self, leaves: &[Aes128], first: u128, u: &mut [Block], v: &mut [Block]) {
+        let width = u.len();
+        assert_eq!(v.len(), bits(leaves) * width, "a row for every bit");
+        let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
+        for (first, start, end) in runs(first, width) {
+            self.run(Sums { leaves, punctured: false, first, width, start, end, u: &mut *u, v: &mut *v });
+        }
+    }
+
+    /// The rows `v` of [`Backend::leaf_sums`] from all leaves but the first, which is in none of them and is not looked at:
+    /// its place may hold any key. Whoever holds all leaves but leaf α puts leaf α ⊕ y in place y.
+    ///
+    /// # Panics
+    /// If there are not 2, 4, 16 or 256 leaves, or `v` is not as many equal rows as their numbers have bits.
+    pub fn leaf_sums_punctured(&self, leaves: &[Aes128], first: u128, v: &mut [Block]) {
+        let width = v.len() / bits(leaves);
+        assert_eq!(v.len(), bits(leaves) * width, "a row for every bit");
+        let v = as_bytes_mut(v);
+        for (first, start, end) in runs(first, width) {
+            self.run(Sums { leaves, punctured: true, first, width, start, end, u: &mut [], v: &mut *v });
+        }
+    }
+}
+
+/// Bits of a leaf's number.
+fn bits(leaves: &[Aes128]) -> usize {
+    assert!(matches!(leaves.len(), 2 | 4 | 16 | 256), "{} leaves: not 2, 4, 16 or 256", leaves.len());
+    leaves.len().ilog2() as usize
+}

@@ -1,0 +1,202 @@
+//! Pads of OT from correlated blocks: both hashes of the sender's block and of the same block with the other choice.
+//!
+//! ```text
+//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver, who holds one of the two inputs, hashes with `ccr` or `tccr`
+//! ```
+
+use crate::batch::{Counter, runs, sigma};
+use crate::{Aes128, Backend};
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_simd::{Kernel, Lanes};
+
+/// A hash of pairs whose inputs differ by Δ; four vectors of pairs at a time.
+trait Pair {
+    /// Round keys, Δ, counters.
+    type Ready<L: Lanes>;
+    /// Sets up.
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
+    /// The first half of what comes back belongs to q, the second to q ⊕ Δ. Mark it `#[inline(always)]`.
+    fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8];
+}
+
+/// π(σ(x)) ⊕ σ(x).
+struct Ccr<'a>(&'a Aes128, Block);
+
+impl Pair for Ccr<'_> {
+    type Ready<L: Lanes> = ([L::V; 11], L::V);
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+        (self.0.vectors(l), l.splat(&self.1.sigma().0))
+    }
+    #[inline(always)]
+    fn step<L: Lanes>(l: L, (keys, delta): &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8] {
+        let mut x = [l.zero(); 8];
+        for i in 0..4 {
+            // σ is linear: one of it serves both.
+            x[i] = sigma(l, q[i]);
+            x[4 + i] = l.xor(x[i], *delta);
+        }
+        let masks = x;
+        l.encrypt_xor(keys, &masks, &mut x);
+        x
+    }
+}
+
+/// π(π(x) ⊕ i) ⊕ π(x), one i for both.
+struct Tccr<'a>(&'a Aes128, Block, u128);
+
+impl Pair for Tccr<'_> {
+    type Ready<L: Lanes> = ([L::V; 11], L::V, Counter<L, 4>);
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+        (self.0.vectors(l), l.splat(&self.1.0), Counter::new(l, self.2, 1))
+    }
+    #[inline(always)]
+    fn step<L: Lanes>(l: L, (keys, delta, tweaks): &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8] {
+        let mut x = [l.zero(); 8];
+        for i in 0..4 {
+            x[i] = q[i];
+            x[4 + i] = l.xor(q[i], *delta);
+        }
+        l.encrypt(keys, &mut x);
+        let masks = x;
+        let t = tweaks.next(l);
+        for i in 0..4 {
+            x[i] = l.xor(x[i], t[i]);
+            x[4 + i] = l.xor(x[4 + i], t[i]);
+        }
+        l.encrypt_xor(keys, &masks, &mut x);
+        x
+    }
+}
+
+/// `XOR`: messages come in, and leave under the pads.
+struct Pads<'a, P, const XOR: bool> {
+    pair: P,
+    q: &'a [u8],
+    messages: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
+    /// Four vectors of q to eight of pads, in turns.
+    #[inline(always)]
+    fn step<L: Lanes>(l: L, ready: &mut P::Ready<L>, src: &[u8], messages: &[u8], dst: &mut [u8]) {
+        let mut q = [l.zero(); 4];
+        for (q, src) in q.iter_mut().zip(src.chunks_exact(L::BYTES)) {
+            *q = l.load(src);
+        }
+        let x = P::step(l, ready, q);
+        for (i, dst) in dst.chunks_exact_mut(2 * L::BYTES).enumerate().take(4) {
+            let (mut lo, mut hi) = l.zip(x[i], x[4 + i]);
+            if XOR {
+                let m = &messages[2 * i * L::BYTES..2 * (i + 1) * L::BYTES];
+                lo = l.xor(lo, l.load(m));
+                hi = l.xor(hi, l.load(&m[L::BYTES..]));
+            }
+            l.store(lo, dst);
+            l.store(hi, &mut dst[L::BYTES..]);
+        }
+    }
+}
+
+impl<P: Pair, const XOR: bool> Kernel for Pads<'_, P, XOR> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (half, full) = (4 * L::BYTES, 8 * L::BYTES);
+        let mut ready = self.pair.ready(l);
+        let mut from = self.q.chunks_exact(half);
+        let mut to = self.out.chunks_exact_mut(full);
+        let mut messages = self.messages.chunks_exact(full);
+        for (src, dst) in (&mut from).zip(&mut to) {
+            let m = if XOR { messages.next().unwrap_or_default() } else { &[] };
+            Self::step(l, &mut ready, src, m, dst);
+        }
+        let (src, dst) = (from.remainder(), to.into_remainder());
+        if !src.is_empty() {
+            let (mut x, mut m, mut y) = ([0; 256], [0; 512], [0; 512]);
+            x[..src.len()].copy_from_slice(src);
+            let rest = messages.remainder();
+            m[..rest.len()].copy_from_slice(rest);
+            Self::step(l, &mut ready, &x[..half], &m[..full], &mut y[..full]);
+            dst.copy_from_slice(&y[..dst.len()]);
+        }
+    }
+}
+
+impl Backend {
+    fn pads<P: Pair, const XOR: bool>(
+        self,
+        pair: P,
+        q: &[Block],
+        messages: &[[Block; 2]],
+        out: &mut [[Block; 2]],
+    ) {
+        let messages = as_bytes(messages.as_flattened());
+        self.run(Pads::<_, XOR> {
+            pair,
+            q: as_bytes(q),
+            messages,
+            out: as_bytes_mut(out.as_flattened_mut()),
+        });
+    }
+
+    /// `out[i] = [ccr(q[i]), ccr(q[i] ⊕ delta)]` with [`Backend::ccr`]'s hash.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn pads_ccr(&self, key: &Aes128, delta: Block, q: &[Block], out: &mut [[Block; 2]]) {
+        assert_eq!(q.len(), out.len(), "a pair of pads per OT");
+        self.pads::<_, false>(Ccr(key, delta), q, &[], out);
+    }
+
+    /// [`Backend::pads_ccr`], xored with `messages`.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn pads_ccr_xor(
+        &self,
+        key: &Aes128,
+        delta: Block,
+        q: &[Block],
+        messages: &[[Block; 2]],
+        out: &mut [[Block; 2]],
+    ) {
+        assert_eq!(q.len(), out.len(), "a pair of pads per OT");
+        assert_eq!(q.len(), messages.len(), "a pair of messages per OT");
+        self.pads::<_, true>(Ccr(key, delta), q, messages, out);
+    }
+
+    /// `out[i] = [tccr(q[i]), tccr(q[i] ⊕ delta)]` with the hash of [`Backend::tccr`], both under tweak first + i.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn pads_tccr(&self, key: &Aes128, first: u128, delta: Block, q: &[Block], out: &mut [[Block; 2]]) {
+        assert_eq!(q.len(), out.len(), "a pair of pads per OT");
+        for (first, start, end) in runs(first, q.len()) {
+            self.pads::<_, false>(Tccr(key, delta, first), &q[start..end], &[], &mut out[start..end]);
+        }
+    }
+
+    /// [`Backend::pads_tccr`], xored with `messages`.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn pads_tccr_xor(
+        &self,
+        key: &Aes128,
+        first: u128,
+        delta: Block,
+        q: &[Block],
+        messages: &[[Block; 2]],
+        out: &mut [[Block; 2]],
+    ) {
+        assert_eq!(q.len(), out.len(), "a pair of pads per OT");
+        assert_eq!(q.len(), messages.len(), "a pair of messages per OT");
+        for (first, start, end) in runs(first, q.len()) {
+            let (q, messages, out) = (&q[start..end], &messages[start..end], &mut out[start..end]);
+            self.pads::<_, true>(Tccr(key, delta, first), q, messages, out);
+        }
+    }
+}
