@@ -1,5 +1,6 @@
-//! The block and its view as bytes; the only `unsafe` of this crate.
+//! The block, and views of slices as other types; beside `buffer`, the only `unsafe` of this crate.
 
+use crate::Gf128;
 use std::ops::{BitAnd, BitXor, BitXorAssign};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroize;
@@ -155,6 +156,13 @@ pub fn from_bytes_mut(bytes: &mut [u8]) -> &mut [Block] {
     assert!(bytes.len().is_multiple_of(16), "{} bytes are not whole blocks", bytes.len());
     // SAFETY: as in `from_bytes`, and the borrow is unique.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / 16) }
+}
+
+/// The elements as polynomials.
+#[inline]
+pub(crate) fn coefficients(elements: &[Gf128]) -> &[u128] {
+    // SAFETY: `Gf128` is `repr(transparent)` over `u128`.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! so that a block is an element without a conversion. Products need a [`Clmul`] token, chosen once outside loops.
 
 use crate::Block;
-use hushwire_simd::clmul::Clmul;
+use crate::block::coefficients;
+use hushwire_simd::clmul::{self, Clmul};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, BitXor};
 use zeroize::Zeroize;
@@ -14,9 +15,12 @@ use zeroize::Zeroize;
 #[repr(transparent)]
 pub struct Gf128(pub u128);
 
+/// x^128 modulo the polynomial.
+pub(crate) const TAIL: u64 = 0x87;
+
 /// 255 bits, low half first, modulo the polynomial: x^128 = x^7 + x^2 + x + 1, twice.
 #[inline]
-const fn reduce([lo, hi]: [u128; 2]) -> u128 {
+pub(crate) const fn reduce([lo, hi]: [u128; 2]) -> u128 {
     // What hi's own fold pushes beyond x^127 is at most x^6.
     let over = hi >> 127 ^ hi >> 126 ^ hi >> 121;
     let hi = hi ^ over;
@@ -42,7 +46,7 @@ impl Gf128 {
     #[inline]
     #[must_use]
     pub const fn mul_x(self) -> Gf128 {
-        Gf128(self.0 << 1 ^ 0x87 & 0u128.wrapping_sub(self.0 >> 127))
+        Gf128(self.0 << 1 ^ TAIL as u128 & 0u128.wrapping_sub(self.0 >> 127))
     }
 
     /// `self^2`, linear over GF(2).
@@ -82,16 +86,13 @@ impl Gf128 {
     #[must_use]
     pub fn inner(a: &[Gf128], b: &[Gf128], clmul: Clmul) -> Gf128 {
         assert_eq!(a.len(), b.len(), "an inner product needs equal lengths");
-        let mut sum = [0; 2];
-        let (mut x, mut y) = ([0; 64], [0; 64]);
+        let (mut sum, mut y) = (clmul::Sum::ZERO, [0; 16 * 64]);
         for (a, b) in a.chunks(64).zip(b.chunks(64)) {
-            let n = a.len();
-            x[..n].iter_mut().zip(a).for_each(|(x, a)| *x = a.0);
-            y[..n].iter_mut().zip(b).for_each(|(y, b)| *y = b.0);
-            let [lo, hi] = clmul.dot(&x[..n], &y[..n]);
-            sum = [sum[0] ^ lo, sum[1] ^ hi];
+            let y = &mut y[..16 * b.len()];
+            y.chunks_exact_mut(16).zip(b).for_each(|(y, b)| y.copy_from_slice(&b.0.to_le_bytes()));
+            clmul.fold(coefficients(a), y, std::slice::from_mut(&mut sum));
         }
-        Gf128(reduce(sum))
+        Gf128(reduce(sum.total()))
     }
 }
 

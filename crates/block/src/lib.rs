@@ -10,6 +10,7 @@
 
 mod block;
 mod buffer;
+pub mod fold;
 pub mod gf128;
 pub mod m61;
 pub mod transpose;

@@ -10,6 +10,7 @@
 //! unpack 4 times  register c,j   byte h   bit k      row 8 c + j of the result, 16 bytes
 //! ```
 
+use crate::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
 
 /// Transposes `rows × cols` bits from `src` (rows of `cols / 8` bytes) to `dst` (`cols` rows of `rows / 8` bytes), with
@@ -31,6 +32,30 @@ pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, d
     assert!(src.len() == bytes && dst.len() == bytes, "{rows} × {cols} bits are {bytes} bytes");
     if bytes > 0 {
         dispatch(tier, gfni, Bits { src, dst, rows, cols });
+    }
+}
+
+/// Transposes 128 rows of W blocks, row-major, to 128 W columns of a block: bit `r` of `out[c]` is bit `c` of row `r`.
+///
+/// # Panics
+/// If `rows` is empty or not 128 rows, `out` has another length, or the CPU lacks `tier`.
+pub fn rows128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
+    assert!(!rows.is_empty() && rows.len().is_multiple_of(128), "{} blocks are not 128 rows", rows.len());
+    assert_eq!(out.len(), rows.len(), "a block for every column");
+    bits_with(tier, gfni, as_bytes(rows), 128, rows.len(), as_bytes_mut(out));
+}
+
+/// Transposes 64 rows of W blocks, row-major, to 128 W columns of a word: bit `r` of `out[c]` is bit `c` of row `r`.
+///
+/// # Panics
+/// If `rows` is empty or not 64 rows, `out` has another length, or the CPU lacks `tier`.
+pub fn rows64(tier: Tier, gfni: bool, rows: &[Block], out: &mut [u64]) {
+    assert!(!rows.is_empty() && rows.len().is_multiple_of(64), "{} blocks are not 64 rows", rows.len());
+    assert_eq!(out.len(), 2 * rows.len(), "a word for every column");
+    let mut columns = vec![0; 8 * out.len()];
+    bits_with(tier, gfni, as_bytes(rows), 64, out.len(), &mut columns);
+    for (out, column) in out.iter_mut().zip(columns.chunks_exact(8)) {
+        *out = u64::from_le_bytes(column.try_into().expect("8 bytes"));
     }
 }
 

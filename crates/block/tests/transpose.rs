@@ -1,6 +1,7 @@
 //! Transposition against its definition, on every tier and capability.
 
-use hushwire_block::transpose::{bits, bits_with};
+use hushwire_block::transpose::{bits, bits_with, rows64, rows128};
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Tier, cpu};
 
 fn noise(n: usize) -> Vec<u8> {
@@ -50,6 +51,35 @@ fn every_shape_on_every_tier() {
             }
         }
     }
+}
+
+#[test]
+fn rows_of_blocks_to_columns() {
+    for width in [1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 64, 100, 257, 260] {
+        let mut rows = vec![Block::ZERO; 128 * width];
+        as_bytes_mut(&mut rows).copy_from_slice(&noise(2048 * width));
+        let want = naive(as_bytes(&rows), 128, 128 * width);
+        let half: Vec<u64> = naive(as_bytes(&rows[..64 * width]), 64, 128 * width)
+            .chunks_exact(8)
+            .map(|c| u64::from_le_bytes(c.try_into().unwrap()))
+            .collect();
+        for &tier in cpu().tiers() {
+            for gfni in [false, true] {
+                let mut got = vec![Block::ONES; rows.len()];
+                rows128(tier, gfni, &rows, &mut got);
+                assert!(as_bytes(&got) == want, "128 rows of {width} blocks on {tier}, gfni={gfni}");
+                let mut got = vec![7; half.len()];
+                rows64(tier, gfni, &rows[..64 * width], &mut got);
+                assert!(got == half, "64 rows of {width} blocks on {tier}, gfni={gfni}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "not 128 rows")]
+fn ragged_rows_are_refused() {
+    rows128(Tier::Portable, false, &[Block::ZERO; 130], &mut [Block::ZERO; 130]);
 }
 
 #[test]

@@ -1,32 +1,80 @@
 //! Carry-less multiplication of 64-bit polynomials, by instruction where the CPU has it.
 //!
-//! A capability of its own: AES tiers neither imply it nor need it.
+//! A capability of its own: AES tiers neither imply it nor need it. Sums of 128-bit products are kept as Karatsuba's
+//! three, unreduced, so that a long sum costs three instructions a product and its reduction once.
+
+#[cfg(target_arch = "aarch64")]
+mod arm;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use crate::cpu;
 
 /// How carry-less products are made on this CPU; a token, so that the choice is made once, outside loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clmul {
-    hardware: bool,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Portable,
+    /// One product an instruction: PCLMULQDQ or PMULL.
+    Narrow,
+    /// Four products an instruction, VPCLMULQDQ; single products as in `Narrow`.
+    Wide,
+}
+
+/// A sum of products of 128-bit polynomials, four lanes of it side by side.
+///
+/// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, `(a0 + a1) (b0 + b1)` and `a1 b1`.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub struct Sum(pub [[u128; 4]; 3]);
+
+impl Sum {
+    /// The empty sum.
+    pub const ZERO: Sum = Sum([[0; 4]; 3]);
+
+    /// The 255-bit sum, as low and high 128 bits.
+    #[must_use]
+    pub fn total(&self) -> [u128; 2] {
+        let [lo, mid, hi] = self.0.map(|[a, b, c, d]| a ^ b ^ c ^ d);
+        combine(lo, mid ^ lo ^ hi, hi)
+    }
 }
 
 impl Clmul {
     /// The fastest form that this CPU has.
     #[must_use]
     pub fn best() -> Self {
-        Clmul { hardware: cpu().features().clmul }
+        let features = cpu().features();
+        let form = match (features.clmul, features.vpclmul) {
+            (true, true) => Form::Wide,
+            (true, false) => Form::Narrow,
+            (false, _) => Form::Portable,
+        };
+        Clmul { form }
     }
 
     /// The portable form, constant time on any CPU.
     #[must_use]
     pub fn portable() -> Self {
-        Clmul { hardware: false }
+        Clmul { form: Form::Portable }
+    }
+
+    /// Every form that this CPU has, slowest first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let best = Clmul::best().form as u8;
+        let forms = [Form::Portable, Form::Narrow, Form::Wide];
+        forms.into_iter().filter(|&f| f as u8 <= best).map(|form| Clmul { form }).collect()
     }
 
     /// Whether products use an instruction.
     #[must_use]
     pub fn is_hardware(self) -> bool {
-        self.hardware
+        self.form != Form::Portable
     }
 
     /// The 127-bit carry-less product of `a` and `b`.
@@ -34,14 +82,14 @@ impl Clmul {
     #[must_use]
     pub fn mul(self, a: u64, b: u64) -> u128 {
         #[cfg(target_arch = "x86_64")]
-        if self.hardware {
-            // SAFETY: `hardware` is true only after PCLMULQDQ was detected.
-            return unsafe { mul_x86(a, b) };
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after PCLMULQDQ was detected.
+            return unsafe { x86::mul(a, b) };
         }
         #[cfg(target_arch = "aarch64")]
-        if self.hardware {
-            // SAFETY: `hardware` is true only after the AES (and with it PMULL) feature was detected.
-            return unsafe { mul_arm(a, b) };
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            return unsafe { arm::mul(a, b) };
         }
         mul_soft(a, b)
     }
@@ -54,9 +102,9 @@ impl Clmul {
     pub fn dot(self, a: &[u128], b: &[u128]) -> [u128; 2] {
         assert_eq!(a.len(), b.len(), "an inner product needs equal lengths");
         #[cfg(target_arch = "x86_64")]
-        if self.hardware {
-            // SAFETY: `hardware` is true only after PCLMULQDQ was detected.
-            return unsafe { dot_x86(a, b) };
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after PCLMULQDQ was detected.
+            return unsafe { x86::dot(a, b) };
         }
         let [mut lo, mut mid, mut hi] = [0; 3];
         for (&a, &b) in a.iter().zip(b) {
@@ -66,6 +114,55 @@ impl Clmul {
             mid ^= self.mul(a0 ^ a1, b0 ^ b1);
         }
         combine(lo, mid ^ lo ^ hi, hi)
+    }
+
+    /// Adds `Σ_j a[j] · x[r][j]` to `sums[r]`; `x` is `sums.len()` rows of `a.len()` little-endian 128-bit polynomials.
+    ///
+    /// # Panics
+    /// If `x` is not `16 · a.len() · sums.len()` bytes long.
+    pub fn fold(self, a: &[u128], x: &[u8], sums: &mut [Sum]) {
+        let bytes = a.len().checked_mul(16 * sums.len()).expect("the rows fit in memory");
+        assert_eq!(x.len(), bytes, "{} rows of {} blocks", sums.len(), a.len());
+        if a.is_empty() {
+            return;
+        }
+        #[cfg(target_arch = "x86_64")]
+        match self.form {
+            // SAFETY: the form is wide only after VPCLMULQDQ, AVX-512F and PCLMULQDQ were detected.
+            Form::Wide => return unsafe { x86::fold_wide(a, x, sums) },
+            // SAFETY: the form is narrow only after PCLMULQDQ was detected.
+            Form::Narrow => return unsafe { x86::fold(a, x, sums) },
+            Form::Portable => {}
+        }
+        #[cfg(target_arch = "aarch64")]
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            return unsafe { arm::fold(a, x, sums) };
+        }
+        fold_with(mul_soft, a, x, sums);
+    }
+
+    /// `q[i] += c · e[i]` modulo `x^128 + tail(x)`, `e[i]` of degree below 64 and `tail` of degree below 64; `q` is
+    /// `e.len()` little-endian 128-bit polynomials.
+    ///
+    /// # Panics
+    /// If `q` is not `16 · e.len()` bytes long.
+    pub fn scale_add(self, c: u128, tail: u64, e: &[u64], q: &mut [u8]) {
+        assert_eq!(q.len(), 16 * e.len(), "a block of 16 bytes for every word");
+        #[cfg(target_arch = "x86_64")]
+        match self.form {
+            // SAFETY: the form is wide only after VPCLMULQDQ, AVX-512F and PCLMULQDQ were detected.
+            Form::Wide => return unsafe { x86::scale_add_wide(c, tail, e, q) },
+            // SAFETY: the form is narrow only after PCLMULQDQ was detected.
+            Form::Narrow => return unsafe { x86::scale_add(c, tail, e, q) },
+            Form::Portable => {}
+        }
+        #[cfg(target_arch = "aarch64")]
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            return unsafe { arm::scale_add(c, tail, e, q) };
+        }
+        scale_add_with(mul_soft, c, tail, e, q);
     }
 }
 
@@ -79,45 +176,34 @@ fn combine(lo: u128, mid: u128, hi: u128) -> [u128; 2] {
     [lo ^ mid << 64, hi ^ mid >> 64]
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "pclmulqdq,sse4.1")]
-fn dot_x86(a: &[u128], b: &[u128]) -> [u128; 2] {
-    use std::arch::x86_64::*;
-    let whole = |x: u128| {
-        let [lo, hi] = halves(x);
-        _mm_set_epi64x(hi.cast_signed(), lo.cast_signed())
-    };
-    let number = |v: __m128i| {
-        u128::from(_mm_extract_epi64::<1>(v).cast_unsigned()) << 64
-            | u128::from(_mm_cvtsi128_si64(v).cast_unsigned())
-    };
-    let zero = _mm_setzero_si128();
-    let [mut lo, mut m0, mut m1, mut hi] = [zero; 4];
-    for (&a, &b) in a.iter().zip(b) {
-        let (a, b) = (whole(a), whole(b));
-        lo = _mm_xor_si128(lo, _mm_clmulepi64_si128::<0x00>(a, b));
-        m0 = _mm_xor_si128(m0, _mm_clmulepi64_si128::<0x01>(a, b));
-        m1 = _mm_xor_si128(m1, _mm_clmulepi64_si128::<0x10>(a, b));
-        hi = _mm_xor_si128(hi, _mm_clmulepi64_si128::<0x11>(a, b));
+/// The block of 16 bytes at `x`.
+#[inline(always)]
+fn block(x: &[u8]) -> u128 {
+    u128::from_le_bytes(x[..16].try_into().expect("16 bytes"))
+}
+
+/// [`Clmul::fold`] by any product of words.
+#[inline(always)]
+fn fold_with(mul: impl Fn(u64, u64) -> u128, a: &[u128], x: &[u8], sums: &mut [Sum]) {
+    for (row, Sum([lo, mid, hi])) in x.chunks_exact(16 * a.len()).zip(sums) {
+        for (&a, b) in a.iter().zip(row.chunks_exact(16)) {
+            let ([a0, a1], [b0, b1]) = (halves(a), halves(block(b)));
+            lo[0] ^= mul(a0, b0);
+            mid[0] ^= mul(a0 ^ a1, b0 ^ b1);
+            hi[0] ^= mul(a1, b1);
+        }
     }
-    combine(number(lo), number(_mm_xor_si128(m0, m1)), number(hi))
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "pclmulqdq,sse4.1")]
-#[inline]
-fn mul_x86(a: u64, b: u64) -> u128 {
-    use std::arch::x86_64::*;
-    let p = _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.cast_signed()), _mm_cvtsi64_si128(b.cast_signed()));
-    let (lo, hi) = (_mm_cvtsi128_si64(p).cast_unsigned(), _mm_extract_epi64::<1>(p).cast_unsigned());
-    u128::from(hi) << 64 | u128::from(lo)
-}
-
-#[cfg(target_arch = "aarch64")]
-#[target_feature(enable = "neon,aes")]
-#[inline]
-fn mul_arm(a: u64, b: u64) -> u128 {
-    std::arch::aarch64::vmull_p64(a, b)
+/// [`Clmul::scale_add`] by any product of words.
+#[inline(always)]
+fn scale_add_with(mul: impl Fn(u64, u64) -> u128, c: u128, tail: u64, e: &[u64], q: &mut [u8]) {
+    let [c0, c1] = halves(c);
+    for (&e, q) in e.iter().zip(q.chunks_exact_mut(16)) {
+        let high = mul(c1, e);
+        let product = mul(c0, e) ^ high << 64 ^ mul((high >> 64) as u64, tail);
+        q.copy_from_slice(&(block(q) ^ product).to_le_bytes());
+    }
 }
 
 fn mul_soft(a: u64, b: u64) -> u128 {

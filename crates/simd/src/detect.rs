@@ -69,6 +69,8 @@ pub struct Features {
     pub gfni: bool,
     /// 64×64 carry-less multiplication.
     pub clmul: bool,
+    /// Carry-less multiplication on 512-bit vectors.
+    pub vpclmul: bool,
     /// Byte operations on 512-bit vectors.
     pub avx512bw: bool,
 }
@@ -129,6 +131,7 @@ fn detect() -> Cpu {
     let features = Features {
         gfni: has!("gfni"),
         clmul: has!("pclmulqdq") && has!("sse4.1"),
+        vpclmul: has!("vpclmulqdq") && has!("pclmulqdq") && has!("sse4.1") && has!("avx512f"),
         avx512bw: has!("avx512bw"),
     };
     Cpu { tiers, features }
@@ -141,12 +144,13 @@ fn detect() -> Cpu {
     if aes {
         tiers.push(Tier::Neon);
     }
-    Cpu { tiers, features: Features { gfni: false, clmul: aes, avx512bw: false } }
+    Cpu { tiers, features: Features { gfni: false, clmul: aes, vpclmul: false, avx512bw: false } }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn detect() -> Cpu {
-    Cpu { tiers: vec![Tier::Portable], features: Features { gfni: false, clmul: false, avx512bw: false } }
+    let features = Features { gfni: false, clmul: false, vpclmul: false, avx512bw: false };
+    Cpu { tiers: vec![Tier::Portable], features }
 }
 
 /// Runs `kernel` with the operations of `tier`; `gfni` asks for GFNI, which is used only where the CPU has it.

@@ -1,0 +1,20 @@
+//! PMULL, part of ARMv8's AES feature.
+
+use super::{Sum, fold_with, scale_add_with};
+use std::arch::aarch64::vmull_p64;
+
+#[target_feature(enable = "neon,aes")]
+#[inline]
+pub(super) fn mul(a: u64, b: u64) -> u128 {
+    vmull_p64(a, b)
+}
+
+#[target_feature(enable = "neon,aes")]
+pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
+    fold_with(|a, b| vmull_p64(a, b), a, x, sums);
+}
+
+#[target_feature(enable = "neon,aes")]
+pub(super) fn scale_add(c: u128, tail: u64, e: &[u64], q: &mut [u8]) {
+    scale_add_with(|a, b| vmull_p64(a, b), c, tail, e, q);
+}
