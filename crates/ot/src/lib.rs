@@ -16,20 +16,31 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+mod bits;
 mod context;
 mod drive;
+mod end;
+mod ends;
 mod error;
 mod extension;
+mod pads;
+mod pipeline;
 mod security;
 mod steps;
 mod transcript;
+mod verified;
+mod work;
 
 pub use context::{Context, Sid};
 pub use drive::{Driver, drive};
+pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
+pub use pipeline::Pipeline;
 pub use security::{
     AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };
 pub use steps::{Duplex, Steps, Tick, lockstep};
 pub use transcript::Transcript;
+pub use verified::{Unverified, Verified};
+pub use work::{Receiving, Sending};

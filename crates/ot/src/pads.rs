@@ -1,0 +1,92 @@
+//! Hashes that break the correlation.
+
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::Block;
+use zeroize::Zeroize;
+
+use crate::{Context, Extension, Level, Role, Security};
+
+/// SECURITY: OTs hashed under one fixed AES key, as a power of two.
+const KEY_SPAN: u32 = 20;
+
+/// H(i, x) of OT `i`, under public keys of the session that change every 2^20 OTs.
+///
+/// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i as the tweak. Both
+/// circular correlation robust for a random permutation π (GKWY, ePrint 2019/074, sections 7.3 and 7.4).
+pub struct Pads {
+    context: Context,
+    tweaked: bool,
+    /// The sender's.
+    delta: Block,
+    key: Option<(u64, Aes128)>,
+}
+
+impl Pads {
+    pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
+        let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
+        let delta = extension.delta().unwrap_or_default();
+        Self { context: *context, tweaked, delta, key: None }
+    }
+
+    /// The sender's Δ; zero at the receiver.
+    pub(crate) fn delta(&self) -> Block {
+        self.delta
+    }
+
+    /// The key for a chunk that starts with OT `first`.
+    fn key(&mut self, first: u64) -> (Backend, &Aes128) {
+        let span = first >> KEY_SPAN;
+        if self.key.as_ref().is_none_or(|(of, _)| *of != span) {
+            let name = self.context.sid.child("pads", span);
+            let bytes = *name.0.first_chunk().expect("32 bytes hold 16");
+            self.key = Some((span, Aes128::on(self.context.backend, &bytes)));
+        }
+        let (_, key) = self.key.as_ref().expect("it was just made");
+        (self.context.backend, key)
+    }
+
+    /// `x[n]` becomes H(first + n, x\[n\]); all of one chunk.
+    pub(crate) fn hash(&mut self, first: u64, x: &[Block], out: &mut [Block]) {
+        let tweaked = self.tweaked;
+        let (backend, key) = self.key(first);
+        if tweaked {
+            backend.tccr::<1>(key, u128::from(first), x, out);
+        } else {
+            backend.ccr(key, x, out);
+        }
+    }
+
+    /// `out[n]` = (H(first + n, q\[n\]), H(first + n, q\[n\] ⊕ Δ)).
+    pub(crate) fn pairs(&mut self, first: u64, q: &[Block], out: &mut [[Block; 2]]) {
+        let (tweaked, delta) = (self.tweaked, self.delta);
+        let (backend, key) = self.key(first);
+        if tweaked {
+            backend.pads_tccr(key, u128::from(first), delta, q, out);
+        } else {
+            backend.pads_ccr(key, delta, q, out);
+        }
+    }
+
+    /// [`Pads::pairs`], xored with `messages`.
+    pub(crate) fn encrypt(
+        &mut self,
+        first: u64,
+        q: &[Block],
+        messages: &[[Block; 2]],
+        out: &mut [[Block; 2]],
+    ) {
+        let (tweaked, delta) = (self.tweaked, self.delta);
+        let (backend, key) = self.key(first);
+        if tweaked {
+            backend.pads_tccr_xor(key, u128::from(first), delta, q, messages, out);
+        } else {
+            backend.pads_ccr_xor(key, delta, q, messages, out);
+        }
+    }
+}
+
+impl Drop for Pads {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}

@@ -1,0 +1,338 @@
+//! The schedule of one call: chunks, checks, choices and payload, each in its tick.
+//!
+//! ```text
+//! tick           i             i + lag            i + later lag
+//! chunk i        made          choices fixed      payload
+//! every 16th     segment ends, checked in the next ticks
+//! ```
+//!
+//! All lags are constants, so that both ends agree on every message without announcing any: a tick's message holds,
+//! in this order and as far as they apply, the chunk's message, a step of a check, packed choices, payload. While one
+//! end works on chunk i the other works on the payload of an earlier one. In malicious modes nothing that could tell
+//! the peer about unverified OTs is sent before their segment is checked.
+
+use std::collections::VecDeque;
+
+use hushwire_block::Block;
+use zeroize::Zeroize;
+
+use crate::{
+    Level, OtError, Role, Security, Steps, Tick, Unverified, Verified,
+    bits::bytes,
+    end::{End, Made},
+    work::Work,
+};
+
+/// AGREEMENT: chunks between two checks.
+pub(crate) const SEGMENT: usize = 16;
+
+/// What happens in one tick.
+#[derive(Clone, Copy, Default)]
+struct Plan {
+    /// OTs and message bytes of the next chunk.
+    chunk: Option<(usize, usize)>,
+    /// Step of the check that runs.
+    check: Option<usize>,
+    /// OTs whose choices are fixed.
+    fix: Option<usize>,
+    /// OTs whose payload is sent.
+    payload: Option<usize>,
+}
+
+/// Buffers for blocks of chunks, kept for the next ones and wiped at the end.
+#[derive(Default)]
+struct Spare(Vec<Vec<Block>>);
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+/// One call of an extension: OTs of one functionality, or a check of what is open.
+#[must_use = "run its steps, then finish"]
+pub struct Pipeline<'e, W: Work, S: Security> {
+    end: &'e mut End<S>,
+    work: W,
+    /// The first OT's number.
+    base: u64,
+    count: usize,
+    next: usize,
+    now: u64,
+    plan: Option<Plan>,
+    fix_lag: Option<u64>,
+    payload_lag: Option<u64>,
+    /// Chunks not delivered yet, oldest first; the first `fixed` of them have their choices fixed.
+    made: VecDeque<Made>,
+    fixed: usize,
+    spare: Spare,
+    /// The tick in which the check of the closed segment begins.
+    check: Option<u64>,
+    /// OTs made when that segment closed, and OTs that are verified.
+    closed: usize,
+    verified: usize,
+    /// Whether the last segment closes with the call.
+    close: bool,
+}
+
+impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
+    /// `close` asks for a check at the end, whatever the work.
+    pub(crate) fn new(end: &'e mut End<S>, work: W, close: bool) -> Self {
+        work.assert_sizes();
+        let steps = end.extension.check_steps().len() as u64;
+        let malicious = S::LEVEL == Level::Malicious;
+        // A segment's first chunk is checked after the segment and the steps of its check.
+        let checked = if malicious { SEGMENT as u64 + steps } else { 0 };
+        let fix_lag = work.is_chosen().then(|| match end.extension.speaker() {
+            Role::Receiver => 0,
+            Role::Sender => checked.max(1),
+        });
+        let payload_lag = (work.payload_bytes(1) > 0).then(|| checked.max(fix_lag.unwrap_or(0) + 1));
+        let opens = payload_lag.is_some() || fix_lag.is_some_and(|lag| lag > 0);
+        let (base, count) = (end.next, work.count());
+        let mut pipeline = Self {
+            end,
+            work,
+            base,
+            count,
+            next: 0,
+            now: 0,
+            plan: None,
+            fix_lag,
+            payload_lag,
+            made: VecDeque::new(),
+            fixed: 0,
+            spare: Spare::default(),
+            check: None,
+            closed: 0,
+            verified: 0,
+            close: close || opens,
+        };
+        pipeline.close_segment();
+        pipeline.plan_tick();
+        pipeline
+    }
+
+    /// Ends the segment where it is due and the check before is done; its check begins with the tick `now`.
+    fn close_segment(&mut self) {
+        if S::LEVEL == Level::SemiHonest || self.check.is_some() {
+            return;
+        }
+        if !self.end.extension.is_open() {
+            self.verified = self.next;
+        } else if self.end.in_segment >= SEGMENT || self.close && self.next == self.count {
+            self.end.extension.close_segment();
+            self.end.in_segment = 0;
+            self.closed = self.next;
+            self.check = Some(self.now);
+        }
+    }
+
+    /// Finds the next tick in which something happens.
+    fn plan_tick(&mut self) {
+        self.plan = None;
+        loop {
+            let mut plan = Plan::default();
+            let left = self.count - self.next;
+            if left > 0 {
+                let len = self.end.extension.chunk_len(left);
+                plan.chunk = Some((len, self.end.extension.chunk_bytes(len)));
+            }
+            plan.check =
+                self.check.filter(|begin| *begin <= self.now).map(|begin| (self.now - begin) as usize);
+            plan.fix = match (self.fix_lag, plan.chunk) {
+                (Some(0), chunk) => chunk.map(|(len, _)| len),
+                _ => self.due(self.fix_lag, self.made.get(self.fixed)),
+            };
+            plan.payload = self.due(self.payload_lag, self.made.front());
+            if plan.chunk.is_some() || plan.check.is_some() || plan.fix.is_some() || plan.payload.is_some() {
+                self.plan = Some(plan);
+                return;
+            }
+            if self.made.is_empty() && self.check.is_none() {
+                return;
+            }
+            self.now += 1;
+        }
+    }
+
+    /// How many OTs `made` has, if its tick and this lag make now.
+    fn due(&self, lag: Option<u64>, made: Option<&Made>) -> Option<usize> {
+        made.filter(|made| lag.is_some_and(|lag| made.tick + lag == self.now)).map(|made| made.len)
+    }
+
+    fn me(&self) -> Role {
+        self.end.extension.role()
+    }
+
+    /// The bytes of the four parts of this tick's message from `from`.
+    fn parts(&self, plan: &Plan, from: Role) -> [usize; 4] {
+        let extension = &self.end.extension;
+        let chunk = plan.chunk.filter(|_| extension.speaker() == from).map_or(0, |(_, bytes)| bytes);
+        let check = plan.check.map(|step| extension.check_steps()[step]).filter(|step| step.from == from);
+        let fix = plan.fix.filter(|_| from == Role::Receiver).map_or(0, bytes);
+        let payload =
+            plan.payload.filter(|_| from == Role::Sender).map_or(0, |len| self.work.payload_bytes(len));
+        [chunk, check.map_or(0, |step| step.bytes), fix, payload]
+    }
+
+    /// Makes the next chunk, with one of the messages empty.
+    fn make(&mut self, len: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        let mut made = Made {
+            first: self.base + self.next as u64,
+            start: self.next,
+            len,
+            tick: self.now,
+            blocks: Vec::new(),
+            bits: Vec::new(),
+        };
+        let blocks = match self.work.place(self.next, len) {
+            Some(blocks) => blocks,
+            None => {
+                made.blocks = self.spare.0.pop().unwrap_or_default();
+                made.blocks.resize(len, Block::ZERO);
+                &mut made.blocks[..]
+            }
+        };
+        self.end.extension.chunk(heard, said, blocks)?;
+        self.end.in_segment += 1;
+        self.next += len;
+        if self.fix_lag.is_none() || self.me() == Role::Receiver {
+            self.work.take(&mut self.end.pads, &mut made, None);
+        }
+        self.made.push_back(made);
+        if self.fix_lag.is_none() {
+            self.fixed += 1;
+            self.pop();
+        }
+        Ok(())
+    }
+
+    /// The oldest chunk whose choices are not fixed goes on.
+    fn fix(&mut self, heard: Option<&[u8]>, said: &mut [u8]) {
+        let made = &mut self.made[self.fixed];
+        match heard {
+            Some(fix) => self.work.take(&mut self.end.pads, made, Some(fix)),
+            None => {
+                if self.fix_lag != Some(0) {
+                    self.assert_verified(self.fixed);
+                }
+                said.copy_from_slice(&self.made[self.fixed].bits);
+            }
+        }
+        self.fixed += 1;
+        if self.payload_lag.is_none() {
+            self.pop();
+        }
+    }
+
+    /// Nothing is opened before it is verified.
+    fn assert_verified(&self, i: usize) {
+        let made = &self.made[i];
+        let verified = S::LEVEL == Level::SemiHonest || made.start + made.len <= self.verified;
+        assert!(verified, "the schedule opens OTs before they are verified");
+    }
+
+    /// The oldest chunk is delivered; its buffer is kept.
+    fn pop(&mut self) {
+        if let Some(made) = self.made.pop_front() {
+            self.fixed -= 1;
+            if !made.blocks.is_empty() {
+                self.spare.0.push(made.blocks);
+            }
+        }
+    }
+
+    /// What the call made.
+    ///
+    /// # Panics
+    /// If steps are left (the caller's bug).
+    pub fn finish(self) -> Unverified<W, S> {
+        assert!(self.plan.is_none(), "finish comes after the last step");
+        self.end.epochs.wrap(self.work)
+    }
+
+    /// Proof that all is verified that this end ever made.
+    pub(crate) fn proof(self) -> Verified {
+        assert!(self.plan.is_none(), "finish comes after the last step");
+        let open = S::LEVEL == Level::Malicious && self.end.extension.is_open();
+        assert!(!open, "the last segment was closed and checked");
+        self.end.epochs.pass()
+    }
+}
+
+impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
+    fn tick(&self) -> Option<Tick> {
+        let plan = self.plan.as_ref()?;
+        let name = match plan.check {
+            Some(step) => self.end.extension.check_steps()[step].name,
+            None if plan.chunk.is_some() => "OT extension",
+            None => "OT choices and payload",
+        };
+        let sum = |from| self.parts(plan, from).iter().sum();
+        Some(Tick { name, out: sum(self.me()), into: sum(self.me().other()) })
+    }
+
+    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        let Some(plan) = self.plan else { return Ok(()) };
+        let me = self.me();
+        let [chunk, check, fix, _] = self.parts(&plan, me);
+        let (chunk, out) = out.split_at_mut(chunk);
+        let (check, out) = out.split_at_mut(check);
+        let (fix, payload) = out.split_at_mut(fix);
+        if let Some((len, _)) = plan.chunk.filter(|_| self.end.extension.speaker() == me) {
+            self.make(len, &[], chunk)?;
+        }
+        if let Some(step) = plan.check.filter(|step| self.end.extension.check_steps()[*step].from == me) {
+            self.end.extension.check(step, &[], check)?;
+        }
+        if plan.fix.is_some() && me == Role::Receiver {
+            self.fix(None, fix);
+        }
+        if plan.payload.is_some() && me == Role::Sender {
+            self.assert_verified(0);
+            self.work.write_payload(&mut self.end.pads, &self.made[0], payload);
+            self.pop();
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let Some(plan) = self.plan else { return Ok(()) };
+        let me = self.me();
+        let [chunk, check, fix, _] = self.parts(&plan, me.other());
+        let (chunk, message) = message.split_at(chunk);
+        let (check, message) = message.split_at(check);
+        let (fix, payload) = message.split_at(fix);
+        if let Some((len, _)) = plan.chunk.filter(|_| self.end.extension.speaker() != me) {
+            self.make(len, chunk, &mut [])?;
+        }
+        if let Some(step) = plan.check {
+            if self.end.extension.check_steps()[step].from != me {
+                self.end.extension.check(step, check, &mut [])?;
+            }
+            if step + 1 == self.end.extension.check_steps().len() {
+                self.check = None;
+                self.verified = self.closed;
+            }
+        }
+        if plan.fix.is_some() && me == Role::Sender {
+            self.fix(Some(fix), &mut []);
+        }
+        if plan.payload.is_some() && me == Role::Receiver {
+            self.work.read_payload(&mut self.made[0], payload);
+            self.pop();
+        }
+        self.now += 1;
+        if self.next == self.count {
+            self.end.next = self.base + self.count as u64;
+        }
+        self.close_segment();
+        self.plan_tick();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;

@@ -1,0 +1,258 @@
+//! Every functionality over an ideal extension: one that a dealer could have made, with either side speaking.
+
+use core::marker::PhantomData;
+
+use hushwire_aes::Backend;
+use hushwire_block::Block;
+use hushwire_prg::{Prg, Seed};
+
+use crate::{
+    Check, CheckStep, Context, Driver, Duplex, Extension, Level, Malicious, OtError, Receiver, Receiving,
+    Role, Security, SemiHonest, Sender, Sending, Sid, Steps, bits, lockstep,
+};
+
+const DELTA: Block = Block::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
+const STEPS: [CheckStep; 2] = [
+    CheckStep { name: "first", from: Role::Receiver, bytes: 5 },
+    CheckStep { name: "second", from: Role::Sender, bytes: 3 },
+];
+
+/// Both ends draw the same stream; the message of a chunk is its number.
+struct Ideal<S> {
+    role: Role,
+    speaker: Role,
+    stream: Prg,
+    /// OTs that a message makes, and how many of them are in stock.
+    size: usize,
+    stock: usize,
+    number: u8,
+    open: bool,
+    closed: Option<u8>,
+    level: PhantomData<S>,
+}
+
+fn ideal<S: Security>(role: Role, speaker: Role, size: usize) -> Box<dyn Extension<S>> {
+    let stream = Prg::new(Backend::best(), &Seed::from_bytes([3; 16]), "ideal");
+    let (level, closed) = (PhantomData, None);
+    Box::new(Ideal { role, speaker, stream, size, stock: 0, number: 0, open: false, closed, level })
+}
+
+impl<S: Security> Extension<S> for Ideal<S> {
+    fn role(&self) -> Role {
+        self.role
+    }
+    fn speaker(&self) -> Role {
+        self.speaker
+    }
+    fn delta(&self) -> Option<Block> {
+        (self.role == Role::Sender).then_some(DELTA)
+    }
+    fn chunk_len(&self, wanted: usize) -> usize {
+        wanted.min(if self.stock > 0 { self.stock } else { self.size })
+    }
+    fn chunk_bytes(&self, _: usize) -> usize {
+        if self.stock > 0 { 0 } else { 1 }
+    }
+    fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        if self.stock == 0 {
+            assert_eq!([heard.len(), said.len()].iter().sum::<usize>(), 1);
+            said.fill(self.number);
+            if !heard.iter().all(|heard| *heard == self.number) {
+                return Err(OtError::malformed("chunk", "it has another number"));
+            }
+            (self.number, self.stock, self.open) = (self.number.wrapping_add(1), self.size, true);
+        }
+        self.stock -= blocks.len();
+        for block in blocks {
+            let (mut q, choice) = (self.stream.next_block(), self.stream.next_u64() & 1 == 1);
+            q.0[0] &= 0xfe;
+            *block = if self.role == Role::Sender { q } else { q ^ DELTA.and_bit(choice) };
+        }
+        Ok(())
+    }
+    fn check_steps(&self) -> &[CheckStep] {
+        if S::LEVEL == Level::Malicious { &STEPS } else { &[] }
+    }
+    fn is_open(&self) -> bool {
+        self.open
+    }
+    fn close_segment(&mut self) {
+        assert!(self.closed.is_none(), "the check before must be done");
+        (self.open, self.closed) = (false, Some(self.number));
+    }
+    fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        let number = self.closed.expect("a segment was closed");
+        said.fill(number);
+        if step == 1 {
+            self.closed = None;
+        }
+        if heard.iter().all(|heard| *heard == number) { Ok(()) } else { Err(OtError::abort(Check::Rows)) }
+    }
+}
+
+fn context() -> Context {
+    Context { sid: Sid([9; 32]), backend: Backend::best() }
+}
+
+fn ends<S: Security>(speaker: Role, size: usize) -> (Sender<S>, Receiver<S>) {
+    let sender = Sender::new(&context(), ideal(Role::Sender, speaker, size));
+    (sender, Receiver::new(&context(), ideal(Role::Receiver, speaker, size)))
+}
+
+fn noise(len: usize, label: &str) -> Vec<u8> {
+    let mut out = vec![0; len];
+    Prg::new(Backend::best(), &Seed::from_bytes([4; 16]), label).fill(&mut out);
+    out
+}
+
+fn run<S: Security>(
+    (sender, receiver): &mut (Sender<S>, Receiver<S>),
+    send: Sending<'_>,
+    receive: Receiving<'_>,
+) -> Result<(), OtError> {
+    let (mut s, mut r) = (sender.extend(send), receiver.extend(receive));
+    lockstep(&mut s, &mut r)?;
+    let (s, r) = (s.finish(), r.finish());
+    let (mut check_s, mut check_r) = (sender.verify(), receiver.verify());
+    lockstep(&mut check_s, &mut check_r)?;
+    s.open(&check_s.finish())?;
+    r.open(&check_r.finish())?;
+    Ok(())
+}
+
+fn every_functionality<S: Security>(speaker: Role, size: usize, count: usize) {
+    let ends = &mut ends::<S>(speaker, size);
+    let choices = noise(count.div_ceil(8), "choices");
+    let chosen = |i: usize| bits::bit(&choices, i) == 1;
+    let (mut q, mut t) = (vec![Block::ZERO; count], vec![Block::ZERO; count]);
+    let mut pairs = vec![[Block::ZERO; 2]; count];
+
+    run(ends, Sending::Rcot(&mut q), Receiving::Rcot(&mut t)).expect("an honest run");
+    for (q, t) in q.iter().zip(&t) {
+        assert_eq!(*t, *q ^ DELTA.and_bit(t.lsb()));
+        assert!(!q.lsb());
+    }
+    run(ends, Sending::Cot(&mut q), Receiving::Cot { choices: &choices, t: &mut t }).expect("an honest run");
+    for (i, (q, t)) in q.iter().zip(&t).enumerate() {
+        assert_eq!(*t, *q ^ DELTA.and_bit(chosen(i)), "OT {i}");
+        assert!(!q.lsb() && t.lsb() == chosen(i));
+    }
+    let mut random = vec![0; choices.len()];
+    let send = Sending::Rot { pairs: &mut pairs, chosen: false };
+    run(ends, send, Receiving::Rot { choices: &mut random, messages: &mut t }).expect("an honest run");
+    for (i, (pair, t)) in pairs.iter().zip(&t).enumerate() {
+        assert_eq!(*t, pair[usize::from(bits::bit(&random, i))]);
+        assert_ne!(pair[0], pair[1]);
+    }
+    let send = Sending::Rot { pairs: &mut pairs, chosen: true };
+    run(ends, send, Receiving::RotChosen { choices: &choices, messages: &mut t }).expect("an honest run");
+    for (i, (pair, t)) in pairs.iter().zip(&t).enumerate() {
+        assert_eq!(*t, pair[usize::from(chosen(i))]);
+    }
+    let messages: Vec<[Block; 2]> = pairs.iter().map(|[a, b]| [*b ^ Block::ONES, *a]).collect();
+    run(ends, Sending::Ot(&messages), Receiving::Ot { choices: &choices, messages: &mut t })
+        .expect("an honest run");
+    for (i, (pair, t)) in messages.iter().zip(&t).enumerate() {
+        assert_eq!(*t, pair[usize::from(chosen(i))], "OT {i}");
+    }
+    let (zero, one) = (noise(choices.len(), "zero"), noise(choices.len(), "one"));
+    let mut got = vec![0; choices.len()];
+    let send = Sending::BitOt { messages: [&zero, &one], count };
+    run(ends, send, Receiving::BitOt { choices: &choices, messages: &mut got, count })
+        .expect("an honest run");
+    for i in 0..count {
+        assert_eq!(bits::bit(&got, i), bits::bit([&zero, &one][usize::from(chosen(i))], i), "bit {i}");
+    }
+}
+
+#[test]
+fn functionalities_at_every_level_and_count() {
+    for count in [0, 1, 7, 127, 128, 129, 1000] {
+        for speaker in [Role::Sender, Role::Receiver] {
+            for size in [5, 24, 512] {
+                every_functionality::<SemiHonest>(speaker, size, count);
+                every_functionality::<Malicious>(speaker, size, count);
+            }
+        }
+    }
+}
+
+/// Counts bytes and stops the world when payload or choices go out before the check.
+#[test]
+fn a_failed_check_comes_before_any_payload() {
+    struct Spoil<T> {
+        inner: T,
+        payload: usize,
+    }
+    impl<T: Steps> Steps for Spoil<T> {
+        fn tick(&self) -> Option<crate::Tick> {
+            self.inner.tick()
+        }
+        fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+            self.inner.speak(out)?;
+            // More than a chunk's byte and a check's 3.
+            if out.len() > 4 {
+                self.payload += out.len();
+            }
+            Ok(())
+        }
+        fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+            let mut message = message.to_vec();
+            if self.inner.tick().is_some_and(|tick| tick.name == "first") {
+                message.iter_mut().for_each(|byte| *byte ^= 1);
+            }
+            self.inner.hear(&message)
+        }
+    }
+    for speaker in [Role::Sender, Role::Receiver] {
+        let (mut sender, mut receiver) = ends::<Malicious>(speaker, 8);
+        let messages = vec![[Block::ONES; 2]; 8 * 40];
+        let (choices, mut got) = (vec![0; 40], vec![Block::ZERO; 8 * 40]);
+        let mut s = Spoil { inner: sender.extend(Sending::Ot(&messages)), payload: 0 };
+        let mut r = receiver.extend(Receiving::Ot { choices: &choices, messages: &mut got });
+        let ended = lockstep(&mut s, &mut r);
+        assert!(
+            matches!(ended, Err(OtError::Abort { check: Check::Rows, .. } | OtError::Malformed { .. })),
+            "{ended:?}"
+        );
+        assert_eq!(s.payload, 0, "{speaker} speaks");
+    }
+}
+
+#[test]
+fn both_directions_over_one_channel() {
+    let ids = [0, 1].map(hushwire_wire::PartyId);
+    let nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(20));
+    let got: Vec<(Vec<Block>, Vec<Block>)> = std::thread::scope(|scope| {
+        let parties: Vec<_> = nets
+            .into_iter()
+            .enumerate()
+            .map(|(me, mut net)| {
+                scope.spawn(move || {
+                    let mut channel =
+                        net.channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("the lane is there");
+                    let (mut sender, mut receiver) =
+                        (ends::<SemiHonest>(Role::Sender, 100).0, ends::<SemiHonest>(Role::Sender, 100).1);
+                    let (mut q, mut t) = (vec![Block::ZERO; 1000], vec![Block::ZERO; 500]);
+                    if me == 1 {
+                        (q, t) = (t, q);
+                    }
+                    let send = sender.extend(Sending::Rcot(&mut q));
+                    let receive = receiver.extend(Receiving::Rcot(&mut t));
+                    if me == 0 {
+                        Driver::new().run(&mut channel, &mut Duplex { first: send, second: receive })
+                    } else {
+                        Driver::new().run(&mut channel, &mut Duplex { first: receive, second: send })
+                    }
+                    .expect("an honest run");
+                    (q, t)
+                })
+            })
+            .collect();
+        parties.into_iter().map(|party| party.join().expect("the party ends")).collect()
+    });
+    for (q, t) in [(&got[0].0, &got[1].1), (&got[1].0, &got[0].1)] {
+        assert!(!q.is_empty() && q.len() == t.len());
+        assert!(q.iter().zip(t).all(|(q, t)| *t == *q ^ DELTA.and_bit(t.lsb())));
+    }
+}

@@ -1,0 +1,95 @@
+//! Outputs that a check has not covered yet are of a type of their own.
+
+use core::{marker::PhantomData, sync::atomic::AtomicU64, sync::atomic::Ordering};
+
+use crate::{OtError, Security, SemiHonest};
+
+/// Proof that one end's checks have passed up to some point. Only that end mints it.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified {
+    end: u64,
+    epoch: u64,
+}
+
+/// What an extension made, not to be used before a check covers it.
+///
+/// ```compile_fail
+/// # use hushwire_ot::{Malicious, Unverified};
+/// # fn of(made: Unverified<Vec<u8>, Malicious>) -> Vec<u8> {
+/// made.trust() // only where parties follow the protocol
+/// # }
+/// ```
+#[must_use = "verify, then open it"]
+pub struct Unverified<T, S> {
+    value: T,
+    end: u64,
+    /// The epoch after which it counts as verified.
+    epoch: u64,
+    level: PhantomData<S>,
+}
+
+impl<T, S: Security> Unverified<T, S> {
+    /// The value, which a check has covered.
+    ///
+    /// # Errors
+    /// [`OtError::Unverified`] when `proof` is older than the value or is of another end; the value is lost then.
+    pub fn open(self, proof: &Verified) -> Result<T, OtError> {
+        if proof.end == self.end && proof.epoch >= self.epoch {
+            Ok(self.value)
+        } else {
+            Err(OtError::Unverified)
+        }
+    }
+}
+
+impl<T> Unverified<T, SemiHonest> {
+    /// The value; semi-honest parties need no check.
+    pub fn trust(self) -> T {
+        self.value
+    }
+}
+
+/// Counts the checks of one end.
+pub(crate) struct Epochs {
+    end: u64,
+    passed: u64,
+}
+
+impl Epochs {
+    pub(crate) fn new() -> Self {
+        // LOCAL: tells the ends of one process apart.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { end: NEXT.fetch_add(1, Ordering::Relaxed), passed: 0 }
+    }
+
+    /// All that was made so far is verified.
+    pub(crate) fn pass(&mut self) -> Verified {
+        self.passed += 1;
+        Verified { end: self.end, epoch: self.passed }
+    }
+
+    /// Wraps what was made since the last check.
+    pub(crate) fn wrap<T, S>(&self, value: T) -> Unverified<T, S> {
+        Unverified { value, end: self.end, epoch: self.passed + 1, level: PhantomData }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Malicious;
+
+    #[test]
+    fn only_a_later_check_of_the_same_end_opens() {
+        let (mut end, mut other) = (Epochs::new(), Epochs::new());
+        let early = end.pass();
+        assert!(matches!(end.wrap::<_, Malicious>(5).open(&early), Err(OtError::Unverified)));
+        let made = end.wrap::<_, Malicious>(5);
+        assert_eq!(made.open(&end.pass()).expect("it was checked"), 5);
+        let made = end.wrap::<_, Malicious>(6);
+        for _ in 0..5 {
+            other.pass();
+        }
+        assert!(made.open(&other.pass()).is_err());
+    }
+}

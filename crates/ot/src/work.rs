@@ -1,0 +1,302 @@
+//! What becomes of the random correlated OTs of a chunk: the four functionalities, for either role.
+
+use hushwire_block::{Block, from_bytes, from_bytes_mut};
+
+use crate::{
+    bits::{add_chosen, add_where, bytes, lsbs, put_range, xor_range},
+    end::Made,
+    pads::Pads,
+};
+
+/// What the sender wants of an extension, and where it goes. All lengths are agreed: the receiver asks for the same.
+#[derive(Debug)]
+pub enum Sending<'a> {
+    /// Random correlated OT: q, for choices that the extension draws.
+    Rcot(&'a mut [Block]),
+    /// Correlated OT: q, for choices that the receiver brings.
+    Cot(&'a mut [Block]),
+    /// Random OT: both messages; `chosen` says whether the receiver brings its choices.
+    Rot {
+        /// The messages.
+        pairs: &'a mut [[Block; 2]],
+        /// Agreed.
+        chosen: bool,
+    },
+    /// Chosen OT of these messages.
+    Ot(&'a [[Block; 2]]),
+    /// Chosen OT of bits, packed: message 0 and message 1 of `count` OTs.
+    BitOt {
+        /// The messages for choice 0 and for choice 1.
+        messages: [&'a [u8]; 2],
+        /// How many.
+        count: usize,
+    },
+}
+
+/// What the receiver wants of an extension, and where it goes. Choices are packed bits.
+#[derive(Debug)]
+pub enum Receiving<'a> {
+    /// Random correlated OT: t, with the choice as bit 0.
+    Rcot(&'a mut [Block]),
+    /// Correlated OT: t for these choices, which are bit 0 of t as well.
+    Cot {
+        /// The choices.
+        choices: &'a [u8],
+        /// q ⊕ bΔ.
+        t: &'a mut [Block],
+    },
+    /// Random OT for choices that the extension draws.
+    Rot {
+        /// Where the choices go.
+        choices: &'a mut [u8],
+        /// Where the messages go.
+        messages: &'a mut [Block],
+    },
+    /// Random OT for these choices.
+    RotChosen {
+        /// The choices.
+        choices: &'a [u8],
+        /// Where the messages go.
+        messages: &'a mut [Block],
+    },
+    /// Chosen OT.
+    Ot {
+        /// The choices.
+        choices: &'a [u8],
+        /// Where the messages go.
+        messages: &'a mut [Block],
+    },
+    /// Chosen OT of bits, packed.
+    BitOt {
+        /// The choices.
+        choices: &'a [u8],
+        /// Where the messages go.
+        messages: &'a mut [u8],
+        /// How many.
+        count: usize,
+    },
+}
+
+/// What becomes of chunks: [`Sending`], [`Receiving`], or nothing.
+pub trait Work {
+    /// OTs in this call.
+    fn count(&self) -> usize;
+    /// Finds buffers that do not fit each other.
+    fn assert_sizes(&self);
+    /// Whether the receiver brings choices.
+    fn is_chosen(&self) -> bool;
+    /// Bytes of the payload of `len` OTs.
+    fn payload_bytes(&self, len: usize) -> usize;
+    /// The part of the caller's buffer that a chunk's blocks go to, where they can.
+    fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]>;
+    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen choices, `fix` has come.
+    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>);
+    /// The sender's messages under the pads of a chunk.
+    fn write_payload(&self, pads: &mut Pads, chunk: &Made, out: &mut [u8]);
+    /// The receiver's messages out of the sender's payload.
+    fn read_payload(&mut self, chunk: &mut Made, payload: &[u8]);
+}
+
+/// Only to close and check.
+impl Work for () {
+    fn count(&self) -> usize {
+        0
+    }
+    fn assert_sizes(&self) {}
+    fn is_chosen(&self) -> bool {
+        false
+    }
+    fn payload_bytes(&self, _: usize) -> usize {
+        0
+    }
+    fn place(&mut self, _: usize, _: usize) -> Option<&mut [Block]> {
+        None
+    }
+    fn take(&mut self, _: &mut Pads, _: &mut Made, _: Option<&[u8]>) {}
+    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
+    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+}
+
+fn assert_bits(held: usize, count: usize) {
+    assert!(held >= bytes(count), "{count} OTs need {} bytes of packed bits, not {held}", bytes(count));
+}
+
+impl Work for Sending<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Sending::Rcot(q) | Sending::Cot(q) => q.len(),
+            Sending::Rot { pairs, .. } => pairs.len(),
+            Sending::Ot(messages) => messages.len(),
+            Sending::BitOt { count, .. } => *count,
+        }
+    }
+
+    fn assert_sizes(&self) {
+        if let Sending::BitOt { messages, count } = self {
+            assert_bits(messages[0].len().min(messages[1].len()), *count);
+        }
+    }
+
+    fn is_chosen(&self) -> bool {
+        match self {
+            Sending::Rcot(_) => false,
+            Sending::Rot { chosen, .. } => *chosen,
+            Sending::Cot(_) | Sending::Ot(_) | Sending::BitOt { .. } => true,
+        }
+    }
+
+    fn payload_bytes(&self, len: usize) -> usize {
+        match self {
+            Sending::Ot(_) => 32 * len,
+            Sending::BitOt { .. } => 2 * bytes(len),
+            Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => 0,
+        }
+    }
+
+    fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]> {
+        match self {
+            Sending::Rcot(q) | Sending::Cot(q) => Some(&mut q[start..start + len]),
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
+        let range = chunk.range();
+        if let Some(fix) = fix {
+            let q = match self {
+                Sending::Cot(q) => &mut q[range.clone()],
+                _ => &mut chunk.blocks[..],
+            };
+            // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
+            add_where(fix, pads.delta() ^ Block::from_u128(1), q);
+        }
+        if let Sending::Rot { pairs, .. } = self {
+            pads.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
+        }
+    }
+
+    fn write_payload(&self, pads: &mut Pads, chunk: &Made, out: &mut [u8]) {
+        match self {
+            Sending::Ot(messages) => {
+                let out = from_bytes_mut(out).as_chunks_mut().0;
+                pads.encrypt(chunk.first, &chunk.blocks, &messages[chunk.range()], out);
+            }
+            Sending::BitOt { messages, .. } => {
+                let mut both = vec![[Block::ZERO; 2]; chunk.len];
+                pads.pairs(chunk.first, &chunk.blocks, &mut both);
+                for (choice, out) in out.chunks_exact_mut(bytes(chunk.len)).enumerate() {
+                    let column: Vec<Block> = both.iter().map(|pair| pair[choice]).collect();
+                    lsbs(&column, out);
+                    xor_range(messages[choice], chunk.start, chunk.len, out);
+                }
+            }
+            Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => {}
+        }
+    }
+
+    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+}
+
+impl Work for Receiving<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Receiving::Rcot(t) | Receiving::Cot { t, .. } => t.len(),
+            Receiving::Rot { messages, .. }
+            | Receiving::RotChosen { messages, .. }
+            | Receiving::Ot { messages, .. } => messages.len(),
+            Receiving::BitOt { count, .. } => *count,
+        }
+    }
+
+    fn assert_sizes(&self) {
+        let held = match self {
+            Receiving::Rcot(_) => return,
+            Receiving::Rot { choices, .. } => choices.len(),
+            Receiving::Cot { choices, .. }
+            | Receiving::RotChosen { choices, .. }
+            | Receiving::Ot { choices, .. } => choices.len(),
+            Receiving::BitOt { choices, messages, .. } => choices.len().min(messages.len()),
+        };
+        assert_bits(held, self.count());
+    }
+
+    fn is_chosen(&self) -> bool {
+        !matches!(self, Receiving::Rcot(_) | Receiving::Rot { .. })
+    }
+
+    fn payload_bytes(&self, len: usize) -> usize {
+        match self {
+            Receiving::Ot { .. } => 32 * len,
+            Receiving::BitOt { .. } => 2 * bytes(len),
+            _ => 0,
+        }
+    }
+
+    fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]> {
+        match self {
+            Receiving::Rcot(t) | Receiving::Cot { t, .. } => Some(&mut t[start..start + len]),
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+        let (start, len, range) = (chunk.start, chunk.len, chunk.range());
+        let t = match self {
+            Receiving::Rcot(_) => return,
+            Receiving::Cot { t, .. } => &mut t[range.clone()],
+            _ => &mut chunk.blocks[..],
+        };
+        chunk.bits.clear();
+        chunk.bits.resize(bytes(len), 0);
+        lsbs(t, &mut chunk.bits);
+        match self {
+            Receiving::Rot { choices, .. } => put_range(&chunk.bits, len, choices, start),
+            Receiving::Cot { choices, .. }
+            | Receiving::RotChosen { choices, .. }
+            | Receiving::Ot { choices, .. }
+            | Receiving::BitOt { choices, .. } => {
+                // d = b ⊕ r; the sender adds d (Δ ⊕ 1) to q.
+                xor_range(choices, start, len, &mut chunk.bits);
+                let t = match self {
+                    Receiving::Cot { t, .. } => &mut t[range.clone()],
+                    _ => &mut chunk.blocks[..],
+                };
+                add_where(&chunk.bits, Block::from_u128(1), t);
+            }
+            Receiving::Rcot(_) => {}
+        }
+        match self {
+            Receiving::Rot { messages, .. }
+            | Receiving::RotChosen { messages, .. }
+            | Receiving::Ot { messages, .. } => pads.hash(chunk.first, &chunk.blocks, &mut messages[range]),
+            Receiving::BitOt { .. } => {
+                let t = chunk.blocks.clone();
+                pads.hash(chunk.first, &t, &mut chunk.blocks);
+            }
+            Receiving::Rcot(_) | Receiving::Cot { .. } => {}
+        }
+    }
+
+    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
+
+    fn read_payload(&mut self, chunk: &mut Made, payload: &[u8]) {
+        match self {
+            Receiving::Ot { choices, messages } => {
+                let pairs = from_bytes(payload).as_chunks().0;
+                add_chosen(choices, chunk.start, pairs, &mut messages[chunk.range()]);
+            }
+            Receiving::BitOt { choices, messages, .. } => {
+                let n = bytes(chunk.len);
+                let (zero, one) = payload.split_at(n);
+                let (mut choice, mut plain) = (vec![0; n], vec![0; n]);
+                xor_range(choices, chunk.start, chunk.len, &mut choice);
+                lsbs(&chunk.blocks, &mut plain);
+                for i in 0..n {
+                    plain[i] ^= zero[i] ^ (zero[i] ^ one[i]) & choice[i];
+                }
+                put_range(&plain, chunk.len, messages, chunk.start);
+            }
+            _ => {}
+        }
+    }
+}
