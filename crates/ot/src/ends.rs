@@ -34,6 +34,10 @@ impl<S: Security> Sender<S> {
         self.0.pads.delta()
     }
 
+    pub(crate) fn end(&mut self) -> &mut End<S> {
+        &mut self.0
+    }
+
     /// The next OTs.
     pub fn extend<'w>(&mut self, work: Sending<'w>) -> Pipeline<'_, Sending<'w>, S> {
         Pipeline::new(&mut self.0, work, false)
@@ -54,6 +58,10 @@ impl<S: Security> Receiver<S> {
     pub fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         assert_eq!(extension.role(), Role::Receiver, "a receiver needs a receiver's extension");
         Self(End::new(context, extension))
+    }
+
+    pub(crate) fn end(&mut self) -> &mut End<S> {
+        &mut self.0
     }
 
     /// The next OTs.

@@ -23,11 +23,14 @@ mod end;
 mod ends;
 mod error;
 mod extension;
+mod one_of_n;
+mod owned;
 mod pads;
 mod pipeline;
 mod security;
 mod steps;
 mod transcript;
+mod triples;
 mod verified;
 mod work;
 
@@ -36,11 +39,13 @@ pub use drive::{Driver, drive};
 pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
+pub use one_of_n::{OneOfN, ReceiveOneOfN, SendOneOfN};
 pub use pipeline::Pipeline;
 pub use security::{
     AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };
 pub use steps::{Duplex, Steps, Tick, lockstep};
 pub use transcript::Transcript;
+pub use triples::{BitTriples, Triples};
 pub use verified::{Unverified, Verified};
 pub use work::{Receiving, Sending};

@@ -252,12 +252,22 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.epochs.wrap(self.work)
     }
 
-    /// Proof that all is verified that this end ever made.
+    /// Proof that all is verified that this end ever made, of a call that closes.
     pub(crate) fn proof(self) -> Verified {
+        self.assert_done();
+        self.end.epochs.pass()
+    }
+
+    /// What a call that closes made.
+    pub(crate) fn into_verified(self) -> W {
+        self.assert_done();
+        self.work
+    }
+
+    fn assert_done(&self) {
         assert!(self.plan.is_none(), "finish comes after the last step");
         let open = S::LEVEL == Level::Malicious && self.end.extension.is_open();
         assert!(!open, "the last segment was closed and checked");
-        self.end.epochs.pass()
     }
 }
 

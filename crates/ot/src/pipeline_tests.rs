@@ -7,8 +7,9 @@ use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
 use crate::{
-    Check, CheckStep, Context, Driver, Duplex, Extension, Level, Malicious, OtError, Receiver, Receiving,
-    Role, Security, SemiHonest, Sender, Sending, Sid, Steps, bits, lockstep,
+    Check, CheckStep, Context, Driver, Duplex, Extension, Level, Malicious, OneOfN, OtError, ReceiveOneOfN,
+    Receiver, Receiving, Role, Security, SemiHonest, SendOneOfN, Sender, Sending, Sid, Steps, Triples, bits,
+    lockstep,
 };
 
 const DELTA: Block = Block::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
@@ -216,6 +217,50 @@ fn a_failed_check_comes_before_any_payload() {
             "{ended:?}"
         );
         assert_eq!(s.payload, 0, "{speaker} speaks");
+    }
+}
+
+#[test]
+fn one_of_n_gives_the_message_of_the_index() {
+    fn check<S: Security>(speaker: Role, shape: OneOfN) {
+        let (mut sender, mut receiver) = ends::<S>(speaker, 50);
+        let messages = noise(shape.n() * shape.count, "messages");
+        let indices: Vec<u8> = noise(shape.count, "indices").iter().map(|i| i % shape.n() as u8).collect();
+        let mut got = vec![0; shape.count];
+        // Twice, so that tweaks of the second call are others.
+        for _ in 0..2 {
+            let mut s = SendOneOfN::new(&mut sender, &context(), shape, &messages);
+            let mut r = ReceiveOneOfN::new(&mut receiver, &context(), shape, &indices, &mut got);
+            lockstep(&mut s, &mut r).expect("an honest run");
+            for (i, got) in got.iter().enumerate() {
+                let message = messages[i * shape.n() + usize::from(indices[i])];
+                assert_eq!(*got, message & ((1u16 << shape.width) - 1) as u8, "instance {i} of {shape:?}");
+            }
+        }
+    }
+    for speaker in [Role::Sender, Role::Receiver] {
+        for (bits, width, count) in [(1, 1, 1), (2, 8, 33), (3, 5, 100), (4, 2, 257)] {
+            check::<SemiHonest>(speaker, OneOfN { bits, width, count });
+            check::<Malicious>(speaker, OneOfN { bits, width, count });
+        }
+    }
+}
+
+#[test]
+fn triples_multiply() {
+    for speaker in [Role::Sender, Role::Receiver] {
+        let (mut s0, mut r1) = ends::<Malicious>(speaker, 64);
+        let (mut s1, mut r0) = ends::<Malicious>(speaker, 64);
+        let (mut zero, mut one) =
+            (Triples::new(&mut s0, &mut r0, 3000, true), Triples::new(&mut s1, &mut r1, 3000, false));
+        lockstep(&mut zero, &mut one).expect("an honest run");
+        let (zero, one) = (zero.finish(), one.finish());
+        assert_eq!(zero.a.len(), 375);
+        for i in 0..zero.a.len() {
+            let [a, b, c] = [zero.a[i] ^ one.a[i], zero.b[i] ^ one.b[i], zero.c[i] ^ one.c[i]];
+            assert_eq!(c, a & b);
+        }
+        assert!(zero.a.iter().any(|a| *a != zero.a[0]), "random");
     }
 }
 
