@@ -17,28 +17,59 @@ use hushwire_simd::{Kernel, Lanes};
 /// Most bits of a leaf's number in a group.
 const BITS: usize = 4;
 
-/// Rows of `width` blocks, of which this kernel writes `start..end`. `u` is empty where nobody wants it.
+/// Blocks `start..end` of every row.
 struct Sums<'a> {
     leaves: &'a [Aes128],
     punctured: bool,
     first: u128,
-    width: usize,
     start: usize,
     end: usize,
+    rows: Rows<'a>,
+}
+
+/// Rows of `width` blocks, `bits` of them in `v`; `u` is empty where nobody wants it.
+struct Rows<'a> {
+    bits: usize,
+    width: usize,
     u: &'a mut [u8],
     v: &'a mut [u8],
+}
+
+impl Rows<'_> {
+    /// Adds what group `g` of `2^low.len()` leaves gives for the blocks from `at` on.
+    #[inline(always)]
+    fn put<L: Lanes, const C: usize>(
+        &mut self,
+        l: L,
+        g: usize,
+        at: usize,
+        sum: &[L::V; C],
+        low: &[[L::V; C]],
+    ) {
+        if !self.u.is_empty() {
+            put(l, sum, g == 0, &mut self.u[16 * at..]);
+        }
+        for (b, low) in low.iter().enumerate() {
+            put(l, low, g == 0, &mut self.v[16 * (b * self.width + at)..]);
+        }
+        for b in low.len()..self.bits {
+            // The group's number is the upper bits of its leaves'.
+            let bit = 1 << (b - low.len());
+            if g & bit != 0 {
+                put(l, sum, g == bit, &mut self.v[16 * (b * self.width + at)..]);
+            }
+        }
+    }
 }
 
 impl Kernel for Sums<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
-        // Sixteen states fill the pipeline and fit beside the rest in 32 registers, eight in 16.
+        // Eight states fill the pipeline and fit in 16 registers; sixteen, which fit in 32, save sums in memory.
         match (self.leaves.len(), L::N == 4) {
-            (2, true) => self.groups::<L, 2, 8>(l),
-            (2, false) => self.groups::<L, 2, 4>(l),
-            (4, true) => self.groups::<L, 4, 4>(l),
-            (4, false) => self.groups::<L, 4, 2>(l),
+            (2, _) => self.groups::<L, 2, 4>(l),
+            (4, _) => self.groups::<L, 4, 2>(l),
             (_, true) => self.groups::<L, 16, 1>(l),
             (_, false) => self.groups::<L, 8, 1>(l),
         }
@@ -61,23 +92,14 @@ fn level<L: Lanes, const G: usize, const C: usize>(
     }
 }
 
-/// Writes vectors, or xors them in; what goes past the end of `dst` is dropped.
+/// Writes vectors, or xors them in.
 #[inline(always)]
 fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8]) {
-    if dst.len() >= C * L::BYTES {
-        for j in 0..C {
-            let dst = &mut dst[j * L::BYTES..(j + 1) * L::BYTES];
-            let sum = if write { v[j] } else { l.xor(v[j], l.load(dst)) };
-            l.store(sum, dst);
-        }
-    } else {
-        let mut bytes = [0; 8 * 64];
-        for j in 0..C {
-            l.store(v[j], &mut bytes[j * L::BYTES..]);
-        }
-        for (dst, b) in dst.iter_mut().zip(bytes) {
-            *dst = if write { b } else { *dst ^ b };
-        }
+    let dst = &mut dst[..C * L::BYTES];
+    for j in 0..C {
+        let dst = &mut dst[j * L::BYTES..(j + 1) * L::BYTES];
+        let sum = if write { v[j] } else { l.xor(v[j], l.load(dst)) };
+        l.store(sum, dst);
     }
 }
 
@@ -102,8 +124,7 @@ impl Sums<'_> {
         g: usize,
         group: &[Aes128; G],
     ) {
-        let bits = G.ilog2() as usize;
-        let rows = self.leaves.len().ilog2() as usize;
+        let (bits, n) = (G.ilog2() as usize, C * L::N);
         let mut counter = Counter::<L, C>::new(l, self.first, 1);
         let mut at = self.start;
         while at < self.end {
@@ -137,23 +158,42 @@ impl Sums<'_> {
             level(l, G / 4, &mut x, &mut low[1]);
             level(l, G / 8, &mut x, &mut low[2]);
             level(l, G / 16, &mut x, &mut low[3]);
-            let next = self.end.min(at + C * L::N);
-            if !self.u.is_empty() {
-                put(l, &x[0], g == 0, &mut self.u[16 * at..16 * next]);
+            if self.end - at >= n {
+                self.rows.put(l, g, at, &x[0], &low[..bits]);
+            } else {
+                self.tail(l, g, at, &x[0], &low[..bits]);
             }
-            for b in 0..BITS.min(bits) {
-                let row = b * self.width;
-                put(l, &low[b], g == 0, &mut self.v[16 * (row + at)..16 * (row + next)]);
-            }
-            for b in bits..rows {
-                // The group's number has the upper bits of its leaves'.
-                let bit = 1 << (b - bits);
-                if g & bit != 0 {
-                    let row = b * self.width;
-                    put(l, &x[0], g == bit, &mut self.v[16 * (row + at)..16 * (row + next)]);
-                }
-            }
-            at = next;
+            at += n;
+        }
+    }
+
+    /// As [`Rows::put`] for the blocks up to the end, through rows as wide as the vectors.
+    #[inline(always)]
+    fn tail<L: Lanes, const C: usize>(
+        &mut self,
+        l: L,
+        g: usize,
+        at: usize,
+        sum: &[L::V; C],
+        low: &[[L::V; C]],
+    ) {
+        let Rows { bits, width, u, v } = &mut self.rows;
+        let (n, len) = (16 * C * L::N, 16 * (self.end - at));
+        let (mut staged_u, mut staged_v) = ([0; 512], [0; 8 * 512]);
+        let row = |b: usize| 16 * (b * *width + at)..16 * (b * *width + at) + len;
+        for b in 0..*bits {
+            staged_v[b * n..b * n + len].copy_from_slice(&v[row(b)]);
+        }
+        if !u.is_empty() {
+            staged_u[..len].copy_from_slice(&u[row(0)]);
+        }
+        let mut staged = Rows { bits: *bits, width: C * L::N, u: &mut staged_u, v: &mut staged_v };
+        staged.put(l, g, 0, sum, low);
+        for b in 0..*bits {
+            v[row(b)].copy_from_slice(&staged_v[b * n..b * n + len]);
+        }
+        if !u.is_empty() {
+            u[row(0)].copy_from_slice(&staged_u[..len]);
         }
     }
 }
@@ -165,11 +205,12 @@ impl Backend {
     /// # Panics
     /// If there are not 2, 4, 16 or 256 leaves, or `v` does not have a row for every bit of their numbers.
     pub fn leaf_sums(&self, leaves: &[Aes128], first: u128, u: &mut [Block], v: &mut [Block]) {
-        let width = u.len();
-        assert_eq!(v.len(), bits(leaves) * width, "a row for every bit");
+        let (bits, width) = (bits(leaves), u.len());
+        assert_eq!(v.len(), bits * width, "a row for every bit");
         let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
         for (first, start, end) in runs(first, width) {
-            self.run(Sums { leaves, punctured: false, first, width, start, end, u: &mut *u, v: &mut *v });
+            let rows = Rows { bits, width, u: &mut *u, v: &mut *v };
+            self.run(Sums { leaves, punctured: false, first, start, end, rows });
         }
     }
 
@@ -179,11 +220,13 @@ impl Backend {
     /// # Panics
     /// If there are not 2, 4, 16 or 256 leaves, or `v` is not as many equal rows as their numbers have bits.
     pub fn leaf_sums_punctured(&self, leaves: &[Aes128], first: u128, v: &mut [Block]) {
-        let width = v.len() / bits(leaves);
-        assert_eq!(v.len(), bits(leaves) * width, "a row for every bit");
+        let bits = bits(leaves);
+        let width = v.len() / bits;
+        assert_eq!(v.len(), bits * width, "a row for every bit");
         let v = as_bytes_mut(v);
         for (first, start, end) in runs(first, width) {
-            self.run(Sums { leaves, punctured: true, first, width, start, end, u: &mut [], v: &mut *v });
+            let rows = Rows { bits, width, u: &mut [], v: &mut *v };
+            self.run(Sums { leaves, punctured: true, first, start, end, rows });
         }
     }
 }

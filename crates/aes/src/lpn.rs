@@ -1,22 +1,24 @@
 //! The 10-local linear code of LPN (Ferret, ePrint 2020/924): every output adds ten entries of a table, chosen by a public
 //! stream of AES blocks.
 //!
-//! What binds is the latency of ten random reads. Offsets are made a few steps ahead, their lines asked for at once, and
-//! summed when they have come; making them fills the time in between.
+//! What binds is the latency of ten random reads. The processor overlaps as many as its first cache has line buffers,
+//! provided it need not wait for their addresses: offsets are made a step ahead. Prefetching only takes those buffers away.
 
 use crate::batch::Counter;
 use crate::{Aes128, Backend};
 use hushwire_block::Block;
-use hushwire_simd::{Kernel, Lanes, prefetch};
+use hushwire_simd::{Kernel, Lanes};
 
 /// Entries per output.
 const LOCAL: usize = 10;
 /// Vectors of a step: `5 N` blocks, `20 N` words, `2 N` outputs.
 const VECTORS: usize = 5;
-/// Words of the widest step.
-const WORDS: usize = VECTORS * 16;
-/// Steps between asking for entries and adding them: long enough for the last cache, and fewer lines than the first holds.
-const AHEAD: usize = 4;
+/// Bytes of a step's words, at most.
+const BYTES: usize = VECTORS * 64;
+
+/// Words of a step, on cache lines of their own.
+#[repr(align(64))]
+struct Words([u8; BYTES]);
 
 struct Code<'a> {
     key: &'a Aes128,
@@ -35,7 +37,7 @@ fn counters<L: Lanes>(l: L, offsets: &[L::V; VECTORS], at: u128) -> [L::V; VECTO
             v[j] = l.add64(base, offsets[j]);
         }
     } else {
-        let mut bytes = [0; VECTORS * 64];
+        let mut bytes = [0; BYTES];
         for (i, block) in bytes.chunks_exact_mut(16).enumerate() {
             block.copy_from_slice(&at.wrapping_add(i as u128).to_le_bytes());
         }
@@ -56,38 +58,55 @@ impl Kernel for Code<'_> {
         // Twice the entry's number: eight bytes each, the largest unit of an address.
         let mask = (2 * (table.len() - 1) as u32).to_le_bytes();
         let mask = l.splat(&std::array::from_fn(|i| mask[i % 4]));
-        let mut ring = [[0u32; WORDS]; AHEAD];
         let base = table.as_ptr().cast::<u64>();
-        let (blocks, outputs) = (VECTORS * L::N, 2 * L::N);
-        let steps = out.len().div_ceil(outputs);
-        for step in 0..steps + AHEAD {
-            let slot = &mut ring[step % AHEAD];
-            if step >= AHEAD {
-                let from = (step - AHEAD) * outputs;
-                let to = out.len().min(from + outputs);
-                for (out, words) in out[from..to].iter_mut().zip(slot.as_chunks::<LOCAL>().0) {
-                    let mut sum = out.to_u128();
-                    for word in words {
-                        // SAFETY: the mask left an even number, at most twice the last entry's.
-                        sum ^= unsafe { base.add(*word as usize).cast::<Block>().read() }.to_u128();
-                    }
-                    *out = Block::from_u128(sum);
-                }
-            }
-            if step < steps {
-                let mut v = counters(l, &offsets, at);
-                at = at.wrapping_add(blocks as u128);
-                l.encrypt(&keys, &mut v);
-                let mut bytes = [0; VECTORS * 64];
-                for j in 0..VECTORS {
-                    l.store(l.and(l.shl64::<1>(v[j]), mask), &mut bytes[j * L::BYTES..]);
-                }
-                for (word, bytes) in slot.iter_mut().zip(bytes.as_chunks::<4>().0).take(4 * blocks) {
-                    *word = u32::from_le_bytes(*bytes);
-                    prefetch(base.wrapping_add(*word as usize));
-                }
-            }
+        let mut words = [const { Words([0; BYTES]) }; 2];
+        let mut steps = out.chunks_exact_mut(2 * L::N);
+        let mut now = 0;
+        // Words for the next step are made before this one's entries are added.
+        make(l, &keys, &offsets, mask, &mut at, &mut words[now].0);
+        for out in &mut steps {
+            make(l, &keys, &offsets, mask, &mut at, &mut words[1 - now].0);
+            // SAFETY: the mask left even numbers, at most twice the last entry's.
+            unsafe { add(base, &words[now].0, &mut out[..2 * L::N]) };
+            now = 1 - now;
         }
+        // SAFETY: as above.
+        unsafe { add(base, &words[now].0, steps.into_remainder()) };
+    }
+}
+
+/// The words of the step at `at`, doubled and masked.
+#[inline(always)]
+fn make<L: Lanes>(
+    l: L,
+    keys: &[L::V; 11],
+    offsets: &[L::V; VECTORS],
+    mask: L::V,
+    at: &mut u128,
+    words: &mut [u8; BYTES],
+) {
+    let mut v = counters(l, offsets, *at);
+    *at = at.wrapping_add((VECTORS * L::N) as u128);
+    l.encrypt(keys, &mut v);
+    for j in 0..VECTORS {
+        l.store(l.and(l.shl64::<1>(v[j]), mask), &mut words[j * L::BYTES..]);
+    }
+}
+
+/// Adds to every output the entries that its words stand for.
+///
+/// # Safety
+/// Twice 8 bytes are readable at every word times 8 from `base` on.
+#[inline(always)]
+unsafe fn add(base: *const u64, words: &[u8; BYTES], out: &mut [Block]) {
+    for (out, words) in out.iter_mut().zip(words.as_chunks::<{ 4 * LOCAL }>().0) {
+        let mut sum = out.to_u128();
+        for word in words.as_chunks::<4>().0 {
+            let word = u32::from_le_bytes(*word) as usize;
+            // SAFETY: the caller's.
+            sum ^= unsafe { base.add(word).cast::<Block>().read() }.to_u128();
+        }
+        *out = Block::from_u128(sum);
     }
 }
 
