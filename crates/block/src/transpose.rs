@@ -78,9 +78,11 @@ impl Kernel for Bits<'_> {
         let (width, height) = (cols / 8, rows / 8);
         let direct = width <= 2 * STRIP;
         let mut strip = vec![0; if direct { 0 } else { 128 * STRIP }];
-        // 8 × 8 rows by one vector, between the two halves of a tile; and a tile cut short.
+        // 8 × 8 rows by one vector, between the two halves of a tile; and a tile cut short, before and after.
         let mut mid = [l.zero(); 128];
-        let (mut from, mut to) = ([0; 128 * 64], [0; 128 * 64]);
+        let whole = rows.is_multiple_of(128) && width.is_multiple_of(L::BYTES);
+        let room = if whole { 0 } else { 128 * L::BYTES };
+        let (mut from, mut to) = (vec![0; room], vec![0; room]);
         for row in (0..rows).step_by(128) {
             let (src, r) = (&src[row * width..], (rows - row).min(128));
             for left in (0..width).step_by(if direct { width } else { STRIP }) {
@@ -111,6 +113,75 @@ impl Kernel for Bits<'_> {
             }
         }
     }
+}
+
+/// [`tile`] where vectors of four blocks, GFNI and a way to exchange bytes without shuffling let stores be whole vectors.
+///
+/// ```text
+///                 register          lane     byte               `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
+/// load halves     h3 h1 h0 k c5     h2 c4    c3 c2 c1 c0
+/// trade k0        h3 h1 h0 .. c0    h2 c4    c3 c2 c1 k0
+/// unpack k1, k2   h3 h1 h0 ..       h2 c4    c1 k2 k1 k0
+/// turn            h3 h1 h0 ..       h2 c4    c1 j2 j1 j0
+/// unpack h1, h0   h3 ..             h2 c4    j1 j0 h1 h0
+/// unzip and turn  c5 .. c0 j2       j1 j0    h3 h2 h1 h0      four rows 8 c + j of the result
+/// ```
+#[inline(always)]
+fn tile_of_vectors<L: Lanes>(
+    l: L,
+    src: &[u8],
+    width: usize,
+    mid: &mut [L::V; 128],
+    dst: &mut [u8],
+    height: usize,
+) {
+    for g in 0..8 {
+        // Bits h3, h1 and h0 of the group of rows; the vector's other half is of h2 = 1.
+        let h = (g & 4) << 1 | g & 3;
+        for c5 in 0..2 {
+            // Bytes from the last to the first, as `turn` has them.
+            let mut v = l.load_halves(&src[8 * h * width + 32 * c5..], width, 32 * width);
+            v.reverse();
+            v = by_pairs(v, 1, |a, b| l.trade8(a, b));
+            v = by_pairs(v, 2, |a, b| l.unpack::<16>(a, b));
+            v = by_pairs(v, 4, |a, b| l.unpack::<32>(a, b));
+            for (i, word) in v.into_iter().enumerate() {
+                mid[64 * c5 + 8 * i + g] = turn(l, word);
+            }
+        }
+    }
+    for (group, i) in mid.chunks_exact(8).zip(0..) {
+        let mut v = [l.zero(); 8];
+        v.copy_from_slice(group);
+        v = by_pairs(v, 2, |a, b| l.unpack::<8>(a, b));
+        v = by_pairs(v, 1, |a, b| l.unpack::<8>(a, b));
+        v = by_pairs(v, 4, |a, b| l.unzip_turned(a, b));
+        // The group's number is c5 c2 c3 c0, the register's c4 c1 j2.
+        let row = 8 * ((i & 8) << 2 | (i & 4) | (i & 2) << 2 | i & 1);
+        let dst = &mut dst[row * height..];
+        if height == 16 {
+            let dst = &mut dst[..16 * (8 * 18 + 8)];
+            for (r, v) in v.into_iter().enumerate() {
+                l.store(v, &mut dst[16 * (8 * ((r & 4) << 2 | r & 2) + 4 * (r & 1))..]);
+            }
+        } else {
+            for (r, v) in v.into_iter().enumerate() {
+                let row = 8 * ((r & 4) << 2 | r & 2) + 4 * (r & 1);
+                l.store_strided(v, &mut dst[row * height..], height);
+            }
+        }
+    }
+}
+
+/// Applies `f` to registers `bit` apart.
+#[inline(always)]
+fn by_pairs<V: Copy>(mut v: [V; 8], bit: usize, f: impl Fn(V, V) -> (V, V)) -> [V; 8] {
+    for i in 0..8 {
+        if i & bit == 0 {
+            (v[i], v[i | bit]) = f(v[i], v[i | bit]);
+        }
+    }
+    v
 }
 
 /// Eight vectors whose byte `i` (of register `k`) becomes byte `k` of 64-bit word `i`; register `p` gets words 2p and
@@ -146,6 +217,9 @@ fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
 /// 128 rows, `width` apart, by one vector, to `8 * L::BYTES` rows of 16 bytes, `height` apart.
 #[inline(always)]
 fn tile<L: Lanes>(l: L, src: &[u8], width: usize, mid: &mut [L::V; 128], dst: &mut [u8], height: usize) {
+    if L::GFNI && L::N == 4 {
+        return tile_of_vectors(l, src, width, mid, dst, height);
+    }
     for (h, group) in mid.chunks_exact_mut(8).enumerate() {
         let mut v = [l.zero(); 8];
         for (k, v) in v.iter_mut().enumerate() {

@@ -62,6 +62,50 @@ pub trait Lanes: Copy + Send + Sync {
     /// The even lanes of `a` followed by `b`, then the odd ones: undoes [`Lanes::zip`].
     fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
+    /// The even bytes of `a` and `b` in turns, `a0 b0 a2 b2 ..`, then the odd ones: transposes 2 × 2 bytes.
+    #[inline(always)]
+    fn trade8(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
+        let even = self.splat(&[0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0]);
+        let first = self.or(self.and(even, a), self.shl64::<8>(self.and(even, b)));
+        (first, self.or(self.and(even, self.shr64::<8>(a)), self.andnot(even, b)))
+    }
+
+    /// [`Lanes::unzip`], then `N × 4` words of 32 bits transposed to `4 × N` in each vector: word `4 i + j` becomes word
+    /// `N j + i`.
+    #[inline(always)]
+    fn unzip_turned(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
+        let turned = |v| {
+            let (mut from, mut to) = ([0; 64], [0; 64]);
+            self.store(v, &mut from);
+            for i in 0..Self::N {
+                for j in 0..4 {
+                    let (f, t) = (16 * i + 4 * j, 4 * (Self::N * j + i));
+                    to[t..t + 4].copy_from_slice(&from[f..f + 4]);
+                }
+            }
+            self.load(&to)
+        };
+        let (even, odd) = self.unzip(a, b);
+        (turned(even), turned(odd))
+    }
+
+    /// Eight vectors, `stride` bytes apart, the first half of each from where it starts and the second from `apart` bytes
+    /// further on.
+    ///
+    /// # Panics
+    /// If `src` ends before the last half (the caller's bug).
+    #[inline(always)]
+    fn load_halves(self, src: &[u8], stride: usize, apart: usize) -> [Self::V; 8] {
+        let (mut v, half) = ([self.zero(); 8], Self::BYTES / 2);
+        for i in 0..8 {
+            let mut bytes = [0; 64];
+            bytes[..half].copy_from_slice(&src[i * stride..][..half]);
+            bytes[half..2 * half].copy_from_slice(&src[i * stride + apart..][..half]);
+            v[i] = self.load(&bytes);
+        }
+        v
+    }
+
     /// Lane `i` from the 16 bytes at `i * stride`.
     ///
     /// # Panics

@@ -65,7 +65,8 @@ macro_rules! lanes {
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
      affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
-     gather $gather:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident) => {
+     gather $gather:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident $(,
+     trade $trade:ident, turned $turned:ident, halves $halves:ident)?) => {
         impl<const G: bool> Lanes for $token<G> {
             const N: usize = $n;
             const GFNI: bool = G;
@@ -235,6 +236,28 @@ macro_rules! lanes {
                 // SAFETY: the token proves the features; every lane's 16 bytes are inside `dst`.
                 unsafe { $scatter(v, dst.as_mut_ptr(), stride) }
             }
+            $(
+                #[inline(always)]
+                fn trade8(self, a: $v, b: $v) -> ($v, $v) {
+                    // SAFETY: the token proves the features.
+                    unsafe { $trade(a, b) }
+                }
+                #[inline(always)]
+                fn unzip_turned(self, a: $v, b: $v) -> ($v, $v) {
+                    // SAFETY: the token proves the features.
+                    unsafe { $turned(a, b) }
+                }
+                #[inline(always)]
+                fn load_halves(self, src: &[u8], stride: usize, apart: usize) -> [$v; 8] {
+                    assert!(fits(8, src.len().saturating_sub($bytes / 2 - 16).saturating_sub(apart), stride));
+                    let mut v = [self.zero(); 8];
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features; the last half, at `7 stride + apart`, is inside `src`.
+                        *v = unsafe { $halves(src.as_ptr().add(i * stride), apart) };
+                    }
+                    v
+                }
+            )?
         }
     };
 }
@@ -329,6 +352,34 @@ fn unzip512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b))
 }
 
+/// A shift and a blend each: unpacking, which needs no shift, keeps the shuffle port busy alone.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn trade512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    let first = _mm512_mask_blend_epi8(ODD, a, _mm512_slli_epi16::<8>(b));
+    (first, _mm512_mask_blend_epi8(ODD, _mm512_srli_epi16::<8>(a), b))
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn unzip_turned512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let even = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+    let odd = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    (_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odd, b))
+}
+
+/// Reads two halves of 32 bytes, `apart` bytes from each other.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn halves512(p: *const u8, apart: usize) -> __m512i {
+    // SAFETY: the caller checked that both are readable.
+    unsafe {
+        let low = _mm512_zextsi256_si512(_mm256_loadu_si256(p.cast()));
+        _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(p.add(apart).cast()))
+    }
+}
+
 #[inline(always)]
 fn same(v: __m128i) -> __m128i {
     v
@@ -353,4 +404,5 @@ lanes!(X512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m5
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
     mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64,
     unpack (_mm512_unpacklo_epi8, _mm512_unpackhi_epi8) (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16) (_mm512_unpacklo_epi32, _mm512_unpackhi_epi32) (_mm512_unpacklo_epi64, _mm512_unpackhi_epi64),
-    gather gather512, scatter scatter512, zip zip512, unzip unzip512);
+    gather gather512, scatter scatter512, zip zip512, unzip unzip512,
+    trade trade512, turned unzip_turned512, halves halves512);

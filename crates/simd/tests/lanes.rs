@@ -94,6 +94,52 @@ fn every_tier_and_capability_agrees_with_portable() {
     }
 }
 
+/// Exchanges of bytes and words between two vectors.
+struct Traded<'a>(&'a [u8]);
+
+impl Kernel for Traded<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (a, b) = (l.load(self.0), l.load(&self.0[64..]));
+        let ((x, y), (even, odd)) = (l.trade8(a, b), l.unzip_turned(a, b));
+        let halves = l.load_halves(&self.0[..7 * 9 + 31 + L::BYTES / 2], 9, 31);
+        let mut out = [0; 768];
+        for (v, out) in [x, y, even, odd].into_iter().chain(halves).zip(out.chunks_exact_mut(64)) {
+            l.store(v, out);
+        }
+        for i in 0..L::BYTES {
+            let from = 64 * (i % 2) + (i & !1);
+            assert_eq!((out[i], out[64 + i]), (self.0[from], self.0[from + 1]));
+            for k in 0..8 {
+                let half = if i < L::BYTES / 2 { i } else { 31 + i - L::BYTES / 2 };
+                assert_eq!(out[256 + 64 * k + i], self.0[9 * k + half]);
+            }
+        }
+        for i in 0..L::N {
+            for j in 0..4 {
+                let to = 4 * (L::N * j + i);
+                for odd in 0..2 {
+                    // One lane is its own even one; there is no other but the second vector's.
+                    let lane = 2 * i + odd;
+                    let from = match L::N {
+                        1 => 64 * odd,
+                        n => 64 * (lane / n) + 16 * (lane % n),
+                    };
+                    assert_eq!(out[128 + 64 * odd + to..][..4], self.0[from + 4 * j..][..4]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn trades_and_turns() {
+    for &tier in cpu().tiers() {
+        dispatch(tier, false, Traded(&noise(23, 128)));
+    }
+}
+
 /// 128-bit lanes of two vectors, zipped and back.
 struct Zipped<'a>(&'a [u8]);
 
