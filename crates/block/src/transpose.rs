@@ -52,10 +52,28 @@ pub fn rows128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
 pub fn rows64(tier: Tier, gfni: bool, rows: &[Block], out: &mut [u64]) {
     assert!(!rows.is_empty() && rows.len().is_multiple_of(64), "{} blocks are not 64 rows", rows.len());
     assert_eq!(out.len(), 2 * rows.len(), "a word for every column");
-    let mut columns = vec![0; 8 * out.len()];
-    bits_with(tier, gfni, as_bytes(rows), 64, out.len(), &mut columns);
-    for (out, column) in out.iter_mut().zip(columns.chunks_exact(8)) {
-        *out = u64::from_le_bytes(column.try_into().expect("8 bytes"));
+    // The right half of a strip becomes rows 64 to 127 below the left one.
+    const STRIP: usize = 32;
+    let width = rows.len() / 64;
+    let mut folded = vec![Block::ZERO; 64 * STRIP.min(width + width % 2)];
+    let mut columns = folded.clone();
+    for left in (0..width).step_by(STRIP) {
+        let n = (width - left).min(STRIP);
+        let half = n.div_ceil(2);
+        for (r, row) in rows.chunks_exact(width).enumerate() {
+            let (low, high) = row[left..left + n].split_at(half);
+            folded[r * half..][..half].copy_from_slice(low);
+            folded[(64 + r) * half..][..n - half].copy_from_slice(high);
+        }
+        let columns = &mut columns[..128 * half];
+        rows128(tier, gfni, &folded[..128 * half], columns);
+        let (low, high) = out[128 * left..128 * (left + n)].split_at_mut(128 * half);
+        for (out, column) in low.iter_mut().zip(&*columns) {
+            *out = column.to_u128() as u64;
+        }
+        for (out, column) in high.iter_mut().zip(&*columns) {
+            *out = (column.to_u128() >> 64) as u64;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Carry-less multiplication of 64-bit polynomials, by instruction where the CPU has it.
 //!
-//! A capability of its own: AES tiers neither imply it nor need it. Sums of 128-bit products are kept as Karatsuba's
-//! three, unreduced, so that a long sum costs three instructions a product and its reduction once.
+//! A capability of its own: AES tiers neither imply it nor need it. Sums of 128-bit products are kept
+//! unreduced and in parts, so that a long sum costs nothing but its products.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
@@ -27,7 +27,7 @@ enum Form {
 
 /// A sum of products of 128-bit polynomials, four lanes of it side by side.
 ///
-/// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, `(a0 + a1) (b0 + b1)` and `a1 b1`.
+/// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, `a0 b1 + a1 b0` and `a1 b1`.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub struct Sum(pub [[u128; 4]; 3]);
@@ -40,7 +40,15 @@ impl Sum {
     #[must_use]
     pub fn total(&self) -> [u128; 2] {
         let [lo, mid, hi] = self.0.map(|[a, b, c, d]| a ^ b ^ c ^ d);
-        combine(lo, mid ^ lo ^ hi, hi)
+        combine(lo, mid, hi)
+    }
+
+    /// Adds sums of `a0 b0`, `(a0 + a1) (b0 + b1)` and `a1 b1`.
+    #[inline(always)]
+    fn add_karatsuba(&mut self, lo: u128, mid: u128, hi: u128) {
+        for (sum, part) in self.0.iter_mut().zip([lo, mid ^ lo ^ hi, hi]) {
+            sum[0] ^= part;
+        }
     }
 }
 
@@ -185,13 +193,15 @@ fn block(x: &[u8]) -> u128 {
 /// [`Clmul::fold`] by any product of words.
 #[inline(always)]
 fn fold_with(mul: impl Fn(u64, u64) -> u128, a: &[u128], x: &[u8], sums: &mut [Sum]) {
-    for (row, Sum([lo, mid, hi])) in x.chunks_exact(16 * a.len()).zip(sums) {
+    for (row, sum) in x.chunks_exact(16 * a.len()).zip(sums) {
+        let [mut lo, mut mid, mut hi] = [0; 3];
         for (&a, b) in a.iter().zip(row.chunks_exact(16)) {
             let ([a0, a1], [b0, b1]) = (halves(a), halves(block(b)));
-            lo[0] ^= mul(a0, b0);
-            mid[0] ^= mul(a0 ^ a1, b0 ^ b1);
-            hi[0] ^= mul(a1, b1);
+            lo ^= mul(a0, b0);
+            mid ^= mul(a0 ^ a1, b0 ^ b1);
+            hi ^= mul(a1, b1);
         }
+        sum.add_karatsuba(lo, mid, hi);
     }
 }
 

@@ -249,7 +249,8 @@ macro_rules! lanes {
                 }
                 #[inline(always)]
                 fn load_halves(self, src: &[u8], stride: usize, apart: usize) -> [$v; 8] {
-                    assert!(fits(8, src.len().saturating_sub($bytes / 2 - 16).saturating_sub(apart), stride));
+                    let end = stride.checked_mul(7).and_then(|last| last.checked_add(apart)?.checked_add($bytes / 2));
+                    assert!(end.is_some_and(|end| end <= src.len()));
                     let mut v = [self.zero(); 8];
                     for (i, v) in v.iter_mut().enumerate() {
                         // SAFETY: the token proves the features; the last half, at `7 stride + apart`, is inside `src`.

@@ -54,8 +54,8 @@ pub(super) fn dot(a: &[u128], b: &[u128]) -> [u128; 2] {
 
 #[target_feature(enable = "pclmulqdq,sse4.1")]
 pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
-    for (row, Sum(sum)) in x.chunks_exact(16 * a.len()).zip(sums) {
-        let [mut lo, mut mid, mut hi] = [whole(sum[0][0]), whole(sum[1][0]), whole(sum[2][0])];
+    for (row, sum) in x.chunks_exact(16 * a.len()).zip(sums) {
+        let [mut lo, mut mid, mut hi] = [_mm_setzero_si128(); 3];
         for (&a, b) in a.iter().zip(row.chunks_exact(16)) {
             // SAFETY: `b` is 16 readable bytes, alignment is not needed.
             let (a, b) = (whole(a), unsafe { _mm_loadu_si128(b.as_ptr().cast()) });
@@ -64,7 +64,7 @@ pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
             mid = _mm_xor_si128(mid, _mm_clmulepi64_si128::<0x00>(both(a), both(b)));
             hi = _mm_xor_si128(hi, _mm_clmulepi64_si128::<0x11>(a, b));
         }
-        [sum[0][0], sum[1][0], sum[2][0]] = [number(lo), number(mid), number(hi)];
+        sum.add_karatsuba(number(lo), number(mid), number(hi));
     }
 }
 
@@ -84,8 +84,8 @@ pub(super) fn fold_wide(a: &[u128], x: &[u8], sums: &mut [Sum]) {
     }
 }
 
-/// `R` rows at once. Sums of halves come from loads 8 bytes further on: shuffles would compete with the products for
-/// their only port.
+/// `R` rows at once. Four products a vector, though Karatsuba's three would do: the sums of halves that those need come
+/// from the products' only port, or from loads across lines, and cost more than they save.
 #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq,sse4.1")]
 #[inline]
 fn fold_rows<const R: usize>(a: &[u128], x: &[u8], sums: &mut [Sum]) {
@@ -96,36 +96,31 @@ fn fold_rows<const R: usize>(a: &[u128], x: &[u8], sums: &mut [Sum]) {
     for r in 0..R {
         [lo[r], mid[r], hi[r]] = [load4(&sums[r].0[0]), load4(&sums[r].0[1]), load4(&sums[r].0[2])];
     }
+    let mut add = |r: usize, c, v| {
+        let (m0, m1) = (_mm512_clmulepi64_epi128::<0x01>(c, v), _mm512_clmulepi64_epi128::<0x10>(c, v));
+        lo[r] = _mm512_xor_si512(lo[r], _mm512_clmulepi64_epi128::<0x00>(c, v));
+        mid[r] = _mm512_ternarylogic_epi64::<0x96>(mid[r], m0, m1);
+        hi[r] = _mm512_xor_si512(hi[r], _mm512_clmulepi64_epi128::<0x11>(c, v));
+    };
     let mut j = 0;
-    // The last vector is left to masks: its second load would end behind the slice.
-    while j + 4 < n {
-        // SAFETY: polynomials j to j + 3 and half of the next are inside `a`, and so they are in every row.
+    while j + 4 <= n {
+        // SAFETY: polynomials j to j + 3 are inside `a`, and so they are in every row.
         unsafe {
-            let at = a.as_ptr().add(j).cast::<u8>();
-            let both = |p: *const u8, v| _mm512_xor_si512(v, _mm512_loadu_si512(p.add(8).cast()));
-            let c = _mm512_loadu_si512(at.cast());
-            let c_both = both(at, c);
+            let c = _mm512_loadu_si512(a.as_ptr().add(j).cast());
             for r in 0..R {
-                let at = x.as_ptr().add(16 * (r * n + j));
-                let v = _mm512_loadu_si512(at.cast());
-                lo[r] = _mm512_xor_si512(lo[r], _mm512_clmulepi64_epi128::<0x00>(c, v));
-                mid[r] = _mm512_xor_si512(mid[r], _mm512_clmulepi64_epi128::<0x00>(c_both, both(at, v)));
-                hi[r] = _mm512_xor_si512(hi[r], _mm512_clmulepi64_epi128::<0x11>(c, v));
+                add(r, c, _mm512_loadu_si512(x.as_ptr().add(16 * (r * n + j)).cast()));
             }
         }
         j += 4;
     }
-    let mask = 0xff >> (2 * (4 - (n - j)));
-    // SAFETY: the mask lets through no more than the n - j polynomials that are left.
-    unsafe {
-        let c = _mm512_maskz_loadu_epi64(mask, a.as_ptr().add(j).cast());
-        let c_both = _mm512_xor_si512(c, _mm512_shuffle_epi32::<0x4e>(c));
-        for r in 0..R {
-            let v = _mm512_maskz_loadu_epi64(mask, x.as_ptr().add(16 * (r * n + j)).cast());
-            let v_both = _mm512_xor_si512(v, _mm512_shuffle_epi32::<0x4e>(v));
-            lo[r] = _mm512_xor_si512(lo[r], _mm512_clmulepi64_epi128::<0x00>(c, v));
-            mid[r] = _mm512_xor_si512(mid[r], _mm512_clmulepi64_epi128::<0x00>(c_both, v_both));
-            hi[r] = _mm512_xor_si512(hi[r], _mm512_clmulepi64_epi128::<0x11>(c, v));
+    if j < n {
+        let mask = 0xff >> (2 * (4 - (n - j)));
+        // SAFETY: the mask lets through no more than the n - j polynomials that are left.
+        unsafe {
+            let c = _mm512_maskz_loadu_epi64(mask, a.as_ptr().add(j).cast());
+            for r in 0..R {
+                add(r, c, _mm512_maskz_loadu_epi64(mask, x.as_ptr().add(16 * (r * n + j)).cast()));
+            }
         }
     }
     for r in 0..R {
