@@ -1,6 +1,8 @@
 //! Packed bits: bit `i` of a string is bit `i % 8` of byte `i / 8`.
 
-use hushwire_block::Block;
+use hushwire_aes::Backend;
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_simd::{Kernel, Lanes};
 
 /// How many bytes hold `bits` bits.
 #[must_use]
@@ -9,7 +11,7 @@ pub(crate) fn bytes(bits: usize) -> usize {
 }
 
 /// Bit `i` as 0 or 1.
-#[inline]
+#[cfg(test)]
 #[must_use]
 pub(crate) fn bit(bits: &[u8], i: usize) -> u8 {
     bits[i / 8] >> (i % 8) & 1
@@ -59,26 +61,111 @@ pub(crate) fn lsbs(blocks: &[Block], out: &mut [u8]) {
     }
 }
 
-/// All ones where bit `i` is set, else zero.
-#[inline]
-fn mask(bits: &[u8], i: usize) -> u128 {
-    0u128.wrapping_sub(u128::from(bit(bits, i)))
+/// Masks for the blocks of a vector from as many bits, in constant time: the bits in every byte, each lane keeps its own
+/// (1, 2, 4 or 8), and a shuffle's table turns that into all ones.
+struct Masks<L: Lanes> {
+    own: L::V,
+    table: L::V,
 }
 
-/// `blocks[i] ^= bits[i] · delta`.
-pub(crate) fn add_where(bits: &[u8], delta: Block, blocks: &mut [Block]) {
-    let delta = delta.to_u128();
-    for (i, block) in blocks.iter_mut().enumerate() {
-        *block = Block::from_u128(block.to_u128() ^ delta & mask(bits, i));
+impl<L: Lanes> Masks<L> {
+    #[inline(always)]
+    fn new(l: L) -> Self {
+        let mut own = [0; 64];
+        for (i, lane) in own.chunks_exact_mut(16).enumerate() {
+            lane.fill(1 << i);
+        }
+        let mut table = [0; 16];
+        for one in [1, 2, 4, 8] {
+            table[one] = 0xff;
+        }
+        Masks { own: l.load(&own), table: l.splat(&table) }
+    }
+
+    /// For blocks `at..at + N`; `at` is a multiple of N.
+    #[inline(always)]
+    fn at(&self, l: L, bits: &[u8], at: usize) -> L::V {
+        let bits = bits[at / 8] >> (at % 8) & 0x0f;
+        l.shuffle(self.table, l.and(l.splat(&[bits; 16]), self.own))
     }
 }
 
-/// `out[i] ^= pairs[i][bit start + i of bits]`, in constant time.
-pub(crate) fn add_chosen(bits: &[u8], start: usize, pairs: &[[Block; 2]], out: &mut [Block]) {
-    for (i, (pair, out)) in pairs.iter().zip(out).enumerate() {
-        let [zero, one] = [pair[0].to_u128(), pair[1].to_u128()];
-        *out = Block::from_u128(out.to_u128() ^ zero ^ (zero ^ one) & mask(bits, start + i));
+struct AddWhere<'a> {
+    bits: &'a [u8],
+    delta: Block,
+    blocks: &'a mut [u8],
+}
+
+impl Kernel for AddWhere<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (masks, delta) = (Masks::new(l), l.splat(&self.delta.0));
+        let mut whole = self.blocks.chunks_exact_mut(L::BYTES);
+        let mut at = 0;
+        for chunk in &mut whole {
+            let added = l.and(delta, masks.at(l, self.bits, at));
+            l.store(l.xor(l.load(chunk), added), chunk);
+            at += L::N;
+        }
+        let rest = whole.into_remainder();
+        if !rest.is_empty() {
+            let mut buffer = [0; 64];
+            buffer[..rest.len()].copy_from_slice(rest);
+            let added = l.and(delta, masks.at(l, self.bits, at));
+            l.store(l.xor(l.load(&buffer), added), &mut buffer);
+            rest.copy_from_slice(&buffer[..rest.len()]);
+        }
     }
+}
+
+/// `blocks[i] ^= bits[i] · delta`, in constant time.
+pub(crate) fn add_where(backend: Backend, bits: &[u8], delta: Block, blocks: &mut [Block]) {
+    backend.run(AddWhere { bits, delta, blocks: as_bytes_mut(blocks) });
+}
+
+struct AddChosen<'a> {
+    bits: &'a [u8],
+    pairs: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl AddChosen<'_> {
+    /// What a vector of outputs becomes.
+    #[inline(always)]
+    fn step<L: Lanes>(l: L, mask: L::V, pairs: &[u8], out: &mut [u8]) {
+        let (zero, one) = l.unzip(l.load(pairs), l.load(&pairs[L::BYTES..]));
+        let chosen = l.xor(zero, l.and(mask, l.xor(zero, one)));
+        l.store(l.xor(l.load(out), chosen), out);
+    }
+}
+
+impl Kernel for AddChosen<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let masks = Masks::new(l);
+        let mut whole = self.out.chunks_exact_mut(L::BYTES);
+        let mut at = 0;
+        for out in &mut whole {
+            Self::step(l, masks.at(l, self.bits, at), &self.pairs[32 * at..], out);
+            at += L::N;
+        }
+        let rest = whole.into_remainder();
+        if !rest.is_empty() {
+            let (mut pairs, mut out) = ([0; 128], [0; 64]);
+            pairs[..2 * rest.len()].copy_from_slice(&self.pairs[32 * at..]);
+            out[..rest.len()].copy_from_slice(rest);
+            Self::step(l, masks.at(l, self.bits, at), &pairs, &mut out);
+            rest.copy_from_slice(&out[..rest.len()]);
+        }
+    }
+}
+
+/// `out[i] ^= pairs[i][bit i of bits]`, in constant time.
+pub(crate) fn add_chosen(backend: Backend, bits: &[u8], pairs: &[[Block; 2]], out: &mut [Block]) {
+    assert_eq!(pairs.len(), out.len(), "a pair for each");
+    backend.run(AddChosen { bits, pairs: as_bytes(pairs.as_flattened()), out: as_bytes_mut(out) });
 }
 
 #[cfg(test)]
@@ -111,13 +198,16 @@ mod tests {
             let pairs: Vec<_> = words.iter().map(|w| [Block::from_u128(w[1]), Block::from_u128(w[2])]).collect();
             let mut packed = vec![0; bytes(blocks.len())];
             lsbs(&blocks, &mut packed);
-            let (mut added, mut chosen) = (blocks.clone(), blocks.clone());
-            add_where(&packed, Block::from_u128(delta), &mut added);
-            add_chosen(&packed, 0, &pairs, &mut chosen);
-            for (i, block) in blocks.iter().enumerate() {
-                prop_assert_eq!(bit(&packed, i) == 1, block.lsb());
-                prop_assert_eq!(added[i], if block.lsb() { *block ^ Block::from_u128(delta) } else { *block });
-                prop_assert_eq!(chosen[i], *block ^ pairs[i][usize::from(block.lsb())]);
+            for backend in Backend::all() {
+                let (mut added, mut chosen) = (blocks.clone(), blocks.clone());
+                add_where(backend, &packed, Block::from_u128(delta), &mut added);
+                add_chosen(backend, &packed, &pairs, &mut chosen);
+                for (i, block) in blocks.iter().enumerate() {
+                    prop_assert_eq!(bit(&packed, i) == 1, block.lsb());
+                    let sum = *block ^ Block::from_u128(delta);
+                    prop_assert_eq!(added[i], if block.lsb() { sum } else { *block });
+                    prop_assert_eq!(chosen[i], *block ^ pairs[i][usize::from(block.lsb())]);
+                }
             }
         }
     }

@@ -69,7 +69,7 @@ impl Work for OwnedPairs {
         self.with(|work| work.take(pads, chunk, fix));
     }
     fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 impl Work for OwnedKeys {
@@ -90,5 +90,5 @@ impl Work for OwnedKeys {
         self.with(|work| work.take(pads, chunk, fix));
     }
     fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }

@@ -33,6 +33,10 @@ impl Pads {
         self.delta
     }
 
+    pub(crate) fn backend(&self) -> Backend {
+        self.context.backend
+    }
+
     /// The key for a chunk that starts with OT `first`.
     fn key(&mut self, first: u64) -> (Backend, &Aes128) {
         let span = first >> KEY_SPAN;

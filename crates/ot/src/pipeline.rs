@@ -330,7 +330,7 @@ impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
             self.fix(Some(fix), &mut []);
         }
         if plan.payload.is_some() && me == Role::Receiver {
-            self.work.read_payload(&mut self.made[0], payload);
+            self.work.read_payload(&self.end.pads, &mut self.made[0], payload);
             self.pop();
         }
         self.now += 1;

@@ -94,7 +94,7 @@ pub trait Work {
     /// The sender's messages under the pads of a chunk.
     fn write_payload(&self, pads: &mut Pads, chunk: &Made, out: &mut [u8]);
     /// The receiver's messages out of the sender's payload.
-    fn read_payload(&mut self, chunk: &mut Made, payload: &[u8]);
+    fn read_payload(&mut self, pads: &Pads, chunk: &mut Made, payload: &[u8]);
 }
 
 /// Only to close and check.
@@ -114,7 +114,7 @@ impl Work for () {
     }
     fn take(&mut self, _: &mut Pads, _: &mut Made, _: Option<&[u8]>) {}
     fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 fn assert_bits(held: usize, count: usize) {
@@ -168,7 +168,7 @@ impl Work for Sending<'_> {
                 _ => &mut chunk.blocks[..],
             };
             // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
-            add_where(fix, pads.delta() ^ Block::from_u128(1), q);
+            add_where(pads.backend(), fix, pads.delta() ^ Block::from_u128(1), q);
         }
         if let Sending::Rot { pairs, .. } = self {
             pads.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
@@ -194,7 +194,7 @@ impl Work for Sending<'_> {
         }
     }
 
-    fn read_payload(&mut self, _: &mut Made, _: &[u8]) {}
+    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 impl Work for Receiving<'_> {
@@ -261,7 +261,7 @@ impl Work for Receiving<'_> {
                     Receiving::Cot { t, .. } => &mut t[range.clone()],
                     _ => &mut chunk.blocks[..],
                 };
-                add_where(&chunk.bits, Block::from_u128(1), t);
+                add_where(pads.backend(), &chunk.bits, Block::from_u128(1), t);
             }
             Receiving::Rcot(_) => {}
         }
@@ -279,11 +279,13 @@ impl Work for Receiving<'_> {
 
     fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
 
-    fn read_payload(&mut self, chunk: &mut Made, payload: &[u8]) {
+    fn read_payload(&mut self, pads: &Pads, chunk: &mut Made, payload: &[u8]) {
         match self {
             Receiving::Ot { choices, messages } => {
                 let pairs = from_bytes(payload).as_chunks().0;
-                add_chosen(choices, chunk.start, pairs, &mut messages[chunk.range()]);
+                let mut chosen = vec![0; bytes(chunk.len)];
+                xor_range(choices, chunk.start, chunk.len, &mut chosen);
+                add_chosen(pads.backend(), &chosen, pairs, &mut messages[chunk.range()]);
             }
             Receiving::BitOt { choices, messages, .. } => {
                 let n = bytes(chunk.len);
