@@ -65,7 +65,7 @@ impl Clmul {
         Clmul { form }
     }
 
-    /// The portable form, constant time on any CPU.
+    /// The portable form, constant time on any CPU whose integer multiplication is.
     #[must_use]
     pub fn portable() -> Self {
         Clmul { form: Form::Portable }
@@ -216,7 +216,17 @@ fn scale_add_with(mul: impl Fn(u64, u64) -> u128, c: u128, tail: u64, e: &[u64],
     }
 }
 
+/// By integer products of every fourth bit: sums of up to eight ones stay below the next bit that counts, if one factor
+/// is 32 bits long.
 fn mul_soft(a: u64, b: u64) -> u128 {
-    let a = u128::from(a);
-    (0..64).fold(0, |r, i| r ^ (a << i & 0u128.wrapping_sub(u128::from(b >> i & 1))))
+    const FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
+    let part = |x: u64, i: usize| u128::from(x & ((FOURTH as u64) << i));
+    let short = |a: u64| {
+        (0..4).fold(0, |r, i| {
+            // Part j of a and part i - j of b give the bits that are i modulo 4.
+            let sum = (0..4).fold(0, |sum, j| sum ^ (part(a, j) * part(b, (i + 4 - j) % 4)));
+            r | (sum & (FOURTH << i))
+        })
+    };
+    short(a & 0xffff_ffff) ^ (short(a >> 32) << 32)
 }

@@ -140,6 +140,29 @@ fn trades_and_turns() {
     }
 }
 
+/// Halves whose last byte is missing, and halves nowhere near.
+struct TooShort<'a>(&'a [u8], usize, usize);
+
+impl Kernel for TooShort<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let end = (7 * 9 + 31 + L::BYTES / 2 - 1).min(self.0.len());
+        let _ = l.load_halves(&self.0[..end], self.1, self.2);
+    }
+}
+
+#[test]
+fn halves_outside_the_slice_are_refused() {
+    for &tier in cpu().tiers() {
+        for (stride, apart) in [(9, 31), (usize::MAX / 4, 31), (9, usize::MAX - 70), (0, 200)] {
+            let bytes = noise(25, 128);
+            let load = || dispatch(tier, false, TooShort(&bytes, stride, apart));
+            assert!(std::panic::catch_unwind(load).is_err(), "{tier}, {stride}, {apart}");
+        }
+    }
+}
+
 /// 128-bit lanes of two vectors, zipped and back.
 struct Zipped<'a>(&'a [u8]);
 
