@@ -1,15 +1,48 @@
 //! Base OTs: random OTs from public-key cryptography, a few at a time.
 //!
-//! | protocol | withstands | messages | source |
-//! |---|---|---|---|
+//! Functionality: n OTs; the sender gets keys (m_{i,0}, m_{i,1}), 128 bits each, the receiver has bits b_i and gets
+//! m_{i,b_i}. Keys are random where the sender is honest.
 //!
-//! Group: ristretto255, of prime order, so that there are no low-order points to reject.
+//! | protocol | withstands | messages | bytes from the receiver, from the sender | source | deviations |
+//! |---|---|---|---|---|---|
+//! | [`Csw`] | malicious parties, with selective failure | 3 | 64 + 32 N, 64 + 48 N, N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 | the proof binds both messages; short batches are filled up |
+//!
+//! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak ones strong.
+//!
+//! ```compile_fail
+//! use hushwire_ot::{Passive, SelectiveFailure, base::BaseSender};
+//! fn stronger(weak: BaseSender<Passive>) -> BaseSender<SelectiveFailure> {
+//!     weak.weaken()
+//! }
+//! ```
+//!
+//! while the other way round is fine:
+//!
+//! ```
+//! use hushwire_ot::{Passive, SelectiveFailure, base::BaseSender};
+//! fn weaker(strong: BaseSender<SelectiveFailure>) -> BaseSender<Passive> {
+//!     strong.weaken()
+//! }
+//! ```
+//!
+//! Security: random oracles are BLAKE3, keyed per domain and session; κ = 128. Group: ristretto255, of prime order, so
+//! that there are no low-order points to reject.
+//!
+//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek takes the widest vectors that
+//! this CPU has.
+
+mod csw;
+mod group;
+#[cfg(test)]
+mod tests;
 
 use core::marker::PhantomData;
 
 use hushwire_block::Block;
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
+
+pub use csw::{Csw, CswReceiver, CswSender, MIN_BATCH};
 
 use crate::{AtLeast, BaseSecurity, Context, Steps};
 

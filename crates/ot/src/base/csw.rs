@@ -1,0 +1,330 @@
+//! CSW20: random OT in three messages, for malicious parties, where a corrupt sender may guess choice bits.
+//!
+//! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}. A corrupt S chooses its
+//! keys, and may guess bits: a wrong guess ends the protocol. A corrupt R chooses nothing.
+//!
+//! Paper: Canetti, Sarkar, Wang, "Blazing Fast OT for Three-Round UC OT Extension", PKC 2020, the base OT with
+//! selective failure.
+//!
+//! ```text
+//! R → S   seed, B_i = α_i G + b_i T                                   T = H1(seed), i < n
+//! S → R   z = r G; per OT c_{i,0}, c_{i,1}, χ_i; Π
+//!             ρ_{i,0} = r B_i, ρ_{i,1} = ρ_{i,0} − r T                p_{i,b} = H2(i, ρ_{i,b})
+//!             c_{i,b} = p_{i,b} ⊕ m_{i,b}                             χ_i = H3(i, p_{i,0}) ⊕ H3(i, p_{i,1})
+//!             otans = H4(H3(0, p_{0,0}), H3(1, p_{1,0}), …)           Π = H(otans, what was said)
+//! R → S   otans' = H4(H3(i, p_i) ⊕ b_i χ_i, …)                        p_i = H2(i, α_i z), m_i = c_{i,b_i} ⊕ p_i
+//! ```
+//!
+//! R checks Π before it answers, S checks otans' = otans. Every hash takes the session's name.
+//!
+//! Deviations: Π also hashes R's message and z, c and χ, all public, so that no change of any byte on the way leaves
+//! the ends with different keys (the paper leaves c to the channel). A batch of fewer than [`MIN_BATCH`] OTs, which
+//! the proof needs, is filled up with OTs of random bits that are thrown away.
+//!
+//! Keys: S draws them and masks them with p, as in the paper, so that the proof covers them as they are: uniform, and
+//! m_{i,1−b_i} independent of all that R sees until it asks H2 for a point that is hard to find (CDH).
+//!
+//! Security: malicious, static corruption, UC with selective failure; CDH in ristretto255, H1 to H4 observable random
+//! oracles (BLAKE3 keyed per domain and session); κ = 128. Each guess of a corrupt S passes with probability 1/2.
+//!
+//! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m, H3's hashes 16 bytes; otans, Π 32 bytes. `half`
+//! marks halves: batches of encodings come out doubled.
+//!
+//! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 64 + 48 N, 32. Scalar multiplications per OT: R two
+//! of fixed points, S one of a variable point.
+//!
+//! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because it ends the protocol.
+
+use core::iter::zip;
+
+use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
+use curve25519_dalek::ristretto::RistrettoBasepointTable;
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use hushwire_block::Block;
+use hushwire_prg::Seed;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::group::{self, DIGEST, Oracle, POINT};
+use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
+use crate::{Check, Context, OtError, SelectiveFailure, Sid, Steps, Tick};
+
+/// SECURITY: fewer OTs in a batch than this, and otans could be guessed.
+pub const MIN_BATCH: usize = 80;
+/// AGREEMENT: bytes of R's seed.
+const SEED: usize = 32;
+/// AGREEMENT: bytes of an OT in S's message: c_{i,0}, c_{i,1}, χ_i.
+const ENTRY: usize = 48;
+
+/// CSW20.
+pub struct Csw;
+
+impl BaseProtocol for Csw {
+    type Level = SelectiveFailure;
+    type Sender = CswSender;
+    type Receiver = CswReceiver;
+
+    const NAME: &'static str = "csw";
+
+    fn sender(context: &Context, count: usize, seed: &Seed) -> CswSender {
+        let mut prg = group::randomness(context, seed, "ot base csw sender");
+        let batch = count.max(MIN_BATCH);
+        let mut keys = vec![[Block::ZERO; 2]; batch];
+        prg.fill_blocks(keys.as_flattened_mut());
+        CswSender {
+            hashes: Hashes::new(&context.sid),
+            count,
+            at: 0,
+            half_r: group::scalar(&mut prg),
+            keys,
+            message: Vec::new(),
+            answer: [0; DIGEST],
+        }
+    }
+
+    fn receiver(context: &Context, mut choices: Vec<bool>, seed: &Seed) -> CswReceiver {
+        let mut prg = group::randomness(context, seed, "ot base csw receiver");
+        let count = choices.len();
+        let batch = count.max(MIN_BATCH);
+        let mut filled = Vec::with_capacity(batch);
+        filled.extend_from_slice(&choices);
+        choices.zeroize();
+        filled.resize_with(batch, || prg.next_u64() & 1 == 1);
+        let mut public = [0; SEED];
+        prg.fill(&mut public);
+        CswReceiver {
+            hashes: Hashes::new(&context.sid),
+            count,
+            at: 0,
+            seed: public,
+            half_alphas: group::scalars(&mut prg, batch),
+            choices: filled,
+            said: [0; DIGEST],
+            keys: Vec::new(),
+            answer: [0; DIGEST],
+        }
+    }
+}
+
+/// The paper's random oracles in one session.
+struct Hashes {
+    h1: Oracle,
+    h2: Oracle,
+    h3: Oracle,
+    h4: Oracle,
+    /// Of a party's message, to go into Π.
+    said: Oracle,
+    proof: Oracle,
+}
+
+impl Hashes {
+    fn new(sid: &Sid) -> Self {
+        Self {
+            h1: Oracle::new("hushwire 2026 ot csw H1 v1", sid),
+            h2: Oracle::new("hushwire 2026 ot csw H2 v1", sid),
+            h3: Oracle::new("hushwire 2026 ot csw H3 v1", sid),
+            h4: Oracle::new("hushwire 2026 ot csw H4 v1", sid),
+            said: Oracle::new("hushwire 2026 ot csw said v1", sid),
+            proof: Oracle::new("hushwire 2026 ot csw proof v1", sid),
+        }
+    }
+
+    /// Half of T.
+    fn half_t(&self, seed: &[u8]) -> RistrettoPoint {
+        self.h1.point(seed)
+    }
+
+    fn otans(&self, answers: &[Block]) -> [u8; DIGEST] {
+        self.h4.digest(hushwire_block::as_bytes(answers))
+    }
+
+    /// Π; `first` is the hash of R's message, `second` S's message up to Π.
+    fn proof(&self, otans: &[u8; DIGEST], first: &[u8; DIGEST], second: &[u8]) -> [u8; DIGEST] {
+        let input = Zeroizing::new([*otans, *first, self.said.digest(second)]);
+        self.proof.digest(input.as_flattened())
+    }
+}
+
+/// The three messages as R sees them.
+fn ticks(batch: usize) -> [Tick; 3] {
+    [
+        Tick { name: "base OT points", out: SEED + POINT * batch, into: 0 },
+        Tick { name: "base OT keys", out: 0, into: POINT + ENTRY * batch + DIGEST },
+        Tick { name: "base OT answer", out: DIGEST, into: 0 },
+    ]
+}
+
+/// [`Csw`]'s sender.
+#[derive(ZeroizeOnDrop)]
+pub struct CswSender {
+    #[zeroize(skip)]
+    hashes: Hashes,
+    count: usize,
+    at: usize,
+    half_r: Scalar,
+    keys: Vec<[Block; 2]>,
+    message: Vec<u8>,
+    /// otans.
+    answer: [u8; DIGEST],
+}
+
+impl CswSender {
+    /// Makes the second message from the first.
+    fn answer(&mut self, first: &[u8]) -> Result<(), OtError> {
+        let name = "base OT points";
+        let (seed, points) = first.split_at(SEED);
+        let half_t = self.hashes.half_t(seed);
+        let t = half_t + half_t;
+        let half_rt = Zeroizing::new(t * self.half_r);
+        let mut rhos = Zeroizing::new(Vec::with_capacity(2 * self.keys.len() + 1));
+        for point in points.as_chunks().0 {
+            let rho = group::decode(point, name)? * self.half_r;
+            rhos.push(rho);
+            rhos.push(rho - *half_rt);
+        }
+        rhos.push(RISTRETTO_BASEPOINT_TABLE * &self.half_r);
+        let rhos = group::secret_doubles(&rhos);
+        let (pairs, z) = rhos.as_chunks::<2>();
+
+        self.message.clear();
+        self.message.reserve_exact(POINT + ENTRY * self.keys.len() + DIGEST);
+        self.message.extend_from_slice(&z[0]);
+        let mut answers = Zeroizing::new(Vec::with_capacity(self.keys.len()));
+        for (i, ([rho0, rho1], [m0, m1])) in zip(pairs, &self.keys).enumerate() {
+            let [p0, p1] = [rho0, rho1].map(|rho| self.hashes.h2.block(i, [rho]));
+            let [a0, a1] = [p0, p1].map(|p| self.hashes.h3.block(i, [&p.0]));
+            answers.push(a0);
+            for block in [p0 ^ *m0, p1 ^ *m1, a0 ^ a1] {
+                self.message.extend_from_slice(&block.0);
+            }
+        }
+        self.answer = self.hashes.otans(&answers);
+        let first = self.hashes.said.digest(first);
+        let proof = self.hashes.proof(&self.answer, &first, &self.message);
+        self.message.extend_from_slice(&proof);
+        Ok(())
+    }
+}
+
+impl Steps for CswSender {
+    fn tick(&self) -> Option<Tick> {
+        ticks(self.keys.len()).get(self.at).copied().map(group::mirrored)
+    }
+
+    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        if self.at == 1 {
+            out.copy_from_slice(&self.message);
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        match self.at {
+            0 => self.answer(message)?,
+            2 if !bool::from(self.answer.ct_eq(message)) => return Err(OtError::abort(Check::BaseOt)),
+            _ => {}
+        }
+        self.at += 1;
+        Ok(())
+    }
+}
+
+impl SendBase<SelectiveFailure> for CswSender {
+    fn finish(mut self) -> BaseSender<SelectiveFailure> {
+        assert!(self.tick().is_none(), "finish comes after the last tick");
+        self.keys.truncate(self.count);
+        BaseSender::new(core::mem::take(&mut self.keys))
+    }
+}
+
+/// [`Csw`]'s receiver.
+#[derive(ZeroizeOnDrop)]
+pub struct CswReceiver {
+    #[zeroize(skip)]
+    hashes: Hashes,
+    count: usize,
+    at: usize,
+    seed: [u8; SEED],
+    half_alphas: Vec<Scalar>,
+    choices: Vec<bool>,
+    /// The hash of the first message.
+    said: [u8; DIGEST],
+    keys: Vec<Block>,
+    /// otans'.
+    answer: [u8; DIGEST],
+}
+
+impl CswReceiver {
+    /// Writes the first message.
+    fn points(&mut self, out: &mut [u8]) {
+        let (seed, points) = out.split_at_mut(SEED);
+        seed.copy_from_slice(&self.seed);
+        let half_t = self.hashes.half_t(seed);
+        let mut halves = Zeroizing::new(Vec::with_capacity(self.choices.len()));
+        for (alpha, choice) in zip(&self.half_alphas, &self.choices) {
+            halves.push(RISTRETTO_BASEPOINT_TABLE * alpha + group::point_where(*choice, &half_t));
+        }
+        group::encode_doubles(&halves, points.as_chunks_mut().0);
+        self.said = self.hashes.said.digest(out);
+    }
+
+    /// Takes the keys from the second message, if its proof holds.
+    fn keys(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let name = "base OT keys";
+        let (body, proof) = message.split_at(message.len() - DIGEST);
+        let (z, entries) = body.split_first_chunk().expect("the message begins with a point");
+        let z = RistrettoBasepointTable::create(&group::decode(z, name)?);
+        let mut rhos = Zeroizing::new(Vec::with_capacity(self.choices.len()));
+        for alpha in &self.half_alphas {
+            rhos.push(&z * alpha);
+        }
+        let rhos = group::secret_doubles(&rhos);
+
+        let mut answers = Zeroizing::new(Vec::with_capacity(self.choices.len()));
+        self.keys.reserve_exact(self.choices.len());
+        let entries = hushwire_block::from_bytes(entries).as_chunks::<3>().0;
+        for (i, ([c0, c1, chi], (rho, choice))) in zip(entries, zip(&*rhos, &self.choices)).enumerate() {
+            let p = self.hashes.h2.block(i, [rho]);
+            answers.push(self.hashes.h3.block(i, [&p.0]) ^ chi.and_bit(*choice));
+            self.keys.push(Block::conditional_select(c0, c1, Choice::from(u8::from(*choice))) ^ p);
+        }
+        self.answer = self.hashes.otans(&answers);
+        if bool::from(self.hashes.proof(&self.answer, &self.said, body).ct_eq(proof)) {
+            Ok(())
+        } else {
+            Err(OtError::abort(Check::BaseOt))
+        }
+    }
+}
+
+impl Steps for CswReceiver {
+    fn tick(&self) -> Option<Tick> {
+        ticks(self.choices.len()).get(self.at).copied()
+    }
+
+    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        match self.at {
+            0 => self.points(out),
+            2 => out.copy_from_slice(&self.answer),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        if self.at == 1 {
+            self.keys(message)?;
+        }
+        self.at += 1;
+        Ok(())
+    }
+}
+
+impl ReceiveBase<SelectiveFailure> for CswReceiver {
+    fn finish(mut self) -> BaseReceiver<SelectiveFailure> {
+        assert!(self.tick().is_none(), "finish comes after the last tick");
+        self.choices.truncate(self.count);
+        self.keys.truncate(self.count);
+        BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
+    }
+}

@@ -1,0 +1,117 @@
+//! What the protocols over ristretto255 share: scalars, encodings in batches, hashes of a session.
+
+use core::iter::zip;
+
+use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
+use hushwire_block::Block;
+use hushwire_prg::{Prg, Seed};
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{Context, OtError, Sid, Tick};
+
+/// Bytes of a point.
+pub(super) const POINT: usize = 32;
+/// Bytes of a digest.
+pub(super) const DIGEST: usize = 32;
+
+/// A party's randomness in one session: the same seed in another session gives another stream.
+pub(super) fn randomness(context: &Context, seed: &Seed, label: &str) -> Prg {
+    Prg::new(context.backend, &seed.derive(label, &context.sid.0), label)
+}
+
+/// A uniform scalar; 512 bits are reduced, so that the bias is below 2^−250.
+pub(super) fn scalar(prg: &mut Prg) -> Scalar {
+    let mut wide = Zeroizing::new([0; 64]);
+    prg.fill(&mut *wide);
+    Scalar::from_bytes_mod_order_wide(&wide)
+}
+
+/// As many uniform scalars.
+pub(super) fn scalars(prg: &mut Prg, count: usize) -> Vec<Scalar> {
+    // With its capacity from the start: growing would leave copies behind.
+    let mut all = Vec::with_capacity(count);
+    all.extend((0..count).map(|_| scalar(prg)));
+    all
+}
+
+/// Writes the encodings of the doubles of `points`: one inversion for all of them, where each encoding alone takes one.
+/// So protocols keep halves: half a scalar, half a point.
+pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]]) {
+    assert_eq!(points.len(), out.len(), "an encoding for every point");
+    let mut encoded = RistrettoPoint::double_and_compress_batch(points);
+    for (out, encoded) in zip(out, &encoded) {
+        *out = encoded.to_bytes();
+    }
+    encoded.zeroize();
+}
+
+/// The encodings, of which [`encode_doubles`] tells; zeroized on drop.
+pub(super) fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
+    let mut out = Zeroizing::new(vec![[0; POINT]; points.len()]);
+    encode_doubles(points, &mut out);
+    out
+}
+
+/// A point that a peer sent.
+///
+/// # Errors
+/// [`OtError::Malformed`] where the bytes are no canonical encoding, or that of the identity. There are no points of
+/// low order to reject: the group has prime order.
+pub(super) fn decode(bytes: &[u8; POINT], message: &'static str) -> Result<RistrettoPoint, OtError> {
+    let point = CompressedRistretto(*bytes)
+        .decompress()
+        .ok_or_else(|| OtError::malformed(message, "not the encoding of a point"))?;
+    if point == RistrettoPoint::identity() {
+        return Err(OtError::malformed(message, "the identity"));
+    }
+    Ok(point)
+}
+
+/// `point` where `bit`, the identity elsewhere; no branch on `bit`.
+pub(super) fn point_where(bit: bool, point: &RistrettoPoint) -> RistrettoPoint {
+    let bit = Choice::from(u8::from(bit));
+    RistrettoPoint::conditional_select(&RistrettoPoint::identity(), point, bit)
+}
+
+/// A random oracle of one domain and session.
+#[derive(Clone, Copy)]
+pub(super) struct Oracle([u8; 32]);
+
+impl Oracle {
+    /// BLAKE3, keyed with what its key derivation makes of the session's name in the context `domain`.
+    pub(super) fn new(domain: &str, sid: &Sid) -> Self {
+        Oracle(blake3::derive_key(domain, &sid.0))
+    }
+
+    /// The hash of a message.
+    pub(super) fn digest(&self, message: &[u8]) -> [u8; DIGEST] {
+        *blake3::keyed_hash(&self.0, message).as_bytes()
+    }
+
+    /// The hash of `parts` in OT `index`, 128 bits. The parts of a domain always have the same lengths.
+    pub(super) fn block<const N: usize>(&self, index: usize, parts: [&[u8]; N]) -> Block {
+        let mut input = Zeroizing::new([0; 8 + 3 * POINT]);
+        input[..8].copy_from_slice(&(index as u64).to_le_bytes());
+        let mut len = 8;
+        for part in parts {
+            input[len..len + part.len()].copy_from_slice(part);
+            len += part.len();
+        }
+        let hash = Zeroizing::new(self.digest(&input[..len]));
+        Block(*hash.first_chunk().expect("a digest is longer than a block"))
+    }
+
+    /// A point whose discrete logarithm nobody knows.
+    pub(super) fn point(&self, message: &[u8]) -> RistrettoPoint {
+        let mut wide = [0; 64];
+        blake3::Hasher::new_keyed(&self.0).update(message).finalize_xof().fill(&mut wide);
+        RistrettoPoint::from_uniform_bytes(&wide)
+    }
+}
+
+/// The tick as the peer sees it.
+pub(super) fn mirrored(tick: Tick) -> Tick {
+    Tick { name: tick.name, out: tick.into, into: tick.out }
+}

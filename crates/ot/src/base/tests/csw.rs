@@ -1,0 +1,270 @@
+//! CSW20 against an independent sender, tampered messages and a sender that guesses.
+
+use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_POINT};
+use hushwire_block::Block;
+
+use super::super::csw::{Csw, CswReceiver, MIN_BATCH};
+use super::{Run, bad_points, choices, honest, trace};
+use crate::base::ReceiveBase;
+use crate::{Check, OtError, Role, Steps};
+
+const PROOF: usize = 32 + 48 * MIN_BATCH;
+
+fn few() -> Run {
+    Run::new(1, 2, 3, choices(MIN_BATCH, 4))
+}
+
+#[test]
+fn honest_parties_agree() {
+    honest::<Csw>();
+}
+
+#[test]
+fn bytes_on_the_wire_are_pinned() {
+    assert_eq!(
+        trace::<Csw>(),
+        ["receiver 3232 6b0341c1428f2678", "sender 4864 c34d395e8103eeb6", "receiver 32 655d686d1da18589",]
+    );
+}
+
+/// What a run ends with when one message is changed.
+fn ends_with(at: usize, from: Role, change: impl Fn(&mut [u8])) -> OtError {
+    let touch = |tick, who, message: &mut [u8]| {
+        if (tick, who) == (at, from) {
+            change(message);
+        }
+    };
+    few().touched::<Csw>(touch).map(|_| ()).expect_err("a changed message must end the run")
+}
+
+fn assert_ends(error: &OtError, what: &str) {
+    let known = matches!(error, OtError::Abort { check: Check::BaseOt, .. } | OtError::Malformed { .. });
+    assert!(known, "{what}: {error}");
+}
+
+#[test]
+fn a_flipped_bit_in_any_field_ends_the_run() {
+    // A byte of R's seed, B_0, B_41 and B_79.
+    for byte in [0, 31, 32, 63, 32 + 32 * 41 + 7, 32 + 32 * 80 - 1] {
+        assert_ends(&ends_with(0, Role::Receiver, |m| m[byte] ^= 1), &format!("message 1, byte {byte}"));
+    }
+    // z; both c and χ of OTs of either choice; Π.
+    let picked = few().choices;
+    let either = [false, true].map(|b| picked.iter().position(|&choice| choice == b).unwrap());
+    let fields = either.into_iter().flat_map(|i| [0, 16, 32].map(|field| 32 + 48 * i + field + 5));
+    for byte in [0, 31].into_iter().chain(fields).chain([PROOF, PROOF + 31]) {
+        assert_ends(&ends_with(1, Role::Sender, |m| m[byte] ^= 0x80), &format!("message 2, byte {byte}"));
+    }
+    for byte in [0, 31] {
+        let error = ends_with(2, Role::Receiver, |m| m[byte] ^= 1);
+        assert!(matches!(error, OtError::Abort { check: Check::BaseOt, .. }), "{error}");
+    }
+}
+
+#[test]
+fn points_that_are_none_are_malformed() {
+    for bad in bad_points() {
+        for i in [0, MIN_BATCH - 1] {
+            let error = ends_with(0, Role::Receiver, |m| m[32 + 32 * i..][..32].copy_from_slice(&bad));
+            assert!(matches!(error, OtError::Malformed { message: "base OT points", .. }), "{error}");
+        }
+        let error = ends_with(1, Role::Sender, |m| m[..32].copy_from_slice(&bad));
+        assert!(matches!(error, OtError::Malformed { message: "base OT keys", .. }), "{error}");
+    }
+}
+
+#[test]
+fn zeroed_messages_and_swapped_entries_end_the_run() {
+    for (at, from) in [(0, Role::Receiver), (1, Role::Sender), (2, Role::Receiver)] {
+        assert_ends(&ends_with(at, from, |m| m.fill(0)), "zeroes");
+    }
+    let swap = |unit: usize| {
+        move |m: &mut [u8]| {
+            let (a, b) = m[32..].split_at_mut(unit);
+            a.swap_with_slice(&mut b[..unit]);
+        }
+    };
+    assert_ends(&ends_with(0, Role::Receiver, swap(32)), "B_0 and B_1");
+    assert_ends(&ends_with(1, Role::Sender, swap(48)), "entries 0 and 1");
+    assert_ends(&ends_with(1, Role::Sender, swap(16)), "both c of OT 0");
+}
+
+#[test]
+fn messages_of_other_sessions_end_the_run() {
+    // Another name, another sender, another receiver.
+    for other in [Run { sid: 9, ..few() }, Run { sender: 9, ..few() }, Run { receiver: 9, ..few() }] {
+        let replay = other.messages::<Csw>();
+        for (at, (from, old)) in replay.iter().enumerate() {
+            // The receiver's first message does not depend on the sender's seed: nothing is changed then.
+            if at == 0 && other.sender == 9 {
+                continue;
+            }
+            assert_ends(&ends_with(at, *from, |m| m.copy_from_slice(old)), &format!("message {at}"));
+        }
+    }
+}
+
+/// The paper's hashes, from their definition.
+struct Oracle(blake3::Hasher);
+
+fn oracle(run: &Run, name: &str) -> Oracle {
+    let key = blake3::derive_key(&format!("hushwire 2026 ot csw {name} v1"), &run.context().sid.0);
+    Oracle(blake3::Hasher::new_keyed(&key))
+}
+
+impl Oracle {
+    fn of(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut hasher = self.0.clone();
+        for part in parts {
+            hasher.update(part);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    fn block(&self, i: usize, part: &[u8]) -> Block {
+        Block(self.of(&[&(i as u64).to_le_bytes(), part])[..16].try_into().unwrap())
+    }
+}
+
+/// T, doubled from half of it.
+fn t(run: &Run, seed: &[u8]) -> RistrettoPoint {
+    let mut wide = [0; 64];
+    oracle(run, "H1").0.update(seed).finalize_xof().fill(&mut wide);
+    let half = RistrettoPoint::from_uniform_bytes(&wide);
+    half + half
+}
+
+/// A sender that follows the formulas of the paper, but guesses the choice bits of some OTs: for such an OT the
+/// message fits only one choice. Returns the second message, otans and the keys.
+fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8; 32], Vec<[Block; 2]>) {
+    let (h2, h3) = (oracle(run, "H2"), oracle(run, "H3"));
+    let (seed, points) = first.split_at(32);
+    let (t, r) = (t(run, seed), Scalar::from(123_456_789u64));
+    let mut message = (RISTRETTO_BASEPOINT_POINT * r).compress().to_bytes().to_vec();
+    let (mut all, mut keys) = (Vec::new(), Vec::new());
+    for (i, b) in points.chunks(32).enumerate() {
+        let b = CompressedRistretto::from_slice(b).unwrap().decompress().unwrap();
+        let p = [b * r, b * r - t * r].map(|rho| h2.block(i, rho.compress().as_bytes()));
+        let m = [Block::from_u128(i as u128), Block::from_u128(!(i as u128))];
+        let mut answers = p.map(|p| h3.block(i, &p.0));
+        let mut chi = answers[0] ^ answers[1];
+        match guesses.iter().find(|(at, _)| *at == i) {
+            // A receiver with bit 1 uses χ and gets another answer.
+            Some((_, false)) => chi.0[3] ^= 4,
+            // A receiver with bit 0 does not use χ and gets another answer.
+            Some((_, true)) => {
+                answers[0].0[3] ^= 4;
+                chi.0[3] ^= 4;
+            }
+            None => {}
+        }
+        all.extend_from_slice(&answers[0].0);
+        keys.push(m);
+        for block in [p[0] ^ m[0], p[1] ^ m[1], chi] {
+            message.extend_from_slice(&block.0);
+        }
+    }
+    let otans = oracle(run, "H4").of(&[&all]);
+    let said = oracle(run, "said");
+    let proof = oracle(run, "proof").of(&[&otans, &said.of(&[first]), &said.of(&[&message])]);
+    message.extend_from_slice(&proof);
+    (message, otans, keys)
+}
+
+/// What is left of a run against that sender: the honest receiver, otans and the sender's keys.
+type Guessed = (CswReceiver, [u8; 32], Vec<[Block; 2]>);
+
+/// The honest receiver, after it heard that sender.
+fn against(run: &Run, guesses: &[(usize, bool)]) -> Result<Guessed, OtError> {
+    let mut receiver = run.receiver::<Csw>();
+    let mut first = vec![0; receiver.tick().unwrap().out];
+    receiver.speak(&mut first)?;
+    receiver.hear(&[])?;
+    let (message, otans, keys) = guessing(run, &first, guesses);
+    receiver.speak(&mut [])?;
+    receiver.hear(&message)?;
+    Ok((receiver, otans, keys))
+}
+
+#[test]
+fn the_receiver_agrees_with_a_sender_written_from_the_paper() {
+    let run = few();
+    let (mut receiver, otans, keys) = against(&run, &[]).unwrap();
+    let mut answer = [0; 32];
+    receiver.speak(&mut answer).unwrap();
+    receiver.hear(&[]).unwrap();
+    assert_eq!(answer, otans);
+    let received = receiver.finish();
+    for (i, keys) in keys.iter().enumerate() {
+        assert_eq!(received.keys()[i], keys[usize::from(run.choices[i])], "OT {i}");
+    }
+}
+
+#[test]
+fn a_guess_passes_if_it_is_right() {
+    // One guess, many receivers: about half of them abort, exactly those whose bit is the other one.
+    let mut passed = 0;
+    for n in 0..16 {
+        let run = Run::new(20, 0, n, choices(5, n));
+        let guess = (3, n % 2 == 1);
+        let outcome = against(&run, &[guess]);
+        assert_eq!(outcome.is_ok(), run.choices[guess.0] == guess.1, "receiver {n}");
+        if let Err(error) = outcome {
+            assert!(matches!(error, OtError::Abort { check: Check::BaseOt, .. }), "{error}");
+        } else {
+            passed += 1;
+        }
+    }
+    assert!((1..16).contains(&passed), "{passed} of 16 guesses were right");
+}
+
+#[test]
+fn passing_tells_the_guessed_bits_and_no_more() {
+    let run = few();
+    let right = |i: usize| (i, run.choices[i]);
+    let wrong = |i: usize| (i, !run.choices[i]);
+    // All right: it passes, and the answer is what the sender knew before, whatever the other bits are.
+    let guesses = [right(0), right(17), right(79)];
+    let (mut receiver, otans, _) = against(&run, &guesses).unwrap();
+    let mut answer = [0; 32];
+    receiver.speak(&mut answer).unwrap();
+    assert_eq!(answer, otans);
+    let mut other = run.clone();
+    (0..MIN_BATCH).filter(|i| ![0, 17, 79].contains(i)).for_each(|i| other.choices[i] ^= true);
+    assert!(against(&other, &guesses).is_ok(), "bits that were not guessed decide nothing");
+    // One wrong among right ones: it aborts.
+    for guesses in [[wrong(0), right(17), right(79)], [right(0), right(17), wrong(79)]] {
+        assert!(matches!(against(&run, &guesses), Err(OtError::Abort { check: Check::BaseOt, .. })));
+    }
+}
+
+#[test]
+fn a_receiver_that_sends_t_changes_no_other_ot() {
+    // ρ_{0,1} is then the identity, which must not spoil the encodings that are made together with it.
+    let run = few();
+    let mut sender = run.sender::<Csw>();
+    let (seed, alpha) = ([7; 32], Scalar::from(1_234_567u64));
+    let mut first = seed.to_vec();
+    first.extend_from_slice(t(&run, &seed).compress().as_bytes());
+    for _ in 1..MIN_BATCH {
+        first.extend_from_slice((RISTRETTO_BASEPOINT_POINT * alpha).compress().as_bytes());
+    }
+    sender.hear(&first).unwrap();
+    let mut second = vec![0; sender.tick().unwrap().out];
+    sender.speak(&mut second).unwrap();
+    sender.hear(&[]).unwrap();
+
+    let z = CompressedRistretto::from_slice(&second[..32]).unwrap().decompress().unwrap();
+    let (h2, h3) = (oracle(&run, "H2"), oracle(&run, "H3"));
+    let mut answers = Vec::new();
+    for (i, entry) in second[32..PROOF].chunks(48).enumerate() {
+        let (rho, choice) = if i == 0 { (z * Scalar::ZERO, true) } else { (z * alpha, false) };
+        let p = h2.block(i, rho.compress().as_bytes());
+        let chi = Block(entry[32..].try_into().unwrap()).and_bit(choice);
+        answers.extend_from_slice(&(h3.block(i, &p.0) ^ chi).0);
+    }
+    sender.speak(&mut []).unwrap();
+    sender.hear(&oracle(&run, "H4").of(&[&answers])).unwrap();
+    assert!(sender.tick().is_none());
+}
