@@ -23,6 +23,7 @@ mod end;
 mod ends;
 mod error;
 mod extension;
+pub mod ferret;
 mod one_of_n;
 mod owned;
 mod pads;

@@ -1,0 +1,166 @@
+//! Every field of every message, changed; and what a sender learns that guesses.
+
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::{Block, Gf128};
+use hushwire_prg::Seed;
+use hushwire_simd::clmul::Clmul;
+
+use super::check::LeafCheck;
+use super::params::SPARE;
+use super::tests::{DELTA, TINY, context, deal, ends, extend, stream};
+use super::tree::{End, Gatherer, Grower, Planter, Tree};
+use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
+
+/// A run over two rounds in which one message is changed: the number of the chunk or check, the step.
+fn changed(number: usize, step: usize, change: impl Fn(&mut Vec<u8>)) -> Result<(), OtError> {
+    let mut ends = ends::<Malicious>(Backend::best(), TINY);
+    let edit = |n: usize, s: usize, message: &mut Vec<u8>| {
+        if (n, s) == (number, step) {
+            change(message);
+        }
+    };
+    extend(&mut ends, 4000, 3, edit).map(drop)
+}
+
+fn caught(result: &Result<(), OtError>, what: &str) {
+    assert!(matches!(result, Err(OtError::Abort { check: Check::Leaves, .. })), "{what}: {result:?}");
+}
+
+#[test]
+fn any_flip_in_a_tree_is_caught() {
+    // The first chunk of the first round has the refill's two trees before its own; the tenth is in the second round.
+    let h = TINY.depth();
+    for (chunk, trees) in [(0, 3), (1, 1), (9, 1)] {
+        for c in 0..trees * h {
+            for bit in [1, 64, 127] {
+                let flip = |m: &mut Vec<u8>| m[16 * c + bit / 8] ^= 1 << (bit % 8);
+                caught(&changed(chunk, 0, flip), &format!("bit {bit} of c {c} of chunk {chunk}"));
+            }
+            // On the last level no leaf hangs on bit 0, which both ends clear, but all coefficients do.
+            caught(&changed(chunk, 0, |m| m[16 * c] ^= 1), "bit 0");
+        }
+    }
+}
+
+#[test]
+fn zeroed_swapped_and_replayed_trees_are_caught() {
+    let last = 16 * (TINY.depth() - 1);
+    for chunk in [0, 1, 5] {
+        caught(&changed(chunk, 0, |m| m.fill(0)), "zeroed");
+        caught(&changed(chunk, 0, |m| m[..16].fill(0)), "a zeroed c");
+        caught(&changed(chunk, 0, |m| m.rotate_left(16)), "rotated");
+        caught(&changed(chunk, 0, |m| (0..16).for_each(|i| m.swap(i, last + i))), "swapped");
+    }
+    let mut before = vec![];
+    let replay = |n: usize, step: usize, message: &mut Vec<u8>| match (n, step) {
+        (3, 0) => before.clone_from(message),
+        (4, 0) => message.clone_from(&before),
+        _ => {}
+    };
+    let mut ends = ends::<Malicious>(Backend::best(), TINY);
+    caught(&extend(&mut ends, 4000, 3, replay).map(drop), "replayed");
+}
+
+#[test]
+fn changed_checks_are_caught() {
+    for check in [0, 2] {
+        for (step, bytes) in [(1, 16), (2, 32)] {
+            for byte in 0..bytes {
+                caught(&changed(check, step, |m| m[byte] ^= 0x10), "a flipped byte of a check");
+            }
+            caught(&changed(check, step, |m| m.fill(0)), "a zeroed check");
+            caught(&changed(check, step, |m| m.reverse()), "a reversed check");
+            let mut before = vec![];
+            let replay = |n: usize, s: usize, message: &mut Vec<u8>| {
+                if s == step && n + 1 == check {
+                    before.clone_from(message);
+                } else if s == step && n == check {
+                    message.clone_from(&before);
+                }
+            };
+            if check > 0 {
+                let mut ends = ends::<Malicious>(Backend::best(), TINY);
+                caught(&extend(&mut ends, 4000, 3, replay).map(drop), "a replayed check");
+            }
+        }
+    }
+}
+
+#[test]
+fn other_lengths_are_malformed() {
+    fn malformed<T>(result: &Result<T, OtError>) {
+        assert!(matches!(result, Err(OtError::Malformed { .. })));
+    }
+    for len in [0, 15, 16 * 3 * 8 - 1, 16 * 3 * 8 + 16] {
+        let (_, mut r) = ends::<SemiHonest>(Backend::best(), TINY);
+        malformed(&r.chunk(&vec![0; len], &mut [], &mut [Block::ZERO]));
+    }
+    let (mut s, mut r) = ends::<Malicious>(Backend::best(), TINY);
+    malformed(&s.check(0, &[0; 15], &mut []));
+    malformed(&r.check(1, &[0; 33], &mut []));
+}
+
+/// A sender changes c on the last level by `e`, which swaps what the receiver holds for α's pair of leaves, and puts
+/// right its own sum for one guess of that pair. Returns whether the guess was right, and whether it went unseen.
+fn guess(round: u8, unknown_bits: u32, stray: usize) -> (bool, bool) {
+    let context = context(Backend::best());
+    let e = Block::from_u128(0x55aa << 40);
+    let (h, mut both) = (TINY.depth(), vec![]);
+    let mut place = 0;
+    for role in [Role::Sender, Role::Receiver] {
+        let mut cots = vec![Block::ZERO; h + SPARE];
+        deal(&mut stream(round), role, &mut cots);
+        both.push(cots);
+    }
+    let mut grower = Grower::new(context.backend, TINY.leaves(), Aes128::new(&[1; 16]));
+    let (mut leaves, mut message) = (vec![Block::ZERO; TINY.leaves()], vec![0; 16 * h]);
+    let mut ends = [LeafCheck::new(&context, &TINY), LeafCheck::new(&context, &TINY)];
+    let mut planter = Planter::new(&context, DELTA, &Seed::from_bytes([round; 16]));
+    for (role, (cots, check)) in both.iter().zip(&mut ends).enumerate() {
+        let (heard, said) = (message.clone(), &mut message[..]);
+        let (cots, spare) = cots.split_at(h);
+        let (grower, leaves) = (&mut grower, &mut leaves[..]);
+        if role == 0 {
+            planter.tree(Tree { grower, cots, heard: &[], said: &mut *said, leaves: &mut *leaves });
+            for (byte, e) in said[16 * (h - 1)..].iter_mut().zip(e.0) {
+                *byte ^= e;
+            }
+        } else {
+            place = Gatherer.tree(Tree { grower, cots, heard: &heard, said: &mut [], leaves: &mut *leaves });
+        }
+        check.tree(&message, leaves, place);
+        check.give_spare(spare);
+        check.close();
+    }
+    let pair = place / 2;
+    let guess = pair & !((1 << unknown_bits) - 1) | stray & ((1 << unknown_bits) - 1);
+    let mut transcript = Transcript::new(&context.sid, TINY.name());
+    transcript.absorb(Role::Sender, &message);
+    let key = Aes128::new(transcript.challenge("leaves").expose());
+    let mut chi = [Block::ZERO; 2];
+    context.backend.counter_blocks(&key, 2 * guess as u128, &mut chi);
+    let chi = Gf128::from(chi[0]) + Gf128::from(chi[1]);
+
+    let [s, r] = &mut ends;
+    let (mut masked, mut digest) = ([0; 16], [0; 32]);
+    r.step(0, None, &[], &mut masked).expect("nothing to see yet");
+    s.step(0, Some(DELTA), &masked, &mut []).expect("nothing to see yet");
+    s.shift(chi.mul(e.into(), Clmul::best()));
+    s.step(1, Some(DELTA), &[], &mut digest).expect("nothing to see yet");
+    (guess == pair, r.step(1, None, &digest, &mut []).is_ok())
+}
+
+#[test]
+fn a_guessing_sender_learns_what_it_guessed_and_no_more() {
+    for unknown in 0..4 {
+        let mut unseen = 0;
+        for round in 0..200 {
+            let (right, passed) = guess(round, unknown, usize::from(round).wrapping_mul(0x9e37) >> 5);
+            assert_eq!(right, passed, "a wrong guess is always seen, a right one never");
+            unseen += u32::from(passed);
+        }
+        // 200 / 2^unknown, within four deviations.
+        let (mean, p) = (200.0 / f64::from(1 << unknown), 1.0 / f64::from(1 << unknown));
+        assert!((f64::from(unseen) - mean).abs() <= 4.0 * (mean * (1.0 - p)).sqrt(), "{unseen} of 200");
+    }
+}

@@ -1,0 +1,188 @@
+//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every tree.
+
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::fold::Fold;
+use hushwire_block::{Block, Gf128};
+use hushwire_simd::clmul::Clmul;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
+
+use super::params::{SPARE, Set};
+use crate::{Check, CheckStep, Context, OtError, Role, Sid, Transcript};
+
+/// Separates the digest from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2026 ot ferret digest v1";
+/// Leaves that are folded at a time: their coefficients stay in the first cache. LOCAL.
+const PIECE: usize = 512;
+
+/// The messages of a check.
+pub(super) const STEPS: [CheckStep; 2] = [
+    CheckStep { name: "ferret: places", from: Role::Receiver, bytes: 16 },
+    CheckStep { name: "ferret: digest of leaves", from: Role::Sender, bytes: 32 },
+];
+
+/// A segment's sums.
+struct Segment {
+    /// Σ χ·leaf.
+    fold: Fold,
+    trees: usize,
+    /// The receiver's Σ χ at the places that it alone knows.
+    places: Gf128,
+    /// 128 COTs, spent on hiding `places`; none before the segment's first tree.
+    spare: Option<Vec<Block>>,
+}
+
+impl Default for Segment {
+    fn default() -> Self {
+        Segment { fold: Fold::new(), trees: 0, places: Gf128::ZERO, spare: None }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        self.places.zeroize();
+        self.spare.zeroize();
+    }
+}
+
+/// A closed segment: all that the check still needs.
+#[derive(Default)]
+struct Closed {
+    index: u64,
+    /// Σ χ·leaf + Σ X^j·spare_j.
+    value: Gf128,
+    /// Σ χ at the secret places + Σ X^j·bit 0 of spare_j: what the receiver says.
+    masked: Gf128,
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        self.value.zeroize();
+    }
+}
+
+/// One end's running check.
+pub(super) struct LeafCheck {
+    sid: Sid,
+    backend: Backend,
+    clmul: Clmul,
+    transcript: Transcript,
+    chi: Vec<Block>,
+    coefficients: Vec<Gf128>,
+    open: Segment,
+    closed: Closed,
+    segments: u64,
+}
+
+impl LeafCheck {
+    pub(super) fn new(context: &Context, set: &Set) -> Self {
+        Self {
+            sid: context.sid,
+            backend: context.backend,
+            clmul: Clmul::best(),
+            transcript: Transcript::new(&context.sid, set.name()),
+            chi: vec![Block::ZERO; PIECE],
+            coefficients: vec![Gf128::ZERO; PIECE],
+            open: Segment::default(),
+            closed: Closed::default(),
+            segments: 0,
+        }
+    }
+
+    /// Whether the next tree must leave 128 OTs here.
+    pub(super) fn wants_spare(&self) -> bool {
+        self.open.spare.is_none()
+    }
+
+    /// 128 COTs that go nowhere else.
+    pub(super) fn give_spare(&mut self, spare: &[Block]) {
+        debug_assert_eq!(spare.len(), SPARE);
+        self.open.spare = Some(spare.to_vec());
+    }
+
+    /// A tree's leaves, before anything is added to them, its message and the place only the receiver knows.
+    ///
+    /// The tree's coefficients come from a challenge that binds its message and all before it, so that none of its errors
+    /// was chosen with them in sight.
+    pub(super) fn tree(&mut self, message: &[u8], leaves: &[Block], place: usize) {
+        self.transcript.absorb(Role::Sender, message);
+        let key = Aes128::on(self.backend, self.transcript.challenge("leaves").expose());
+        for (i, leaves) in leaves.chunks(PIECE).enumerate() {
+            let chi = &mut self.chi[..leaves.len()];
+            self.backend.counter_blocks(&key, (i * PIECE) as u128, chi);
+            let coefficients = &mut self.coefficients[..leaves.len()];
+            for (to, from) in coefficients.iter_mut().zip(chi) {
+                *to = Gf128::from(*from);
+            }
+            self.open.fold.add(self.clmul, coefficients, leaves);
+        }
+        self.open.trees += 1;
+        // The coefficient there, made again: no index depends on the place.
+        let mut at = [Block::from_u128(place as u128)];
+        self.backend.ecb_encrypt(&key, &mut at);
+        self.open.places += Gf128::from(at[0]);
+    }
+
+    /// Freezes the open segment and opens the next.
+    pub(super) fn close(&mut self) {
+        let open = core::mem::take(&mut self.open);
+        let (mut value, mut masked) = (open.fold.finish(), open.places);
+        assert!(open.spare.is_some() || open.trees == 0, "what trees a segment has is hidden by 128 COTs");
+        let (mut spare, mut bits) = (Gf128::ZERO, 0);
+        for cot in open.spare.iter().flatten().rev() {
+            spare = spare.mul_x() + Gf128::from(*cot);
+            bits = bits << 1 | cot.to_u128() & 1;
+        }
+        value += spare;
+        masked += Gf128(bits);
+        self.closed = Closed { index: self.segments, value, masked };
+        self.segments += 1;
+    }
+
+    /// Step `step` at the end that holds `delta`, or at the other.
+    pub(super) fn step(
+        &mut self,
+        step: usize,
+        delta: Option<Block>,
+        heard: &[u8],
+        said: &mut [u8],
+    ) -> Result<(), OtError> {
+        match (step, delta) {
+            (0, None) => said.copy_from_slice(&self.closed.masked.0.to_le_bytes()),
+            (0, Some(delta)) => {
+                let masked = Gf128(u128::from_le_bytes(length(heard, STEPS[0].name)?));
+                self.closed.value += masked.mul(delta.into(), self.clmul);
+                self.closed.masked = masked;
+            }
+            (1, Some(_)) => said.copy_from_slice(&self.digest()),
+            (1, None) => {
+                let digest: [u8; 32] = length(heard, STEPS[1].name)?;
+                if !bool::from(digest.ct_eq(&self.digest())) {
+                    return Err(OtError::abort(Check::Leaves));
+                }
+            }
+            _ => panic!("a check of two steps has no step {step}"),
+        }
+        Ok(())
+    }
+
+    /// What a cheating sender adds to its sum before the digest.
+    #[cfg(test)]
+    pub(super) fn shift(&mut self, by: Gf128) {
+        self.closed.value += by;
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+        hasher.update(&self.sid.0);
+        hasher.update(&self.closed.index.to_le_bytes());
+        hasher.update(&self.closed.masked.0.to_le_bytes());
+        hasher.update(&self.closed.value.0.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// Exactly `N` bytes.
+fn length<const N: usize>(heard: &[u8], name: &'static str) -> Result<[u8; N], OtError> {
+    heard.try_into().map_err(|_| OtError::malformed(name, format!("{} bytes instead of {N}", heard.len())))
+}

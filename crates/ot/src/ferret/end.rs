@@ -1,0 +1,239 @@
+//! One end of Ferret: rounds, trees, stock.
+
+use core::marker::PhantomData;
+
+use hushwire_aes::Aes128;
+use hushwire_block::{Block, Buffer};
+use zeroize::Zeroize;
+
+use super::check::{LeafCheck, STEPS};
+use super::params::{SPARE, Set};
+use super::tree::{End, Grower, Tree};
+use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
+
+/// One end; [`super::Sender`] and [`super::Receiver`] are the two.
+pub struct Ferret<S, E> {
+    context: Context,
+    set: Set,
+    end: E,
+    grower: Grower,
+    /// k entries of the table, then h COTs for each tree.
+    base: Buffer,
+    /// The next round's.
+    next: Buffer,
+    round: u64,
+    /// Trees made in this round, always fewer than t.
+    made: usize,
+    /// The LPN matrix of this round.
+    code: Aes128,
+    stock: Stock,
+    is_open: bool,
+    check: Option<LeafCheck>,
+    level: PhantomData<S>,
+}
+
+/// OTs of a tree that nobody has taken yet.
+struct Stock {
+    blocks: Buffer,
+    at: usize,
+}
+
+impl Stock {
+    fn len(&self) -> usize {
+        self.blocks.blocks().len() - self.at
+    }
+
+    fn take(&mut self, to: &mut [Block]) {
+        to.copy_from_slice(&self.blocks.blocks()[self.at..self.at + to.len()]);
+        self.at += to.len();
+    }
+}
+
+/// A key that both ends know, another for every set, round and use.
+fn public_key(context: &Context, set: &Set, label: &str, round: u64) -> Aes128 {
+    let sid = context.sid.child(set.name(), round).child(label, 0);
+    let mut key = [0; 16];
+    key.copy_from_slice(&sid.0[..16]);
+    Aes128::on(context.backend, &key)
+}
+
+/// Zero blocks.
+pub(super) fn buffer(blocks: usize) -> Buffer {
+    let mut buffer = Buffer::new();
+    buffer.set_len(16 * blocks);
+    buffer
+}
+
+impl<S: Security, E: End> Ferret<S, E> {
+    /// From the COTs of the first round, `set.base()` of them.
+    pub(super) fn new(context: &Context, set: Set, end: E, base: Buffer) -> Self {
+        assert_eq!(base.blocks().len(), set.base(), "the COTs that a round starts from");
+        Self {
+            context: *context,
+            set,
+            end,
+            grower: Grower::new(context.backend, set.leaves(), public_key(context, &set, "half tree", 0)),
+            base,
+            next: buffer(set.refill_trees() * set.leaves()),
+            round: 0,
+            made: 0,
+            code: public_key(context, &set, "code", 0),
+            stock: Stock { blocks: Buffer::new(), at: 0 },
+            is_open: false,
+            check: (S::LEVEL == Level::Malicious).then(|| LeafCheck::new(context, &set)),
+            level: PhantomData,
+        }
+    }
+
+    /// The parameter set.
+    #[must_use]
+    pub fn set(&self) -> Set {
+        self.set
+    }
+
+    /// Trees of the next message: the refill's come with a round's first.
+    fn trees_due(&self) -> usize {
+        if self.made == 0 { 1 + self.set.refill_trees() } else { 1 }
+    }
+
+    /// OTs that the next tree brings.
+    fn yields(&self) -> usize {
+        let spare = if self.check.as_ref().is_some_and(LeafCheck::wants_spare) { SPARE } else { 0 };
+        self.set.leaves() - spare
+    }
+
+    /// The round's next trees into `out`; `heard` or `said` is their messages.
+    pub(super) fn trees(&mut self, heard: &[u8], said: &mut [u8], out: &mut [Block]) {
+        let (set, bytes) = (self.set, self.set.tree_bytes());
+        for (i, leaves) in out.chunks_exact_mut(set.leaves()).enumerate() {
+            let span = i * bytes..(i + 1) * bytes;
+            let (heard, said) = match E::ROLE {
+                Role::Sender => (heard, &mut said[span]),
+                Role::Receiver => (&heard[span], &mut *said),
+            };
+            let (table, cots) = self.base.blocks().split_at(set.secrets());
+            let cots = &cots[self.made * set.depth()..][..set.depth()];
+            let grower = &mut self.grower;
+            let place = self.end.tree(Tree { grower, cots, heard, said: &mut *said, leaves: &mut *leaves });
+            if let Some(check) = &mut self.check {
+                check.tree(if E::ROLE == Role::Sender { said } else { heard }, leaves, place);
+            }
+            let first = self.made as u128 * (10 * set.leaves() / 4) as u128;
+            self.context.backend.lpn_accumulate(&self.code, first, table, leaves);
+            self.made += 1;
+        }
+        self.is_open = true;
+    }
+
+    /// A new round once all trees of this one are made.
+    fn turn(&mut self) {
+        if self.made == self.set.trees() {
+            core::mem::swap(&mut self.base, &mut self.next);
+            self.base[16 * self.set.base()..].zeroize();
+            self.base.set_len(16 * self.set.base());
+            self.next.set_len(16 * self.set.refill_trees() * self.set.leaves());
+            self.round += 1;
+            self.made = 0;
+            self.code = public_key(&self.context, &self.set, "code", self.round);
+            self.grower.set_key(public_key(&self.context, &self.set, "half tree", self.round));
+        }
+    }
+
+    /// Keeps 128 COTs for the open segment's check.
+    pub(super) fn give_spare(&mut self, spare: &[Block]) {
+        if let Some(check) = &mut self.check {
+            check.give_spare(spare);
+        }
+    }
+}
+
+impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
+    fn role(&self) -> Role {
+        E::ROLE
+    }
+
+    fn speaker(&self) -> Role {
+        Role::Sender
+    }
+
+    fn delta(&self) -> Option<Block> {
+        self.end.delta()
+    }
+
+    fn chunk_len(&self, wanted: usize) -> usize {
+        let have = self.stock.len();
+        wanted.min(if have > 0 { have } else { self.yields() })
+    }
+
+    fn chunk_bytes(&self, _len: usize) -> usize {
+        if self.stock.len() > 0 { 0 } else { self.trees_due() * self.set.tree_bytes() }
+    }
+
+    fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        let bytes = self.chunk_bytes(blocks.len());
+        let message = if E::ROLE == Role::Sender { said.len() } else { heard.len() };
+        if message != bytes {
+            return Err(OtError::malformed("ferret: trees", format!("{message} bytes instead of {bytes}")));
+        }
+        self.is_open = true;
+        if self.stock.len() > 0 {
+            self.stock.take(blocks);
+            return Ok(());
+        }
+        let cut = (self.trees_due() - 1) * self.set.tree_bytes();
+        let (heard_first, heard) = heard.split_at(cut.min(heard.len()));
+        let cut = cut.min(said.len());
+        let (said_first, said) = said.split_at_mut(cut);
+        if self.made == 0 {
+            let mut next = core::mem::take(&mut self.next);
+            self.trees(heard_first, said_first, next.blocks_mut());
+            self.next = next;
+        }
+        let (leaves, yields) = (self.set.leaves(), self.yields());
+        assert!(blocks.len() <= yields, "as many OTs as were promised");
+        if blocks.len() == leaves {
+            self.trees(heard, said, blocks);
+        } else {
+            let mut stock = core::mem::take(&mut self.stock.blocks);
+            stock.set_len(16 * leaves);
+            self.trees(heard, said, stock.blocks_mut());
+            if yields < leaves {
+                self.give_spare(&stock.blocks()[yields..]);
+                stock[16 * yields..].zeroize();
+            }
+            stock.set_len(16 * yields);
+            self.stock = Stock { blocks: stock, at: 0 };
+            self.stock.take(blocks);
+        }
+        self.turn();
+        Ok(())
+    }
+
+    fn check_steps(&self) -> &[CheckStep] {
+        if self.check.is_some() { &STEPS } else { &[] }
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    fn close_segment(&mut self) {
+        self.is_open = false;
+        if let Some(check) = &mut self.check {
+            check.close();
+        }
+    }
+
+    fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        let delta = self.end.delta();
+        self.check.as_mut().expect("semi-honest modes have no check").step(step, delta, heard, said)
+    }
+}
+
+impl<S, E> Drop for Ferret<S, E> {
+    fn drop(&mut self) {
+        for secret in [&mut self.base, &mut self.next, &mut self.stock.blocks] {
+            secret.zeroize();
+        }
+    }
+}

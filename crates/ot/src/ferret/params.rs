@@ -1,0 +1,125 @@
+//! Parameter sets, and what they cost.
+
+use crate::{Level, Security};
+
+/// COTs that a check uses up: one for each bit of a field element. SECURITY.
+pub(super) const SPARE: usize = 128;
+
+/// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h leaves; k = 2^`log_k`
+/// secrets. SECURITY: the four sets are named and never tuned; see [`crate::ferret`] for what they were measured with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Set {
+    name: &'static str,
+    log_k: u32,
+    trees: usize,
+    depth: u32,
+}
+
+/// n = 15,564,800, k = 2^19, t = 1900, h = 13: the cheapest per OT. 147 / 144 / 128.2 bits.
+pub const B13: Set = Set::new("b13", 19, 1900, 13);
+/// n = 6,225,920, k = 2^18, t = 1520, h = 12. 145 / 144 / 128.1 bits.
+pub const B12: Set = Set::new("b12", 18, 1520, 12);
+/// n = 2,396,160, k = 2^17, t = 1170, h = 11. 143 / 145 / 128.2 bits.
+pub const B11: Set = Set::new("b11", 17, 1170, 11);
+/// n = 870,400, k = 2^16, t = 850, h = 10: also what the others are bootstrapped with. 141 / 145 / 128.7 bits.
+pub const B10: Set = Set::new("b10", 16, 850, 10);
+
+impl Set {
+    /// All of them, the smallest first.
+    pub const ALL: [Set; 4] = [B10, B11, B12, B13];
+
+    pub(super) const fn new(name: &'static str, log_k: u32, trees: usize, depth: u32) -> Set {
+        Set { name, log_k, trees, depth }
+    }
+
+    /// The set of this name: `b10` to `b13`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Set> {
+        Set::ALL.into_iter().find(|set| set.name == name)
+    }
+
+    /// As users write it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// k: entries of the table.
+    #[must_use]
+    pub const fn secrets(&self) -> usize {
+        1 << self.log_k
+    }
+
+    /// t: trees of a round, and noisy outputs.
+    #[must_use]
+    pub const fn trees(&self) -> usize {
+        self.trees
+    }
+
+    /// h: COTs and blocks of message for a tree.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth as usize
+    }
+
+    /// 2^h: OTs of a tree.
+    #[must_use]
+    pub const fn leaves(&self) -> usize {
+        1 << self.depth
+    }
+
+    /// M = k + t·h: COTs that a round starts from.
+    #[must_use]
+    pub const fn base(&self) -> usize {
+        self.secrets() + self.trees * self.depth()
+    }
+
+    /// R = ⌈M / 2^h⌉: trees of a round that become the next round's base.
+    #[must_use]
+    pub const fn refill_trees(&self) -> usize {
+        self.base().div_ceil(self.leaves())
+    }
+
+    /// Bytes of a tree's message.
+    #[must_use]
+    pub const fn tree_bytes(&self) -> usize {
+        16 * self.depth()
+    }
+
+    /// Bits on the wire per OT that comes out, once running: t·h blocks for t − R trees. Checks of segments of 16
+    /// chunks add 1.6 % for `b13`, 7.7 % for `b10` at most: 48 bytes and 128 OTs each.
+    #[must_use]
+    pub fn bits_per_ot<S: Security>(&self) -> f64 {
+        let trees = self.trees - self.refill_trees();
+        let message = (8 * self.trees * self.tree_bytes()) as f64;
+        let (spent, check) = match S::LEVEL {
+            Level::SemiHonest => (0.0, 0.0),
+            Level::Malicious => (SPARE as f64 / 16.0, 8.0 * 48.0 / 16.0),
+        };
+        let trees = trees as f64;
+        (message + trees * check) / (trees * (self.leaves() as f64 - spent))
+    }
+
+    /// The set that makes this one's base; `None` where row-based COTs are the base themselves.
+    pub(super) fn bootstrap(&self) -> Option<Set> {
+        (self.base() > B10.base()).then_some(B10)
+    }
+
+    /// COTs from a row-based extension that a set-up uses.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.bootstrap().map_or(self.base(), |first| first.base())
+    }
+
+    /// Bytes that a set-up sends beyond those of the rows, checks aside.
+    #[must_use]
+    pub fn bootstrap_bytes<S: Security>(&self) -> usize {
+        self.bootstrap().map_or(0, |first| self.bootstrap_trees::<S>(&first) * first.tree_bytes())
+    }
+
+    /// Trees of `first` that make this set's base, and the COTs of their check.
+    pub(super) fn bootstrap_trees<S: Security>(&self, first: &Set) -> usize {
+        let spare = if S::LEVEL == Level::Malicious { SPARE } else { 0 };
+        (self.base() + spare).div_ceil(first.leaves())
+    }
+}

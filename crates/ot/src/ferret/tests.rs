@@ -1,0 +1,311 @@
+//! Honest runs over COTs that a dealer made.
+
+use core::marker::PhantomData;
+
+use hushwire_aes::Backend;
+use hushwire_block::Block;
+use hushwire_prg::{Prg, Seed};
+
+use super::end::buffer;
+use super::nodes::{LeftSum, Patch};
+use super::tree::{Gatherer, Planter};
+use super::{B10, B11, B12, B13, Receiver, ReceiverBoot, Sender, SenderBoot, Set};
+use crate::{
+    CheckStep, Context, Extension, Level, Malicious, OtError, Role, Security, SemiHonest, Sid, Steps,
+};
+
+pub(super) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
+/// Small enough to cross rounds in no time; no security at all.
+pub(super) const TINY: Set = Set::new("tiny", 8, 10, 8);
+
+pub(super) fn context(backend: Backend) -> Context {
+    Context { sid: Sid([7; 32]), backend }
+}
+
+/// One end of COTs, drawn by both ends from the same stream.
+pub(super) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
+    stream.fill_blocks(blocks);
+    let mut choices = vec![0; blocks.len()];
+    stream.fill(&mut choices);
+    for (block, choice) in blocks.iter_mut().zip(choices) {
+        block.0[0] &= 0xfe;
+        *block ^= DELTA.and_bit(role == Role::Receiver && choice & 1 == 1);
+    }
+}
+
+pub(super) fn stream(seed: u8) -> Prg {
+    Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "dealer")
+}
+
+/// Rows of a dealer: 5000 OTs a chunk of 3 bytes, taken 3000 at most at a time.
+struct Dealer<S> {
+    role: Role,
+    stream: Prg,
+    stock: usize,
+    open: bool,
+    closed: usize,
+    level: PhantomData<S>,
+}
+
+const STEPS: [CheckStep; 1] = [CheckStep { name: "dealer", from: Role::Receiver, bytes: 2 }];
+
+impl<S: Security> Extension<S> for Dealer<S> {
+    fn role(&self) -> Role {
+        self.role
+    }
+    fn speaker(&self) -> Role {
+        Role::Receiver
+    }
+    fn delta(&self) -> Option<Block> {
+        (self.role == Role::Sender).then_some(DELTA)
+    }
+    fn chunk_len(&self, wanted: usize) -> usize {
+        wanted.min(3000).min(if self.stock > 0 { self.stock } else { 5000 })
+    }
+    fn chunk_bytes(&self, _: usize) -> usize {
+        if self.stock > 0 { 0 } else { 3 }
+    }
+    fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        if self.stock == 0 {
+            assert_eq!(heard.len() + said.len(), 3);
+            self.stock = 5000;
+        }
+        self.stock -= blocks.len();
+        self.open = true;
+        deal(&mut self.stream, self.role, blocks);
+        Ok(())
+    }
+    fn check_steps(&self) -> &[CheckStep] {
+        if S::LEVEL == Level::Malicious { &STEPS } else { &[] }
+    }
+    fn is_open(&self) -> bool {
+        self.open
+    }
+    fn close_segment(&mut self) {
+        (self.open, self.closed) = (false, self.closed + 1);
+    }
+    fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        assert_eq!((step, heard.len() + said.len()), (0, 2));
+        Ok(())
+    }
+}
+
+fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
+    let (stream, level) = (stream(1), PhantomData);
+    Box::new(Dealer { role, stream, stock: 0, open: false, closed: 0, level })
+}
+
+/// Both ends of `set` from dealt COTs, without a set-up.
+pub(super) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>) {
+    let context = context(backend);
+    let base = |role| {
+        let mut base = buffer(set.base());
+        deal(&mut stream(2), role, base.blocks_mut());
+        base
+    };
+    let planter = Planter::new(&context, DELTA, &Seed::from_bytes([5; 16]));
+    let sender = Sender::new(&context, set, planter, base(Role::Sender));
+    (sender, Receiver::new(&context, set, Gatherer, base(Role::Receiver)))
+}
+
+/// Both ends after the set-up, and the bytes that each sent.
+fn set_up<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>, [Vec<u8>; 2]) {
+    let context = context(backend);
+    let mut s = SenderBoot::new(&context, set, dealer::<S>(Role::Sender), &Seed::from_bytes([6; 16]));
+    let mut r = ReceiverBoot::new(&context, set, dealer::<S>(Role::Receiver));
+    let mut sent = [vec![], vec![]];
+    while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
+        assert_eq!((ts.out, ts.into, ts.name), (tr.into, tr.out, tr.name));
+        let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
+        s.speak(&mut from_s).expect("an honest run");
+        r.speak(&mut from_r).expect("an honest run");
+        s.hear(&from_r).expect("an honest run");
+        r.hear(&from_s).expect("an honest run");
+        sent[0].extend(from_s);
+        sent[1].extend(from_r);
+    }
+    (s.finish(), r.finish(), sent)
+}
+
+/// What came out, and what was sent.
+#[derive(Default, PartialEq)]
+pub(super) struct Run {
+    q: Vec<Block>,
+    t: Vec<Block>,
+    pub(super) sent: [Vec<u8>; 2],
+}
+
+/// `count` OTs, closing a segment every `segment` chunks and checking it a chunk later; `edit` may change messages:
+/// it gets the chunk's or check's number, the step (0 for a chunk, from 1 for checks) and the bytes.
+pub(super) fn extend<S: Security>(
+    (s, r): &mut (Sender<S>, Receiver<S>),
+    count: usize,
+    segment: usize,
+    mut edit: impl FnMut(usize, usize, &mut Vec<u8>),
+) -> Result<Run, OtError> {
+    let mut run = Run { q: vec![Block::ZERO; count], t: vec![Block::ZERO; count], ..Run::default() };
+    let (mut at, mut chunks, mut checks, mut closed) = (0, 0, 0, false);
+    while at < count || closed || s.is_open() {
+        let before = closed;
+        if at < count {
+            let len = s.chunk_len(count - at);
+            let mut said = vec![0; s.chunk_bytes(len)];
+            assert_eq!((len, said.len()), (r.chunk_len(count - at), r.chunk_bytes(len)));
+            s.chunk(&[], &mut said, &mut run.q[at..at + len])?;
+            edit(chunks, 0, &mut said);
+            r.chunk(&said, &mut [], &mut run.t[at..at + len])?;
+            run.sent[0].extend(said);
+            (at, chunks) = (at + len, chunks + 1);
+        }
+        if before {
+            for (i, step) in s.check_steps().to_vec().into_iter().enumerate() {
+                let mut said = vec![0; step.bytes];
+                match step.from {
+                    Role::Sender => s.check(i, &[], &mut said)?,
+                    Role::Receiver => r.check(i, &[], &mut said)?,
+                }
+                edit(checks, i + 1, &mut said);
+                match step.from {
+                    Role::Sender => r.check(i, &said, &mut [])?,
+                    Role::Receiver => s.check(i, &said, &mut [])?,
+                }
+                run.sent[step.from as usize].extend(said);
+            }
+            (closed, checks) = (false, checks + 1);
+        }
+        if s.is_open() && !closed && (chunks % segment == 0 || at == count) {
+            s.close_segment();
+            r.close_segment();
+            closed = true;
+        }
+    }
+    assert!(!r.is_open());
+    Ok(run)
+}
+
+impl Run {
+    fn holds(&self) {
+        let mut ones = 0;
+        for (i, (q, t)) in self.q.iter().zip(&self.t).enumerate() {
+            assert!(!q.lsb() && *t == *q ^ DELTA.and_bit(t.lsb()), "OT {i}");
+            ones += usize::from(t.lsb());
+        }
+        let (n, ones) = (self.q.len() as f64, ones as f64);
+        assert!((ones - n / 2.0).abs() < 4.0 * n.sqrt(), "{ones} ones of {n}");
+    }
+
+    fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for sent in &self.sent {
+            hasher.update(sent);
+        }
+        for blocks in [&self.q, &self.t] {
+            hasher.update(hushwire_block::as_bytes(blocks));
+        }
+        hasher.finalize().to_hex()[..16].to_owned()
+    }
+}
+
+fn no_edit(_: usize, _: usize, _: &mut Vec<u8>) {}
+
+#[test]
+fn node_kernels_agree_with_loops() {
+    let mut all = vec![Block::ZERO; 64];
+    stream(3).fill_blocks(&mut all);
+    let add = [all[1], all[2]];
+    for backend in Backend::all() {
+        for len in [2, 4, 8, 16, 32, 64] {
+            let nodes = &all[..len];
+            let left = nodes.iter().step_by(2).fold(Block::ZERO, |a, b| a ^ *b);
+            assert_eq!(backend.run(LeftSum(nodes)), left, "{len} nodes");
+            for pair in 0..len / 2 {
+                let keep = Block([0xf1; 16]);
+                let mut want: Vec<Block> = nodes.iter().map(|n| *n & keep).collect();
+                want[2 * pair] ^= add[0];
+                want[2 * pair + 1] ^= add[1];
+                let mut got = nodes.to_vec();
+                backend.run(Patch { nodes: &mut got, pair, add, keep });
+                assert_eq!(got, want, "pair {pair} of {len} nodes");
+            }
+        }
+    }
+}
+
+fn crosses_rounds<S: Security>(set: Set, rounds: usize, segment: usize) {
+    let mut ends = ends::<S>(Backend::best(), set);
+    let round = (set.trees() - set.refill_trees()) * set.leaves();
+    let run = extend(&mut ends, rounds * round + 1, segment, no_edit).expect("an honest run");
+    run.holds();
+}
+
+#[test]
+fn relation_holds_over_rounds() {
+    crosses_rounds::<SemiHonest>(TINY, 3, 16);
+    crosses_rounds::<Malicious>(TINY, 3, 3);
+    crosses_rounds::<SemiHonest>(B10, 1, 16);
+    crosses_rounds::<Malicious>(B10, 1, 16);
+}
+
+#[test]
+fn odd_requests_come_from_stock() {
+    fn odd<S: Security>() {
+        let mut ends = ends::<S>(Backend::best(), TINY);
+        for count in [1, 127, 128, 129, 1000, 3, 255, 256, 257] {
+            extend(&mut ends, count, 2, no_edit).expect("an honest run").holds();
+        }
+    }
+    odd::<SemiHonest>();
+    odd::<Malicious>();
+}
+
+#[test]
+fn set_up_and_first_chunks_of_every_set() {
+    fn first<S: Security>() {
+        for set in Set::ALL {
+            let (s, r, sent) = set_up::<S>(Backend::best(), set);
+            let bytes = set.rows().div_ceil(5000) * 3;
+            let (mut said, mut heard) = (set.bootstrap_bytes::<S>(), bytes);
+            if S::LEVEL == Level::Malicious {
+                // A check of rows for every 16 chunks, and one of trees.
+                let chunks = set.rows() / 5000 * 2 + (set.rows() % 5000).div_ceil(3000);
+                heard += 2 * chunks.div_ceil(16);
+                if said > 0 {
+                    (said, heard) = (said + 32, heard + 16);
+                }
+            }
+            assert_eq!([sent[0].len(), sent[1].len()], [said, heard], "{}", set.name());
+            extend(&mut (s, r), 3 * set.leaves() + 5, 16, no_edit).expect("an honest run").holds();
+        }
+    }
+    first::<SemiHonest>();
+    first::<Malicious>();
+}
+
+#[test]
+fn cost_is_what_was_declared() {
+    for set in [TINY, B10] {
+        let round = (set.trees() - set.refill_trees()) * set.leaves();
+        let run = extend(&mut ends::<SemiHonest>(Backend::best(), set), round, 16, no_edit).expect("honest");
+        let bits = (8 * run.sent[0].len()) as f64 / round as f64;
+        assert!((bits - set.bits_per_ot::<SemiHonest>()).abs() < 1e-9 && run.sent[1].is_empty());
+    }
+    for (set, most) in [(B13, 0.22), (B12, 0.41), (B11, 0.77), (B10, 1.5)] {
+        assert!(set.bits_per_ot::<SemiHonest>() < set.bits_per_ot::<Malicious>());
+        assert!(set.bits_per_ot::<Malicious>() < most, "{}", set.name());
+        assert!(set.base() <= (B10.trees()) * B10.leaves());
+        assert_eq!(Set::named(set.name()), Some(set));
+    }
+}
+
+#[test]
+fn bytes_and_outputs_are_pinned_on_every_backend() {
+    for backend in Backend::all() {
+        let semi = extend(&mut ends::<SemiHonest>(backend, TINY), 5000, 16, no_edit).expect("honest");
+        let full = extend(&mut ends::<Malicious>(backend, TINY), 5000, 4, no_edit).expect("honest");
+        assert_eq!([semi.digest(), full.digest()], ["8ae4f7b9bdfc340b", "5fbd6a0022ededd2"], "{backend:?}");
+    }
+    let (s, r, sent) = set_up::<Malicious>(Backend::best(), B11);
+    let mut run = extend(&mut (s, r), 5000, 16, no_edit).expect("honest");
+    run.sent[0].extend(&sent[0]);
+    assert_eq!(run.digest(), "62a262173915fae8");
+}
