@@ -8,7 +8,8 @@
 //!
 //! ```text
 //! R → S   seed, B_i = α_i G + b_i T                                   T = H1(seed), i < n
-//! S → R   z = r G; per OT c_{i,0}, c_{i,1}, χ_i; Π
+//! S → R   z = r G
+//!         per OT c_{i,0}, c_{i,1}, χ_i; Π
 //!             ρ_{i,0} = r B_i, ρ_{i,1} = ρ_{i,0} − r T                p_{i,b} = H2(i, ρ_{i,b})
 //!             c_{i,b} = p_{i,b} ⊕ m_{i,b}                             χ_i = H3(i, p_{i,0}) ⊕ H3(i, p_{i,1})
 //!             otans = H4(H3(0, p_{0,0}), H3(1, p_{1,0}), …)           Π = H(otans, what was said)
@@ -19,7 +20,9 @@
 //!
 //! Deviations: Π also hashes R's message and z, c and χ, all public, so that no change of any byte on the way leaves
 //! the ends with different keys (the paper leaves c to the channel). A batch of fewer than [`MIN_BATCH`] OTs, which
-//! the proof needs, is filled up with OTs of random bits that are thrown away.
+//! the proof needs, is filled up with OTs of random bits that are thrown away. S sends z ahead of the rest of its
+//! message, so that R multiplies while S does; as R says nothing in between, an adversary gains nothing: it could as
+//! well look at z first.
 //!
 //! Keys: S draws them and masks them with p, as in the paper, so that the proof covers them as they are: uniform, and
 //! m_{i,1−b_i} independent of all that R sees until it asks H2 for a point that is hard to find (CDH).
@@ -30,7 +33,7 @@
 //! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m, H3's hashes 16 bytes; otans, Π 32 bytes. `half`
 //! marks halves: batches of encodings come out doubled.
 //!
-//! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 64 + 48 N, 32. Scalar multiplications per OT: R two
+//! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 32 and 32 + 48 N, 32. Scalar multiplications per OT: R two
 //! of fixed points, S one of a variable point.
 //!
 //! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because it ends the protocol.
@@ -39,7 +42,7 @@ use core::iter::zip;
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
 use curve25519_dalek::ristretto::RistrettoBasepointTable;
-use curve25519_dalek::{RistrettoPoint, Scalar};
+use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
 use hushwire_block::Block;
 use hushwire_prg::Seed;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -77,6 +80,10 @@ impl BaseProtocol for Csw {
             at: 0,
             half_r: group::scalar(&mut prg),
             keys,
+            z: [0; POINT],
+            half_t: RistrettoPoint::identity(),
+            points: Vec::new(),
+            said: [0; DIGEST],
             message: Vec::new(),
             answer: [0; DIGEST],
         }
@@ -100,6 +107,8 @@ impl BaseProtocol for Csw {
             half_alphas: group::scalars(&mut prg, batch),
             choices: filled,
             said: [0; DIGEST],
+            z: [0; POINT],
+            ps: Vec::new(),
             keys: Vec::new(),
             answer: [0; DIGEST],
         }
@@ -138,18 +147,19 @@ impl Hashes {
         self.h4.digest(hushwire_block::as_bytes(answers))
     }
 
-    /// Π; `first` is the hash of R's message, `second` S's message up to Π.
-    fn proof(&self, otans: &[u8; DIGEST], first: &[u8; DIGEST], second: &[u8]) -> [u8; DIGEST] {
-        let input = Zeroizing::new([*otans, *first, self.said.digest(second)]);
+    /// Π; `first` is the hash of R's message.
+    fn proof(&self, otans: &[u8; 32], first: &[u8; 32], z: &[u8; 32], entries: &[u8]) -> [u8; DIGEST] {
+        let input = Zeroizing::new([*otans, *first, *z, self.said.digest(entries)]);
         self.proof.digest(input.as_flattened())
     }
 }
 
-/// The three messages as R sees them.
-fn ticks(batch: usize) -> [Tick; 3] {
+/// The three messages, the second in two parts, as R sees them.
+fn ticks(batch: usize) -> [Tick; 4] {
     [
         Tick { name: "base OT points", out: SEED + POINT * batch, into: 0 },
-        Tick { name: "base OT keys", out: 0, into: POINT + ENTRY * batch + DIGEST },
+        Tick { name: "base OT point", out: 0, into: POINT },
+        Tick { name: "base OT keys", out: 0, into: ENTRY * batch + DIGEST },
         Tick { name: "base OT answer", out: DIGEST, into: 0 },
     ]
 }
@@ -163,34 +173,46 @@ pub struct CswSender {
     at: usize,
     half_r: Scalar,
     keys: Vec<[Block; 2]>,
+    z: [u8; POINT],
+    half_t: RistrettoPoint,
+    /// B.
+    points: Vec<RistrettoPoint>,
+    /// The hash of the first message.
+    said: [u8; DIGEST],
     message: Vec<u8>,
     /// otans.
     answer: [u8; DIGEST],
 }
 
 impl CswSender {
-    /// Makes the second message from the first.
-    fn answer(&mut self, first: &[u8]) -> Result<(), OtError> {
-        let name = "base OT points";
-        let (seed, points) = first.split_at(SEED);
-        let half_t = self.hashes.half_t(seed);
-        let t = half_t + half_t;
-        let half_rt = Zeroizing::new(t * self.half_r);
-        let mut rhos = Zeroizing::new(Vec::with_capacity(2 * self.keys.len() + 1));
+    /// Takes the first message.
+    fn points(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let (seed, points) = message.split_at(SEED);
+        self.said = self.hashes.said.digest(message);
+        self.half_t = self.hashes.half_t(seed);
+        self.points.reserve_exact(self.keys.len());
         for point in points.as_chunks().0 {
-            let rho = group::decode(point, name)? * self.half_r;
+            self.points.push(group::decode(point, "base OT points")?);
+        }
+        let half_z = RISTRETTO_BASEPOINT_TABLE * &self.half_r;
+        group::encode_doubles(&[half_z], core::slice::from_mut(&mut self.z));
+        Ok(())
+    }
+
+    /// Makes the rest of the second message.
+    fn entries(&mut self) {
+        let half_rt = Zeroizing::new((self.half_t + self.half_t) * self.half_r);
+        let mut rhos = Zeroizing::new(Vec::with_capacity(2 * self.points.len()));
+        for point in &self.points {
+            let rho = point * self.half_r;
             rhos.push(rho);
             rhos.push(rho - *half_rt);
         }
-        rhos.push(RISTRETTO_BASEPOINT_TABLE * &self.half_r);
         let rhos = group::secret_doubles(&rhos);
-        let (pairs, z) = rhos.as_chunks::<2>();
 
-        self.message.clear();
-        self.message.reserve_exact(POINT + ENTRY * self.keys.len() + DIGEST);
-        self.message.extend_from_slice(&z[0]);
+        self.message.reserve_exact(ENTRY * self.keys.len() + DIGEST);
         let mut answers = Zeroizing::new(Vec::with_capacity(self.keys.len()));
-        for (i, ([rho0, rho1], [m0, m1])) in zip(pairs, &self.keys).enumerate() {
+        for (i, ([rho0, rho1], [m0, m1])) in zip(rhos.as_chunks().0, &self.keys).enumerate() {
             let [p0, p1] = [rho0, rho1].map(|rho| self.hashes.h2.block(i, [rho]));
             let [a0, a1] = [p0, p1].map(|p| self.hashes.h3.block(i, [&p.0]));
             answers.push(a0);
@@ -199,10 +221,8 @@ impl CswSender {
             }
         }
         self.answer = self.hashes.otans(&answers);
-        let first = self.hashes.said.digest(first);
-        let proof = self.hashes.proof(&self.answer, &first, &self.message);
+        let proof = self.hashes.proof(&self.answer, &self.said, &self.z, &self.message);
         self.message.extend_from_slice(&proof);
-        Ok(())
     }
 }
 
@@ -212,16 +232,20 @@ impl Steps for CswSender {
     }
 
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            out.copy_from_slice(&self.message);
+        match self.at {
+            1 => out.copy_from_slice(&self.z),
+            2 => out.copy_from_slice(&self.message),
+            _ => {}
         }
         Ok(())
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
         match self.at {
-            0 => self.answer(message)?,
-            2 if !bool::from(self.answer.ct_eq(message)) => return Err(OtError::abort(Check::BaseOt)),
+            0 => self.points(message)?,
+            // After z was sent.
+            1 => self.entries(),
+            3 if !bool::from(self.answer.ct_eq(message)) => return Err(OtError::abort(Check::BaseOt)),
             _ => {}
         }
         self.at += 1;
@@ -249,6 +273,9 @@ pub struct CswReceiver {
     choices: Vec<bool>,
     /// The hash of the first message.
     said: [u8; DIGEST],
+    z: [u8; POINT],
+    /// p_{i,b_i}.
+    ps: Vec<Block>,
     keys: Vec<Block>,
     /// otans'.
     answer: [u8; DIGEST],
@@ -268,28 +295,32 @@ impl CswReceiver {
         self.said = self.hashes.said.digest(out);
     }
 
-    /// Takes the keys from the second message, if its proof holds.
-    fn keys(&mut self, message: &[u8]) -> Result<(), OtError> {
-        let name = "base OT keys";
-        let (body, proof) = message.split_at(message.len() - DIGEST);
-        let (z, entries) = body.split_first_chunk().expect("the message begins with a point");
-        let z = RistrettoBasepointTable::create(&group::decode(z, name)?);
+    /// Makes the masks of the keys from z.
+    fn masks(&mut self, message: &[u8]) -> Result<(), OtError> {
+        self.z.copy_from_slice(message);
+        let z = RistrettoBasepointTable::create(&group::decode(&self.z, "base OT point")?);
         let mut rhos = Zeroizing::new(Vec::with_capacity(self.choices.len()));
         for alpha in &self.half_alphas {
             rhos.push(&z * alpha);
         }
         let rhos = group::secret_doubles(&rhos);
+        self.ps.reserve_exact(self.choices.len());
+        self.ps.extend(rhos.iter().enumerate().map(|(i, rho)| self.hashes.h2.block(i, [rho])));
+        Ok(())
+    }
 
+    /// Takes the keys from the rest of the second message, if its proof holds.
+    fn keys(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let (body, proof) = message.split_at(message.len() - DIGEST);
+        let entries = hushwire_block::from_bytes(body).as_chunks::<3>().0;
         let mut answers = Zeroizing::new(Vec::with_capacity(self.choices.len()));
         self.keys.reserve_exact(self.choices.len());
-        let entries = hushwire_block::from_bytes(entries).as_chunks::<3>().0;
-        for (i, ([c0, c1, chi], (rho, choice))) in zip(entries, zip(&*rhos, &self.choices)).enumerate() {
-            let p = self.hashes.h2.block(i, [rho]);
+        for (i, ([c0, c1, chi], (p, choice))) in zip(entries, zip(&self.ps, &self.choices)).enumerate() {
             answers.push(self.hashes.h3.block(i, [&p.0]) ^ chi.and_bit(*choice));
-            self.keys.push(Block::conditional_select(c0, c1, Choice::from(u8::from(*choice))) ^ p);
+            self.keys.push(Block::conditional_select(c0, c1, Choice::from(u8::from(*choice))) ^ *p);
         }
         self.answer = self.hashes.otans(&answers);
-        if bool::from(self.hashes.proof(&self.answer, &self.said, body).ct_eq(proof)) {
+        if bool::from(self.hashes.proof(&self.answer, &self.said, &self.z, body).ct_eq(proof)) {
             Ok(())
         } else {
             Err(OtError::abort(Check::BaseOt))
@@ -305,15 +336,17 @@ impl Steps for CswReceiver {
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match self.at {
             0 => self.points(out),
-            2 => out.copy_from_slice(&self.answer),
+            3 => out.copy_from_slice(&self.answer),
             _ => {}
         }
         Ok(())
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            self.keys(message)?;
+        match self.at {
+            1 => self.masks(message)?,
+            2 => self.keys(message)?,
+            _ => {}
         }
         self.at += 1;
         Ok(())

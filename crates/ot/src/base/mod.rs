@@ -5,7 +5,9 @@
 //!
 //! | protocol | withstands | messages | bytes from the receiver, from the sender | source | deviations |
 //! |---|---|---|---|---|---|
-//! | [`Csw`] | malicious parties, with selective failure | 3 | 64 + 32 N, 64 + 48 N, N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 | the proof binds both messages; short batches are filled up |
+//! | [`NaorPinkas`] | semi-honest parties | 2 | 32 n, 64 | Naor–Pinkas, SODA 2001 | hashes take session and i |
+//! | [`ChouOrlandi`] | semi-honest parties | 2 | 32 n, 32 | Chou–Orlandi, Latincrypt 2015 | hashes take session and i |
+//! | [`Csw`] | malicious parties, with selective failure | 3 | 64 + 32 N, 64 + 48 N, where N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 | Π binds both messages; short batches are filled up; z goes ahead of the rest |
 //!
 //! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak ones strong.
 //!
@@ -31,8 +33,10 @@
 //! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek takes the widest vectors that
 //! this CPU has.
 
+mod chou_orlandi;
 mod csw;
 mod group;
+mod naor_pinkas;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +46,9 @@ use hushwire_block::Block;
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+pub use chou_orlandi::{ChouOrlandi, ChouOrlandiReceiver, ChouOrlandiSender};
 pub use csw::{Csw, CswReceiver, CswSender, MIN_BATCH};
+pub use naor_pinkas::{NaorPinkas, NaorPinkasReceiver, NaorPinkasSender};
 
 use crate::{AtLeast, BaseSecurity, Context, Steps};
 

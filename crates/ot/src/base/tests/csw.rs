@@ -9,7 +9,8 @@ use super::{Run, bad_points, choices, honest, trace};
 use crate::base::ReceiveBase;
 use crate::{Check, OtError, Role, Steps};
 
-const PROOF: usize = 32 + 48 * MIN_BATCH;
+/// Where Π stands in the rest of the second message.
+const PROOF: usize = 48 * MIN_BATCH;
 
 fn few() -> Run {
     Run::new(1, 2, 3, choices(MIN_BATCH, 4))
@@ -24,7 +25,12 @@ fn honest_parties_agree() {
 fn bytes_on_the_wire_are_pinned() {
     assert_eq!(
         trace::<Csw>(),
-        ["receiver 3232 6b0341c1428f2678", "sender 4864 c34d395e8103eeb6", "receiver 32 655d686d1da18589",]
+        [
+            "receiver 3232 6b0341c1428f2678",
+            "sender 32 a093a0a32207b423",
+            "sender 4832 af4738a7d09386ed",
+            "receiver 32 655d686d1da18589",
+        ]
     );
 }
 
@@ -52,12 +58,15 @@ fn a_flipped_bit_in_any_field_ends_the_run() {
     // z; both c and χ of OTs of either choice; Π.
     let picked = few().choices;
     let either = [false, true].map(|b| picked.iter().position(|&choice| choice == b).unwrap());
-    let fields = either.into_iter().flat_map(|i| [0, 16, 32].map(|field| 32 + 48 * i + field + 5));
-    for byte in [0, 31].into_iter().chain(fields).chain([PROOF, PROOF + 31]) {
-        assert_ends(&ends_with(1, Role::Sender, |m| m[byte] ^= 0x80), &format!("message 2, byte {byte}"));
+    let fields = either.into_iter().flat_map(|i| [0, 16, 32].map(|field| 48 * i + field + 5));
+    for byte in [0, 31] {
+        assert_ends(&ends_with(1, Role::Sender, |m| m[byte] ^= 1), &format!("z, byte {byte}"));
+    }
+    for byte in fields.chain([PROOF, PROOF + 31]) {
+        assert_ends(&ends_with(2, Role::Sender, |m| m[byte] ^= 0x80), &format!("entries, byte {byte}"));
     }
     for byte in [0, 31] {
-        let error = ends_with(2, Role::Receiver, |m| m[byte] ^= 1);
+        let error = ends_with(3, Role::Receiver, |m| m[byte] ^= 1);
         assert!(matches!(error, OtError::Abort { check: Check::BaseOt, .. }), "{error}");
     }
 }
@@ -69,39 +78,49 @@ fn points_that_are_none_are_malformed() {
             let error = ends_with(0, Role::Receiver, |m| m[32 + 32 * i..][..32].copy_from_slice(&bad));
             assert!(matches!(error, OtError::Malformed { message: "base OT points", .. }), "{error}");
         }
-        let error = ends_with(1, Role::Sender, |m| m[..32].copy_from_slice(&bad));
-        assert!(matches!(error, OtError::Malformed { message: "base OT keys", .. }), "{error}");
+        let error = ends_with(1, Role::Sender, |m| m.copy_from_slice(&bad));
+        assert!(matches!(error, OtError::Malformed { message: "base OT point", .. }), "{error}");
     }
 }
 
 #[test]
 fn zeroed_messages_and_swapped_entries_end_the_run() {
-    for (at, from) in [(0, Role::Receiver), (1, Role::Sender), (2, Role::Receiver)] {
+    for (at, from) in [(0, Role::Receiver), (1, Role::Sender), (2, Role::Sender), (3, Role::Receiver)] {
         assert_ends(&ends_with(at, from, |m| m.fill(0)), "zeroes");
     }
-    let swap = |unit: usize| {
+    let swap = |skip: usize, unit: usize| {
         move |m: &mut [u8]| {
-            let (a, b) = m[32..].split_at_mut(unit);
+            let (a, b) = m[skip..].split_at_mut(unit);
             a.swap_with_slice(&mut b[..unit]);
         }
     };
-    assert_ends(&ends_with(0, Role::Receiver, swap(32)), "B_0 and B_1");
-    assert_ends(&ends_with(1, Role::Sender, swap(48)), "entries 0 and 1");
-    assert_ends(&ends_with(1, Role::Sender, swap(16)), "both c of OT 0");
+    assert_ends(&ends_with(0, Role::Receiver, swap(32, 32)), "B_0 and B_1");
+    assert_ends(&ends_with(2, Role::Sender, swap(0, 48)), "entries 0 and 1");
+    assert_ends(&ends_with(2, Role::Sender, swap(0, 16)), "both c of OT 0");
 }
 
 #[test]
 fn messages_of_other_sessions_end_the_run() {
+    let own = few().messages::<Csw>();
     // Another name, another sender, another receiver.
     for other in [Run { sid: 9, ..few() }, Run { sender: 9, ..few() }, Run { receiver: 9, ..few() }] {
-        let replay = other.messages::<Csw>();
-        for (at, (from, old)) in replay.iter().enumerate() {
-            // The receiver's first message does not depend on the sender's seed: nothing is changed then.
-            if at == 0 && other.sender == 9 {
-                continue;
+        let old = other.messages::<Csw>();
+        for (at, (from, message)) in old.iter().enumerate() {
+            // What a party says before it hears the other one is the same in both sessions.
+            let same = (at, other.sender, other.receiver);
+            assert_eq!(own[at].1 == *message, matches!(same, (0, 9, _) | (1, _, 9)), "message {at}");
+            if own[at].1 != *message {
+                assert_ends(&ends_with(at, *from, |m| m.copy_from_slice(message)), &format!("message {at}"));
             }
-            assert_ends(&ends_with(at, *from, |m| m.copy_from_slice(old)), &format!("message {at}"));
         }
+        // All that the sender says.
+        let touch = |at: usize, from, message: &mut [u8]| {
+            if (from, message.is_empty()) == (Role::Sender, false) {
+                message.copy_from_slice(&old[at].1);
+            }
+        };
+        let error = few().touched::<Csw>(touch).map(|_| ()).expect_err("another sender's messages");
+        assert_ends(&error, "all of the sender's messages");
     }
 }
 
@@ -141,7 +160,8 @@ fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8
     let (h2, h3) = (oracle(run, "H2"), oracle(run, "H3"));
     let (seed, points) = first.split_at(32);
     let (t, r) = (t(run, seed), Scalar::from(123_456_789u64));
-    let mut message = (RISTRETTO_BASEPOINT_POINT * r).compress().to_bytes().to_vec();
+    let z = (RISTRETTO_BASEPOINT_POINT * r).compress().to_bytes();
+    let mut message = Vec::new();
     let (mut all, mut keys) = (Vec::new(), Vec::new());
     for (i, b) in points.chunks(32).enumerate() {
         let b = CompressedRistretto::from_slice(b).unwrap().decompress().unwrap();
@@ -167,9 +187,9 @@ fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8
     }
     let otans = oracle(run, "H4").of(&[&all]);
     let said = oracle(run, "said");
-    let proof = oracle(run, "proof").of(&[&otans, &said.of(&[first]), &said.of(&[&message])]);
+    let proof = oracle(run, "proof").of(&[&otans, &said.of(&[first]), &z, &said.of(&[&message])]);
     message.extend_from_slice(&proof);
-    (message, otans, keys)
+    ([&z, &message[..]].concat(), otans, keys)
 }
 
 /// What is left of a run against that sender: the honest receiver, otans and the sender's keys.
@@ -182,8 +202,10 @@ fn against(run: &Run, guesses: &[(usize, bool)]) -> Result<Guessed, OtError> {
     receiver.speak(&mut first)?;
     receiver.hear(&[])?;
     let (message, otans, keys) = guessing(run, &first, guesses);
-    receiver.speak(&mut [])?;
-    receiver.hear(&message)?;
+    for part in [&message[..32], &message[32..]] {
+        receiver.speak(&mut [])?;
+        receiver.hear(part)?;
+    }
     Ok((receiver, otans, keys))
 }
 
@@ -251,14 +273,18 @@ fn a_receiver_that_sends_t_changes_no_other_ot() {
         first.extend_from_slice((RISTRETTO_BASEPOINT_POINT * alpha).compress().as_bytes());
     }
     sender.hear(&first).unwrap();
-    let mut second = vec![0; sender.tick().unwrap().out];
-    sender.speak(&mut second).unwrap();
-    sender.hear(&[]).unwrap();
+    let mut said = Vec::new();
+    for _ in 0..2 {
+        let mut part = vec![0; sender.tick().unwrap().out];
+        sender.speak(&mut part).unwrap();
+        sender.hear(&[]).unwrap();
+        said.push(part);
+    }
 
-    let z = CompressedRistretto::from_slice(&second[..32]).unwrap().decompress().unwrap();
+    let z = CompressedRistretto::from_slice(&said[0]).unwrap().decompress().unwrap();
     let (h2, h3) = (oracle(&run, "H2"), oracle(&run, "H3"));
     let mut answers = Vec::new();
-    for (i, entry) in second[32..PROOF].chunks(48).enumerate() {
+    for (i, entry) in said[1][..PROOF].chunks(48).enumerate() {
         let (rho, choice) = if i == 0 { (z * Scalar::ZERO, true) } else { (z * alpha, false) };
         let p = h2.block(i, rho.compress().as_bytes());
         let chi = Block(entry[32..].try_into().unwrap()).and_bit(choice);

@@ -7,6 +7,7 @@ use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{Context, OtError, Role, Sid, Steps};
 
 mod csw;
+mod passive;
 
 /// The two ends of some OTs.
 type Ends<P> = (BaseSender<<P as BaseProtocol>::Level>, BaseReceiver<<P as BaseProtocol>::Level>);

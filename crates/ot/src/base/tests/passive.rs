@@ -1,0 +1,91 @@
+//! Naor–Pinkas and Chou–Orlandi.
+
+use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_POINT};
+use hushwire_block::Block;
+
+use super::super::{BaseProtocol, ChouOrlandi, NaorPinkas, ReceiveBase};
+use super::{Run, bad_points, choices, honest, trace};
+use crate::{OtError, Role, Steps};
+
+#[test]
+fn honest_parties_agree() {
+    honest::<ChouOrlandi>();
+    honest::<NaorPinkas>();
+}
+
+#[test]
+fn bytes_on_the_wire_are_pinned() {
+    assert_eq!(trace::<ChouOrlandi>(), ["sender 32 93e3ee73f45d2262", "receiver 3200 71874403a4db51c0"]);
+    assert_eq!(trace::<NaorPinkas>(), ["sender 64 eaaefbb7dc79633f", "receiver 3200 aee5f33f8311aa1f"]);
+}
+
+fn rejects_bad_points<P: BaseProtocol>(first: &str, points: usize) {
+    let run = Run::new(1, 2, 3, choices(4, 4));
+    for (at, from, name, count) in
+        [(0, Role::Sender, first, points), (1, Role::Receiver, "base OT points", 4)]
+    {
+        for bad in bad_points() {
+            for i in 0..count {
+                let touch = |tick, who, message: &mut [u8]| {
+                    if (tick, who) == (at, from) {
+                        message[32 * i..][..32].copy_from_slice(&bad);
+                    }
+                };
+                let error = run.touched::<P>(touch).map(|_| ()).expect_err("a bad point");
+                assert!(matches!(error, OtError::Malformed { message, .. } if message == name), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn points_that_are_none_are_malformed() {
+    rejects_bad_points::<ChouOrlandi>("base OT point", 1);
+    rejects_bad_points::<NaorPinkas>("base OT parameters", 2);
+}
+
+/// The receiver's keys against a sender's whose first message is `first`.
+fn received<P: BaseProtocol>(run: &Run, first: &[u8]) -> (Vec<[u8; 32]>, Vec<Block>) {
+    let mut receiver = run.receiver::<P>();
+    receiver.speak(&mut []).unwrap();
+    receiver.hear(first).unwrap();
+    let mut second = vec![0; receiver.tick().unwrap().out];
+    receiver.speak(&mut second).unwrap();
+    receiver.hear(&[]).unwrap();
+    (second.as_chunks().0.to_vec(), receiver.finish().keys().to_vec())
+}
+
+/// The papers' hash, from its definition.
+fn key(run: &Run, name: &str, i: usize, parts: &[&[u8]]) -> Block {
+    let key = blake3::derive_key(&format!("hushwire 2026 ot {name} key v1"), &run.context().sid.0);
+    let mut input = (i as u64).to_le_bytes().to_vec();
+    input.extend(parts.concat());
+    Block(blake3::keyed_hash(&key, &input).as_bytes()[..16].try_into().unwrap())
+}
+
+fn point(bytes: &[u8; 32]) -> RistrettoPoint {
+    curve25519_dalek::ristretto::CompressedRistretto(*bytes).decompress().unwrap()
+}
+
+#[test]
+fn receivers_agree_with_senders_written_from_the_papers() {
+    let run = Run::new(5, 6, 7, choices(12, 8));
+    let a = Scalar::from(987_654_321u64);
+    let big_a = RISTRETTO_BASEPOINT_POINT * a;
+    let sent = big_a.compress().to_bytes();
+    let c = RistrettoPoint::from_uniform_bytes(&[9; 64]);
+
+    let (points, keys) = received::<ChouOrlandi>(&run, &sent);
+    for (i, b) in points.iter().enumerate() {
+        let secret = if run.choices[i] { (point(b) - big_a) * a } else { point(b) * a };
+        let expected = key(&run, "chou-orlandi", i, &[&sent, b, secret.compress().as_bytes()]);
+        assert_eq!(keys[i], expected, "OT {i}");
+    }
+
+    let (points, keys) = received::<NaorPinkas>(&run, &[c.compress().to_bytes(), sent].concat());
+    for (i, p0) in points.iter().enumerate() {
+        let p = if run.choices[i] { c - point(p0) } else { point(p0) };
+        let parts: [&[u8]; 3] = [&[u8::from(run.choices[i])], &sent, &(p * a).compress().to_bytes()];
+        assert_eq!(keys[i], key(&run, "naor-pinkas", i, &parts), "OT {i}");
+    }
+}
