@@ -30,8 +30,8 @@
 //! Security: random oracles are BLAKE3, keyed per domain and session; κ = 128. Group: ristretto255, of prime order, so
 //! that there are no low-order points to reject.
 //!
-//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek takes the widest vectors that
-//! this CPU has.
+//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek multiplies variable points
+//! with AVX2 where the CPU has it.
 
 mod chou_orlandi;
 mod csw;
