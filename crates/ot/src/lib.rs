@@ -28,6 +28,7 @@ mod one_of_n;
 mod owned;
 mod pads;
 mod pipeline;
+pub mod rows;
 mod security;
 mod steps;
 mod transcript;

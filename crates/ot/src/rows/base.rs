@@ -1,0 +1,67 @@
+//! Base OTs of any protocol that is strong enough, behind one type.
+
+use core::marker::PhantomData;
+
+use hushwire_prg::Seed;
+
+use crate::{
+    AtLeast, BaseSecurity, Context, Steps,
+    base::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase},
+};
+
+/// A sender of base OTs that withstand `W`.
+pub(super) trait AnySender<W: BaseSecurity>: Steps + Send {
+    fn finish(self: Box<Self>) -> BaseSender<W>;
+}
+
+/// A receiver of base OTs that withstand `W`.
+pub(super) trait AnyReceiver<W: BaseSecurity>: Steps + Send {
+    fn finish(self: Box<Self>) -> BaseReceiver<W>;
+}
+
+/// An end of a protocol of level `B`.
+struct Of<P, B>(P, PhantomData<B>);
+
+impl<P: Steps, B> Steps for Of<P, B> {
+    fn tick(&self) -> Option<crate::Tick> {
+        self.0.tick()
+    }
+    fn speak(&mut self, out: &mut [u8]) -> Result<(), crate::OtError> {
+        self.0.speak(out)
+    }
+    fn hear(&mut self, message: &[u8]) -> Result<(), crate::OtError> {
+        self.0.hear(message)
+    }
+}
+
+impl<W: BaseSecurity, B: AtLeast<W>, P: SendBase<B>> AnySender<W> for Of<P, B> {
+    fn finish(self: Box<Self>) -> BaseSender<W> {
+        self.0.finish().weaken()
+    }
+}
+
+impl<W: BaseSecurity, B: AtLeast<W>, P: ReceiveBase<B>> AnyReceiver<W> for Of<P, B> {
+    fn finish(self: Box<Self>) -> BaseReceiver<W> {
+        self.0.finish().weaken()
+    }
+}
+
+/// The sender of `count` base OTs.
+pub(super) fn sender<W, B>(context: &Context, count: usize, seed: &Seed) -> Box<dyn AnySender<W>>
+where
+    W: BaseSecurity,
+    B: BaseProtocol,
+    B::Level: AtLeast<W>,
+{
+    Box::new(Of::<_, B::Level>(B::sender(context, count, seed), PhantomData))
+}
+
+/// Their receiver.
+pub(super) fn receiver<W, B>(context: &Context, choices: Vec<bool>, seed: &Seed) -> Box<dyn AnyReceiver<W>>
+where
+    W: BaseSecurity,
+    B: BaseProtocol,
+    B::Level: AtLeast<W>,
+{
+    Box::new(Of::<_, B::Level>(B::receiver(context, choices, seed), PhantomData))
+}

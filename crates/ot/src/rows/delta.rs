@@ -1,0 +1,69 @@
+//! The sender's Δ, row by row.
+
+use hushwire_aes::Backend;
+use hushwire_block::{Block, Gf128};
+use hushwire_prg::{Prg, Seed};
+use hushwire_simd::clmul::Clmul;
+use subtle::Choice;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::{Kind, compress};
+
+/// Bit r of Δ belongs to row r: α_i of tree i is bits i k to i k + k − 1, the lowest first.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(super) struct Delta {
+    /// 0 or 1 each.
+    bits: Vec<u8>,
+    #[zeroize(skip)]
+    kind: Kind,
+}
+
+impl Delta {
+    /// Random but for bit 0, which is 1.
+    pub(super) fn random(backend: Backend, kind: Kind, seed: &Seed) -> Self {
+        let mut bits = vec![0; kind.rows()];
+        Prg::new(backend, seed, "rows delta").fill(&mut bits);
+        bits.iter_mut().for_each(|bit| *bit &= 1);
+        bits[0] = 1;
+        Delta { bits, kind }
+    }
+
+    /// How many rows.
+    pub(super) fn rows(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// α of tree `i`, most significant bit first.
+    pub(super) fn path(&self, tree: usize) -> Vec<Choice> {
+        let k = self.kind.bits();
+        (0..k).rev().map(|b| Choice::from(self.bits[tree * k + b])).collect()
+    }
+
+    /// What the base OTs choose: at every level the side that the path leaves.
+    pub(super) fn choices(&self) -> Vec<bool> {
+        let trees = self.kind.first_tree()..self.kind.trees();
+        trees.flat_map(|tree| self.path(tree)).map(|turn| bool::from(!turn)).collect()
+    }
+
+    /// Bit `row` as a mask, all ones or zero.
+    pub(super) fn mask(&self, row: usize) -> u128 {
+        0u128.wrapping_sub(u128::from(self.bits[row]))
+    }
+
+    /// Bit `row`.
+    pub(super) fn bit(&self, row: usize) -> u8 {
+        self.bits[row]
+    }
+
+    /// Δ of the OTs.
+    pub(super) fn block(&self, clmul: Clmul) -> Block {
+        let word = |rows: &[u8]| rows.iter().rev().fold(0u128, |word, bit| word << 1 | u128::from(*bit));
+        let low = word(&self.bits[..128]);
+        if self.kind == Kind::Alsz {
+            let high = Gf128(word(&self.bits[128..]));
+            Block::from_u128(low ^ compress::CHI.mul(high, clmul).0 & !1)
+        } else {
+            Block::from_u128(low)
+        }
+    }
+}

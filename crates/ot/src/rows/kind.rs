@@ -1,0 +1,180 @@
+//! Which extension, and what each costs.
+
+use crate::{Level, OtError};
+
+/// AGREEMENT: columns of 128 OTs in a full chunk; its rows stay in the second cache.
+pub(super) const FULL: usize = 64;
+/// AGREEMENT: columns of a shorter chunk are a multiple of this, whole vectors on every tier.
+pub(super) const STEP: usize = 4;
+/// SECURITY: partners that a row of ALSZ15 is compared with; `pairs` has the argument.
+pub(super) const PARTNERS: usize = 3;
+
+/// An extension whose OTs are rows over the leaves of trees.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// IKNP 2003 in ALSZ13's form: semi-honest.
+    Iknp,
+    /// ALSZ15: malicious, 192 rows that are compared in pairs.
+    Alsz,
+    /// KOS15 with the fixed check: malicious.
+    Kos,
+    /// SoftSpoken with trees of 4 leaves: both levels.
+    SoftSpoken2,
+    /// SoftSpoken with trees of 16 leaves: both levels.
+    SoftSpoken4,
+    /// SoftSpoken with trees of 256 leaves: both levels.
+    SoftSpoken8,
+}
+
+/// How the receiver shows that its rows belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Proof {
+    None,
+    Rows,
+    Pairs,
+}
+
+/// What a kind costs on the wire, base OTs excluded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cost {
+    /// Base OTs, with the extension's receiver as their sender.
+    pub base_ots: usize,
+    /// Exchanges of the set-up after the base OTs.
+    pub setup_ticks: usize,
+    /// Bytes of the set-up after the base OTs, from the receiver.
+    pub setup_bytes: usize,
+    /// Bits per OT of a full chunk, from the receiver.
+    pub bits_per_ot: usize,
+    /// Bytes of a segment's check from the sender and from the receiver.
+    pub check_bytes: [usize; 2],
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 6] =
+        [Kind::Iknp, Kind::Alsz, Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4, Kind::SoftSpoken8];
+
+    /// As users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Iknp => "iknp",
+            Kind::Alsz => "alsz",
+            Kind::Kos => "kos",
+            Kind::SoftSpoken2 => "softspoken2",
+            Kind::SoftSpoken4 => "softspoken4",
+            Kind::SoftSpoken8 => "softspoken8",
+        }
+    }
+
+    /// Whether it exists at this level.
+    ///
+    /// # Errors
+    /// [`OtError::Unsupported`], with what does.
+    pub fn supports(self, level: Level) -> Result<(), OtError> {
+        let (wanted, instead) = match (self, level) {
+            (Kind::Iknp, Level::Malicious) => {
+                ("malicious", "kos, alsz, softspoken2, softspoken4, softspoken8")
+            }
+            (Kind::Alsz | Kind::Kos, Level::SemiHonest) => {
+                ("semi-honest", "iknp, softspoken2, softspoken4, softspoken8")
+            }
+            _ => return Ok(()),
+        };
+        Err(OtError::Unsupported { protocol: self.name().to_owned(), wanted, instead })
+    }
+
+    /// Its declared cost at this level.
+    #[must_use]
+    pub fn cost(self, level: Level) -> Cost {
+        Cost {
+            base_ots: self.base_ots(),
+            setup_ticks: usize::from(self.tree_bytes(level) > 0),
+            setup_bytes: self.tree_bytes(level),
+            bits_per_ot: self.trees() - 1,
+            check_bytes: match self.proof(level) {
+                Proof::None => [0, 0],
+                Proof::Rows => [0, 16 * (self.trees() - 1) + 16 + 16 * self.rows()],
+                Proof::Pairs => [16, 16 * (self.trees() - 1) + 64 * self.pairs()],
+            },
+        }
+    }
+
+    /// k: bits of a leaf's number.
+    pub(super) fn bits(self) -> usize {
+        match self {
+            Kind::Iknp | Kind::Alsz | Kind::Kos => 1,
+            Kind::SoftSpoken2 => 2,
+            Kind::SoftSpoken4 => 4,
+            Kind::SoftSpoken8 => 8,
+        }
+    }
+
+    /// Leaves of a tree.
+    pub(super) fn leaves(self) -> usize {
+        1 << self.bits()
+    }
+
+    /// SECURITY: bits of Δ before any compression.
+    pub(super) fn rows(self) -> usize {
+        if self == Kind::Alsz { 192 } else { 128 }
+    }
+
+    /// Trees, tree 0 included; it has no leaves where k = 1.
+    pub(super) fn trees(self) -> usize {
+        self.rows() / self.bits()
+    }
+
+    /// The first tree that has leaves: with k = 1 row 0 is the receiver's own.
+    pub(super) fn first_tree(self) -> usize {
+        usize::from(self.bits() == 1)
+    }
+
+    /// Base OTs.
+    pub(super) fn base_ots(self) -> usize {
+        self.rows() - self.first_tree()
+    }
+
+    /// Pairs of rows that are compared.
+    pub(super) fn pairs(self) -> usize {
+        PARTNERS * (self.rows() - 1)
+    }
+
+    /// Blocks that correct a tree's inner levels.
+    pub(super) fn corrections(self) -> usize {
+        2 * (self.bits() - 1)
+    }
+
+    /// Bytes of the message that makes the trees.
+    pub(super) fn tree_bytes(self, level: Level) -> usize {
+        let checked = 32 * usize::from(level == Level::Malicious);
+        if self.bits() == 1 { 0 } else { self.trees() * (16 * self.corrections() + checked) + checked }
+    }
+
+    /// What a segment ends with.
+    pub(super) fn proof(self, level: Level) -> Proof {
+        match (level, self) {
+            (Level::SemiHonest, _) => Proof::None,
+            (Level::Malicious, Kind::Alsz) => Proof::Pairs,
+            (Level::Malicious, _) => Proof::Rows,
+        }
+    }
+
+    /// Names the protocol in hashes.
+    pub(super) fn domain(self) -> &'static str {
+        match self {
+            Kind::Iknp => "rows iknp v1",
+            Kind::Alsz => "rows alsz v1",
+            Kind::Kos => "rows kos v1",
+            Kind::SoftSpoken2 => "rows softspoken2 v1",
+            Kind::SoftSpoken4 => "rows softspoken4 v1",
+            Kind::SoftSpoken8 => "rows softspoken8 v1",
+        }
+    }
+}
+
+impl core::fmt::Display for Kind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,223 @@
+//! The extension's sender, which lacks a leaf of every tree.
+
+use std::sync::Arc;
+
+use hushwire_aes::Aes128;
+use hushwire_block::{Block, Buffer, Gf128, from_bytes, transpose};
+use hushwire_prg::Prg;
+use hushwire_simd::clmul::Clmul;
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroize;
+
+use crate::{Check, CheckStep, Context, Extension, OtError, Role, Security};
+
+use super::{
+    Kind, compress,
+    delta::Delta,
+    kind::Proof,
+    mask::add_masked,
+    pairs,
+    segment::{Closed, Segment},
+    stock::Stock,
+    tree::secret,
+};
+
+/// All keys of one set-up.
+pub(super) struct Keys {
+    pub(super) kind: Kind,
+    /// Leaf y ⊕ α of tree i at (i − first tree) · 2^k + y; nothing at y = 0.
+    pub(super) leaves: Vec<Aes128>,
+    pub(super) delta: Delta,
+}
+
+impl Keys {
+    /// Columns `first` on, before the message.
+    fn columns(&self, context: &Context, first: u128, rows: &mut [Block]) {
+        let (k, leaves) = (self.kind.bits(), self.kind.leaves());
+        let width = rows.len() / self.kind.rows();
+        let from = self.kind.first_tree();
+        let trees = self.leaves.chunks_exact(leaves);
+        for (tree, w) in trees.zip(rows[from * k * width..].chunks_exact_mut(k * width)) {
+            context.backend.leaf_sums_punctured(tree, first, w);
+        }
+        // The pin.
+        rows[..width].fill(Block::ZERO);
+    }
+}
+
+/// The sender of one lane.
+pub(super) struct Sender {
+    keys: Arc<Keys>,
+    context: Context,
+    clmul: Clmul,
+    proof: Proof,
+    steps: Vec<CheckStep>,
+    /// The next column's counter.
+    column: u128,
+    rows: Buffer,
+    high: Vec<u64>,
+    stock: Stock,
+    segment: Segment,
+    closed: Option<Closed>,
+    /// Draws the challenges of pairs.
+    coins: Prg,
+    challenge: Vec<u8>,
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.rows.zeroize();
+        self.high.zeroize();
+    }
+}
+
+impl Sender {
+    pub(super) fn new(
+        keys: Arc<Keys>,
+        context: Context,
+        proof: Proof,
+        steps: Vec<CheckStep>,
+        lane: u16,
+        setup: &[u8],
+        coins: Prg,
+    ) -> Self {
+        let clmul = Clmul::best();
+        let segment = Segment::new(context, clmul, keys.kind, proof, setup);
+        Sender {
+            context,
+            clmul,
+            proof,
+            steps,
+            column: u128::from(lane) << 64,
+            rows: Buffer::new(),
+            high: Vec::new(),
+            stock: Stock::default(),
+            segment,
+            closed: None,
+            coins,
+            challenge: Vec::new(),
+            keys,
+        }
+    }
+
+    /// Takes the last column's message and answers the rest.
+    fn hear_last<'m>(&self, closed: &mut Closed, heard: &'m [Block]) -> &'m [Block] {
+        let kind = self.keys.kind;
+        let (message, rest) = heard.split_at(kind.trees() - 1);
+        add_masked(self.context.backend, &self.keys.delta, kind.bits(), message, &mut closed.last);
+        closed.fold_last(message);
+        rest
+    }
+
+    /// Every row's fold is the receiver's, plus x where Δ has a 1.
+    fn verify_rows(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
+        let folds = self.hear_last(&mut closed, heard);
+        let x = folds[0].to_u128();
+        let mut different = 0;
+        for (row, (own, fold)) in closed.rows.iter().zip(&folds[1..]).enumerate() {
+            different |= own.0 ^ fold.to_u128() ^ x & self.keys.delta.mask(row);
+        }
+        if bool::from(different.ct_eq(&0)) { Ok(()) } else { Err(OtError::abort(Check::Rows)) }
+    }
+
+    /// Of every pair, the two hashes that the sender can compute.
+    fn verify_pairs(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
+        let hashes = self.hear_last(&mut closed, heard);
+        let segment = closed.name();
+        let delta = &self.keys.delta;
+        // The stream that it knows, and what is between that and the other one, but for x.
+        let known = |row: usize| {
+            let sent = closed.sent[row - 1];
+            (closed.rows[row] + Gf128(sent.0 & delta.mask(row)), sent)
+        };
+        let mut equal = Choice::from(1);
+        let pairs = pairs::partners(self.context.backend, &self.challenge);
+        for (pair, ([i, j], hashes)) in pairs.into_iter().zip(hashes.chunks_exact(4)).enumerate() {
+            let ((gi, di), (gj, dj)) = (known(i), known(j));
+            let (p, q) = (1 ^ delta.bit(i), 1 ^ delta.bit(j));
+            for (bits, sum) in [([p, q], gi + gj), ([1 ^ p, 1 ^ q], gi + gj + di + dj)] {
+                equal &= pairs::matches(hashes, bits, pairs::hash(&segment, pair, bits, sum.into()));
+            }
+        }
+        if bool::from(equal) { Ok(()) } else { Err(OtError::abort(Check::Pairs)) }
+    }
+}
+
+impl<S: Security> Extension<S> for Sender {
+    fn role(&self) -> Role {
+        Role::Sender
+    }
+
+    fn speaker(&self) -> Role {
+        Role::Receiver
+    }
+
+    fn delta(&self) -> Option<Block> {
+        Some(self.keys.delta.block(self.clmul))
+    }
+
+    fn chunk_len(&self, wanted: usize) -> usize {
+        self.stock.chunk_len(wanted)
+    }
+
+    fn chunk_bytes(&self, len: usize) -> usize {
+        16 * (self.keys.kind.trees() - 1) * self.stock.columns(len)
+    }
+
+    fn chunk(&mut self, heard: &[u8], _: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        let width = self.stock.columns(blocks.len());
+        if width == 0 {
+            self.stock.take(blocks);
+            return Ok(());
+        }
+        let kind = self.keys.kind;
+        self.rows.set_len(16 * kind.rows() * width);
+        let (rows, heard) = (self.rows.blocks_mut(), from_bytes(heard));
+        self.keys.columns(&self.context, self.column, rows);
+        self.column += width as u128;
+        add_masked(self.context.backend, &self.keys.delta, kind.bits(), heard, rows);
+        self.segment.add(heard, rows);
+        let out = self.stock.place(width, blocks);
+        if kind == Kind::Alsz {
+            self.high.resize(128 * width, 0);
+            compress::rows192(self.context.backend, self.clmul, rows, &mut self.high, out);
+        } else {
+            transpose::rows128(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
+        }
+        if blocks.len() < 128 * width {
+            self.stock.take(blocks);
+        }
+        Ok(())
+    }
+
+    fn check_steps(&self) -> &[CheckStep] {
+        &self.steps
+    }
+
+    fn is_open(&self) -> bool {
+        self.segment.is_open()
+    }
+
+    fn close_segment(&mut self) {
+        if self.proof == Proof::None {
+            return;
+        }
+        let mut last = secret(self.keys.kind.rows());
+        self.keys.columns(&self.context, self.column, &mut last);
+        self.column += 1;
+        self.closed = Some(self.segment.close(core::mem::take(&mut *last), Vec::new()));
+    }
+
+    fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        if self.steps[step].from == Role::Sender {
+            self.coins.fill(said);
+            self.challenge = said.to_vec();
+            return Ok(());
+        }
+        let closed = self.closed.take().expect("a segment was closed");
+        match self.proof {
+            Proof::Pairs => self.verify_pairs(closed, from_bytes(heard)),
+            _ => self.verify_rows(closed, from_bytes(heard)),
+        }
+    }
+}

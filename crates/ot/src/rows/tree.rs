@@ -1,0 +1,153 @@
+//! GGM trees: whole at the receiver, but for one leaf at the sender.
+//!
+//! ```text
+//! level 1      node x = key x of the tree's first base OT
+//! level l+1    node 2x, 2x+1 = the two children of node x
+//! correction   key c of base OT l  ⊕  sum of all nodes of level l whose last bit is c
+//! ```
+//!
+//! The sender's path is α, most significant bit first; its base OT of a level chooses the side that the path leaves.
+//! It keeps node x = y ⊕ (α's bits so far) at y, so that the node that it lacks is always at 0: nothing is indexed
+//! by α, and the leaves end up as its kernel wants them.
+//!
+//! Children are two fixed-key calls each (`ggm_level`), not a half tree: a half tree fixes the sum of a parent's
+//! children, which serves where leaves are to be shares of Δ; here every leaf is a key of its own.
+
+use blake3::Hasher;
+use hushwire_aes::{Aes128, Backend, GgmKeys};
+use hushwire_block::{Block, as_bytes};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use crate::{Check, Context, OtError, Sid};
+
+use super::Kind;
+
+/// Separates the digest from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2026 ot tree check v1";
+
+/// Secret blocks, wiped.
+pub(super) type Secret = Zeroizing<Vec<Block>>;
+
+/// Zero blocks for secrets.
+pub(super) fn secret(len: usize) -> Secret {
+    Zeroizing::new(vec![Block::ZERO; len])
+}
+
+/// The session's public keys of the trees' PRG.
+pub(super) fn ggm_keys(context: &Context) -> GgmKeys {
+    let key = |index| {
+        let name = context.sid.child("rows ggm key", index).0;
+        let (key, _) = name.split_first_chunk().expect("32 bytes");
+        Aes128::on(context.backend, key)
+    };
+    GgmKeys { left: key(0), right: key(1) }
+}
+
+/// A whole tree from its base OTs' keys; writes the corrections of its inner levels.
+pub(super) fn grow(
+    backend: Backend,
+    keys: &GgmKeys,
+    base: &[[Block; 2]],
+    corrections: &mut [Block],
+) -> Secret {
+    let mut nodes = Zeroizing::new(base[0].to_vec());
+    for (base, corrections) in base[1..].iter().zip(corrections.chunks_exact_mut(2)) {
+        let mut children = secret(2 * nodes.len());
+        backend.ggm_level(keys, &nodes, &mut children);
+        corrections.copy_from_slice(base);
+        for pair in children.chunks_exact(2) {
+            corrections[0] ^= pair[0];
+            corrections[1] ^= pair[1];
+        }
+        nodes = children;
+    }
+    nodes
+}
+
+/// The same tree without leaf α, given as `path`; leaf α ⊕ y stands at y, and zero at 0.
+pub(super) fn regrow(
+    backend: Backend,
+    keys: &GgmKeys,
+    path: &[Choice],
+    base: &[Block],
+    corrections: &[Block],
+) -> Secret {
+    let mut nodes = Zeroizing::new(vec![Block::ZERO, base[0]]);
+    for ((base, pair), turn) in base[1..].iter().zip(corrections.chunks_exact(2)).zip(&path[1..]) {
+        let mut children = secret(2 * nodes.len());
+        backend.ggm_level(keys, &nodes, &mut children);
+        // The correction of the side that the path leaves: 1 where it goes to 0.
+        let mut sibling = Block::conditional_select(&pair[1], &pair[0], *turn) ^ *base;
+        for (y, pair) in children.chunks_exact_mut(2).enumerate() {
+            let (left, right) = pair.split_at_mut(1);
+            Block::conditional_swap(&mut left[0], &mut right[0], *turn);
+            if y > 0 {
+                sibling ^= right[0];
+            }
+        }
+        children[0] = Block::ZERO;
+        children[1] = sibling;
+        nodes = children;
+    }
+    nodes
+}
+
+/// Turns every node into the leaf that is used and two blocks that only the check sees.
+///
+/// Three blocks of AES in counter mode under the node: what the check reveals says nothing about the leaf.
+pub(super) fn split(backend: Backend, nodes: &Secret) -> (Secret, Vec<[Block; 2]>) {
+    let counters = [0u128, 1, 2, 3].map(Block::from_u128);
+    let mut blocks = Zeroizing::new(counters.repeat(nodes.len()));
+    backend.rekeyed::<4>(nodes, &mut blocks);
+    let leaves = blocks.chunks_exact(4).map(|b| b[0]).collect();
+    (Zeroizing::new(leaves), blocks.chunks_exact(4).map(|b| [b[1], b[2]]).collect())
+}
+
+/// The hash of all check blocks of all trees.
+pub(super) struct Digest(Hasher);
+
+impl Digest {
+    pub(super) fn new(sid: &Sid, kind: Kind) -> Self {
+        let mut hasher = Hasher::new_derive_key(DOMAIN);
+        hasher.update(&sid.0);
+        hasher.update(kind.domain().as_bytes());
+        Digest(hasher)
+    }
+
+    /// The next tree's check blocks, leaf by leaf; answers their sum.
+    pub(super) fn add(&mut self, checks: &[[Block; 2]]) -> [Block; 2] {
+        self.0.update(as_bytes(checks.as_flattened()));
+        sum(checks)
+    }
+
+    /// The same from a tree that lacks leaf α, with the sum that the receiver sent.
+    pub(super) fn add_punctured(&mut self, path: &[Choice], checks: &mut [[Block; 2]], total: [Block; 2]) {
+        checks[0] = [Block::ZERO; 2];
+        let others = sum(checks);
+        checks[0] = [total[0] ^ others[0], total[1] ^ others[1]];
+        // From place y = x ⊕ α back to x, a bit at a time.
+        for (level, turn) in path.iter().rev().enumerate() {
+            for x in (0..checks.len()).filter(|x| x >> level & 1 == 0) {
+                let (low, high) = checks.split_at_mut(x + (1 << level));
+                for (a, b) in low[x].iter_mut().zip(&mut high[0]) {
+                    Block::conditional_swap(a, b, *turn);
+                }
+            }
+        }
+        self.0.update(as_bytes(checks.as_flattened()));
+    }
+
+    pub(super) fn finish(self) -> [u8; 32] {
+        *self.0.finalize().as_bytes()
+    }
+
+    /// Compares with what the receiver sent.
+    pub(super) fn verify(self, sent: &[u8]) -> Result<(), OtError> {
+        if bool::from(self.finish().ct_eq(sent)) { Ok(()) } else { Err(OtError::abort(Check::Trees)) }
+    }
+}
+
+fn sum(checks: &[[Block; 2]]) -> [Block; 2] {
+    checks.iter().fold([Block::ZERO; 2], |[a, b], check| [a ^ check[0], b ^ check[1]])
+}
