@@ -6,11 +6,13 @@ use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
 /// The environment variable that [`Backend::from_env`] reads.
 pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
 
-/// A tier that this CPU has, and whether GFNI is used. A local choice: no result depends on it.
+/// A tier that this CPU has, whether GFNI is used, and whether AES blocks are batched. A local choice: no result depends
+/// on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
     tier: Tier,
     gfni: bool,
+    batched: bool,
 }
 
 /// Why a backend cannot be had.
@@ -51,7 +53,7 @@ impl Backend {
     /// The widest tier and every capability of this CPU.
     #[must_use]
     pub fn best() -> Self {
-        Backend { tier: cpu().best(), gfni: cpu().features().gfni }
+        Backend { tier: cpu().best(), gfni: cpu().features().gfni, batched: true }
     }
 
     /// The given tier, with GFNI where the CPU has it.
@@ -77,10 +79,10 @@ impl Backend {
         Backend::forced(tier)
     }
 
-    /// Every backend of this CPU, with and without GFNI, slowest first: what tests run over.
+    /// Every batched backend of this CPU, with and without GFNI, slowest first: what tests run over.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni });
+        let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni, batched: true });
         let has = |b: &Backend| !b.gfni || cpu().features().gfni;
         cpu().tiers().iter().copied().flat_map(forms).filter(has).collect()
     }
@@ -101,6 +103,19 @@ impl Backend {
     #[must_use]
     pub fn without_gfni(self) -> Self {
         Backend { gfni: false, ..self }
+    }
+
+    /// Whether blocks are batched, as they are unless [`Backend::unbatched`] says otherwise.
+    #[must_use]
+    pub fn is_batched(self) -> bool {
+        self.batched
+    }
+
+    /// The same tier, but what OT extension uses (`counter_blocks`, `ccr`, `tccr`, tree levels, leaf sums, pads, LPN)
+    /// encrypts one block after another with the instructions for a single block: what batching is measured against.
+    #[must_use]
+    pub fn unbatched(self) -> Self {
+        Backend { batched: false, ..self }
     }
 
     /// Runs a kernel.

@@ -83,7 +83,7 @@ impl Backend {
     pub fn ggm_level(&self, keys: &GgmKeys, parents: &[Block], children: &mut [Block]) {
         assert_eq!(2 * parents.len(), children.len(), "two children for every parent");
         let (parents, children) = (as_bytes(parents), as_bytes_mut(children));
-        self.run(Level::<false> { left: &keys.left, right: &keys.right, parents, children });
+        self.run_batch(Level::<false> { left: &keys.left, right: &keys.right, parents, children });
     }
 
     /// A level of a half tree: `children[2 n] = H(p)`, `children[2 n + 1] = p ⊕ H(p)`, H(p) = π(σ(p)) ⊕ σ(p).
@@ -95,6 +95,6 @@ impl Backend {
     pub fn half_tree_level(&self, key: &Aes128, parents: &[Block], children: &mut [Block]) {
         assert_eq!(2 * parents.len(), children.len(), "two children for every parent");
         let (parents, children) = (as_bytes(parents), as_bytes_mut(children));
-        self.run(Level::<true> { left: key, right: key, parents, children });
+        self.run_batch(Level::<true> { left: key, right: key, parents, children });
     }
 }

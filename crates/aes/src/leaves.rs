@@ -9,6 +9,7 @@
 //! A group of leaves is encrypted in registers, then folded there: on level `b` of the butterfly the odd ones go to row `b`,
 //! and the sums of neighbours go up. A tree of several groups adds what they give in memory, which the caches hold.
 
+use crate::alone::unknown;
 use crate::batch::{Counter, runs};
 use crate::{Aes128, Backend};
 use hushwire_block::{Block, as_bytes_mut};
@@ -65,14 +66,60 @@ impl Rows<'_> {
 impl Kernel for Sums<'_> {
     type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(mut self, l: L) {
-        // Eight states fill the pipeline and fit in 16 registers; sixteen, which fit in 32, save sums in memory.
-        match (self.leaves.len(), L::N == 4) {
-            (2, _) => self.groups::<L, 2, 4>(l),
-            (4, _) => self.groups::<L, 4, 2>(l),
-            (_, true) => self.groups::<L, 16, 1>(l),
-            (_, false) => self.groups::<L, 8, 1>(l),
+    fn run<L: Lanes>(self, l: L) {
+        self.all::<L, false>(l);
+    }
+}
+
+/// The same without batching: leaf after leaf.
+struct LeafByLeaf<'a>(Sums<'a>);
+
+impl Kernel for LeafByLeaf<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        self.0.all::<L, true>(l);
+    }
+}
+
+/// Encrypts `x[y]` under leaf `y` from `FROM` on, all of them round by round.
+#[inline(always)]
+fn together<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
+    l: L,
+    group: &[Aes128; G],
+    x: &mut [[L::V; C]; G],
+) {
+    for y in FROM..G {
+        let key = l.splat(&group[y].round_keys()[0]);
+        for j in 0..C {
+            x[y][j] = l.xor(x[y][j], key);
         }
+    }
+    for r in 1..10 {
+        for y in FROM..G {
+            let key = l.splat(&group[y].round_keys()[r]);
+            for j in 0..C {
+                x[y][j] = l.enc(x[y][j], key);
+            }
+        }
+    }
+    for y in FROM..G {
+        let key = l.splat(&group[y].round_keys()[10]);
+        for j in 0..C {
+            x[y][j] = l.enc_last(x[y][j], key);
+        }
+    }
+}
+
+/// As [`together`], leaf after leaf.
+#[inline(always)]
+fn one_by_one<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
+    l: L,
+    group: &[Aes128; G],
+    x: &mut [[L::V; C]; G],
+) {
+    for y in FROM..unknown(G) {
+        l.encrypt(&group[y].vectors(l), &mut x[y]);
     }
 }
 
@@ -104,21 +151,33 @@ fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8
 }
 
 impl Sums<'_> {
+    /// All leaves; `ALONE`: one after another.
+    #[inline(always)]
+    fn all<L: Lanes, const ALONE: bool>(mut self, l: L) {
+        // Eight states fill the pipeline and fit in 16 registers; sixteen, which fit in 32, save sums in memory.
+        match (self.leaves.len(), L::N == 4) {
+            (2, _) => self.groups::<L, 2, 4, ALONE>(l),
+            (4, _) => self.groups::<L, 4, 2, ALONE>(l),
+            (_, true) => self.groups::<L, 16, 1, ALONE>(l),
+            (_, false) => self.groups::<L, 8, 1, ALONE>(l),
+        }
+    }
+
     /// `G` leaves at a time, `C` vectors of counters under each.
     #[inline(always)]
-    fn groups<L: Lanes, const G: usize, const C: usize>(&mut self, l: L) {
+    fn groups<L: Lanes, const G: usize, const C: usize, const ALONE: bool>(&mut self, l: L) {
         for (g, group) in self.leaves.as_chunks::<G>().0.iter().enumerate() {
             if g == 0 && self.punctured {
-                self.group::<L, G, C, 1>(l, g, group);
+                self.group::<L, G, C, 1, ALONE>(l, g, group);
             } else {
-                self.group::<L, G, C, 0>(l, g, group);
+                self.group::<L, G, C, 0, ALONE>(l, g, group);
             }
         }
     }
 
     /// The leaves of group `g` from `FROM` on.
     #[inline(always)]
-    fn group<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
+    fn group<L: Lanes, const G: usize, const C: usize, const FROM: usize, const ALONE: bool>(
         &mut self,
         l: L,
         g: usize,
@@ -129,25 +188,10 @@ impl Sums<'_> {
         let mut at = self.start;
         while at < self.end {
             let mut x = [counter.next(l); G];
-            for y in FROM..G {
-                let key = l.splat(&group[y].round_keys()[0]);
-                for j in 0..C {
-                    x[y][j] = l.xor(x[y][j], key);
-                }
-            }
-            for r in 1..10 {
-                for y in FROM..G {
-                    let key = l.splat(&group[y].round_keys()[r]);
-                    for j in 0..C {
-                        x[y][j] = l.enc(x[y][j], key);
-                    }
-                }
-            }
-            for y in FROM..G {
-                let key = l.splat(&group[y].round_keys()[10]);
-                for j in 0..C {
-                    x[y][j] = l.enc_last(x[y][j], key);
-                }
+            if ALONE {
+                one_by_one::<L, G, C, FROM>(l, group, &mut x);
+            } else {
+                together::<L, G, C, FROM>(l, group, &mut x);
             }
             if FROM == 1 {
                 x[0] = [l.zero(); C];
@@ -199,6 +243,10 @@ impl Sums<'_> {
 }
 
 impl Backend {
+    fn sums(self, sums: Sums<'_>) {
+        if self.is_batched() { self.run(sums) } else { self.run_alone(LeafByLeaf(sums)) }
+    }
+
     /// With r_y\[i\] = AES under `leaves[y]` of LE128(first + i), counting modulo 2^128: `u[i]` becomes the sum (xor) of
     /// all r_y\[i\], and row b of `v`, that is `v[b * u.len() + i]`, the sum of those where bit b of y is set.
     ///
@@ -210,7 +258,7 @@ impl Backend {
         let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
         for (first, start, end) in runs(first, width) {
             let rows = Rows { bits, width, u: &mut *u, v: &mut *v };
-            self.run(Sums { leaves, punctured: false, first, start, end, rows });
+            self.sums(Sums { leaves, punctured: false, first, start, end, rows });
         }
     }
 
@@ -226,7 +274,7 @@ impl Backend {
         let v = as_bytes_mut(v);
         for (first, start, end) in runs(first, width) {
             let rows = Rows { bits, width, u: &mut [], v: &mut *v };
-            self.run(Sums { leaves, punctured: true, first, start, end, rows });
+            self.sums(Sums { leaves, punctured: true, first, start, end, rows });
         }
     }
 }

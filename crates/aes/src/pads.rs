@@ -134,7 +134,7 @@ impl Backend {
         out: &mut [[Block; 2]],
     ) {
         let messages = as_bytes(messages.as_flattened());
-        self.run(Pads::<_, XOR> {
+        self.run_batch(Pads::<_, XOR> {
             pair,
             q: as_bytes(q),
             messages,
