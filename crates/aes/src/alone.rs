@@ -7,14 +7,15 @@ use crate::{Backend, Tier};
 use hushwire_simd::{Kernel, Lanes, Portable, dispatch};
 use std::hint::black_box;
 
-/// `n`, a public count, as the compiler cannot see it: a loop so long stays one, else its rounds are interleaved after all.
+/// `n`, a public count, as the compiler cannot see it: every turn of a loop up to it ends in a branch, and no rounds are
+/// interleaved across that. What the processor overlaps of its own accord, it may.
 #[inline(always)]
 pub(crate) fn unknown(n: usize) -> usize {
     black_box(n)
 }
 
-/// Lane 0 of another token, best one that has no more: the portable tier computes the other three in vain, as bit slices
-/// of a single block do.
+/// Lane 0 of another token, which has no more where the tier has AES instructions; the portable one computes the other
+/// three in vain, as bit slices of a single block do.
 #[derive(Clone, Copy)]
 struct Alone<L>(L);
 
