@@ -66,6 +66,14 @@ pub enum OtError {
         /// What there is.
         instead: &'static str,
     },
+    /// No protocol has that name.
+    #[error("no OT protocol is called {name:?}, only {known} are")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// Outputs were to be opened before a check covered them.
     #[error("these outputs are not verified yet: run verify after the extension that made them")]
     Unverified,

@@ -28,6 +28,7 @@ mod one_of_n;
 mod owned;
 mod pads;
 mod pipeline;
+mod protocol;
 pub mod rows;
 mod security;
 mod steps;
@@ -43,6 +44,7 @@ pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
 pub use one_of_n::{OneOfN, ReceiveOneOfN, SendOneOfN};
 pub use pipeline::Pipeline;
+pub use protocol::{Protocol, open_receiver, open_sender};
 pub use security::{
     AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };

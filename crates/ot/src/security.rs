@@ -1,5 +1,7 @@
 //! Security levels as types, so that an extension cannot stand on base OTs that are too weak for it.
 
+use crate::base::{BaseProtocol, ChouOrlandi, Csw};
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -19,6 +21,8 @@ pub trait Security: sealed::Sealed + Send + Sync + 'static {
     const LEVEL: Level;
     /// What its base OTs must withstand at least.
     type Base: BaseSecurity;
+    /// The base OTs it takes where nobody says otherwise.
+    type DefaultBase: BaseProtocol<Level: AtLeast<Self::Base>>;
 }
 
 /// Parties follow the protocol and are curious.
@@ -33,10 +37,12 @@ impl sealed::Sealed for Malicious {}
 impl Security for SemiHonest {
     const LEVEL: Level = Level::SemiHonest;
     type Base = Passive;
+    type DefaultBase = ChouOrlandi;
 }
 impl Security for Malicious {
     const LEVEL: Level = Level::Malicious;
     type Base = SelectiveFailure;
+    type DefaultBase = Csw;
 }
 
 /// What base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
