@@ -1,0 +1,165 @@
+//! Every protocol by name, at every level, set up and run over channels: relations on every OT, and the declared bytes.
+
+use std::{thread, time::Duration};
+
+use hushwire_aes::Backend;
+use hushwire_block::Block;
+use hushwire_ot::{
+    Context, Driver, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest, Sending, Sid,
+    open_receiver, open_sender,
+};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{Channel, PartyId, inproc};
+
+const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
+
+fn context(sid: u8) -> Context {
+    Context { sid: Sid([sid; 32]), backend: Backend::best() }
+}
+
+/// Runs both parties on threads and gives their results.
+fn parties<A: Send, B: Send>(
+    send: impl FnOnce(&mut Channel) -> A + Send,
+    receive: impl FnOnce(&mut Channel) -> B + Send,
+) -> (A, B) {
+    let [mut zero, mut one] =
+        inproc::mesh(&IDS, 1, Duration::from_secs(60)).try_into().ok().expect("two parties");
+    thread::scope(|scope| {
+        let sender = scope.spawn(move || {
+            let mut channel = zero.channel(0, Some(IDS[1]), Some(IDS[1])).expect("the lane is there");
+            send(&mut channel)
+        });
+        let mut channel = one.channel(0, Some(IDS[0]), Some(IDS[0])).expect("the lane is there");
+        let received = receive(&mut channel);
+        (sender.join().expect("the sender ends"), received)
+    })
+}
+
+fn bits(len: usize) -> Vec<u8> {
+    let mut out = vec![0; len.div_ceil(8)];
+    Prg::new(Backend::best(), &Seed::from_bytes([8; 16]), "choices").fill(&mut out);
+    out
+}
+
+/// Random correlated, correlated, random and chosen OT, `count` of each.
+fn every_functionality<S: Security>(protocol: Protocol, count: usize) {
+    let choices = bits(count);
+    let chosen = |i: usize| choices[i / 8] >> (i % 8) & 1 == 1;
+    let messages: Vec<[Block; 2]> =
+        (0..count as u128).map(|i| [Block::from_u128(i), Block::from_u128(!i)]).collect();
+    let (sent, received) = parties(
+        |channel| -> Result<_, OtError> {
+            let driver = &mut Driver::new();
+            let mut sender =
+                open_sender::<S>(driver, channel, &context(1), protocol, &Seed::from_bytes([1; 16]))?;
+            let (mut q, mut p) = (vec![Block::ZERO; count], vec![Block::ZERO; count]);
+            let mut pairs = vec![[Block::ZERO; 2]; count];
+            let mut work = sender.extend(Sending::Rcot(&mut q));
+            driver.run(channel, &mut work)?;
+            let first = work.finish();
+            let mut work = sender.extend(Sending::Cot(&mut p));
+            driver.run(channel, &mut work)?;
+            let second = work.finish();
+            let mut work = sender.extend(Sending::Rot { pairs: &mut pairs, chosen: true });
+            driver.run(channel, &mut work)?;
+            let third = work.finish();
+            driver.run(channel, &mut sender.extend(Sending::Ot(&messages)))?;
+            let mut check = sender.verify();
+            driver.run(channel, &mut check)?;
+            let proof = check.finish();
+            (first.open(&proof)?, second.open(&proof)?, third.open(&proof)?);
+            Ok((sender.delta(), q, p, pairs))
+        },
+        |channel| -> Result<_, OtError> {
+            let driver = &mut Driver::new();
+            let mut receiver =
+                open_receiver::<S>(driver, channel, &context(1), protocol, &Seed::from_bytes([2; 16]))?;
+            let [mut t, mut u, mut m, mut got] = [(); 4].map(|()| vec![Block::ZERO; count]);
+            let mut work = receiver.extend(Receiving::Rcot(&mut t));
+            driver.run(channel, &mut work)?;
+            let first = work.finish();
+            let mut work = receiver.extend(Receiving::Cot { choices: &choices, t: &mut u });
+            driver.run(channel, &mut work)?;
+            let second = work.finish();
+            let mut work = receiver.extend(Receiving::RotChosen { choices: &choices, messages: &mut m });
+            driver.run(channel, &mut work)?;
+            let third = work.finish();
+            let mut work = receiver.extend(Receiving::Ot { choices: &choices, messages: &mut got });
+            driver.run(channel, &mut work)?;
+            let fourth = work.finish();
+            let mut check = receiver.verify();
+            driver.run(channel, &mut check)?;
+            let proof = check.finish();
+            (first.open(&proof)?, second.open(&proof)?, third.open(&proof)?, fourth.open(&proof)?);
+            Ok((t, u, m, got))
+        },
+    );
+    let (delta, q, p, pairs) = sent.expect("an honest sender");
+    let (t, u, m, got) = received.expect("an honest receiver");
+    assert!(delta.lsb());
+    for i in 0..count {
+        assert_eq!(t[i], q[i] ^ delta.and_bit(t[i].lsb()), "random COT {i} of {protocol}");
+        assert_eq!(u[i], p[i] ^ delta.and_bit(chosen(i)), "COT {i} of {protocol}");
+        assert_eq!(m[i], pairs[i][usize::from(chosen(i))], "random OT {i} of {protocol}");
+        assert_ne!(pairs[i][0], pairs[i][1]);
+        assert_eq!(got[i], messages[i][usize::from(chosen(i))], "chosen OT {i} of {protocol}");
+    }
+    let ones = t.iter().filter(|t| t.lsb()).count();
+    assert!(count < 1000 || (2 * ones).abs_diff(count) < count / 4, "choices are balanced");
+}
+
+fn every_protocol(counts: &[usize]) {
+    for protocol in Protocol::ALL {
+        for count in counts {
+            if protocol.supports(Level::SemiHonest) {
+                every_functionality::<SemiHonest>(protocol, *count);
+            }
+            if protocol.supports(Level::Malicious) {
+                every_functionality::<Malicious>(protocol, *count);
+            }
+        }
+    }
+}
+
+#[test]
+fn few_ots() {
+    every_protocol(&[1, 129]);
+}
+
+#[test]
+fn several_chunks() {
+    every_protocol(&[10_000]);
+}
+
+/// `cargo test --release -p hushwire-ot --test protocols -- --ignored`
+#[test]
+#[ignore = "ten million OTs of every kind: minutes without optimisation"]
+fn ten_million() {
+    every_protocol(&[127, 128, 10_000_000]);
+}
+
+#[test]
+fn names_are_read_as_written() {
+    for protocol in Protocol::ALL {
+        assert_eq!(protocol.to_string().parse::<Protocol>().expect("it is known"), protocol);
+    }
+    assert!(matches!("softspoken3".parse::<Protocol>(), Err(OtError::Unknown { .. })));
+}
+
+#[test]
+fn levels_that_a_protocol_lacks_are_refused() {
+    fn refused<S: Security>(protocol: Protocol) {
+        let result = parties(
+            |channel| {
+                open_sender::<S>(&mut Driver::new(), channel, &context(2), protocol, &Seed::random()).err()
+            },
+            |channel| {
+                open_receiver::<S>(&mut Driver::new(), channel, &context(2), protocol, &Seed::random()).err()
+            },
+        );
+        assert!(matches!(result, (Some(OtError::Unsupported { .. }), Some(OtError::Unsupported { .. }))));
+    }
+    refused::<Malicious>(Protocol::Iknp);
+    refused::<SemiHonest>(Protocol::Alsz);
+    refused::<SemiHonest>(Protocol::Kos);
+}
