@@ -7,7 +7,7 @@ pub(super) const FULL: usize = 64;
 /// AGREEMENT: columns of a shorter chunk are a multiple of this, whole vectors on every tier.
 pub(super) const STEP: usize = 4;
 /// SECURITY: partners that a row of ALSZ15 is compared with; `pairs` has the argument.
-pub(super) const PARTNERS: usize = 3;
+pub(super) const PARTNERS: usize = 4;
 
 /// An extension whose OTs are rows over the leaves of trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,1 +1,287 @@
+//! Parties that do not follow the protocol, and messages that are changed on their way.
 
+use super::super::receiver::Receiver;
+use super::*;
+use crate::{Check, Malicious};
+
+type Cheater = Pump<Malicious, Receiver>;
+
+/// Two ends whose receiver's messages go through `deviate` before anybody hashes them.
+fn cheater(kind: Kind, number: u64, deviate: impl FnMut(&mut [Block]) + Send + 'static) -> Cheater {
+    let (s, r) = roots::<Malicious>(kind, Backend::best(), number);
+    let mut receiver = r.receiver(0);
+    receiver.deviate = Some(Box::new(deviate));
+    Pump::new(&s, 0, receiver)
+}
+
+/// α of a tree.
+fn alpha(pump: &Cheater, kind: Kind, tree: usize) -> u128 {
+    let k = kind.bits();
+    pump.delta.to_u128() >> (tree * k) & ((1 << k) - 1)
+}
+
+/// A segment of one chunk, checked.
+fn segment(pump: &mut Cheater) -> Result<(), OtError> {
+    pump.extend(512, &mut |_| ())?;
+    pump.close();
+    pump.check(&mut |_, _| ())
+}
+
+fn check_of(kind: Kind) -> Check {
+    if kind == Kind::Alsz { Check::Pairs } else { Check::Rows }
+}
+
+fn is_abort(result: &Result<(), OtError>, wanted: Check) -> bool {
+    matches!(result, Err(OtError::Abort { check, .. }) if *check == wanted)
+}
+
+fn assert_abort(result: &Result<(), OtError>, wanted: Check, what: &str) {
+    assert!(is_abort(result, wanted), "{what}: {result:?}");
+}
+
+/// Runs a set-up whose last message is changed on its way.
+fn set_up(kind: Kind, number: u64, tamper: &dyn Fn(&mut [u8])) -> Result<(), OtError> {
+    let (mut s, mut r) = setups::<Malicious>(kind, Backend::best(), number)?;
+    let mut message = vec![0; r.tick().expect("trees").out];
+    r.speak(&mut message)?;
+    tamper(&mut message);
+    s.speak(&mut [])?;
+    s.hear(&message)
+}
+
+#[test]
+fn the_message_that_makes_trees_is_checked() {
+    for kind in [Kind::SoftSpoken2, Kind::SoftSpoken4] {
+        let (trees, corrections) = (kind.trees(), 16 * kind.corrections());
+        let sums = trees * corrections;
+        let digest = sums + 32 * trees;
+        let mut other = Vec::new();
+        let mut first = setups::<Malicious>(kind, Backend::best(), 99).expect("the kind exists").1;
+        other.resize(first.tick().expect("trees").out, 0);
+        first.speak(&mut other).expect("an honest receiver");
+        let tampers: [(&str, Box<dyn Fn(&mut [u8])>); 8] = [
+            ("both sides of a level", Box::new(move |m| [0, 16].into_iter().for_each(|at| m[at] ^= 1))),
+            (
+                "both sides, last tree",
+                Box::new(move |m| [1, 17].into_iter().for_each(|at| m[sums - at] ^= 8)),
+            ),
+            ("two trees swapped", Box::new(move |m| m[..2 * corrections].rotate_left(corrections))),
+            ("a sum", Box::new(move |m| m[sums + 35] ^= 128)),
+            ("two sums swapped", Box::new(move |m| m[sums..sums + 64].rotate_left(32))),
+            ("the digest", Box::new(move |m| m[digest + 31] ^= 1)),
+            ("zeros", Box::new(|m| m.fill(0))),
+            ("another session's", Box::new(move |m| m.copy_from_slice(&other))),
+        ];
+        for number in 0..3 {
+            set_up(kind, number, &|_| ()).expect("an honest set-up");
+            for (what, tamper) in &tampers {
+                assert_abort(&set_up(kind, number, tamper), Check::Trees, what);
+            }
+        }
+    }
+}
+
+/// One wrong correction is a guess of one bit of Δ: seen exactly if that bit sends the sender to its side.
+#[test]
+fn one_side_of_a_correction_is_a_guess_of_one_bit() {
+    let kind = Kind::SoftSpoken4;
+    for (tree, level) in [(0, 1), (3, 1), (3, 2), (31, 3)] {
+        let mut seen = [0; 2];
+        for number in 0..24 {
+            let (s, _) = roots::<Malicious>(kind, Backend::best(), number);
+            let bit = s.delta().bit(tree * 4 + 3 - level);
+            for side in [0, 1] {
+                let at = 16 * (kind.corrections() * tree + 2 * (level - 1) + side) + 5;
+                let result = set_up(kind, number, &|m| m[at] ^= 4);
+                assert_eq!(result.is_err(), bit == (side == 0), "tree {tree}, level {level}");
+                seen[side] += usize::from(is_abort(&result, Check::Trees));
+            }
+        }
+        assert_eq!(seen.iter().sum::<usize>(), 24);
+        // Bit 0 of Δ is no secret.
+        assert!(tree == 0 && level == 3 || seen.iter().all(|seen| (4..=20).contains(seen)), "{seen:?}");
+    }
+}
+
+#[test]
+fn chunks_that_are_changed_on_their_way_are_caught() {
+    for kind in kinds::<Malicious>() {
+        let row = 16 * 4;
+        let tampers: [(&str, Box<dyn FnMut(&mut [u8], &[u8])>); 6] = [
+            ("the first bit", Box::new(|m, _| m[0] ^= 1)),
+            ("the last bit", Box::new(|m, _| *m.last_mut().expect("bytes") ^= 128)),
+            ("zeros", Box::new(|m, _| m.fill(0))),
+            ("a row of zeros", Box::new(move |m, _| m[row..2 * row].fill(0))),
+            ("two rows swapped", Box::new(move |m, _| m[..2 * row].rotate_left(row))),
+            ("the message before", Box::new(|m, before| m.copy_from_slice(before))),
+        ];
+        for (what, mut tamper) in tampers {
+            let mut pump = cheater(kind, 1, |_| ());
+            let mut before = Vec::new();
+            pump.extend(512, &mut |m| before = m.to_vec()).expect("sent");
+            pump.extend(512, &mut |m| tamper(m, &before)).expect("sent");
+            pump.close();
+            assert_abort(&pump.check(&mut |_, _| ()), check_of(kind), what);
+        }
+    }
+}
+
+/// Changes to the answer of a check, by field: where it begins, and how long its parts are.
+fn answers_are_checked(kind: Kind, fields: &[(&str, usize, usize)]) {
+    let answer = kind.cost(Level::Malicious).check_bytes[1];
+    let honest = |pump: &mut Cheater, tamper: &mut dyn FnMut(&mut [u8])| {
+        pump.extend(512, &mut |_| ()).expect("sent");
+        pump.close();
+        pump.check(&mut |_, m| {
+            if m.len() == answer {
+                tamper(m);
+            }
+        })
+    };
+    let mut before = Vec::new();
+    let mut pump = cheater(kind, 2, |_| ());
+    honest(&mut pump, &mut |m| before = m.to_vec()).expect("an honest segment");
+    assert_abort(
+        &honest(&mut pump, &mut |m| m.copy_from_slice(&before)),
+        check_of(kind),
+        "the answer before",
+    );
+    for &(what, at, part) in fields {
+        let tampers: [(&str, &dyn Fn(&mut [u8])); 3] = [
+            ("flipped", &|m| m[at..at + part].iter_mut().for_each(|byte| *byte ^= 64)),
+            ("zero", &|m| m[at..at + part].fill(0)),
+            ("swapped", &|m| m[at..at + 2 * part].rotate_left(part)),
+        ];
+        for (how, tamper) in tampers {
+            let mut pump = cheater(kind, 2, |_| ());
+            let result = honest(&mut pump, &mut |m| tamper(m));
+            assert_abort(&result, check_of(kind), &format!("{kind}: {what} {how}"));
+        }
+    }
+}
+
+#[test]
+fn answers_of_row_checks_are_checked() {
+    for kind in [Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4, Kind::SoftSpoken8] {
+        let x = 16 * (kind.trees() - 1);
+        let fields = [
+            ("the last column", 0, 16),
+            ("x and row 0", x, 32),
+            ("a fold", x + 32, 16),
+            ("folds", x + 16 * 65, 16),
+        ];
+        answers_are_checked(kind, &fields);
+        // x, then a row each.
+        for at in [0, 1, 2, 128] {
+            one_bit_is_seen(kind, x + 16 * at);
+        }
+    }
+}
+
+fn one_bit_is_seen(kind: Kind, at: usize) {
+    let mut pump = cheater(kind, 3, |_| ());
+    pump.extend(512, &mut |_| ()).expect("sent");
+    pump.close();
+    assert_abort(&pump.check(&mut |_, m| m[at] ^= 1), Check::Rows, "one bit of a fold");
+}
+
+#[test]
+fn answers_of_pair_checks_are_checked() {
+    let hashes = 16 * (Kind::Alsz.trees() - 1);
+    let last = hashes + 64 * (Kind::Alsz.pairs() - 2);
+    answers_are_checked(
+        Kind::Alsz,
+        &[("the last column", 0, 16), ("four hashes", hashes, 64), ("the last four", last, 64)],
+    );
+    let mut pump = cheater(Kind::Alsz, 3, |_| ());
+    pump.extend(512, &mut |_| ()).expect("sent");
+    pump.close();
+    let result = pump.check(&mut |step, m| m[0] ^= u8::from(step == 0));
+    assert_abort(&result, Check::Pairs, "the challenge");
+}
+
+/// The sender sees two of a pair's four hashes, and which two depends on one bit that the receiver does not know.
+#[test]
+fn one_hash_of_a_pair_is_seen_half_of_the_time() {
+    let mut seen = 0;
+    for number in 0..60 {
+        let mut pump = cheater(Kind::Alsz, number, |_| ());
+        pump.extend(512, &mut |_| ()).expect("sent");
+        pump.close();
+        let result = pump.check(&mut |step, m| {
+            if step == 1 {
+                m[16 * 191] ^= 1;
+            }
+        });
+        seen += u32::from(is_abort(&result, Check::Pairs));
+    }
+    assert!((15..=45).contains(&seen), "{seen} of 60");
+}
+
+/// A deviation in a tree's row passes exactly if all of its α is 0: 2^-c for c bits, and no other bit shows.
+#[test]
+fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
+    for (kind, trees, rate, runs) in [
+        (Kind::Kos, vec![5], 2, 200),
+        (Kind::Kos, vec![5, 120], 4, 200),
+        (Kind::Alsz, vec![7], 2, 60),
+        (Kind::Alsz, vec![7, 90], 4, 60),
+        (Kind::SoftSpoken2, vec![9], 4, 120),
+        (Kind::SoftSpoken4, vec![30], 16, 120),
+    ] {
+        let (mut passed, mut others) = (0, 0);
+        for number in 0..runs {
+            let rows = trees.clone();
+            let mut pump = cheater(kind, number, move |said| {
+                let width = said.len() / (kind.trees() - 1);
+                for (i, tree) in rows.iter().enumerate() {
+                    said[(tree - 1) * width + i].0[3] ^= 0x55;
+                }
+            });
+            let result = segment(&mut pump);
+            // The long Δ of ALSZ is in no block; its row shows in the rate alone.
+            if kind != Kind::Alsz {
+                let right = trees.iter().all(|tree| alpha(&pump, kind, *tree) == 0);
+                assert_eq!(result.is_ok(), right, "{kind}, seed {number}");
+            }
+            assert!(result.is_ok() || is_abort(&result, check_of(kind)));
+            if result.is_ok() {
+                passed += 1;
+                others += (pump.delta.to_u128() >> 64 & 0xffff).count_ones();
+            }
+        }
+        let expected = runs / rate;
+        assert!(passed >= expected / 3 && passed <= 2 * expected, "{kind} {trees:?}: {passed} of {runs}");
+        // Sixteen other bits of each Δ that passed: half ones, within five deviations.
+        let bits = 16 * u32::try_from(passed).expect("few");
+        assert!(others.abs_diff(bits / 2) <= 5 * bits.isqrt() / 2 + 1, "{kind}: {others} of {bits} bits");
+    }
+}
+
+/// Why the last column's coefficient comes after its message: with coefficient 1, a receiver that knows every χ makes
+/// its deviations cancel there, and all bits of Δ are its own for the asking.
+#[test]
+fn the_last_column_cannot_cancel_deviations() {
+    for kind in [Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4] {
+        let mut caught = 0;
+        for number in 0..20 {
+            let mut pump = cheater(kind, number, move |said| {
+                let width = said.len() / (kind.trees() - 1);
+                said[0] = said[0] ^ Block::ONES;
+                said[width] = said[width] ^ Block::ONES;
+            });
+            pump.extend(512, &mut |_| ()).expect("sent");
+            let chi = pump.r.segment.chi[0];
+            let fold = Block::from(chi.mul(Block::ONES.into(), hushwire_simd::clmul::Clmul::best()));
+            pump.close();
+            let closed = pump.r.closed.as_mut().expect("a segment was closed");
+            closed.message[0] ^= fold;
+            closed.message[1] ^= fold;
+            let result = pump.check(&mut |_, _| ());
+            let right = [1, 2].iter().all(|tree| alpha(&pump, kind, *tree) == 0);
+            assert_eq!(result.is_ok(), right, "{kind}, seed {number}");
+            caught += usize::from(!right);
+        }
+        assert!(caught >= 8, "{kind}: {caught} of 20");
+    }
+}

@@ -99,7 +99,7 @@ const PINNED_SEMI_HONEST: [&str; 4] = [
 ];
 
 const PINNED_MALICIOUS: [&str; 5] = [
-    "alsz 2ea2bd348be6c560",
+    "alsz 16f01bd8b54a07ba",
     "kos 367340ce00a0cddb",
     "softspoken2 73f04c890129e8b5",
     "softspoken4 465fb8f99670d4fd",
