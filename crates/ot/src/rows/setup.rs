@@ -38,8 +38,12 @@ const TREES: &str = "GGM trees";
 /// The sender's set-up at level `S`: receiver of the base OTs, whose choices are Δ.
 ///
 /// Base OTs that are too weak for the level do not compile:
-/// ```compile_fail
-/// use hushwire_ot::{Malicious, base::NaorPinkas, rows::{Kind, SetupSender}};
+/// ```
+/// # use hushwire_ot::{SemiHonest, base::NaorPinkas, rows::SetupSender};
+/// let new = SetupSender::<SemiHonest>::new::<NaorPinkas>;
+/// ```
+/// ```compile_fail,E0271
+/// # use hushwire_ot::{Malicious, base::NaorPinkas, rows::SetupSender};
 /// let new = SetupSender::<Malicious>::new::<NaorPinkas>;
 /// ```
 pub struct SetupSender<S: Security> {

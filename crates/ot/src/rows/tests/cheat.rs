@@ -4,6 +4,11 @@ use super::super::receiver::Receiver;
 use super::*;
 use crate::{Check, Malicious};
 
+/// A named change of a message, with another message at hand.
+type Change<'a> = (&'a str, Box<dyn FnMut(&mut [u8], &[u8])>);
+
+type Tamper = Box<dyn Fn(&mut [u8])>;
+type Field<'a> = dyn Fn(&mut [u8]) + 'a;
 type Cheater = Pump<Malicious, Receiver>;
 
 /// Two ends whose receiver's messages go through `deviate` before anybody hashes them.
@@ -59,7 +64,7 @@ fn the_message_that_makes_trees_is_checked() {
         let mut first = setups::<Malicious>(kind, Backend::best(), 99).expect("the kind exists").1;
         other.resize(first.tick().expect("trees").out, 0);
         first.speak(&mut other).expect("an honest receiver");
-        let tampers: [(&str, Box<dyn Fn(&mut [u8])>); 8] = [
+        let tampers: [(&str, Tamper); 8] = [
             ("both sides of a level", Box::new(move |m| [0, 16].into_iter().for_each(|at| m[at] ^= 1))),
             (
                 "both sides, last tree",
@@ -107,7 +112,7 @@ fn one_side_of_a_correction_is_a_guess_of_one_bit() {
 fn chunks_that_are_changed_on_their_way_are_caught() {
     for kind in kinds::<Malicious>() {
         let row = 16 * 4;
-        let tampers: [(&str, Box<dyn FnMut(&mut [u8], &[u8])>); 6] = [
+        let tampers: [Change<'_>; 6] = [
             ("the first bit", Box::new(|m, _| m[0] ^= 1)),
             ("the last bit", Box::new(|m, _| *m.last_mut().expect("bytes") ^= 128)),
             ("zeros", Box::new(|m, _| m.fill(0))),
@@ -147,7 +152,7 @@ fn answers_are_checked(kind: Kind, fields: &[(&str, usize, usize)]) {
         "the answer before",
     );
     for &(what, at, part) in fields {
-        let tampers: [(&str, &dyn Fn(&mut [u8])); 3] = [
+        let tampers: [(&str, &Field<'_>); 3] = [
             ("flipped", &|m| m[at..at + part].iter_mut().for_each(|byte| *byte ^= 64)),
             ("zero", &|m| m[at..at + part].fill(0)),
             ("swapped", &|m| m[at..at + 2 * part].rotate_left(part)),
@@ -267,8 +272,8 @@ fn the_last_column_cannot_cancel_deviations() {
         for number in 0..20 {
             let mut pump = cheater(kind, number, move |said| {
                 let width = said.len() / (kind.trees() - 1);
-                said[0] = said[0] ^ Block::ONES;
-                said[width] = said[width] ^ Block::ONES;
+                said[0] ^= Block::ONES;
+                said[width] ^= Block::ONES;
             });
             pump.extend(512, &mut |_| ()).expect("sent");
             let chi = pump.r.segment.chi[0];

@@ -160,6 +160,41 @@ fn short_calls_move_little_and_use_what_is_in_stock() {
     assert_eq!(all.len(), 512, "no OT comes twice");
 }
 
+/// Set-up with real base OTs, then a functionality with its check.
+fn whole<S: Security, B: BaseProtocol>(kind: Kind)
+where
+    B::Level: crate::AtLeast<S::Base>,
+{
+    let context = context(Backend::best(), 6);
+    let mut s = SetupSender::<S>::new::<B>(&context, kind, &seed(6, 1)).expect("the kind exists");
+    let mut r = SetupReceiver::<S>::new::<B>(&context, kind, &seed(6, 2)).expect("the kind exists");
+    lockstep(&mut s, &mut r).expect("an honest set-up");
+    let below = context.child("whole", 0);
+    let mut s = crate::Sender::new(&below, s.finish().fork(0));
+    let mut r = crate::Receiver::new(&below, r.finish().fork(0));
+    let (mut pairs, mut choices, mut got) =
+        (vec![[Block::ZERO; 2]; 9000], vec![0; 1125], vec![Block::ZERO; 9000]);
+    let mut send = s.extend(crate::Sending::Rot { pairs: &mut pairs, chosen: false });
+    let mut receive = r.extend(crate::Receiving::Rot { choices: &mut choices, messages: &mut got });
+    lockstep(&mut send, &mut receive).expect("an honest run");
+    let (send, receive) = (send.finish(), receive.finish());
+    let (mut check_s, mut check_r) = (s.verify(), r.verify());
+    lockstep(&mut check_s, &mut check_r).expect("an honest check");
+    send.open(&check_s.finish()).expect("verified");
+    receive.open(&check_r.finish()).expect("verified");
+    for (i, (pair, got)) in pairs.iter().zip(&got).enumerate() {
+        assert_eq!(*got, pair[usize::from(choices[i / 8] >> (i % 8) & 1)], "{kind}, OT {i}");
+    }
+}
+
+#[test]
+fn whole_protocols_over_real_base_ots() {
+    whole::<SemiHonest, crate::base::NaorPinkas>(Kind::Iknp);
+    whole::<SemiHonest, crate::base::Csw>(Kind::SoftSpoken8);
+    whole::<Malicious, crate::base::Csw>(Kind::Alsz);
+    whole::<Malicious, crate::base::Csw>(Kind::SoftSpoken4);
+}
+
 #[test]
 fn lanes_share_delta_and_nothing_else() {
     for kind in [Kind::Iknp, Kind::SoftSpoken2] {
