@@ -5,9 +5,10 @@ use hushwire_block::{Block, Gf128};
 use hushwire_prg::Seed;
 use hushwire_simd::clmul::Clmul;
 
+use super::B11;
 use super::check::LeafCheck;
 use super::params::SPARE;
-use super::tests::{DELTA, TINY, context, deal, ends, extend, stream};
+use super::tests::{DELTA, TINY, context, deal, ends, extend, set_up_edited, stream};
 use super::tree::{End, Gatherer, Grower, Planter, Tree};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
 
@@ -83,6 +84,19 @@ fn changed_checks_are_caught() {
                 caught(&extend(&mut ends, 4000, 3, replay).map(drop), "a replayed check");
             }
         }
+    }
+}
+
+#[test]
+fn changed_set_ups_are_caught() {
+    for name in ["ferret set-up: trees", "ferret: places", "ferret: digest of leaves"] {
+        let mut once = true;
+        let flip = |step: &str, message: &mut Vec<u8>| {
+            if step == name && core::mem::take(&mut once) {
+                *message.last_mut().expect("a message") ^= 0x80;
+            }
+        };
+        caught(&set_up_edited::<Malicious>(Backend::best(), B11, flip).map(drop), name);
     }
 }
 

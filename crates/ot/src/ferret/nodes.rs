@@ -6,6 +6,8 @@ use subtle::ConstantTimeEq;
 
 /// Vectors of a step.
 const WIDE: usize = 4;
+/// Vectors of a row: how many nodes share a comparison with the secret place.
+const ROW: usize = 16;
 
 /// ⊕ of the left children, `nodes[0] ⊕ nodes[2] ⊕ ..`.
 pub(super) struct LeftSum<'a>(pub(super) &'a [Block]);
@@ -63,30 +65,29 @@ impl Kernel for Patch<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let Patch { nodes, pair, add, keep } = self;
-        let row = WIDE * L::N;
-        if nodes.len() < row {
-            for (i, node) in nodes.iter_mut().enumerate() {
-                let add = add[i % 2].to_u128() & equal(i / 2, pair);
-                *node = Block::from_u128(node.to_u128() & keep.to_u128() ^ add);
+        let row = nodes.len().min(ROW * L::N);
+        // What the pair's row gets, and which row that is.
+        let mut pattern = [0; ROW * 64];
+        for (i, bytes) in pattern.chunks_exact_mut(32).take(row / 2).enumerate() {
+            let here = equal(i, pair % (row / 2));
+            bytes[..16].copy_from_slice(&(add[0].to_u128() & here).to_le_bytes());
+            bytes[16..].copy_from_slice(&(add[1].to_u128() & here).to_le_bytes());
+        }
+        let keep_all = l.splat(&keep.0);
+        for (r, row) in as_bytes_mut(nodes).chunks_exact_mut(16 * row).enumerate() {
+            let here = equal(r, pair / (row.len() / 32));
+            let here_all = l.splat(&here.to_le_bytes());
+            let whole = row.len() / L::BYTES * L::BYTES;
+            let mut at = 0;
+            while at < whole {
+                let node = &mut row[at..at + L::BYTES];
+                let add = l.and(l.load(&pattern[at..]), here_all);
+                l.store(l.xor(l.and(l.load(node), keep_all), add), node);
+                at += L::BYTES;
             }
-            return;
-        }
-        // What the pair's row gets.
-        let mut bytes = [0; WIDE * 64];
-        for i in 0..row {
-            let add = add[i % 2].to_u128() & equal(i / 2, pair % (row / 2));
-            bytes[16 * i..16 * i + 16].copy_from_slice(&add.to_le_bytes());
-        }
-        let mut pattern = [l.zero(); WIDE];
-        for j in 0..WIDE {
-            pattern[j] = l.load(&bytes[j * L::BYTES..]);
-        }
-        let keep = l.splat(&keep.0);
-        for (r, row_bytes) in as_bytes_mut(nodes).chunks_exact_mut(WIDE * L::BYTES).enumerate() {
-            let here = l.splat(&equal(r, pair / (row / 2)).to_le_bytes());
-            for j in 0..WIDE {
-                let node = &mut row_bytes[j * L::BYTES..(j + 1) * L::BYTES];
-                l.store(l.xor(l.and(l.load(node), keep), l.and(pattern[j], here)), node);
+            for (node, add) in row[whole..].chunks_exact_mut(16).zip(pattern[whole..].chunks_exact(16)) {
+                let patched = word(node) & keep.to_u128() ^ word(add) & here;
+                node.copy_from_slice(&patched.to_le_bytes());
             }
         }
     }

@@ -108,8 +108,20 @@ pub(super) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Recei
     (sender, Receiver::new(&context, set, Gatherer, base(Role::Receiver)))
 }
 
-/// Both ends after the set-up, and the bytes that each sent.
-fn set_up<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>, [Vec<u8>; 2]) {
+/// Both ends, and the bytes that each sent.
+type SetUp<S> = (Sender<S>, Receiver<S>, [Vec<u8>; 2]);
+
+/// Both ends after the set-up.
+fn set_up<S: Security>(backend: Backend, set: Set) -> SetUp<S> {
+    set_up_edited(backend, set, |_, _| {}).expect("an honest run")
+}
+
+/// Both ends after a set-up in which `edit` may change messages: it gets the step's name and the bytes.
+pub(super) fn set_up_edited<S: Security>(
+    backend: Backend,
+    set: Set,
+    mut edit: impl FnMut(&str, &mut Vec<u8>),
+) -> Result<SetUp<S>, OtError> {
     let context = context(backend);
     let mut s = SenderBoot::new(&context, set, dealer::<S>(Role::Sender), &Seed::from_bytes([6; 16]));
     let mut r = ReceiverBoot::new(&context, set, dealer::<S>(Role::Receiver));
@@ -117,14 +129,19 @@ fn set_up<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>, [
     while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
         assert_eq!((ts.out, ts.into, ts.name), (tr.into, tr.out, tr.name));
         let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
-        s.speak(&mut from_s).expect("an honest run");
-        r.speak(&mut from_r).expect("an honest run");
-        s.hear(&from_r).expect("an honest run");
-        r.hear(&from_s).expect("an honest run");
+        s.speak(&mut from_s)?;
+        r.speak(&mut from_r)?;
+        for said in [&mut from_s, &mut from_r] {
+            if !said.is_empty() {
+                edit(ts.name, said);
+            }
+        }
+        s.hear(&from_r)?;
+        r.hear(&from_s)?;
         sent[0].extend(from_s);
         sent[1].extend(from_r);
     }
-    (s.finish(), r.finish(), sent)
+    Ok((s.finish(), r.finish(), sent))
 }
 
 /// What came out, and what was sent.
@@ -210,11 +227,11 @@ fn no_edit(_: usize, _: usize, _: &mut Vec<u8>) {}
 
 #[test]
 fn node_kernels_agree_with_loops() {
-    let mut all = vec![Block::ZERO; 64];
+    let mut all = vec![Block::ZERO; 256];
     stream(3).fill_blocks(&mut all);
     let add = [all[1], all[2]];
     for backend in Backend::all() {
-        for len in [2, 4, 8, 16, 32, 64] {
+        for len in [2, 4, 8, 16, 32, 64, 128, 256] {
             let nodes = &all[..len];
             let left = nodes.iter().step_by(2).fold(Block::ZERO, |a, b| a ^ *b);
             assert_eq!(backend.run(LeftSum(nodes)), left, "{len} nodes");
