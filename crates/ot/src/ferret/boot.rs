@@ -41,6 +41,8 @@ pub struct Boot<S: Security, E> {
     small: Option<Ferret<S, E>>,
     /// For the small set, and for the wanted one.
     ends: [Option<E>; 2],
+    /// Whether this party spoke in this tick, and with it did its part.
+    spoke: bool,
 }
 
 impl<S: Security> Boot<S, Planter> {
@@ -74,7 +76,17 @@ impl<S: Security, E: End> Boot<S, E> {
     fn begin(context: &Context, set: Set, rows: Box<dyn Extension<S>>, ends: [Option<E>; 2]) -> Self {
         assert_eq!(rows.role(), E::ROLE, "an end stands on the same end");
         let base = buffer(set.rows());
-        Self { context: *context, set, phase: Phase::Rows(0), rows, base, have: 0, small: None, ends }
+        Self {
+            context: *context,
+            set,
+            phase: Phase::Rows(0),
+            rows,
+            base,
+            have: 0,
+            small: None,
+            ends,
+            spoke: false,
+        }
     }
 
     /// The extension, when there is no tick any more.
@@ -205,16 +217,13 @@ impl<S: Security, E: End> Steps for Boot<S, E> {
     }
 
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        match self.step() {
-            Some((_, from, _)) if from == E::ROLE => self.act(&[], out),
-            _ => Ok(()),
-        }
+        self.spoke = self.step().is_some_and(|(_, from, _)| from == E::ROLE);
+        if self.spoke { self.act(&[], out) } else { Ok(()) }
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        match self.step() {
-            Some((_, from, _)) if from != E::ROLE => self.act(message, &mut [])?,
-            _ => {}
+        if !core::mem::take(&mut self.spoke) {
+            self.act(message, &mut [])?;
         }
         self.next();
         // OTs in stock need no message.

@@ -50,7 +50,7 @@ impl Stock {
 }
 
 /// A key that both ends know, another for every set, round and use.
-fn public_key(context: &Context, set: &Set, label: &str, round: u64) -> Aes128 {
+pub(crate) fn public_key(context: &Context, set: &Set, label: &str, round: u64) -> Aes128 {
     let sid = context.sid.child(set.name(), round).child(label, 0);
     let mut key = [0; 16];
     key.copy_from_slice(&sid.0[..16]);

@@ -60,12 +60,12 @@ mod boot;
 #[cfg(test)]
 mod cheats;
 mod check;
-mod end;
-mod nodes;
+pub(crate) mod end;
+pub(crate) mod nodes;
 mod params;
 #[cfg(test)]
-mod tests;
-mod tree;
+pub(crate) mod tests;
+pub(crate) mod tree;
 
 pub use boot::Boot;
 pub use end::Ferret;

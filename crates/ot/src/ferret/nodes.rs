@@ -10,7 +10,7 @@ const WIDE: usize = 4;
 const ROW: usize = 16;
 
 /// ⊕ of the left children, `nodes[0] ⊕ nodes[2] ⊕ ..`.
-pub(super) struct LeftSum<'a>(pub(super) &'a [Block]);
+pub(crate) struct LeftSum<'a>(pub(crate) &'a [Block]);
 
 impl Kernel for LeftSum<'_> {
     type Out = Block;
@@ -53,11 +53,11 @@ fn equal(a: usize, b: usize) -> u128 {
 
 /// Masks every node with `keep`, then adds `add[0]` and `add[1]` to the nodes of pair `pair`, a secret: every node is read
 /// and written. A power of two of nodes.
-pub(super) struct Patch<'a> {
-    pub(super) nodes: &'a mut [Block],
-    pub(super) pair: usize,
-    pub(super) add: [Block; 2],
-    pub(super) keep: Block,
+pub(crate) struct Patch<'a> {
+    pub(crate) nodes: &'a mut [Block],
+    pub(crate) pair: usize,
+    pub(crate) add: [Block; 2],
+    pub(crate) keep: Block,
 }
 
 impl Kernel for Patch<'_> {

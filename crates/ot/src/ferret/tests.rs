@@ -14,11 +14,11 @@ use crate::{
     CheckStep, Context, Extension, Level, Malicious, OtError, Role, Security, SemiHonest, Sid, Steps,
 };
 
-pub(super) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
+pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
 /// Small enough to cross rounds in no time; no security at all.
-pub(super) const TINY: Set = Set::new("tiny", 8, 10, 8);
+pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8);
 
-pub(super) fn context(backend: Backend) -> Context {
+pub(crate) fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
     }
 }
 
-pub(super) fn stream(seed: u8) -> Prg {
+pub(crate) fn stream(seed: u8) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "dealer")
 }
 
@@ -90,7 +90,7 @@ impl<S: Security> Extension<S> for Dealer<S> {
     }
 }
 
-fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
+pub(crate) fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
     let (stream, level) = (stream(1), PhantomData);
     Box::new(Dealer { role, stream, stock: 0, open: false, closed: 0, level })
 }

@@ -12,7 +12,7 @@ use crate::{Context, Role};
 const CLEAR: Block = Block::from_u128(u128::MAX - 1);
 
 /// Memory for the levels above the leaves, and the public key of the half tree's hash.
-pub(super) struct Grower {
+pub(crate) struct Grower {
     backend: Backend,
     key: Aes128,
     levels: [Vec<Block>; 2],
@@ -20,13 +20,13 @@ pub(super) struct Grower {
 
 impl Grower {
     /// For trees of up to `leaves` leaves.
-    pub(super) fn new(backend: Backend, leaves: usize, key: Aes128) -> Self {
+    pub(crate) fn new(backend: Backend, leaves: usize, key: Aes128) -> Self {
         let level = vec![Block::ZERO; leaves / 2];
         Self { backend, key, levels: [level.clone(), level] }
     }
 
     /// A key for another round: one key serves one round's trees.
-    pub(super) fn set_key(&mut self, key: Aes128) {
+    pub(crate) fn set_key(&mut self, key: Aes128) {
         self.key = key;
     }
 
@@ -79,11 +79,11 @@ pub trait End: Send {
 /// The arguments of [`End::tree`].
 #[doc(hidden)]
 pub struct Tree<'a> {
-    pub(super) grower: &'a mut Grower,
-    pub(super) cots: &'a [Block],
-    pub(super) heard: &'a [u8],
-    pub(super) said: &'a mut [u8],
-    pub(super) leaves: &'a mut [Block],
+    pub(crate) grower: &'a mut Grower,
+    pub(crate) cots: &'a [Block],
+    pub(crate) heard: &'a [u8],
+    pub(crate) said: &'a mut [u8],
+    pub(crate) leaves: &'a mut [Block],
 }
 
 /// The sender's: Δ, and what the trees' roots come from.
@@ -93,7 +93,7 @@ pub struct Planter {
 }
 
 impl Planter {
-    pub(super) fn new(context: &Context, delta: Block, seed: &Seed) -> Self {
+    pub(crate) fn new(context: &Context, delta: Block, seed: &Seed) -> Self {
         Self { delta, roots: Prg::new(context.backend, seed, "ferret roots") }
     }
 }
