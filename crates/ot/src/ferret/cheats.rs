@@ -1,15 +1,16 @@
 //! Every field of every message, changed; and what a sender learns that guesses.
 
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::{Block, Gf128};
+use hushwire_block::Block;
 use hushwire_prg::Seed;
 use hushwire_simd::clmul::Clmul;
 
 use super::B11;
 use super::check::LeafCheck;
 use super::params::SPARE;
-use super::tests::{DELTA, TINY, context, deal, ends, extend, set_up_edited, stream};
+use super::rig::{DELTA, TINY, context, deal, ends, extend, set_up_edited, stream};
 use super::tree::{End, Gatherer, Grower, Planter, Tree};
+use super::weights::Weights;
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
 
 /// A run over two rounds in which one message is changed: the number of the chunk or check, the step.
@@ -150,10 +151,8 @@ fn guess(round: u8, unknown_bits: u32, stray: usize) -> (bool, bool) {
     let guess = pair & !((1 << unknown_bits) - 1) | stray & ((1 << unknown_bits) - 1);
     let mut transcript = Transcript::new(&context.sid, TINY.name());
     transcript.absorb(Role::Sender, &message);
-    let key = Aes128::new(transcript.challenge("leaves").expose());
-    let mut chi = [Block::ZERO; 2];
-    context.backend.counter_blocks(&key, 2 * guess as u128, &mut chi);
-    let chi = Gf128::from(chi[0]) + Gf128::from(chi[1]);
+    let weights = Weights::new(context.backend, &transcript.challenge("leaves"), TINY.leaves());
+    let chi = weights.at(2 * guess, TINY.leaves()) + weights.at(2 * guess + 1, TINY.leaves());
 
     let [s, r] = &mut ends;
     let (mut masked, mut digest) = ([0; 16], [0; 32]);

@@ -1,19 +1,17 @@
 //! The malicious mode's check: one fold of a segment's leaves, with a challenge for every tree.
 
-use hushwire_aes::{Aes128, Backend};
-use hushwire_block::fold::Fold;
+use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
 use hushwire_simd::clmul::Clmul;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use super::params::{SPARE, Set};
+use super::weights::Weights;
 use crate::{Check, CheckStep, Context, OtError, Role, Sid, Transcript};
 
 /// Separates the digest from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 ot ferret digest v1";
-/// Leaves that are folded at a time: their coefficients stay in the first cache. LOCAL.
-const PIECE: usize = 512;
 
 /// The messages of a check.
 pub(super) const STEPS: [CheckStep; 2] = [
@@ -22,9 +20,10 @@ pub(super) const STEPS: [CheckStep; 2] = [
 ];
 
 /// A segment's sums.
+#[derive(Default)]
 struct Segment {
     /// Σ χ·leaf.
-    fold: Fold,
+    fold: Gf128,
     trees: usize,
     /// The receiver's Σ χ at the places that it alone knows.
     places: Gf128,
@@ -32,14 +31,9 @@ struct Segment {
     spare: Option<Vec<Block>>,
 }
 
-impl Default for Segment {
-    fn default() -> Self {
-        Segment { fold: Fold::new(), trees: 0, places: Gf128::ZERO, spare: None }
-    }
-}
-
 impl Drop for Segment {
     fn drop(&mut self) {
+        self.fold.zeroize();
         self.places.zeroize();
         self.spare.zeroize();
     }
@@ -67,8 +61,6 @@ pub(super) struct LeafCheck {
     backend: Backend,
     clmul: Clmul,
     transcript: Transcript,
-    chi: Vec<Block>,
-    coefficients: Vec<Gf128>,
     open: Segment,
     closed: Closed,
     segments: u64,
@@ -81,8 +73,6 @@ impl LeafCheck {
             backend: context.backend,
             clmul: Clmul::best(),
             transcript: Transcript::new(&context.sid, set.name()),
-            chi: vec![Block::ZERO; PIECE],
-            coefficients: vec![Gf128::ZERO; PIECE],
             open: Segment::default(),
             closed: Closed::default(),
             segments: 0,
@@ -106,27 +96,16 @@ impl LeafCheck {
     /// was chosen with them in sight.
     pub(super) fn tree(&mut self, message: &[u8], leaves: &[Block], place: usize) {
         self.transcript.absorb(Role::Sender, message);
-        let key = Aes128::on(self.backend, self.transcript.challenge("leaves").expose());
-        for (i, leaves) in leaves.chunks(PIECE).enumerate() {
-            let chi = &mut self.chi[..leaves.len()];
-            self.backend.counter_blocks(&key, (i * PIECE) as u128, chi);
-            let coefficients = &mut self.coefficients[..leaves.len()];
-            for (to, from) in coefficients.iter_mut().zip(chi) {
-                *to = Gf128::from(*from);
-            }
-            self.open.fold.add(self.clmul, coefficients, leaves);
-        }
+        let weights = Weights::new(self.backend, &self.transcript.challenge("leaves"), leaves.len());
+        self.open.fold += weights.sum(leaves);
+        self.open.places += weights.at(place, leaves.len());
         self.open.trees += 1;
-        // The coefficient there, made again: no index depends on the place.
-        let mut at = [Block::from_u128(place as u128)];
-        self.backend.ecb_encrypt(&key, &mut at);
-        self.open.places += Gf128::from(at[0]);
     }
 
     /// Freezes the open segment and opens the next.
     pub(super) fn close(&mut self) {
         let open = core::mem::take(&mut self.open);
-        let (mut value, mut masked) = (open.fold.finish(), open.places);
+        let (mut value, mut masked) = (open.fold, open.places);
         assert!(open.spare.is_some() || open.trees == 0, "what trees a segment has is hidden by 128 COTs");
         let (mut spare, mut bits) = (Gf128::ZERO, 0);
         for cot in open.spare.iter().flatten().rev() {

@@ -29,7 +29,8 @@
 //! correlation robust hash for trees (fixed-key AES with σ, a public key for each round). Malicious parties are caught
 //! by the check: a wrong c passes only where the sender has guessed the bits of α that its effect depends on, so a cheat
 //! that learns j bits of α goes unseen with probability 2^−j; the LPN assumption is taken with that leakage. Nothing
-//! may be used before its check. The forged-equality probability is 2^−128 for each try at a hash.
+//! may be used before its check. A wrong tree that nobody guessed at passes with probability 2^−123 for each try at a
+//! challenge.
 //!
 //! Sets are SECURITY constants. Estimates in bits, by attack: Gaussian elimination on regular noise, the attacks of
 //! Briaud and Øygarden (2023), the hybrid attack of ePrint 2025/1284.
@@ -54,7 +55,7 @@
 //! one message for each 64 trees of b10.
 //!
 //! **Constant time.** Secret: Δ, all COTs and leaves, α. Every node of a level is touched alike, whatever α; χ at α is an
-//! AES call on α. Public: the code and with it the table's entries that an output reads.
+//! AES call on α and products. Public: the code and with it the table's entries that an output reads.
 
 mod boot;
 #[cfg(test)]
@@ -64,8 +65,11 @@ pub(crate) mod end;
 pub(crate) mod nodes;
 mod params;
 #[cfg(test)]
-pub(crate) mod tests;
+pub(crate) mod rig;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tree;
+mod weights;
 
 pub use boot::Boot;
 pub use end::Ferret;

@@ -6,7 +6,7 @@ use hushwire_prg::Seed;
 use hushwire_simd::clmul::Clmul;
 
 use super::{Receiver, Sender, code};
-use crate::ferret::tests::{DELTA, TINY, context, dealer, stream};
+use crate::ferret::rig::{DELTA, TINY, context, dealer, stream};
 use crate::{Role, Steps};
 
 fn ends(backend: Backend) -> (Sender, Receiver) {

@@ -1,0 +1,223 @@
+//! What tests stand on: COTs that a dealer made, and runs whose messages may be changed.
+
+use core::marker::PhantomData;
+
+use hushwire_aes::Backend;
+use hushwire_block::Block;
+use hushwire_prg::{Prg, Seed};
+
+use super::end::buffer;
+use super::tree::{Gatherer, Planter};
+use super::{Receiver, ReceiverBoot, Sender, SenderBoot, Set};
+use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security, Sid, Steps};
+
+pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
+/// Small enough to cross rounds in no time; no security at all.
+pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8);
+
+pub(crate) fn context(backend: Backend) -> Context {
+    Context { sid: Sid([7; 32]), backend }
+}
+
+/// One end of COTs, drawn by both ends from the same stream.
+pub(super) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
+    stream.fill_blocks(blocks);
+    let mut choices = vec![0; blocks.len()];
+    stream.fill(&mut choices);
+    for (block, choice) in blocks.iter_mut().zip(choices) {
+        block.0[0] &= 0xfe;
+        *block ^= DELTA.and_bit(role == Role::Receiver && choice & 1 == 1);
+    }
+}
+
+pub(crate) fn stream(seed: u8) -> Prg {
+    Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "dealer")
+}
+
+/// Rows of a dealer: 5000 OTs a chunk of 3 bytes, taken 3000 at most at a time.
+struct Dealer<S> {
+    role: Role,
+    stream: Prg,
+    stock: usize,
+    open: bool,
+    closed: usize,
+    level: PhantomData<S>,
+}
+
+const STEPS: [CheckStep; 1] = [CheckStep { name: "dealer", from: Role::Receiver, bytes: 2 }];
+
+impl<S: Security> Extension<S> for Dealer<S> {
+    fn role(&self) -> Role {
+        self.role
+    }
+    fn speaker(&self) -> Role {
+        Role::Receiver
+    }
+    fn delta(&self) -> Option<Block> {
+        (self.role == Role::Sender).then_some(DELTA)
+    }
+    fn chunk_len(&self, wanted: usize) -> usize {
+        wanted.min(3000).min(if self.stock > 0 { self.stock } else { 5000 })
+    }
+    fn chunk_bytes(&self, _: usize) -> usize {
+        if self.stock > 0 { 0 } else { 3 }
+    }
+    fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        if self.stock == 0 {
+            assert_eq!(heard.len() + said.len(), 3);
+            self.stock = 5000;
+        }
+        self.stock -= blocks.len();
+        self.open = true;
+        deal(&mut self.stream, self.role, blocks);
+        Ok(())
+    }
+    fn check_steps(&self) -> &[CheckStep] {
+        if S::LEVEL == Level::Malicious { &STEPS } else { &[] }
+    }
+    fn is_open(&self) -> bool {
+        self.open
+    }
+    fn close_segment(&mut self) {
+        (self.open, self.closed) = (false, self.closed + 1);
+    }
+    fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        assert_eq!((step, heard.len() + said.len()), (0, 2));
+        Ok(())
+    }
+}
+
+pub(crate) fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
+    let (stream, level) = (stream(1), PhantomData);
+    Box::new(Dealer { role, stream, stock: 0, open: false, closed: 0, level })
+}
+
+/// Both ends of `set` from dealt COTs, without a set-up.
+pub(super) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>) {
+    let context = context(backend);
+    let base = |role| {
+        let mut base = buffer(set.base());
+        deal(&mut stream(2), role, base.blocks_mut());
+        base
+    };
+    let planter = Planter::new(&context, DELTA, &Seed::from_bytes([5; 16]));
+    let sender = Sender::new(&context, set, planter, base(Role::Sender));
+    (sender, Receiver::new(&context, set, Gatherer, base(Role::Receiver)))
+}
+
+/// Both ends, and the bytes that each sent.
+pub(super) type SetUp<S> = (Sender<S>, Receiver<S>, [Vec<u8>; 2]);
+
+/// Both ends after the set-up.
+pub(super) fn set_up<S: Security>(backend: Backend, set: Set) -> SetUp<S> {
+    set_up_edited(backend, set, |_, _| {}).expect("an honest run")
+}
+
+/// Both ends after a set-up in which `edit` may change messages: it gets the step's name and the bytes.
+pub(super) fn set_up_edited<S: Security>(
+    backend: Backend,
+    set: Set,
+    mut edit: impl FnMut(&str, &mut Vec<u8>),
+) -> Result<SetUp<S>, OtError> {
+    let context = context(backend);
+    let mut s = SenderBoot::new(&context, set, dealer::<S>(Role::Sender), &Seed::from_bytes([6; 16]));
+    let mut r = ReceiverBoot::new(&context, set, dealer::<S>(Role::Receiver));
+    let mut sent = [vec![], vec![]];
+    while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
+        assert_eq!((ts.out, ts.into, ts.name), (tr.into, tr.out, tr.name));
+        let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
+        s.speak(&mut from_s)?;
+        r.speak(&mut from_r)?;
+        for said in [&mut from_s, &mut from_r] {
+            if !said.is_empty() {
+                edit(ts.name, said);
+            }
+        }
+        s.hear(&from_r)?;
+        r.hear(&from_s)?;
+        sent[0].extend(from_s);
+        sent[1].extend(from_r);
+    }
+    Ok((s.finish(), r.finish(), sent))
+}
+
+/// What came out, and what was sent.
+#[derive(Default, PartialEq)]
+pub(super) struct Run {
+    q: Vec<Block>,
+    t: Vec<Block>,
+    pub(super) sent: [Vec<u8>; 2],
+}
+
+/// `count` OTs, closing a segment every `segment` chunks and checking it a chunk later; `edit` may change messages:
+/// it gets the chunk's or check's number, the step (0 for a chunk, from 1 for checks) and the bytes.
+pub(super) fn extend<S: Security>(
+    (s, r): &mut (Sender<S>, Receiver<S>),
+    count: usize,
+    segment: usize,
+    mut edit: impl FnMut(usize, usize, &mut Vec<u8>),
+) -> Result<Run, OtError> {
+    let mut run = Run { q: vec![Block::ZERO; count], t: vec![Block::ZERO; count], ..Run::default() };
+    let (mut at, mut chunks, mut checks, mut closed) = (0, 0, 0, false);
+    while at < count || closed || s.is_open() {
+        let before = closed;
+        if at < count {
+            let len = s.chunk_len(count - at);
+            let mut said = vec![0; s.chunk_bytes(len)];
+            assert_eq!((len, said.len()), (r.chunk_len(count - at), r.chunk_bytes(len)));
+            s.chunk(&[], &mut said, &mut run.q[at..at + len])?;
+            edit(chunks, 0, &mut said);
+            r.chunk(&said, &mut [], &mut run.t[at..at + len])?;
+            run.sent[0].extend(said);
+            (at, chunks) = (at + len, chunks + 1);
+        }
+        if before {
+            for (i, step) in s.check_steps().to_vec().into_iter().enumerate() {
+                let mut said = vec![0; step.bytes];
+                match step.from {
+                    Role::Sender => s.check(i, &[], &mut said)?,
+                    Role::Receiver => r.check(i, &[], &mut said)?,
+                }
+                edit(checks, i + 1, &mut said);
+                match step.from {
+                    Role::Sender => r.check(i, &said, &mut [])?,
+                    Role::Receiver => s.check(i, &said, &mut [])?,
+                }
+                run.sent[step.from as usize].extend(said);
+            }
+            (closed, checks) = (false, checks + 1);
+        }
+        if s.is_open() && !closed && (chunks % segment == 0 || at == count) {
+            s.close_segment();
+            r.close_segment();
+            closed = true;
+        }
+    }
+    assert!(!r.is_open());
+    Ok(run)
+}
+
+impl Run {
+    pub(super) fn holds(&self) {
+        let mut ones = 0;
+        for (i, (q, t)) in self.q.iter().zip(&self.t).enumerate() {
+            assert!(!q.lsb() && *t == *q ^ DELTA.and_bit(t.lsb()), "OT {i}");
+            ones += usize::from(t.lsb());
+        }
+        let (n, ones) = (self.q.len() as f64, ones as f64);
+        assert!((ones - n / 2.0).abs() < 4.0 * n.sqrt(), "{ones} ones of {n}");
+    }
+
+    pub(super) fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for sent in &self.sent {
+            hasher.update(sent);
+        }
+        for blocks in [&self.q, &self.t] {
+            hasher.update(hushwire_block::as_bytes(blocks));
+        }
+        hasher.finalize().to_hex()[..16].to_owned()
+    }
+}
+
+pub(super) fn no_edit(_: usize, _: usize, _: &mut Vec<u8>) {}
