@@ -66,16 +66,17 @@ impl Kernel for Patch<'_> {
     fn run<L: Lanes>(self, l: L) {
         let Patch { nodes, pair, add, keep } = self;
         let row = nodes.len().min(ROW * L::N);
-        // What the pair's row gets, and which row that is.
+        // What the pair's row gets, and which row that is; shifts and masks, for a division may take its time.
+        let shift = (row / 2).ilog2();
         let mut pattern = [0; ROW * 64];
         for (i, bytes) in pattern.chunks_exact_mut(32).take(row / 2).enumerate() {
-            let here = equal(i, pair % (row / 2));
+            let here = equal(i, pair & (row / 2 - 1));
             bytes[..16].copy_from_slice(&(add[0].to_u128() & here).to_le_bytes());
             bytes[16..].copy_from_slice(&(add[1].to_u128() & here).to_le_bytes());
         }
         let keep_all = l.splat(&keep.0);
         for (r, row) in as_bytes_mut(nodes).chunks_exact_mut(16 * row).enumerate() {
-            let here = equal(r, pair / (row.len() / 32));
+            let here = equal(r, pair >> shift);
             let here_all = l.splat(&here.to_le_bytes());
             let whole = row.len() / L::BYTES * L::BYTES;
             let mut at = 0;

@@ -45,12 +45,13 @@ impl Weights {
 
     /// χ at a secret place of a tree of `leaves` leaves: nothing is indexed or branched on by it.
     pub(super) fn at(&self, place: usize, leaves: usize) -> Gf128 {
+        // Both are powers of two, so that a place is cut by shifts.
         let len = self.piece.len();
-        let mut at = [Block::from_u128((place % len) as u128)];
+        let mut at = [Block::from_u128((place & (len - 1)) as u128)];
         self.backend.ecb_encrypt(&self.key, &mut at);
-        // P is a power of two: P − 1 − p has p's bits turned.
+        // P − 1 − p has p's bits turned.
         let pieces = leaves / len;
-        let exponent = !(place / len) & (pieces - 1);
+        let exponent = !(place >> len.ilog2()) & (pieces - 1);
         let (mut weight, mut power) = (Gf128::from(at[0]), self.step);
         for bit in 0..pieces.ilog2() {
             let by = 0u128.wrapping_sub((exponent >> bit & 1) as u128);
