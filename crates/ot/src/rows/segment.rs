@@ -93,7 +93,8 @@ impl Segment {
             return;
         }
         let width = rows.len() / self.kind.rows();
-        self.transcript.absorb(Role::Receiver, as_bytes(message));
+        // Hashed by itself: BLAKE3 is at its widest from the start of an input.
+        self.transcript.absorb(Role::Receiver, blake3::hash(as_bytes(message)).as_bytes());
         let mut blocks = [Block::ZERO; FULL];
         let seed = self.transcript.challenge("columns");
         Prg::new(self.context.backend, &seed, "rows chi").fill_blocks(&mut blocks[..width]);

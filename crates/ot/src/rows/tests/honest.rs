@@ -99,11 +99,11 @@ const PINNED_SEMI_HONEST: [&str; 4] = [
 ];
 
 const PINNED_MALICIOUS: [&str; 5] = [
-    "alsz 16f01bd8b54a07ba",
-    "kos 367340ce00a0cddb",
-    "softspoken2 73f04c890129e8b5",
-    "softspoken4 465fb8f99670d4fd",
-    "softspoken8 c8dd347517f7e06e",
+    "alsz 283f630718aa1976",
+    "kos c9bfa0bfd17502eb",
+    "softspoken2 7f49dd8f401ba25e",
+    "softspoken4 182d38727608771d",
+    "softspoken8 496a7dc56d6dcb91",
 ];
 
 #[test]
