@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`rep3`].
+//! The benches themselves: [`aes`], [`aes3`], [`ot`], [`rep3`].
 
 #![forbid(unsafe_code)]
 
@@ -50,6 +50,7 @@ pub mod limits;
 mod link;
 pub mod machine;
 pub mod net;
+pub mod ot;
 mod params;
 pub mod plot;
 pub mod rep3;

@@ -1,4 +1,4 @@
-//! Limits of this host's own links: what three flows carry together, and how long a byte is on its way.
+//! Limits of this host's own links: what flows carry, and how long a byte is on its way.
 
 use std::{
     io::{self, Read, Write},
@@ -25,19 +25,35 @@ pub(crate) fn three_flows(
             let copied = bounds::copies(ctx, "copy of 1 MiB", 1 << 20)?;
             Ok((copied / 2.0, "copies in and out"))
         }
-        Transport::Unix => measured(ctx, "three Unix flows", UnixStream::pair),
-        Transport::TcpTls | Transport::TcpInsecure => measured(ctx, "three loopback TCP flows", pair),
+        Transport::Unix => measured(ctx, "three Unix flows", 3, UnixStream::pair),
+        Transport::TcpTls | Transport::TcpInsecure => measured(ctx, "three loopback TCP flows", 3, pair),
+    }
+}
+
+/// As [`three_flows`], of one flow, whose ends are two threads that have a core each where there are two.
+pub(crate) fn one_flow(ctx: &mut Context<'_>, transport: Transport) -> Result<(f64, &'static str), BoxError> {
+    match transport {
+        Transport::Inproc | Transport::Shm => {
+            let copied = bounds::copies(ctx, "copy of 1 MiB", 1 << 20)?;
+            if thread::available_parallelism()?.get() > 1 {
+                return Ok((copied, "a copy in beside a copy out"));
+            }
+            Ok((copied / 2.0, "copies in and out"))
+        }
+        Transport::Unix => measured(ctx, "a Unix flow", 1, UnixStream::pair),
+        Transport::TcpTls | Transport::TcpInsecure => measured(ctx, "a loopback TCP flow", 1, pair),
     }
 }
 
 fn measured<S: Read + Write + Send>(
     ctx: &mut Context<'_>,
     name: &'static str,
+    at_once: usize,
     pair: impl Fn() -> io::Result<(S, S)>,
 ) -> Result<(f64, &'static str), BoxError> {
     let bytes_per_s = ctx.limit(name, Unit::BYTES_PER_S, |timer| {
-        let seconds = timer.durations(|n| flows(&pair, n))?;
-        Ok(3.0 * count(WRITE as u64) / least(&seconds))
+        let seconds = timer.durations(|n| flows(&pair, at_once, n))?;
+        Ok(count((at_once * WRITE) as u64) / least(&seconds))
     })?;
     Ok((bytes_per_s, name))
 }
@@ -87,13 +103,14 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
     Ok((dialled, accepted))
 }
 
-/// `n` writes on each of three flows at once.
+/// `n` writes on each of so many flows at once.
 fn flows<S: Read + Write + Send>(
     pair: &impl Fn() -> io::Result<(S, S)>,
+    at_once: usize,
     n: u64,
 ) -> Result<Duration, BoxError> {
-    let pairs: Vec<_> = (0..3).map(|_| pair()).collect::<io::Result<_>>()?;
-    let buffers: Vec<_> = (0..3).map(|_| (vec![1u8; WRITE], vec![2u8; WRITE])).collect();
+    let pairs: Vec<_> = (0..at_once).map(|_| pair()).collect::<io::Result<_>>()?;
+    let buffers: Vec<_> = (0..at_once).map(|_| (vec![1u8; WRITE], vec![2u8; WRITE])).collect();
     let begin = Instant::now();
     thread::scope(|scope| {
         let mut running = Vec::new();

@@ -1,4 +1,4 @@
-//! Three parties of one process, connected over any transport.
+//! Parties of one process, connected over any transport.
 
 use std::{fmt, thread, time::Duration};
 
@@ -73,11 +73,37 @@ pub fn three(
     lanes: u16,
     socket_buffer: Option<usize>,
 ) -> Result<[Net; 3], BoxError> {
+    let queue = usize::MAX;
+    let nets = several(&Role::ALL.map(Role::id), transport, shape, session, lanes, socket_buffer, queue)?;
+    nets.try_into().map_err(|_| "not three parties connected".into())
+}
+
+/// LOCAL: bytes that wait between two parties in memory: a party that only sends must not run ahead for ever.
+const QUEUE: usize = 2 << 20;
+
+/// The nets of parties 0 and 1, as [`three`] makes those of three.
+///
+/// # Errors
+/// As there.
+pub fn two(transport: Transport, shape: Shape, session: SessionId, lanes: u16) -> Result<[Net; 2], BoxError> {
+    let nets = several(&[PartyId(0), PartyId(1)], transport, shape, session, lanes, None, QUEUE)?;
+    nets.try_into().map_err(|_| "not two parties connected".into())
+}
+
+fn several(
+    ids: &[PartyId],
+    transport: Transport,
+    shape: Shape,
+    session: SessionId,
+    lanes: u16,
+    socket_buffer: Option<usize>,
+    queue: usize,
+) -> Result<Vec<Net>, BoxError> {
     let kind = match transport {
         Transport::Inproc => {
-            let mut nets = inproc::mesh(&Role::ALL.map(Role::id), lanes, STALL);
+            let mut nets = inproc::mesh_capped(ids, lanes, STALL, queue);
             nets.iter_mut().for_each(|net| net.shape(shape));
-            return nets.try_into().map_err(|_| "the mesh has not three parties".into());
+            return Ok(nets);
         }
         Transport::TcpTls => TransportKind::TcpTls,
         Transport::TcpInsecure => TransportKind::TcpInsecure,
@@ -85,17 +111,16 @@ pub fn three(
         Transport::Shm => TransportKind::Shm,
     };
     let places = kind.is_local().then(tempfile::tempdir).transpose()?;
-    let mut parties: Vec<(Role, Identity, Listener)> = Vec::new();
+    let mut parties: Vec<(PartyId, Identity, Listener)> = Vec::new();
     let mut peers = Vec::new();
-    for role in Role::ALL {
-        let identity = Identity::generate(&role.to_string())?;
+    for &id in ids {
+        let identity = Identity::generate(&id.to_string())?;
         let listener = match &places {
-            Some(dir) => Listener::bind(&format!("unix:{}/{}", dir.path().display(), role.index()))?,
+            Some(dir) => Listener::bind(&format!("unix:{}/{}", dir.path().display(), id.0))?,
             None => Listener::bind("127.0.0.1:0")?,
         };
-        let address = Some(listener.address());
-        peers.push(PeerConfig { id: role.id(), address, pin: identity.pin() });
-        parties.push((role, identity, listener));
+        peers.push(PeerConfig { id, address: Some(listener.address()), pin: identity.pin() });
+        parties.push((id, identity, listener));
     }
     let config = |me: PartyId| SessionConfig {
         me,
@@ -114,14 +139,14 @@ pub fn three(
     let nets: Result<Vec<Net>, BoxError> = thread::scope(|scope| {
         let joining: Vec<_> = parties
             .iter()
-            .map(|(role, identity, listener)| {
-                let config = config(role.id());
+            .map(|(id, identity, listener)| {
+                let config = config(*id);
                 scope.spawn(move || connect(&config, identity, Some(listener)))
             })
             .collect();
         joining.into_iter().map(|thread| Ok(joined(thread.join())??)).collect()
     });
-    let mut nets: [Net; 3] = nets?.try_into().map_err(|_| "not three parties connected")?;
+    let mut nets = nets?;
     nets.iter_mut().for_each(|net| net.shape(shape));
     Ok(nets)
 }

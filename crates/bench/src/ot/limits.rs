@@ -1,0 +1,97 @@
+//! What bounds an OT: AES calls, and bytes on the link.
+//!
+//! AES calls for an OT, at the sender and at the receiver:
+//!
+//! | | sender | receiver |
+//! |---|--:|--:|
+//! | IKNP, ALSZ, KOS: 128 columns of one bit, of one seed or of both | 1 | 2 |
+//! | SoftSpoken k: 128/k trees of 2^k leaves, of which the sender lacks one | (2^k − 1)/k | 2^k/k |
+//! | Ferret: a leaf of a tree; ten indices of 32 bits | 1 + 2.5 | 1 + 2.5 |
+//! | a random or chosen OT: hashes | 2 h | h |
+//!
+//! A hash is h = 1 call, or 2 where it has a tweak: in malicious modes and after Ferret. Checks, and the inner nodes of
+//! trees that serve many OTs, are left out: a limit may be too high, never too low.
+
+use std::thread;
+
+use hushwire_ot::{Level, Protocol};
+use hushwire_wire::Shape;
+
+use super::grid::{Kind, Point};
+use crate::{
+    BoxError, Context, Unit,
+    bounds::{self, count},
+    link,
+};
+
+/// AES calls for an OT at the sender and at the receiver.
+pub(super) fn aes_calls(protocol: Protocol, level: Level, kind: Kind) -> [f64; 2] {
+    let spoken = |k: i32| [(2f64.powi(k) - 1.0) / f64::from(k), 2f64.powi(k) / f64::from(k)];
+    let (silent, [sender, receiver]) = match protocol {
+        Protocol::Iknp | Protocol::Alsz | Protocol::Kos => (false, [1.0, 2.0]),
+        Protocol::SoftSpoken2 => (false, spoken(2)),
+        Protocol::SoftSpoken4 => (false, spoken(4)),
+        Protocol::SoftSpoken8 => (false, spoken(8)),
+        Protocol::FerretB10 | Protocol::FerretB11 | Protocol::FerretB12 | Protocol::FerretB13 => {
+            (true, [3.5, 3.5])
+        }
+    };
+    let hash = match kind {
+        Kind::Rcot | Kind::Cot => 0.0,
+        Kind::Rot | Kind::Ot if silent || level == Level::Malicious => 2.0,
+        Kind::Rot | Kind::Ot => 1.0,
+    };
+    [sender + 2.0 * hash, receiver + hash]
+}
+
+/// OTs per second that AES calls allow on so many cores, with `threads` threads a party, and why.
+pub(super) fn aes_bound(
+    rounds: f64,
+    [sender, receiver]: [f64; 2],
+    threads: usize,
+    cores: usize,
+) -> (f64, String) {
+    let busier = sender.max(receiver);
+    if cores >= 2 * threads {
+        let each = if threads == 1 { "a core each" } else { "a core for each thread" };
+        let name = format!("AES at {} calls an OT, {each}", short(busier));
+        return (rounds * count(threads as u64) / busier, name);
+    }
+    let (both, shared) = (sender + receiver, rounds * count(cores as u64));
+    let bound = (shared / both).min(rounds * count(threads as u64) / busier);
+    let on = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
+    (bound, format!("AES at {} calls an OT of both parties on {on}, {threads} threads each", short(both)))
+}
+
+/// Measures the limits of a point, of which one OT took `bytes` bytes in the busier direction, and gives the name of the
+/// one that binds.
+pub(super) fn of(ctx: &mut Context<'_>, point: &Point, bytes: f64) -> Result<String, BoxError> {
+    let cores = thread::available_parallelism()?.get();
+    let rounds = bounds::rounds(ctx, point.backend)?;
+    let calls = aes_calls(point.protocol, point.level, point.kind);
+    let (bound, name) = aes_bound(rounds, calls, point.threads, cores);
+    let tier = point.backend.tier();
+    let mut least = add(ctx, bound, format!("{tier} {name}"))?;
+    let (rate, flow) = link::one_flow(ctx, point.transport)?;
+    let mut link = |rate: f64, over: &str| -> Result<(), BoxError> {
+        let found = add(ctx, rate / bytes, format!("{} bytes an OT over {over}", short(bytes)))?;
+        if found.0 < least.0 {
+            least = found;
+        }
+        Ok(())
+    };
+    link(rate, flow)?;
+    if let Shape { bits_per_second: Some(rate), .. } = point.net {
+        link(count(rate) / 8.0, &point.net.to_string())?;
+    }
+    Ok(least.1)
+}
+
+fn add(ctx: &mut Context<'_>, value: f64, name: String) -> Result<(f64, String), BoxError> {
+    Ok((ctx.limit(&name, Unit::OT_PER_S, |_| Ok(value))?, name))
+}
+
+/// Three digits after the point at most.
+fn short(value: f64) -> String {
+    format!("{}", (1e3 * value).round() / 1e3)
+}
