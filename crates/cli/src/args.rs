@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::{
-    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs,
+    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs, ot_cmd,
     run_args, size,
 };
 use clap::{Args, Parser, Subcommand};
@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
     Client(run_args::MemberArgs),
+    /// Let somebody choose from pairs of messages, without learning what they chose: oblivious transfer between files.
+    #[command(arg_required_else_help = true, after_help = ot_cmd::HELP)]
+    Ot(ot_cmd::OtArgs),
     /// Make, show and replace a party's key; print the pin that its peers know it by.
     #[command(arg_required_else_help = true, after_help = keys::HELP)]
     Keys(keys::KeysArgs),

@@ -29,6 +29,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json"
     )]
     Rep3(NetArgs),
+    /// Oblivious transfers between two parties: protocols, security, kinds and transports, beside the VASA paper's.
+    #[command(
+        after_help = "Examples:\n  hushwire bench ot --only protocol=softspoken4,net=none,threads=1 --json ot.json\n  hushwire bench ot --paper                          Table 5 of the VASA paper, ours beside"
+    )]
+    Ot(OtArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -59,6 +64,27 @@ impl NetArgs {
         let net = self.net.as_deref().map(str::parse).transpose();
         let net = net.map_err(|e: hushwire_wire::NetError| Error::Usage(format!("--net: {e}")))?;
         Ok((self.measure.backend()?.unwrap_or_default(), net))
+    }
+}
+
+#[derive(Args)]
+struct OtArgs {
+    #[command(flatten)]
+    net: NetArgs,
+    /// OTs of a row; portable rows make a 64th of them, rows that encrypt block by block an eighth
+    /// [default: 10000000, with --quick 1000000]
+    #[arg(long, value_name = "N", value_parser = count)]
+    count: Option<usize>,
+    /// Measure what stands in the VASA paper's Table 5, and print that table with ours beside
+    #[arg(long)]
+    paper: bool,
+}
+
+/// A number of OTs, as in 10_000_000.
+fn count(text: &str) -> Result<usize, String> {
+    match text.replace('_', "").parse() {
+        Ok(n) if (1..=1 << 32).contains(&n) => Ok(n),
+        _ => Err("expected a number of OTs, at least 1 and at most 2^32".to_owned()),
     }
 }
 
@@ -95,6 +121,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         Bench::Rep3(args) => {
             let (backend, net) = args.given()?;
             hushwire_bench::rep3::run(&args.measure.options, backend, net).map(drop).map_err(failed)
+        }
+        Bench::Ot(args) => {
+            let (backend, net) = (args.net.measure.backend()?, args.net.given()?.1);
+            let wanted = hushwire_bench::ot::Wanted { backend, net, count: args.count, paper: args.paper };
+            hushwire_bench::ot::run(&args.net.measure.options, &wanted).map(drop).map_err(failed)
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;

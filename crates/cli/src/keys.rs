@@ -192,6 +192,18 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     Ok(text)
 }
 
+/// The key and certificate in `path`, with warnings of what should not stay so.
+pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
+    let pem = read(path)?;
+    let (described, _) = Described::new(path, &pem)?;
+    if !described.private_key {
+        let remedy = "name the file that `hushwire keys init` wrote";
+        return Err(Error::file("use", path, "it holds a certificate without its key", remedy));
+    }
+    described.warnings.iter().for_each(log::warn);
+    Identity::from_pem(&pem).map_err(|e| Error::Internal { doing: "reading a key", cause: e.to_string() })
+}
+
 fn print_json(value: &impl Serialize) -> Result<(), Error> {
     let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
     println!("{}", serde_json::to_string_pretty(value).map_err(cause)?);

@@ -21,6 +21,7 @@ mod local_run;
 mod log;
 mod member;
 mod member_cmd;
+mod ot_cmd;
 mod owner;
 mod party;
 mod places;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
+        Command::Ot(args) => ot_cmd::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),

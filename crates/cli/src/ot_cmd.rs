@@ -1,0 +1,243 @@
+//! `hushwire ot`: chosen oblivious transfer from one file to another, between two machines.
+
+mod link;
+mod terms;
+mod values;
+
+use crate::{
+    control::peak_memory, error::Error, files::NewFile, log, member_cmd::backend, run_report::deliver, size,
+};
+use clap::{Args, Subcommand};
+use hushwire_aes::Backend;
+use hushwire_ot::{Level, Malicious, Protocol, Security, SemiHonest};
+use link::Link;
+use serde::Serialize;
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+use terms::{Side, Terms, level_name};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire ot send --messages pairs.txt --listen 0.0.0.0:7000 --key sender.pem --pin sha256:…
+  hushwire ot recv --choices bits.txt --out chosen.txt --connect 10.0.0.2:7000 --key receiver.pem --pin sha256:…
+
+Line i of pairs.txt holds two messages, numbers of up to 32 hexadecimal digits; line i of bits.txt holds 0 or 1; line i of
+chosen.txt will hold the message that it names, as 32 digits. The receiver does not learn the other one, and the sender
+not which one it was. Both files have as many lines. `hushwire keys init` makes a key and prints the pin that the other
+side gives.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used,
+5 refused because it would not be safe.";
+
+/// Chosen oblivious transfer between two files.
+#[derive(Args)]
+pub(crate) struct OtArgs {
+    #[command(subcommand)]
+    command: OtCommand,
+}
+
+#[derive(Subcommand)]
+enum OtCommand {
+    /// Offer pairs of messages.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire ot send --messages pairs.txt --listen 0.0.0.0:7000 --key sender.pem --pin sha256:…"
+    )]
+    Send(SendArgs),
+    /// Take one message of each pair.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire ot recv --choices bits.txt --out chosen.txt --connect 10.0.0.2:7000 --key receiver.pem --pin sha256:…"
+    )]
+    Recv(RecvArgs),
+}
+
+#[derive(Args)]
+struct SendArgs {
+    /// Pairs of messages, one pair a line: two numbers of up to 32 hexadecimal digits
+    #[arg(long, value_name = "FILE")]
+    messages: PathBuf,
+    #[command(flatten)]
+    link: LinkArgs,
+}
+
+#[derive(Args)]
+struct RecvArgs {
+    /// Which message of each pair, one line each: 0 or 1
+    #[arg(long, value_name = "FILE")]
+    choices: PathBuf,
+    /// The file to write the chosen messages to, which appears when it is whole; one that is there stays
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    link: LinkArgs,
+}
+
+/// What both sides take.
+#[derive(Args)]
+struct LinkArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// This side's key, which `hushwire keys init` made; only tcp-tls needs it
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// The other side's pin, which `hushwire keys pin` prints there; only tcp-tls needs it
+    #[arg(long, value_name = "PIN")]
+    pin: Option<String>,
+    /// The extension, the same at both sides: iknp, alsz, kos, softspoken2, softspoken4, softspoken8, ferret-b10 to
+    /// ferret-b13
+    #[arg(long, value_name = "NAME", default_value = "softspoken4", value_parser = protocol)]
+    protocol: Protocol,
+    /// What the other side may do, the same at both sides: malicious, or semi-honest, which is faster
+    #[arg(long, value_name = "LEVEL", default_value = "malicious", value_parser = level)]
+    security: Level,
+    /// How the processes talk: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
+    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
+    transport: String,
+    /// How long to wait for the other side to come, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    wait: u64,
+    /// Write a report for programs to FILE; - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
+    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
+    aes_backend: Option<String>,
+}
+
+/// One of them.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct PlaceArgs {
+    /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one connects
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where the other side listens
+    #[arg(long, value_name = "ADDRESS")]
+    connect: Option<String>,
+}
+
+fn protocol(text: &str) -> Result<Protocol, String> {
+    let names = || Protocol::ALL.map(|p| p.to_string()).join(", ");
+    text.parse().map_err(|_| format!("the protocols are {}", names()))
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let levels = [Level::Malicious, Level::SemiHonest];
+    levels.into_iter().find(|l| level_name(*l) == text).ok_or_else(|| "malicious or semi-honest".to_owned())
+}
+
+/// Does it.
+pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
+    match &args.command {
+        OtCommand::Send(args) => send(args),
+        OtCommand::Recv(args) => recv(args),
+    }
+}
+
+/// What is the same at both sides before anybody is dialled.
+struct Prepared<'a> {
+    args: &'a LinkArgs,
+    terms: Terms,
+    backend: Backend,
+    json: Option<NewFile>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(args: &'a LinkArgs, count: usize) -> Result<Self, Error> {
+        let LinkArgs { protocol, security, .. } = *args;
+        if !protocol.supports(security) {
+            let able: Vec<_> =
+                Protocol::ALL.iter().filter(|p| p.supports(security)).map(ToString::to_string).collect();
+            let security = level_name(security);
+            let what = format!("--protocol {protocol} is not a {security} one; take {}", able.join(", "));
+            return Err(Error::Usage(what));
+        }
+        let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
+        let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+        if args.transport == "tcp-insecure" {
+            log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
+        }
+        let terms = Terms { count: count as u64, protocol, level: security };
+        Ok(Self { args, terms, backend: backend(args.aes_backend.as_deref())?, json })
+    }
+
+    fn report(self, command: &'static str, link: &Link, begun: Instant) -> Result<(), Error> {
+        let (reading, seconds) = (link.reading(), begun.elapsed().as_secs_f64());
+        let report = Report {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            ots: self.terms.count,
+            protocol: self.terms.protocol.to_string(),
+            security: level_name(self.terms.level),
+            transport: self.args.transport.clone(),
+            aes_tier: self.backend.tier().name(),
+            seconds,
+            bytes_sent: reading.bytes_sent(),
+            bytes_received: reading.bytes_received(),
+            rounds: reading.rounds(),
+            peak_memory_bytes: peak_memory(),
+        };
+        let Report { ots, protocol, security, .. } = &report;
+        log::note!(
+            "{ots} OTs with {protocol} ({security}) in {seconds:.2} s, {} sent, {} received",
+            size::show(report.bytes_sent),
+            size::show(report.bytes_received)
+        );
+        deliver(&report, self.json, self.args.json.is_some())
+    }
+}
+
+/// What `--json` holds.
+#[derive(Serialize)]
+struct Report {
+    command: &'static str,
+    version: &'static str,
+    ots: u64,
+    protocol: String,
+    security: &'static str,
+    transport: String,
+    aes_tier: &'static str,
+    /// From the first connection on.
+    seconds: f64,
+    bytes_sent: u64,
+    bytes_received: u64,
+    rounds: u64,
+    peak_memory_bytes: Option<u64>,
+}
+
+fn send(args: &SendArgs) -> Result<(), Error> {
+    let messages = values::messages(&args.messages)?;
+    let prepared = Prepared::new(&args.link, messages.len())?;
+    let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
+    let begun = Instant::now();
+    match prepared.terms.level {
+        Level::SemiHonest => link.send::<SemiHonest>(&messages)?,
+        Level::Malicious => link.send::<Malicious>(&messages)?,
+    }
+    link.confirm()?;
+    prepared.report("ot send", &link, begun)
+}
+
+fn recv(args: &RecvArgs) -> Result<(), Error> {
+    let choices = values::choices(&args.choices)?;
+    let prepared = Prepared::new(&args.link, choices.count())?;
+    let out = values::Chosen::create(&args.out)?;
+    let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
+    let begun = Instant::now();
+    let chosen = match prepared.terms.level {
+        Level::SemiHonest => receive::<SemiHonest>(&mut link, &choices)?,
+        Level::Malicious => receive::<Malicious>(&mut link, &choices)?,
+    };
+    // What the sender hears is true: the result is on the disk, and only lacks its name.
+    let out = out.write(&chosen).inspect_err(|_| link.abort())?;
+    link.confirm()?;
+    out.commit()?;
+    prepared.report("ot recv", &link, begun)
+}
+
+fn receive<S: Security>(link: &mut Link, choices: &values::Choices) -> Result<values::Blocks, Error> {
+    link.receive::<S>(&choices.bits, choices.count())
+}

@@ -1,0 +1,201 @@
+//! Who is who, and what both sides must have agreed on before anything moves.
+
+use hushwire_job::{JobError, Kind};
+use hushwire_ot::{Level, OtError, Protocol};
+use hushwire_wire::{NetError, PartyId};
+use std::fmt;
+
+/// A side of the transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Sender,
+    Receiver,
+}
+
+impl Side {
+    pub(super) fn id(self) -> PartyId {
+        PartyId(self as u8)
+    }
+
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Sender => "hushwire ot send",
+            Self::Receiver => "hushwire ot recv",
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "the sender",
+            Self::Receiver => "the receiver",
+        })
+    }
+}
+
+pub(super) fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::SemiHonest => "semi-honest",
+        Level::Malicious => "malicious",
+    }
+}
+
+/// What must be the same at both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Terms {
+    pub(super) count: u64,
+    pub(super) protocol: Protocol,
+    pub(super) level: Level,
+}
+
+/// AGREEMENT: of the exchange that this file and its neighbours describe.
+const RELEASE: &[u8; 7] = b"hw-ot/1";
+
+impl Terms {
+    /// As the handshake compares them: in clear, so that each side can say what differs.
+    ///
+    /// ```text
+    /// byte  0        8        9                  25        32
+    ///       | count  | level  | protocol, zeros  | release |
+    /// ```
+    pub(super) fn tags(&self) -> [u8; 32] {
+        let mut tags = [0; 32];
+        let (name, release) = (self.protocol.to_string(), 25);
+        tags[..8].copy_from_slice(&self.count.to_le_bytes());
+        tags[8] = u8::from(self.level == Level::Malicious);
+        tags[9..][..name.len()].copy_from_slice(name.as_bytes());
+        tags[release..].copy_from_slice(RELEASE);
+        tags
+    }
+
+    /// What of the other side's tags differs, in words.
+    fn differences(&self, theirs: &[u8; 32]) -> String {
+        let ours = self.tags();
+        if ours[25..] != theirs[25..] {
+            return "the release".to_owned();
+        }
+        let mut differ = vec![];
+        let mut field = |name: &str, range: std::ops::Range<usize>, show: fn(&[u8]) -> String| {
+            if ours[range.clone()] != theirs[range.clone()] {
+                differ.push(format!(
+                    "{name} ({} here, {} there)",
+                    show(&ours[range.clone()]),
+                    show(&theirs[range])
+                ));
+            }
+        };
+        field("the number of OTs", 0..8, |b| {
+            b.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte)).to_string()
+        });
+        field("the security", 8..9, |b| {
+            level_name(if b == [0] { Level::SemiHonest } else { Level::Malicious }).to_owned()
+        });
+        field("the protocol", 9..25, |b| {
+            let letters = b.iter().filter(|c| c.is_ascii_alphanumeric() || **c == b'-');
+            letters.map(|c| char::from(*c)).collect()
+        });
+        differ.join(", ")
+    }
+
+    /// A network error in the words of this command.
+    pub(super) fn explain(&self, me: Side, step: &str, e: NetError) -> JobError {
+        let known = match &e {
+            NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
+                let mut tags = [0; 32];
+                hex::decode_to_slice(theirs, &mut tags).ok().map(|()| {
+                    (
+                        format!("both sides differ in {}", self.differences(&tags)),
+                        "give files of as many lines, and the same --protocol and --security",
+                    )
+                })
+            }
+            NetError::HandshakeMismatch { field: "party ids", .. } => {
+                Some((format!("both sides run `{}`", me.command()), "send at one side and recv at the other"))
+            }
+            NetError::HandshakeMismatch { field: "session id", .. } => {
+                Some((format!("{} runs another command", me.other()), "run `hushwire ot` at both sides"))
+            }
+            _ => None,
+        };
+        let mut error = JobError::from(e);
+        if let Some((cause, remedy)) = known {
+            (error.cause, error.remedy) = (cause, remedy.to_owned());
+        }
+        for side in [Side::Sender, Side::Receiver] {
+            for text in [&mut error.cause, &mut error.remedy] {
+                *text = text.replace(&side.id().to_string(), &side.to_string());
+            }
+        }
+        error.remedy = error.remedy.replace("in both party files", "of both sides");
+        error.remedy = error.remedy.replace(
+            "add its pin to the party file if it belongs here",
+            "compare --pin with what `hushwire keys pin` prints there",
+        );
+        error.during(step).of(me)
+    }
+
+    /// Any error of the protocol.
+    pub(super) fn failed(&self, me: Side, e: OtError) -> JobError {
+        let kind = match e {
+            OtError::Net(e) => return self.explain(me, "oblivious transfer", e),
+            OtError::Abort { .. } | OtError::Malformed { .. } => Kind::Network,
+            OtError::Unsupported { .. } => Kind::Usage,
+            _ => Kind::Internal,
+        };
+        let mut whole = e.to_string();
+        for side in [Side::Sender, Side::Receiver] {
+            whole = whole.replace(&side.id().to_string(), &side.to_string());
+        }
+        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "start again"));
+        JobError::new(kind, "oblivious transfer", cause, remedy).of(me)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_tell_what_differs() {
+        let ours = Terms { count: 1000, protocol: Protocol::SoftSpoken4, level: Level::Malicious };
+        let said = |theirs: Terms| ours.differences(&theirs.tags());
+        assert_eq!(said(ours), "");
+        assert_eq!(said(Terms { count: 999, ..ours }), "the number of OTs (1000 here, 999 there)");
+        let level = Level::SemiHonest;
+        let both = said(Terms { level, protocol: Protocol::FerretB13, ..ours });
+        let wanted = "the security (malicious here, semi-honest there), \
+                      the protocol (softspoken4 here, ferret-b13 there)";
+        assert_eq!(both, wanted);
+        let mut other = ours.tags();
+        other[31] ^= 3;
+        assert_eq!(ours.differences(&other), "the release");
+        for protocol in Protocol::ALL {
+            assert!(protocol.to_string().len() <= 16, "{protocol} has no room");
+        }
+    }
+
+    #[test]
+    fn errors_name_sides_and_remedies() {
+        let terms = Terms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
+        let (me, peer) = (Side::Receiver, Some(Side::Sender.id()));
+        let abort = OtError::abort(hushwire_ot::Check::Rows).of(peer);
+        let error = terms.failed(me, abort);
+        assert_eq!(error.kind, Kind::Network);
+        assert!(
+            error.to_string().contains("the receiver failed")
+                && error.cause.contains("the sender: the row check"),
+            "{error}"
+        );
+        let (step, after) = ("x".to_owned(), std::time::Duration::from_secs(2));
+        let error = terms.failed(me, NetError::Stalled { peer, step, after }.into());
+        assert!(error.cause.starts_with("the sender: stalled"), "{error}");
+    }
+}
