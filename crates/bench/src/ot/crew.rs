@@ -20,7 +20,7 @@ use crate::{
 
 /// The threads of both parties, sender and receiver in turn.
 pub(super) struct Crew<S: Security> {
-    ends: Vec<Box<End<S>>>,
+    ends: Vec<End<S>>,
     meters: [Meter; 2],
     /// OTs of all threads.
     count: usize,
@@ -76,7 +76,7 @@ impl<S: Security> Crew<S> {
         let setup = spans.map(|(a, b)| a.1.max(b.1) - a.0.min(b.0)).collect();
         let setup_spent = Spent::of(&[sender.setup, receiver.setup]);
         let pairs = sender.ends.into_iter().zip(receiver.ends);
-        let ends = pairs.flat_map(|(s, r)| [Box::new(s), Box::new(r)]).collect();
+        let ends = pairs.flat_map(|(s, r)| [s, r]).collect();
         Ok(Self { ends, meters, count: each * point.threads, setup, setup_spent })
     }
 
@@ -127,8 +127,10 @@ fn party<S: Security>(
         for time in 0..if thread == 0 { setups.max(1) } else { 1 } {
             // Both begin together.
             channel.exchange("start", &[0], &mut [0])?;
-            if thread == 0 && time == 0 {
-                channel.tap(meter.tap());
+            match (thread, time) {
+                (0, 0) => channel.tap(meter.tap()),
+                (0, _) => drop(meter.take()),
+                _ => {}
             }
             let context = session.child("bench lane", thread as u64).child("bench set-up", time.into());
             let begin = Instant::now();

@@ -132,7 +132,7 @@ pub(super) fn compare<S: Security>(a: &End<S>, b: &mut End<S>, spoiled: bool) ->
     let Opened::Sender(sender) = &a.opened else { return Err("the first end is no sender".into()) };
     let (delta, sent, got) = (sender.delta(), &a.buffers, &mut b.buffers);
     if let (true, Some(block)) = (spoiled, got.blocks.last_mut()) {
-        *block = *block ^ Block::from_u128(1 << 77);
+        *block ^= Block::from_u128(1 << 77);
     }
     let chosen = |i: usize| got.choices[i / 8] >> (i % 8) & 1 == 1;
     let (count, mut wrong, mut ones) = (got.blocks.len(), 0usize, 0usize);

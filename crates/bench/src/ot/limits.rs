@@ -60,7 +60,8 @@ pub(super) fn aes_bound(
     let (both, shared) = (sender + receiver, rounds * count(cores as u64));
     let bound = (shared / both).min(rounds * count(threads as u64) / busier);
     let on = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
-    (bound, format!("AES at {} calls an OT of both parties on {on}, {threads} threads each", short(both)))
+    let threads = if threads == 1 { "one thread each".to_owned() } else { format!("{threads} threads each") };
+    (bound, format!("AES at {} calls an OT of both parties on {on}, {threads}", short(both)))
 }
 
 /// Measures the limits of a point, of which one OT took `bytes` bytes in the busier direction, and gives the name of the

@@ -115,7 +115,7 @@ fn aes_calls_and_what_they_allow() {
     near(
         aes_bound(1e9, [1.0, 2.0], 1, 1),
         1e9 / 3.0,
-        "AES at 3 calls an OT of both parties on one core, 1 threads each",
+        "AES at 3 calls an OT of both parties on one core, one thread each",
     );
 }
 
