@@ -6,13 +6,14 @@ use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
 /// The environment variable that [`Backend::from_env`] reads.
 pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
 
-/// A tier that this CPU has, whether GFNI is used, and whether AES blocks are batched. A local choice: no result depends
-/// on it.
+/// A tier that this CPU has, whether GFNI is used, whether AES blocks are batched and outputs streamed. A local choice: no
+/// result depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
     tier: Tier,
     gfni: bool,
     batched: bool,
+    streamed: bool,
 }
 
 /// Why a backend cannot be had.
@@ -53,7 +54,7 @@ impl Backend {
     /// The widest tier and every capability of this CPU.
     #[must_use]
     pub fn best() -> Self {
-        Backend { tier: cpu().best(), gfni: cpu().features().gfni, batched: true }
+        Backend { tier: cpu().best(), gfni: cpu().features().gfni, batched: true, streamed: false }
     }
 
     /// The given tier, with GFNI where the CPU has it.
@@ -82,7 +83,7 @@ impl Backend {
     /// Every batched backend of this CPU, with and without GFNI, slowest first: what tests run over.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni, batched: true });
+        let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni, batched: true, streamed: false });
         let has = |b: &Backend| !b.gfni || cpu().features().gfni;
         cpu().tiers().iter().copied().flat_map(forms).filter(has).collect()
     }
@@ -116,6 +117,19 @@ impl Backend {
     #[must_use]
     pub fn unbatched(self) -> Self {
         Backend { batched: false, ..self }
+    }
+
+    /// Whether outputs go past the caches.
+    #[must_use]
+    pub fn is_streamed(self) -> bool {
+        self.streamed
+    }
+
+    /// The same, but `ccr`, `tccr` and pads write their outputs past the caches, where the CPU can and the outputs are
+    /// aligned to 64 bytes: for more than fits there and nobody reads soon.
+    #[must_use]
+    pub fn streamed(self, streamed: bool) -> Self {
+        Backend { streamed, ..self }
     }
 
     /// Runs a kernel.

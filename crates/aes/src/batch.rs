@@ -18,8 +18,13 @@ pub(crate) trait Op<const M: usize> {
 /// Maps bytes where they are; what an `Op` that ignores its input makes of them is a stream.
 pub(crate) struct InPlace<'a, O, const M: usize>(pub(crate) O, pub(crate) &'a mut [u8]);
 
-/// Maps bytes from one slice to another of the same length.
-pub(crate) struct Across<'a, O, const M: usize>(pub(crate) O, pub(crate) &'a [u8], pub(crate) &'a mut [u8]);
+/// Maps bytes from one slice to another of the same length; true for a result that goes past the caches.
+pub(crate) struct Across<'a, O, const M: usize>(
+    pub(crate) O,
+    pub(crate) &'a [u8],
+    pub(crate) &'a mut [u8],
+    pub(crate) bool,
+);
 
 #[inline(always)]
 fn load<L: Lanes, const M: usize>(l: L, src: &[u8]) -> [L::V; M] {
@@ -70,7 +75,12 @@ impl<O: Op<M>, const M: usize> Kernel for Across<'_, O, M> {
         for (src, dst) in (&mut from).zip(&mut to) {
             let mut v = load::<L, M>(l, src);
             O::step(l, &mut ready, &mut v);
-            store(l, v, dst);
+            for (v, dst) in v.into_iter().zip(dst.chunks_exact_mut(L::BYTES)) {
+                l.put(v, dst, self.3);
+            }
+        }
+        if self.3 {
+            l.fence();
         }
         let (src, dst) = (from.remainder(), to.into_remainder());
         if !dst.is_empty() {

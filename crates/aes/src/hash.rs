@@ -75,7 +75,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn ccr(&self, key: &Aes128, x: &[Block], out: &mut [Block]) {
         assert_eq!(x.len(), out.len(), "a hash per input");
-        self.run_batch(Across(Ccr(key), as_bytes(x), as_bytes_mut(out)));
+        self.run_batch(Across(Ccr(key), as_bytes(x), as_bytes_mut(out), self.is_streamed()));
     }
 
     /// `out[n] = π(π(x[n]) ⊕ i) ⊕ π(x[n])`, i = first + n / H: tweakable circular correlation robust. `H` is 1, 2, 4 or 8.
@@ -84,7 +84,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn tccr<const H: usize>(&self, key: &Aes128, first: u128, x: &[Block], out: &mut [Block]) {
         shared::<H>(first, x, out, |first, x, out| {
-            self.run_batch(Across(Tweaked::<H>(key, first), x, out));
+            self.run_batch(Across(Tweaked::<H>(key, first), x, out, self.is_streamed()));
         });
     }
 
@@ -93,7 +93,7 @@ impl Backend {
     /// # Panics
     /// If the lengths differ.
     pub fn prp<const H: usize>(&self, key: &Aes128, first: u128, x: &[Block], out: &mut [Block]) {
-        shared::<H>(first, x, out, |first, x, out| self.run(Across(Prp::<H>(key, first), x, out)));
+        shared::<H>(first, x, out, |first, x, out| self.run(Across(Prp::<H>(key, first), x, out, false)));
     }
 }
 

@@ -76,12 +76,20 @@ struct Pads<'a, P, const XOR: bool> {
     q: &'a [u8],
     messages: &'a [u8],
     out: &'a mut [u8],
+    streamed: bool,
 }
 
 impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
     /// Four vectors of q to eight of pads, in turns.
     #[inline(always)]
-    fn step<L: Lanes>(l: L, ready: &mut P::Ready<L>, src: &[u8], messages: &[u8], dst: &mut [u8]) {
+    fn step<L: Lanes>(
+        l: L,
+        ready: &mut P::Ready<L>,
+        src: &[u8],
+        messages: &[u8],
+        dst: &mut [u8],
+        streamed: bool,
+    ) {
         let mut q = [l.zero(); 4];
         for (q, src) in q.iter_mut().zip(src.chunks_exact(L::BYTES)) {
             *q = l.load(src);
@@ -94,8 +102,8 @@ impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
                 lo = l.xor(lo, l.load(m));
                 hi = l.xor(hi, l.load(&m[L::BYTES..]));
             }
-            l.store(lo, dst);
-            l.store(hi, &mut dst[L::BYTES..]);
+            l.put(lo, dst, streamed);
+            l.put(hi, &mut dst[L::BYTES..], streamed);
         }
     }
 }
@@ -111,7 +119,10 @@ impl<P: Pair, const XOR: bool> Kernel for Pads<'_, P, XOR> {
         let mut messages = self.messages.chunks_exact(full);
         for (src, dst) in (&mut from).zip(&mut to) {
             let m = if XOR { messages.next().unwrap_or_default() } else { &[] };
-            Self::step(l, &mut ready, src, m, dst);
+            Self::step(l, &mut ready, src, m, dst, self.streamed);
+        }
+        if self.streamed {
+            l.fence();
         }
         let (src, dst) = (from.remainder(), to.into_remainder());
         if !src.is_empty() {
@@ -119,7 +130,7 @@ impl<P: Pair, const XOR: bool> Kernel for Pads<'_, P, XOR> {
             x[..src.len()].copy_from_slice(src);
             let rest = messages.remainder();
             m[..rest.len()].copy_from_slice(rest);
-            Self::step(l, &mut ready, &x[..half], &m[..full], &mut y[..full]);
+            Self::step(l, &mut ready, &x[..half], &m[..full], &mut y[..full], false);
             dst.copy_from_slice(&y[..dst.len()]);
         }
     }
@@ -139,6 +150,7 @@ impl Backend {
             q: as_bytes(q),
             messages,
             out: as_bytes_mut(out.as_flattened_mut()),
+            streamed: self.is_streamed(),
         });
     }
 

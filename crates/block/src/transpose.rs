@@ -31,7 +31,7 @@ pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, d
     let bytes = (rows / 8).checked_mul(cols).expect("the matrix fits in memory");
     assert!(src.len() == bytes && dst.len() == bytes, "{rows} × {cols} bits are {bytes} bytes");
     if bytes > 0 {
-        dispatch(tier, gfni, Bits { src, dst, rows, cols });
+        dispatch(tier, gfni, Bits { src, dst, rows, cols, streamed: false });
     }
 }
 
@@ -40,9 +40,23 @@ pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, d
 /// # Panics
 /// If `rows` is empty or not 128 rows, `out` has another length, or the CPU lacks `tier`.
 pub fn rows128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
+    turn128(tier, gfni, rows, out, false);
+}
+
+/// [`rows128`], with `out` written past the caches where the CPU can and `out` is aligned to 64 bytes: for more than fits
+/// there and nobody reads soon.
+///
+/// # Panics
+/// As [`rows128`].
+pub fn rows128_streamed(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
+    turn128(tier, gfni, rows, out, true);
+}
+
+fn turn128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block], streamed: bool) {
     assert!(!rows.is_empty() && rows.len().is_multiple_of(128), "{} blocks are not 128 rows", rows.len());
     assert_eq!(out.len(), rows.len(), "a block for every column");
-    bits_with(tier, gfni, as_bytes(rows), 128, rows.len(), as_bytes_mut(out));
+    let (cols, src, dst) = (rows.len(), as_bytes(rows), as_bytes_mut(out));
+    dispatch(tier, gfni, Bits { src, dst, rows: 128, cols, streamed });
 }
 
 /// Transposes 64 rows of W blocks, row-major, to 128 W columns of a word: bit `r` of `out[c]` is bit `c` of row `r`.
@@ -82,6 +96,7 @@ struct Bits<'a> {
     dst: &'a mut [u8],
     rows: usize,
     cols: usize,
+    streamed: bool,
 }
 
 /// Bytes of a row copied in one go where rows lie so far apart that they fall out of the second cache: long enough for
@@ -92,7 +107,7 @@ impl Kernel for Bits<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let Bits { src, dst, rows, cols } = self;
+        let Bits { src, dst, rows, cols, streamed } = self;
         let (width, height) = (cols / 8, rows / 8);
         let direct = width <= 2 * STRIP;
         let mut strip = vec![0; if direct { 0 } else { 128 * STRIP }];
@@ -117,18 +132,21 @@ impl Kernel for Bits<'_> {
                     let dst = &mut dst[8 * (left + col) * height + row / 8..];
                     let c = (c - col).min(L::BYTES);
                     if r == 128 && c == L::BYTES {
-                        tile(l, &src[col..], stride, &mut mid, dst, height);
+                        tile(l, &src[col..], stride, &mut mid, dst, height, streamed);
                         continue;
                     }
                     for (i, line) in from.chunks_exact_mut(L::BYTES).take(r).enumerate() {
                         line[..c].copy_from_slice(&src[i * stride + col..][..c]);
                     }
-                    tile(l, &from, L::BYTES, &mut mid, &mut to, 16);
+                    tile(l, &from, L::BYTES, &mut mid, &mut to, 16, false);
                     for (i, line) in to.chunks_exact(16).take(8 * c).enumerate() {
                         dst[i * height..i * height + r / 8].copy_from_slice(&line[..r / 8]);
                     }
                 }
             }
+        }
+        if streamed {
+            l.fence();
         }
     }
 }
@@ -152,6 +170,7 @@ fn tile_of_vectors<L: Lanes>(
     mid: &mut [L::V; 128],
     dst: &mut [u8],
     height: usize,
+    streamed: bool,
 ) {
     for g in 0..8 {
         // Bits h3, h1 and h0 of the group of rows; the vector's other half is of h2 = 1.
@@ -180,7 +199,7 @@ fn tile_of_vectors<L: Lanes>(
         if height == 16 {
             let dst = &mut dst[..16 * (8 * 18 + 8)];
             for (r, v) in v.into_iter().enumerate() {
-                l.store(v, &mut dst[16 * (8 * ((r & 4) << 2 | r & 2) + 4 * (r & 1))..]);
+                l.put(v, &mut dst[16 * (8 * ((r & 4) << 2 | r & 2) + 4 * (r & 1))..], streamed);
             }
         } else {
             for (r, v) in v.into_iter().enumerate() {
@@ -234,9 +253,17 @@ fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
 
 /// 128 rows, `width` apart, by one vector, to `8 * L::BYTES` rows of 16 bytes, `height` apart.
 #[inline(always)]
-fn tile<L: Lanes>(l: L, src: &[u8], width: usize, mid: &mut [L::V; 128], dst: &mut [u8], height: usize) {
+fn tile<L: Lanes>(
+    l: L,
+    src: &[u8],
+    width: usize,
+    mid: &mut [L::V; 128],
+    dst: &mut [u8],
+    height: usize,
+    streamed: bool,
+) {
     if L::GFNI && L::N == 4 {
-        return tile_of_vectors(l, src, width, mid, dst, height);
+        return tile_of_vectors(l, src, width, mid, dst, height, streamed);
     }
     for (h, group) in mid.chunks_exact_mut(8).enumerate() {
         let mut v = [l.zero(); 8];

@@ -27,6 +27,27 @@ pub trait Lanes: Copy + Send + Sync {
     /// # Panics
     /// If `dst` is shorter (the caller's bug).
     fn store(self, v: Self::V, dst: &mut [u8]);
+    /// [`Lanes::store`] past the caches, where the CPU can and `dst` is aligned to a vector; [`Lanes::fence`] follows the
+    /// last one.
+    ///
+    /// # Panics
+    /// As [`Lanes::store`].
+    #[inline(always)]
+    fn stream(self, v: Self::V, dst: &mut [u8]) {
+        self.store(v, dst);
+    }
+    /// [`Lanes::stream`] or [`Lanes::store`].
+    #[inline(always)]
+    fn put(self, v: Self::V, dst: &mut [u8], streamed: bool) {
+        if streamed {
+            self.stream(v, dst);
+        } else {
+            self.store(v, dst);
+        }
+    }
+    /// Ends a run of [`Lanes::stream`]: what it wrote is ordered before all that comes after.
+    #[inline(always)]
+    fn fence(self) {}
     /// Bitwise exclusive or.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bitwise and.

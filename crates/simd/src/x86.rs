@@ -238,6 +238,22 @@ macro_rules! lanes {
             }
             $(
                 #[inline(always)]
+                fn stream(self, v: $v, dst: &mut [u8]) {
+                    assert!(dst.len() >= $bytes);
+                    let to = dst.as_mut_ptr();
+                    if to.addr().is_multiple_of($bytes) {
+                        // SAFETY: the token proves the features; length and alignment were checked.
+                        unsafe { _mm512_stream_si512(to.cast(), v) }
+                    } else {
+                        self.store(v, dst);
+                    }
+                }
+                #[inline(always)]
+                fn fence(self) {
+                    // SAFETY: every x86-64 has it.
+                    unsafe { _mm_sfence() }
+                }
+                #[inline(always)]
                 fn trade8(self, a: $v, b: $v) -> ($v, $v) {
                     // SAFETY: the token proves the features.
                     unsafe { $trade(a, b) }
