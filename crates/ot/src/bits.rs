@@ -93,7 +93,10 @@ impl<L: Lanes> Masks<L> {
 struct AddWhere<'a> {
     bits: &'a [u8],
     delta: Block,
-    blocks: &'a mut [u8],
+    /// `None` where the blocks are those of `out`.
+    blocks: Option<&'a [u8]>,
+    out: &'a mut [u8],
+    streamed: bool,
 }
 
 impl Kernel for AddWhere<'_> {
@@ -101,42 +104,55 @@ impl Kernel for AddWhere<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (masks, delta) = (Masks::new(l), l.splat(&self.delta.0));
-        let mut whole = self.blocks.chunks_exact_mut(L::BYTES);
+        let mut to = self.out.chunks_exact_mut(L::BYTES);
         let mut at = 0;
-        for chunk in &mut whole {
+        for out in &mut to {
+            let block = l.load(self.blocks.map_or(&*out, |blocks| &blocks[16 * at..]));
             let added = l.and(delta, masks.at(l, self.bits, at));
-            l.store(l.xor(l.load(chunk), added), chunk);
+            l.put(l.xor(block, added), out, self.streamed);
             at += L::N;
         }
-        let rest = whole.into_remainder();
-        if !rest.is_empty() {
+        if self.streamed {
+            l.fence();
+        }
+        let out = to.into_remainder();
+        if !out.is_empty() {
             let mut buffer = [0; 64];
-            buffer[..rest.len()].copy_from_slice(rest);
+            buffer[..out.len()].copy_from_slice(self.blocks.map_or(&*out, |blocks| &blocks[16 * at..]));
             let added = l.and(delta, masks.at(l, self.bits, at));
             l.store(l.xor(l.load(&buffer), added), &mut buffer);
-            rest.copy_from_slice(&buffer[..rest.len()]);
+            out.copy_from_slice(&buffer[..out.len()]);
         }
     }
 }
 
+/// `out[i] = blocks[i] ⊕ bits[i] · delta`, in constant time.
+pub(crate) fn add_where(backend: Backend, bits: &[u8], delta: Block, blocks: &[Block], out: &mut [Block]) {
+    assert_eq!(blocks.len(), out.len(), "a block for each");
+    let (blocks, streamed) = (Some(as_bytes(blocks)), backend.is_streamed());
+    backend.run(AddWhere { bits, delta, blocks, out: as_bytes_mut(out), streamed });
+}
+
 /// `blocks[i] ^= bits[i] · delta`, in constant time.
-pub(crate) fn add_where(backend: Backend, bits: &[u8], delta: Block, blocks: &mut [Block]) {
-    backend.run(AddWhere { bits, delta, blocks: as_bytes_mut(blocks) });
+pub(crate) fn add_where_here(backend: Backend, bits: &[u8], delta: Block, blocks: &mut [Block]) {
+    backend.run(AddWhere { bits, delta, blocks: None, out: as_bytes_mut(blocks), streamed: false });
 }
 
 struct AddChosen<'a> {
     bits: &'a [u8],
     pairs: &'a [u8],
+    blocks: &'a [u8],
     out: &'a mut [u8],
+    streamed: bool,
 }
 
 impl AddChosen<'_> {
-    /// What a vector of outputs becomes.
+    /// A vector of outputs.
     #[inline(always)]
-    fn step<L: Lanes>(l: L, mask: L::V, pairs: &[u8], out: &mut [u8]) {
+    fn step<L: Lanes>(l: L, mask: L::V, pairs: &[u8], blocks: &[u8]) -> L::V {
         let (zero, one) = l.unzip(l.load(pairs), l.load(&pairs[L::BYTES..]));
         let chosen = l.xor(zero, l.and(mask, l.xor(zero, one)));
-        l.store(l.xor(l.load(out), chosen), out);
+        l.xor(l.load(blocks), chosen)
     }
 }
 
@@ -145,27 +161,40 @@ impl Kernel for AddChosen<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let masks = Masks::new(l);
-        let mut whole = self.out.chunks_exact_mut(L::BYTES);
+        let mut from = self.blocks.chunks_exact(L::BYTES);
+        let mut to = self.out.chunks_exact_mut(L::BYTES);
         let mut at = 0;
-        for out in &mut whole {
-            Self::step(l, masks.at(l, self.bits, at), &self.pairs[32 * at..], out);
+        for (block, out) in (&mut from).zip(&mut to) {
+            let v = Self::step(l, masks.at(l, self.bits, at), &self.pairs[32 * at..], block);
+            l.put(v, out, self.streamed);
             at += L::N;
         }
-        let rest = whole.into_remainder();
+        if self.streamed {
+            l.fence();
+        }
+        let (rest, out) = (from.remainder(), to.into_remainder());
         if !rest.is_empty() {
-            let (mut pairs, mut out) = ([0; 128], [0; 64]);
+            let (mut pairs, mut block) = ([0; 128], [0; 64]);
             pairs[..2 * rest.len()].copy_from_slice(&self.pairs[32 * at..]);
-            out[..rest.len()].copy_from_slice(rest);
-            Self::step(l, masks.at(l, self.bits, at), &pairs, &mut out);
-            rest.copy_from_slice(&out[..rest.len()]);
+            block[..rest.len()].copy_from_slice(rest);
+            let v = Self::step(l, masks.at(l, self.bits, at), &pairs, &block);
+            l.store(v, &mut block);
+            out.copy_from_slice(&block[..rest.len()]);
         }
     }
 }
 
-/// `out[i] ^= pairs[i][bit i of bits]`, in constant time.
-pub(crate) fn add_chosen(backend: Backend, bits: &[u8], pairs: &[[Block; 2]], out: &mut [Block]) {
-    assert_eq!(pairs.len(), out.len(), "a pair for each");
-    backend.run(AddChosen { bits, pairs: as_bytes(pairs.as_flattened()), out: as_bytes_mut(out) });
+/// `out[i] = blocks[i] ⊕ pairs[i][bits[i]]`, in constant time.
+pub(crate) fn add_chosen(
+    backend: Backend,
+    bits: &[u8],
+    pairs: &[[Block; 2]],
+    blocks: &[Block],
+    out: &mut [Block],
+) {
+    assert!(pairs.len() == out.len() && blocks.len() == out.len(), "a pair and a block for each");
+    let (pairs, streamed) = (as_bytes(pairs.as_flattened()), backend.is_streamed());
+    backend.run(AddChosen { bits, pairs, blocks: as_bytes(blocks), out: as_bytes_mut(out), streamed });
 }
 
 #[cfg(test)]
@@ -200,8 +229,11 @@ mod tests {
             lsbs(&blocks, &mut packed);
             for backend in Backend::all() {
                 let (mut added, mut chosen) = (blocks.clone(), blocks.clone());
-                add_where(backend, &packed, Block::from_u128(delta), &mut added);
-                add_chosen(backend, &packed, &pairs, &mut chosen);
+                add_where(backend, &packed, Block::from_u128(delta), &blocks, &mut added);
+                let mut here = blocks.clone();
+                add_where_here(backend, &packed, Block::from_u128(delta), &mut here);
+                prop_assert_eq!(&here, &added);
+                add_chosen(backend.streamed(true), &packed, &pairs, &blocks, &mut chosen);
                 for (i, block) in blocks.iter().enumerate() {
                     prop_assert_eq!(bit(&packed, i) == 1, block.lsb());
                     let sum = *block ^ Block::from_u128(delta);

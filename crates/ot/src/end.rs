@@ -1,8 +1,14 @@
 //! One end of an extension, with what its functionalities share.
 
+use hushwire_aes::Backend;
 use hushwire_block::Block;
 
-use crate::{Context, Extension, Security, pads::Pads, verified::Epochs};
+use crate::{
+    Context, Extension, Security,
+    bits::{add_where_here, xor_range},
+    pads::Pads,
+    verified::Epochs,
+};
 
 /// An extension, the number of its next OT, and how far its checks are.
 pub(crate) struct End<S: Security> {
@@ -38,6 +44,20 @@ pub struct Made {
 }
 
 impl Made {
+    /// `blocks[i] ^= bits[i] · delta`.
+    pub(crate) fn add_where(&mut self, backend: Backend, bits: &[u8], delta: Block) {
+        add_where_here(backend, bits, delta, &mut self.blocks);
+    }
+
+    /// Turns the random choices in `bits` into d = b ⊕ r for these choices, and bit 0 of t into b; the sender adds
+    /// d(Δ ⊕ 1) to q.
+    pub(crate) fn choose(&mut self, backend: Backend, choices: &[u8]) {
+        xor_range(choices, self.start, self.len, &mut self.bits);
+        let bits = core::mem::take(&mut self.bits);
+        self.add_where(backend, &bits, Block::from_u128(1));
+        self.bits = bits;
+    }
+
     pub(crate) fn range(&self) -> core::ops::Range<usize> {
         self.start..self.start + self.len
     }

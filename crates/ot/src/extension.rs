@@ -74,6 +74,10 @@ pub trait Extension<S: Security>: Send {
     /// The message is malformed.
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError>;
 
+    /// Says whether the blocks of coming chunks are for later, so that they may be written past the caches. LOCAL: no
+    /// result depends on it.
+    fn stream(&mut self, _on: bool) {}
+
     /// The messages of a check, in order; none in semi-honest modes.
     fn check_steps(&self) -> &[CheckStep];
 

@@ -19,13 +19,16 @@ pub struct Pads {
     /// The sender's.
     delta: Block,
     key: Option<(u64, Aes128)>,
+    /// LOCAL: whether what a call makes goes past the caches.
+    pub(crate) streamed: bool,
+    scratch: Vec<Block>,
 }
 
 impl Pads {
     pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
         let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
         let delta = extension.delta().unwrap_or_default();
-        Self { context: *context, tweaked, delta, key: None }
+        Self { context: *context, tweaked, delta, key: None, streamed: false, scratch: Vec::new() }
     }
 
     /// The sender's Δ; zero at the receiver.
@@ -35,6 +38,11 @@ impl Pads {
 
     pub(crate) fn backend(&self) -> Backend {
         self.context.backend
+    }
+
+    /// For what the caller reads when the call is done.
+    pub(crate) fn outputs(&self) -> Backend {
+        self.context.backend.streamed(self.streamed)
     }
 
     /// The key for a chunk that starts with OT `first`.
@@ -49,10 +57,21 @@ impl Pads {
         (self.context.backend, key)
     }
 
-    /// `x[n]` becomes H(first + n, x\[n\]); all of one chunk.
+    /// `x[n]` becomes H(first + n, x\[n\]), to be used soon.
+    pub(crate) fn hash_here(&mut self, first: u64, x: &mut Vec<Block>) {
+        let mut out = core::mem::take(&mut self.scratch);
+        out.resize(x.len(), Block::ZERO);
+        let streamed = core::mem::replace(&mut self.streamed, false);
+        self.hash(first, x, &mut out);
+        self.streamed = streamed;
+        core::mem::swap(x, &mut out);
+        self.scratch = out;
+    }
+
+    /// `out[n]` = H(first + n, x\[n\]); all of one chunk.
     pub(crate) fn hash(&mut self, first: u64, x: &[Block], out: &mut [Block]) {
-        let tweaked = self.tweaked;
-        let (backend, key) = self.key(first);
+        let (tweaked, backend) = (self.tweaked, self.outputs());
+        let (_, key) = self.key(first);
         if tweaked {
             backend.tccr::<1>(key, u128::from(first), x, out);
         } else {
@@ -62,8 +81,8 @@ impl Pads {
 
     /// `out[n]` = (H(first + n, q\[n\]), H(first + n, q\[n\] ⊕ Δ)).
     pub(crate) fn pairs(&mut self, first: u64, q: &[Block], out: &mut [[Block; 2]]) {
-        let (tweaked, delta) = (self.tweaked, self.delta);
-        let (backend, key) = self.key(first);
+        let (tweaked, delta, backend) = (self.tweaked, self.delta, self.outputs());
+        let (_, key) = self.key(first);
         if tweaked {
             backend.pads_tccr(key, u128::from(first), delta, q, out);
         } else {
@@ -92,5 +111,6 @@ impl Pads {
 impl Drop for Pads {
     fn drop(&mut self) {
         self.delta.zeroize();
+        self.scratch.zeroize();
     }
 }

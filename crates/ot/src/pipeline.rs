@@ -26,6 +26,9 @@ use crate::{
 /// AGREEMENT: chunks between two checks.
 pub(crate) const SEGMENT: usize = 16;
 
+/// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most cores.
+const STREAMED: usize = 4 << 20;
+
 /// What happens in one tick.
 #[derive(Clone, Copy, Default)]
 struct Plan {
@@ -77,7 +80,7 @@ pub struct Pipeline<'e, W: Work, S: Security> {
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// `close` asks for a check at the end, whatever the work.
-    pub(crate) fn new(end: &'e mut End<S>, work: W, close: bool) -> Self {
+    pub(crate) fn new(end: &'e mut End<S>, mut work: W, close: bool) -> Self {
         work.assert_sizes();
         let steps = end.extension.check_steps().len() as u64;
         let malicious = S::LEVEL == Level::Malicious;
@@ -90,6 +93,9 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         let payload_lag = (work.payload_bytes(1) > 0).then(|| checked.max(fix_lag.unwrap_or(0) + 1));
         let opens = payload_lag.is_some() || fix_lag.is_some_and(|lag| lag > 0);
         let (base, count) = (end.next, work.count());
+        let streamed = 16 * count >= STREAMED;
+        end.extension.stream(streamed && work.place(0, 0).is_some());
+        end.pads.streamed = streamed;
         let mut pipeline = Self {
             end,
             work,

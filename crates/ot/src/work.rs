@@ -155,20 +155,21 @@ impl Work for Sending<'_> {
 
     fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]> {
         match self {
-            Sending::Rcot(q) | Sending::Cot(q) => Some(&mut q[start..start + len]),
+            Sending::Rcot(q) => Some(&mut q[start..start + len]),
             _ => None,
         }
     }
 
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
         let range = chunk.range();
-        if let Some(fix) = fix {
-            let q = match self {
-                Sending::Cot(q) => &mut q[range.clone()],
-                _ => &mut chunk.blocks[..],
-            };
-            // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
-            add_where(pads.backend(), fix, pads.delta() ^ Block::from_u128(1), q);
+        // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
+        let added = pads.delta() ^ Block::from_u128(1);
+        match (&mut *self, fix) {
+            (Sending::Cot(q), Some(fix)) => {
+                return add_where(pads.outputs(), fix, added, &chunk.blocks, &mut q[range]);
+            }
+            (_, Some(fix)) => chunk.add_where(pads.backend(), fix, added),
+            (_, None) => {}
         }
         if let Sending::Rot { pairs, .. } = self {
             pads.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
@@ -234,46 +235,37 @@ impl Work for Receiving<'_> {
 
     fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]> {
         match self {
-            Receiving::Rcot(t) | Receiving::Cot { t, .. } => Some(&mut t[start..start + len]),
+            Receiving::Rcot(t) => Some(&mut t[start..start + len]),
             _ => None,
         }
     }
 
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+        if matches!(self, Receiving::Rcot(_)) {
+            return;
+        }
         let (start, len, range) = (chunk.start, chunk.len, chunk.range());
-        let t = match self {
-            Receiving::Rcot(_) => return,
-            Receiving::Cot { t, .. } => &mut t[range.clone()],
-            _ => &mut chunk.blocks[..],
-        };
         chunk.bits.clear();
         chunk.bits.resize(bytes(len), 0);
-        lsbs(t, &mut chunk.bits);
+        lsbs(&chunk.blocks, &mut chunk.bits);
         match self {
-            Receiving::Rot { choices, .. } => put_range(&chunk.bits, len, choices, start),
-            Receiving::Cot { choices, .. }
-            | Receiving::RotChosen { choices, .. }
-            | Receiving::Ot { choices, .. }
-            | Receiving::BitOt { choices, .. } => {
-                // d = b ⊕ r; the sender adds d (Δ ⊕ 1) to q.
-                xor_range(choices, start, len, &mut chunk.bits);
-                let t = match self {
-                    Receiving::Cot { t, .. } => &mut t[range.clone()],
-                    _ => &mut chunk.blocks[..],
-                };
-                add_where(pads.backend(), &chunk.bits, Block::from_u128(1), t);
-            }
             Receiving::Rcot(_) => {}
-        }
-        match self {
-            Receiving::Rot { messages, .. }
-            | Receiving::RotChosen { messages, .. }
-            | Receiving::Ot { messages, .. } => pads.hash(chunk.first, &chunk.blocks, &mut messages[range]),
-            Receiving::BitOt { .. } => {
-                let t = chunk.blocks.clone();
-                pads.hash(chunk.first, &t, &mut chunk.blocks);
+            Receiving::Rot { choices, messages } => {
+                put_range(&chunk.bits, len, choices, start);
+                pads.hash(chunk.first, &chunk.blocks, &mut messages[range]);
             }
-            Receiving::Rcot(_) | Receiving::Cot { .. } => {}
+            Receiving::Cot { choices, t } => {
+                xor_range(choices, start, len, &mut chunk.bits);
+                add_where(pads.outputs(), &chunk.bits, Block::from_u128(1), &chunk.blocks, &mut t[range]);
+            }
+            Receiving::RotChosen { choices, messages } => {
+                chunk.choose(pads.backend(), choices);
+                pads.hash(chunk.first, &chunk.blocks, &mut messages[range]);
+            }
+            Receiving::Ot { choices, .. } | Receiving::BitOt { choices, .. } => {
+                chunk.choose(pads.backend(), choices);
+                pads.hash_here(chunk.first, &mut chunk.blocks);
+            }
         }
     }
 
@@ -285,7 +277,7 @@ impl Work for Receiving<'_> {
                 let pairs = from_bytes(payload).as_chunks().0;
                 let mut chosen = vec![0; bytes(chunk.len)];
                 xor_range(choices, chunk.start, chunk.len, &mut chosen);
-                add_chosen(pads.backend(), &chosen, pairs, &mut messages[chunk.range()]);
+                add_chosen(pads.outputs(), &chosen, pairs, &chunk.blocks, &mut messages[chunk.range()]);
             }
             Receiving::BitOt { choices, messages, .. } => {
                 let n = bytes(chunk.len);

@@ -67,7 +67,9 @@ fn every_functionality<S: Security>(protocol: Protocol, count: usize) {
             let mut check = sender.verify();
             driver.run(channel, &mut check)?;
             let proof = check.finish();
-            (first.open(&proof)?, second.open(&proof)?, third.open(&proof)?);
+            first.open(&proof)?;
+            second.open(&proof)?;
+            third.open(&proof)?;
             Ok((sender.delta(), q, p, pairs))
         },
         |channel| -> Result<_, OtError> {
@@ -90,7 +92,10 @@ fn every_functionality<S: Security>(protocol: Protocol, count: usize) {
             let mut check = receiver.verify();
             driver.run(channel, &mut check)?;
             let proof = check.finish();
-            (first.open(&proof)?, second.open(&proof)?, third.open(&proof)?, fourth.open(&proof)?);
+            first.open(&proof)?;
+            second.open(&proof)?;
+            third.open(&proof)?;
+            fourth.open(&proof)?;
             Ok((t, u, m, got))
         },
     );

@@ -73,6 +73,8 @@ pub(super) struct Receiver {
     stock: Stock,
     pub(super) segment: Segment,
     pub(super) closed: Option<Closed>,
+    /// Whether whole chunks go past the caches.
+    streamed: bool,
     challenge: Vec<u8>,
     /// What a receiver that cheats does to its messages before it hashes them.
     #[cfg(test)]
@@ -110,6 +112,7 @@ impl Receiver {
             stock: Stock::default(),
             segment,
             closed: None,
+            streamed: false,
             challenge: Vec::new(),
             #[cfg(test)]
             deviate: None,
@@ -193,12 +196,17 @@ impl<S: Security> Extension<S> for Receiver {
             self.high.resize(128 * width, 0);
             compress::rows192(self.context.backend, self.clmul, rows, &mut self.high, out);
         } else {
-            transpose::rows128(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
+            let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };
+            turn(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
         }
         if blocks.len() < 128 * width {
             self.stock.take(blocks);
         }
         Ok(())
+    }
+
+    fn stream(&mut self, on: bool) {
+        self.streamed = on;
     }
 
     fn check_steps(&self) -> &[CheckStep] {

@@ -59,6 +59,8 @@ pub(super) struct Sender {
     stock: Stock,
     segment: Segment,
     closed: Option<Closed>,
+    /// Whether whole chunks go past the caches.
+    streamed: bool,
     /// Draws the challenges of pairs.
     coins: Prg,
     challenge: Vec<u8>,
@@ -94,6 +96,7 @@ impl Sender {
             stock: Stock::default(),
             segment,
             closed: None,
+            streamed: false,
             coins,
             challenge: Vec::new(),
             keys,
@@ -182,12 +185,17 @@ impl<S: Security> Extension<S> for Sender {
             self.high.resize(128 * width, 0);
             compress::rows192(self.context.backend, self.clmul, rows, &mut self.high, out);
         } else {
-            transpose::rows128(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
+            let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };
+            turn(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
         }
         if blocks.len() < 128 * width {
             self.stock.take(blocks);
         }
         Ok(())
+    }
+
+    fn stream(&mut self, on: bool) {
+        self.streamed = on;
     }
 
     fn check_steps(&self) -> &[CheckStep] {
