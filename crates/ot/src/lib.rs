@@ -18,6 +18,7 @@
 pub mod base;
 mod bits;
 mod context;
+mod cost;
 mod drive;
 mod end;
 mod ends;
@@ -39,6 +40,7 @@ pub mod vole;
 mod work;
 
 pub use context::{Context, Sid};
+pub use cost::Functionality;
 pub use drive::{Driver, drive};
 pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};

@@ -37,7 +37,7 @@ pub enum Protocol {
 }
 
 /// What a protocol stands on.
-enum Core {
+pub(crate) enum Core {
     Rows(Kind),
     /// A set, over rows of this kind.
     Ferret(Set, Kind),
@@ -86,7 +86,7 @@ impl Protocol {
         }
     }
 
-    fn core(self) -> Core {
+    pub(crate) fn core(self) -> Core {
         match self {
             Protocol::Iknp => Core::Rows(Kind::Iknp),
             Protocol::Alsz => Core::Rows(Kind::Alsz),

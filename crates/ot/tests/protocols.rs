@@ -5,11 +5,11 @@ use std::{thread, time::Duration};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::{
-    Context, Driver, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest, Sending, Sid,
-    open_receiver, open_sender,
+    Context, Driver, Functionality, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest,
+    Sending, Sid, open_receiver, open_sender,
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, PartyId, inproc};
+use hushwire_wire::{Channel, Cost, Meter, PartyId, inproc};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
@@ -167,4 +167,81 @@ fn levels_that_a_protocol_lacks_are_refused() {
     refused::<Malicious>(Protocol::Iknp);
     refused::<SemiHonest>(Protocol::Alsz);
     refused::<SemiHonest>(Protocol::Kos);
+}
+
+/// What both parties spent on one call and the check after it.
+fn measured<S: Security>(protocol: Protocol, what: Functionality, count: usize) -> [Cost; 2] {
+    let (choices, zero) = (bits(count), vec![0; count.div_ceil(8)]);
+    let (sent, received) = parties(
+        |channel| {
+            let driver = &mut Driver::new();
+            let mut sender =
+                open_sender::<S>(driver, channel, &context(3), protocol, &Seed::random()).expect("set up");
+            let meter = Meter::new();
+            channel.tap(meter.tap());
+            let (mut q, mut pairs) = (vec![Block::ZERO; count], vec![[Block::ZERO; 2]; count]);
+            let messages = pairs.clone();
+            let work = match what {
+                Functionality::Rcot => Sending::Rcot(&mut q),
+                Functionality::Cot => Sending::Cot(&mut q),
+                Functionality::Rot => Sending::Rot { pairs: &mut pairs, chosen: false },
+                Functionality::RotChosen => Sending::Rot { pairs: &mut pairs, chosen: true },
+                Functionality::Ot => Sending::Ot(&messages),
+                Functionality::BitOt => Sending::BitOt { messages: [&zero, &zero], count },
+            };
+            driver.run(channel, &mut sender.extend(work)).expect("an honest run");
+            driver.run(channel, &mut sender.verify()).expect("an honest run");
+            meter.reading().cost()
+        },
+        |channel| {
+            let driver = &mut Driver::new();
+            let mut receiver =
+                open_receiver::<S>(driver, channel, &context(3), protocol, &Seed::random()).expect("set up");
+            let meter = Meter::new();
+            channel.tap(meter.tap());
+            let (mut t, mut packed) = (vec![Block::ZERO; count], vec![0; count.div_ceil(8)]);
+            let choices = &choices[..];
+            let work = match what {
+                Functionality::Rcot => Receiving::Rcot(&mut t),
+                Functionality::Cot => Receiving::Cot { choices, t: &mut t },
+                Functionality::Rot => Receiving::Rot { choices: &mut packed, messages: &mut t },
+                Functionality::RotChosen => Receiving::RotChosen { choices, messages: &mut t },
+                Functionality::Ot => Receiving::Ot { choices, messages: &mut t },
+                Functionality::BitOt => Receiving::BitOt { choices, messages: &mut packed, count },
+            };
+            driver.run(channel, &mut receiver.extend(work)).expect("an honest run");
+            driver.run(channel, &mut receiver.verify()).expect("an honest run");
+            meter.reading().cost()
+        },
+    );
+    [sent, received]
+}
+
+#[test]
+fn the_meter_shows_what_is_declared() {
+    use Functionality::{BitOt, Cot, Ot, Rcot, Rot, RotChosen};
+    let protocols =
+        [Protocol::Iknp, Protocol::Alsz, Protocol::Kos, Protocol::SoftSpoken4, Protocol::FerretB10];
+    for protocol in protocols {
+        for what in [Rcot, Cot, Rot, RotChosen, Ot, BitOt] {
+            for count in [700, 140_001] {
+                if protocol.supports(Level::SemiHonest) {
+                    let declared = protocol.cost(Level::SemiHonest, what, count);
+                    assert_eq!(
+                        measured::<SemiHonest>(protocol, what, count),
+                        declared,
+                        "{protocol} {what:?} {count}"
+                    );
+                }
+                if protocol.supports(Level::Malicious) {
+                    let declared = protocol.cost(Level::Malicious, what, count);
+                    assert_eq!(
+                        measured::<Malicious>(protocol, what, count),
+                        declared,
+                        "{protocol} {what:?} {count}"
+                    );
+                }
+            }
+        }
+    }
 }
