@@ -4,7 +4,8 @@
 //!
 //! | | sender | receiver |
 //! |---|--:|--:|
-//! | IKNP, ALSZ, KOS: 128 columns of one bit, of one seed or of both | 1 | 2 |
+//! | IKNP, KOS: 127 rows of one bit, from one seed or from both (row 0 is the receiver's own) | 127/128 | 127/64 |
+//! | ALSZ: 191 such rows | 191/128 | 191/64 |
 //! | SoftSpoken k: 128/k trees of 2^k leaves, of which the sender lacks one | (2^k − 1)/k | 2^k/k |
 //! | Ferret: a leaf of a tree; ten indices of 32 bits | 1 + 2.5 | 1 + 2.5 |
 //! | a random or chosen OT: hashes | 2 h | h |
@@ -28,7 +29,8 @@ use crate::{
 pub(super) fn aes_calls(protocol: Protocol, level: Level, kind: Kind) -> [f64; 2] {
     let spoken = |k: i32| [(2f64.powi(k) - 1.0) / f64::from(k), 2f64.powi(k) / f64::from(k)];
     let (silent, [sender, receiver]) = match protocol {
-        Protocol::Iknp | Protocol::Alsz | Protocol::Kos => (false, [1.0, 2.0]),
+        Protocol::Iknp | Protocol::Kos => (false, [127.0 / 128.0, 127.0 / 64.0]),
+        Protocol::Alsz => (false, [191.0 / 128.0, 191.0 / 64.0]),
         Protocol::SoftSpoken2 => (false, spoken(2)),
         Protocol::SoftSpoken4 => (false, spoken(4)),
         Protocol::SoftSpoken8 => (false, spoken(8)),

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use hushwire_aes::Tier;
 use hushwire_ot::{Level, Protocol};
 
-use super::grid::{Kind, level_name};
+use super::{
+    grid::{Kind, level_name},
+    limits::aes_calls,
+};
 use crate::{Paper, Report, Row, Unit, net::Transport};
 
 const SOURCE: &str =
@@ -120,6 +123,7 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
     }
     out += "; plain TCP on loopback, set-up excluded. Improvement: seconds saved, in per cent.\n\n\
             | security | library | impl | OT | C-OT | R-OT |\n|---|---|---|--:|--:|--:|\n";
+    let mut less = String::new();
     for (i, library) in LIBRARIES.iter().enumerate() {
         let security = match i {
             0 => "passive",
@@ -145,8 +149,46 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
         line("", &of, "aesni", before.map(short));
         line("", "", new.map_or("VAES", Tier::name), with.map(short));
         line("", "", "Improv%", saved.map(percent));
+        for column in 0..COLUMNS.len() {
+            if let (Some(ours), Some(paper)) = (saved[column], printed[column])
+                && ours < paper
+            {
+                less += &less_saved(report, library, column, [ours, paper]);
+            }
+        }
+    }
+    if !less.is_empty() {
+        out += "\nWhere wider instructions save less than in the paper:\n\n";
+        out += &less;
     }
     out
+}
+
+/// What keeps wider AES instructions from saving more: the part of the time that AES takes at most.
+fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, paper]: [f64; 2]) -> String {
+    let kind = library.kind(column);
+    let Library { protocol, level, .. } = *library;
+    let (old, new) = (Tier::AesNi, widest(report));
+    let calls = aes_calls(protocol, level, kind).into_iter().fold(0.0, f64::max);
+    let per_ot = |tier: Tier| Some(calls / report.limits.get(&format!("{tier} rounds"))?.value);
+    let share = || {
+        let row = ours(report, library, column, Some(old))?;
+        let (before, with) = (per_ot(old)?, per_ot(new?)?);
+        Some((100.0 * before * row.median, 100.0 * (before - with) * row.median, row.limit_name.as_deref()))
+    };
+    let title = COLUMNS[column].0;
+    let mut text =
+        format!("- {protocol} {}, {title}: {ours_saved:.1} %, in the paper {paper:.1} %.", level_name(level));
+    if let Some((aes, most, limit)) = share() {
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            " AES takes {aes:.0} % of the time on {old}; wider instructions can save {most:.1} % at most \
+             (limit: {})",
+            limit.unwrap_or("unknown")
+        );
+    }
+    text + "\n"
 }
 
 /// The widest tier among the rows.
