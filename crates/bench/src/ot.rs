@@ -7,7 +7,7 @@
 //! A row times whole repetitions of all OTs, ten million unless `--count` says otherwise, from the first thread's start
 //! to the last one's end: that is the slower party. In malicious modes the checks are part of it. Base OTs and the
 //! extension's set-up are not; they stand in rows of their own, metric `setup`, once for each protocol, security, tier
-//! and transport. Afterwards every OT of the last repetition is compared: a wrong one fails the run. Rows on the portable
+//! and transport. A row takes three times as long as other benches' do. Afterwards every OT of the last repetition is compared: a wrong one fails the run. Rows on the portable
 //! tier and over networks below 1 Gb/s make a 64th of the OTs, rows that encrypt block by block an eighth.
 //!
 //! Both parties are in this process and each of them has `threads` threads, each with a lane and an extension of its own.
@@ -27,7 +27,8 @@ use hushwire_ot::{Level, Malicious, Security, SemiHonest};
 use hushwire_wire::Shape;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count, net::NETS,
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Timer, Unit, bounds::count,
+    net::NETS,
 };
 use crew::Crew;
 use grid::{Point, level_name, tiers};
@@ -95,6 +96,13 @@ fn cases(options: &BenchOptions, wanted: &Wanted, spoiled: bool) -> Vec<Case<'st
     points.filter(|p| !wanted.paper || (p.is_in_table(widest) && p.threads == least)).map(case).collect()
 }
 
+/// Ten million OTs take up to half a second: a row of a second would be of two runs.
+fn timer(ctx: &Context<'_>) -> Timer {
+    let (timer, options) = (ctx.timer(), ctx.options());
+    let longer = if options.quick || options.row_seconds.is_some() { 1 } else { 3 };
+    Timer { budget: timer.budget * longer, ..timer }
+}
+
 fn measure(
     ctx: &mut Context<'_>,
     point: &Point,
@@ -124,7 +132,7 @@ fn measure_at<S: Security>(
     ];
     let new = seen.borrow_mut().insert(of.join(" "));
     let mut crew = Crew::<S>::new(point, ots, if new { SETUPS } else { 1 })?;
-    let seconds = ctx.timer().durations(|n| crew.time(n))?;
+    let seconds = timer(ctx).durations(|n| crew.time(n))?;
     crew.check(spoiled)?;
     let (bytes, rounds) = crew.spent();
     let limit = limits::of(ctx, point, bytes)?;

@@ -164,7 +164,7 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
     out
 }
 
-/// What keeps wider AES instructions from saving more: the part of the time that AES takes at most.
+/// What binds where wider AES instructions save less: all but the part of the time that AES takes at full rate.
 fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, paper]: [f64; 2]) -> String {
     let kind = library.kind(column);
     let Library { protocol, level, .. } = *library;
@@ -173,19 +173,18 @@ fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, pa
     let per_ot = |tier: Tier| Some(calls / report.limits.get(&format!("{tier} rounds"))?.value);
     let share = || {
         let row = ours(report, library, column, Some(old))?;
-        let (before, with) = (per_ot(old)?, per_ot(new?)?);
-        Some((100.0 * before * row.median, 100.0 * (before - with) * row.median, row.limit_name.as_deref()))
+        let (new, before, with) = (new?, per_ot(old)?, per_ot(new?)?);
+        Some((new, 100.0 * before * row.median, 100.0 * (before - with) * row.median))
     };
     let title = COLUMNS[column].0;
     let mut text =
         format!("- {protocol} {}, {title}: {ours_saved:.1} %, in the paper {paper:.1} %.", level_name(level));
-    if let Some((aes, most, limit)) = share() {
+    if let Some((new, aes, spared)) = share() {
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            " AES takes {aes:.0} % of the time on {old}; wider instructions can save {most:.1} % at most \
-             (limit: {})",
-            limit.unwrap_or("unknown")
+            " On {old}, AES at the rate of rounds alone is {aes:.0} % of the time, and {new} spares {spared:.1} %: the \
+             rest is memory, transposition, checks and the link."
         );
     }
     text + "\n"
