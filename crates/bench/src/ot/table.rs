@@ -85,6 +85,15 @@ impl Library {
     fn kind(&self, column: usize) -> Kind {
         if self.title == RANDOM { Kind::Rcot } else { COLUMNS[column].1 }
     }
+
+    /// What else takes time.
+    fn beside_aes(&self) -> &'static str {
+        match self.protocol {
+            Protocol::Alsz => "the comparison of rows in pairs, their transposition and the link",
+            Protocol::FerretB13 => "LPN's reads all over a table that the second cache does not hold",
+            _ => "transposition, memory and the link",
+        }
+    }
 }
 
 /// What the paper has for these OTs: seconds, and the improvement in per cent.
@@ -176,15 +185,16 @@ fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, pa
         let (new, before, with) = (new?, per_ot(old)?, per_ot(new?)?);
         Some((new, 100.0 * before * row.median, 100.0 * (before - with) * row.median))
     };
-    let title = COLUMNS[column].0;
+    let title = if kind == Kind::Rcot { "random C-OT" } else { COLUMNS[column].0 };
     let mut text =
         format!("- {protocol} {}, {title}: {ours_saved:.1} %, in the paper {paper:.1} %.", level_name(level));
     if let Some((new, aes, spared)) = share() {
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            " On {old}, AES at the rate of rounds alone is {aes:.0} % of the time, and {new} spares {spared:.1} %: the \
-             rest is memory, transposition, checks and the link."
+            " On {old}, AES at the rate of rounds alone is {aes:.0} % of the time, and {new} spares {spared:.1} %; \
+             what binds is {}.",
+            library.beside_aes()
         );
     }
     text + "\n"

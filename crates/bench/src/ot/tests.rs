@@ -219,7 +219,7 @@ fn the_papers_table_with_ours_beside() {
     }
     let explained = table::print(&report, 10_000_000);
     let wanted = "- iknp semi-honest, C-OT: 10.0 %, in the paper 20.0 %. On aesni, AES at the rate of rounds alone is \
-                  20 % of the time, and vaes512 spares 9.9 %: the rest is";
+                  20 % of the time, and vaes512 spares 9.9 %; what binds is transposition";
     assert!(explained.contains(wanted), "no {wanted:?} in\n{explained}");
     assert!(!printed.contains("scaled") && table::print(&report, 1000).contains("scaled from runs of 1000"));
     // The paper's improvements are those of its seconds, to its last digit.
