@@ -1,7 +1,7 @@
 //! One thread of a party: its end of an extension, and the buffers that it fills again and again.
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, Buffer};
 use hushwire_ot::{
     Driver, OtError, Receiver, Receiving, Role, Security, Sender, Sending, Unverified, Verified,
 };
@@ -11,15 +11,23 @@ use hushwire_wire::Channel;
 use super::grid::Kind;
 use crate::{BoxError, crew::Worker};
 
-/// What an end holds of its OTs. Buffers that a kind does not need stay empty.
+/// OTs of one call; more are made in several, over the same buffers, so that a row's memory is bounded.
+const CALL: usize = 1 << 24;
+
+/// What an end holds of the OTs of a call. Buffers that a kind does not need stay empty.
 #[derive(Default)]
 struct Buffers {
     /// q or t, or the messages that the receiver gets.
-    blocks: Vec<Block>,
-    /// The sender's messages.
-    pairs: Vec<[Block; 2]>,
+    blocks: Buffer,
+    /// The sender's messages, two for each OT.
+    pairs: Buffer,
     /// The receiver's choices.
     choices: Vec<u8>,
+}
+
+/// The first `count` pairs.
+fn pairs(buffer: &Buffer, count: usize) -> &[[Block; 2]] {
+    &buffer.blocks().as_chunks().0[..count]
 }
 
 impl Buffers {
@@ -27,11 +35,11 @@ impl Buffers {
         let mut noise = Prg::new(Backend::best(), &Seed::from_bytes([0x0b; 16]), "hushwire bench ot");
         let mut buffers = Self::default();
         match (role, kind) {
-            (Role::Sender, Kind::Rot | Kind::Ot) => buffers.pairs = vec![[Block::ZERO; 2]; count],
-            _ => buffers.blocks = vec![Block::ZERO; count],
+            (Role::Sender, Kind::Rot | Kind::Ot) => buffers.pairs.set_len(32 * count),
+            _ => buffers.blocks.set_len(16 * count),
         }
         if (role, kind) == (Role::Sender, Kind::Ot) {
-            noise.fill_blocks(buffers.pairs.as_flattened_mut());
+            noise.fill(&mut buffers.pairs);
         }
         if role == Role::Receiver && kind != Kind::Rcot {
             buffers.choices = vec![0; count.div_ceil(8)];
@@ -40,17 +48,20 @@ impl Buffers {
         buffers
     }
 
-    fn sending(&mut self, kind: Kind) -> Sending<'_> {
+    fn sending(&mut self, kind: Kind, count: usize) -> Sending<'_> {
         match kind {
-            Kind::Rcot => Sending::Rcot(&mut self.blocks),
-            Kind::Cot => Sending::Cot(&mut self.blocks),
-            Kind::Rot => Sending::Rot { pairs: &mut self.pairs, chosen: true },
-            Kind::Ot => Sending::Ot(&self.pairs),
+            Kind::Rcot => Sending::Rcot(&mut self.blocks.blocks_mut()[..count]),
+            Kind::Cot => Sending::Cot(&mut self.blocks.blocks_mut()[..count]),
+            Kind::Rot => {
+                let pairs = &mut self.pairs.blocks_mut().as_chunks_mut().0[..count];
+                Sending::Rot { pairs, chosen: true }
+            }
+            Kind::Ot => Sending::Ot(pairs(&self.pairs, count)),
         }
     }
 
-    fn receiving(&mut self, kind: Kind) -> Receiving<'_> {
-        let Self { blocks, choices, .. } = self;
+    fn receiving(&mut self, kind: Kind, count: usize) -> Receiving<'_> {
+        let (blocks, choices) = (&mut self.blocks.blocks_mut()[..count], &self.choices[..]);
         match kind {
             Kind::Rcot => Receiving::Rcot(blocks),
             Kind::Cot => Receiving::Cot { choices, t: blocks },
@@ -74,6 +85,7 @@ pub(super) struct End<S: Security> {
     /// `None` after an error.
     channel: Option<Channel>,
     buffers: Buffers,
+    count: usize,
     /// How often it has made its OTs.
     pub(super) repetitions: u64,
 }
@@ -84,15 +96,20 @@ impl<S: Security> End<S> {
             Opened::Sender(_) => Role::Sender,
             Opened::Receiver(_) => Role::Receiver,
         };
-        let (channel, buffers) = (Some(channel), Buffers::new(role, kind, count));
-        Self { opened, kind, driver, channel, buffers, repetitions: 0 }
+        let (channel, buffers) = (Some(channel), Buffers::new(role, kind, count.min(CALL)));
+        Self { opened, kind, driver, channel, buffers, count, repetitions: 0 }
     }
 
-    fn extend(&mut self) -> Result<(), OtError> {
+    /// OTs of the last call: those that the buffers hold at the end.
+    fn held(&self) -> usize {
+        if self.count.is_multiple_of(CALL) { self.count.min(CALL) } else { self.count % CALL }
+    }
+
+    fn extend(&mut self, count: usize) -> Result<(), OtError> {
         let Self { opened, kind, driver, channel: Some(channel), buffers, .. } = self else { return Ok(()) };
         match opened {
             Opened::Sender(sender) => {
-                let mut steps = sender.extend(buffers.sending(*kind));
+                let mut steps = sender.extend(buffers.sending(*kind, count));
                 driver.run(channel, &mut steps)?;
                 let made = steps.finish();
                 let mut check = sender.verify();
@@ -100,7 +117,7 @@ impl<S: Security> End<S> {
                 open(made, check.finish())
             }
             Opened::Receiver(receiver) => {
-                let mut steps = receiver.extend(buffers.receiving(*kind));
+                let mut steps = receiver.extend(buffers.receiving(*kind, count));
                 driver.run(channel, &mut steps)?;
                 let made = steps.finish();
                 let mut check = receiver.verify();
@@ -119,7 +136,10 @@ fn open<W, S: Security>(made: Unverified<W, S>, proof: Verified) -> Result<(), O
 impl<S: Security> Worker for End<S> {
     fn repeat(&mut self) -> Result<(), BoxError> {
         self.repetitions += 1;
-        Ok(self.extend()?)
+        for made in (0..self.count).step_by(CALL) {
+            self.extend(CALL.min(self.count - made))?;
+        }
+        Ok(())
     }
 
     fn abandon(&mut self) {
@@ -130,21 +150,21 @@ impl<S: Security> Worker for End<S> {
 /// Compares all OTs that two ends made last. `spoiled` makes one of them wrong, for a test.
 pub(super) fn compare<S: Security>(a: &End<S>, b: &mut End<S>, spoiled: bool) -> Result<(), BoxError> {
     let Opened::Sender(sender) = &a.opened else { return Err("the first end is no sender".into()) };
-    let (delta, sent, got) = (sender.delta(), &a.buffers, &mut b.buffers);
-    if let (true, Some(block)) = (spoiled, got.blocks.last_mut()) {
+    let (delta, count, sent, got) = (sender.delta(), a.held(), &a.buffers, &mut b.buffers);
+    if let (true, Some(block)) = (spoiled, got.blocks.blocks_mut()[..count].last_mut()) {
         *block ^= Block::from_u128(1 << 77);
     }
     let chosen = |i: usize| got.choices[i / 8] >> (i % 8) & 1 == 1;
-    let (count, mut wrong, mut ones) = (got.blocks.len(), 0usize, 0usize);
-    for (i, t) in got.blocks.iter().enumerate() {
+    let (mut wrong, mut ones) = (0usize, 0usize);
+    for (i, t) in got.blocks.blocks()[..count].iter().enumerate() {
         let choice = if a.kind == Kind::Rcot { t.lsb() } else { chosen(i) };
         let right = match a.kind {
             Kind::Rcot | Kind::Cot => {
-                let q = sent.blocks[i];
+                let q = sent.blocks.blocks()[i];
                 !q.lsb() && t.lsb() == choice && *t == q ^ delta.and_bit(choice)
             }
             Kind::Rot | Kind::Ot => {
-                let [zero, one] = sent.pairs[i];
+                let [zero, one] = pairs(&sent.pairs, count)[i];
                 zero != one && *t == if choice { one } else { zero }
             }
         };
