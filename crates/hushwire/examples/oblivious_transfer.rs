@@ -24,7 +24,8 @@ fn context() -> Context {
 
 fn sender(channel: &mut Channel) -> Outcome<()> {
     let driver = &mut Driver::new();
-    let mut sender = open_sender::<Malicious>(driver, channel, &context(), Protocol::SoftSpoken4, &Seed::random())?;
+    let mut sender =
+        open_sender::<Malicious>(driver, channel, &context(), Protocol::SoftSpoken4, &Seed::random())?;
     let mut buffer = Buffer::new();
     buffer.set_len(16 * OTS);
 
@@ -46,7 +47,8 @@ fn sender(channel: &mut Channel) -> Outcome<()> {
 
 fn receiver(channel: &mut Channel) -> Outcome<Vec<u128>> {
     let driver = &mut Driver::new();
-    let mut receiver = open_receiver::<Malicious>(driver, channel, &context(), Protocol::SoftSpoken4, &Seed::random())?;
+    let mut receiver =
+        open_receiver::<Malicious>(driver, channel, &context(), Protocol::SoftSpoken4, &Seed::random())?;
     let mut buffer = Buffer::new();
     buffer.set_len(16 * OTS);
     let mut steps = receiver.extend(Receiving::Rcot(buffer.blocks_mut()));
@@ -72,7 +74,9 @@ fn receiver(channel: &mut Channel) -> Outcome<Vec<u128>> {
 fn main() -> Outcome<()> {
     let ids = [PartyId(0), PartyId(1)];
     let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(10)).into_iter();
-    let (Some(mut zero), Some(mut one)) = (nets.next(), nets.next()) else { return Err("two parties".into()) };
+    let (Some(mut zero), Some(mut one)) = (nets.next(), nets.next()) else {
+        return Err("two parties".into());
+    };
     let got = thread::scope(|scope| {
         let sending = scope.spawn(move || sender(&mut zero.channel(0, Some(ids[1]), Some(ids[1]))?));
         let got = receiver(&mut one.channel(0, Some(ids[0]), Some(ids[0]))?)?;

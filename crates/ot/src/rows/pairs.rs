@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! g_i^c            fold of the stream of row i's key c        row i's message folds to d_i = g_i^0 ⊕ g_i^1 ⊕ x
-//! h_{ij}^{pq}      H(segment, pair, p, q, g_i^p ⊕ g_j^q)      four hashes a pair, from the receiver
+//! h_{ij}^{pq}      H(segment, challenge, pair, g_i^p ⊕ g_j^q)  four hashes a pair, from the receiver
 //! the sender       holds g_i^p and g_j^q, p = ¬Δ_i, q = ¬Δ_j, and with d_i ⊕ d_j also g_i^¬p ⊕ g_j^¬q: it checks two
 //! ```
 //!
@@ -23,7 +23,7 @@
 //! That probability is of one try: the sender draws the challenge when the segment is closed, and a failed try ends it.
 //! 16 bytes a hash suffice: to spare a guess, the two hashes of one given pair of values must be equal.
 
-use hushwire_aes::Backend;
+use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
@@ -47,15 +47,18 @@ pub(super) fn partners(backend: Backend, challenge: &[u8]) -> Vec<[usize; 2]> {
     pairs
 }
 
-/// One hash; `p` and `q` may be secret.
-pub(super) fn hash(segment: &[u8; 32], pair: usize, [p, q]: [u8; 2], sum: Block) -> Block {
-    let mut input = [0; 32];
-    input[..8].copy_from_slice(&(pair as u64).to_le_bytes());
-    (input[8], input[9]) = (p, q);
-    input[16..].copy_from_slice(&sum.0);
-    let digest = blake3::keyed_hash(segment, &input);
-    let (first, _) = digest.as_bytes().split_first_chunk().expect("32 bytes");
-    Block(*first)
+/// `out[n] = H(sums[n])` for `N` sums of each pair, n / N its number: π(π(x) ⊕ i) ⊕ π(x), π keyed by the segment and the
+/// challenge. What the sender cannot compute are hashes of what it knows, offset by x.
+pub(super) fn hash<const N: usize>(
+    backend: Backend,
+    segment: &[u8; 32],
+    challenge: &[u8],
+    sums: &[Block],
+    out: &mut [Block],
+) {
+    let name = blake3::keyed_hash(segment, challenge);
+    let key = name.as_bytes().first_chunk().expect("32 bytes hold 16");
+    backend.tccr::<N>(&Aes128::on(backend, key), 0, sums, out);
 }
 
 /// Whether `hashes[2 p + q]` is `wanted`; nothing is indexed by `p` and `q`.

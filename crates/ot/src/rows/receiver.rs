@@ -143,13 +143,14 @@ impl Receiver {
             [one + closed.sent[row - 1] + x, one]
         };
         let pairs = pairs::partners(self.context.backend, &self.challenge);
-        for (pair, ([i, j], hashes)) in pairs.into_iter().zip(hashes.chunks_exact_mut(4)).enumerate() {
+        let mut sums = secret(hashes.len());
+        for ([i, j], sums) in pairs.into_iter().zip(sums.chunks_exact_mut(4)) {
             let (gi, gj) = (stream(i), stream(j));
-            for (at, hash) in hashes.iter_mut().enumerate() {
-                let (p, q) = (at / 2, at % 2);
-                *hash = pairs::hash(&segment, pair, [p as u8, q as u8], (gi[p] + gj[q]).into());
+            for (at, sum) in sums.iter_mut().enumerate() {
+                *sum = (gi[at / 2] + gj[at % 2]).into();
             }
         }
+        pairs::hash::<4>(self.context.backend, &segment, &self.challenge, &sums, hashes);
     }
 }
 

@@ -135,12 +135,18 @@ impl Sender {
         };
         let mut equal = Choice::from(1);
         let pairs = pairs::partners(self.context.backend, &self.challenge);
-        for (pair, ([i, j], hashes)) in pairs.into_iter().zip(hashes.chunks_exact(4)).enumerate() {
-            let ((gi, di), (gj, dj)) = (known(i), known(j));
-            let (p, q) = (1 ^ delta.bit(i), 1 ^ delta.bit(j));
-            for (bits, sum) in [([p, q], gi + gj), ([1 ^ p, 1 ^ q], gi + gj + di + dj)] {
-                equal &= pairs::matches(hashes, bits, pairs::hash(&segment, pair, bits, sum.into()));
-            }
+        let mut sums = secret(2 * pairs.len());
+        for ([i, j], sums) in pairs.iter().zip(sums.chunks_exact_mut(2)) {
+            let ((gi, di), (gj, dj)) = (known(*i), known(*j));
+            (sums[0], sums[1]) = ((gi + gj).into(), (gi + gj + di + dj).into());
+        }
+        let mut wanted = vec![Block::ZERO; sums.len()];
+        pairs::hash::<2>(self.context.backend, &segment, &self.challenge, &sums, &mut wanted);
+        for (([i, j], wanted), hashes) in pairs.iter().zip(wanted.chunks_exact(2)).zip(hashes.chunks_exact(4))
+        {
+            let (p, q) = (1 ^ delta.bit(*i), 1 ^ delta.bit(*j));
+            equal &=
+                pairs::matches(hashes, [p, q], wanted[0]) & pairs::matches(hashes, [1 ^ p, 1 ^ q], wanted[1]);
         }
         if bool::from(equal) { Ok(()) } else { Err(OtError::abort(Check::Pairs)) }
     }

@@ -99,7 +99,7 @@ const PINNED_SEMI_HONEST: [&str; 4] = [
 ];
 
 const PINNED_MALICIOUS: [&str; 5] = [
-    "alsz 283f630718aa1976",
+    "alsz bb0c17f4734b3ae5",
     "kos c9bfa0bfd17502eb",
     "softspoken2 7f49dd8f401ba25e",
     "softspoken4 182d38727608771d",
