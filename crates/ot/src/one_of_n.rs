@@ -20,6 +20,9 @@ use crate::{
     pipeline::Pipeline,
 };
 
+/// SECURITY: tweaks under one fixed AES key.
+const KEY_SPAN: usize = 1 << 20;
+
 /// The shape, agreed: N = 2^bits messages of `width` bits in each of `count` instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OneOfN {
@@ -54,10 +57,20 @@ impl OneOfN {
         assert_eq!(held, wanted, "{self:?} has another number of them");
     }
 
-    /// H's key: of this session, for this purpose.
-    fn key(context: &Context) -> Aes128 {
-        let name = context.sid.child("1 of n", 0);
-        Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"))
+    /// H of all sums of a call whose first OT has the number `first`, under public keys of the session.
+    fn masks(context: &Context, first: u64, sums: &[Block]) -> Vec<Block> {
+        let mut masks = vec![Block::ZERO; sums.len()];
+        let mut at = 0;
+        while at < sums.len() {
+            let tweak = OneOfN::tweak(first) + at as u128;
+            let left = KEY_SPAN - (tweak % KEY_SPAN as u128) as usize;
+            let end = sums.len().min(at + left);
+            let name = context.sid.child("1 of n", (tweak / KEY_SPAN as u128) as u64);
+            let key = Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
+            context.backend.tccr::<1>(&key, tweak, &sums[at..end], &mut masks[at..end]);
+            at = end;
+        }
+        masks
     }
 
     /// Tweak of the first mask of a call whose first OT has the number `first`: calls never share one, since an
@@ -106,9 +119,7 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
                     sums.push(sum);
                 }
             }
-            let mut masks = vec![Block::ZERO; sums.len()];
-            let key = OneOfN::key(&self.context);
-            self.context.backend.tccr::<1>(&key, OneOfN::tweak(self.first), &sums, &mut masks);
+            let mut masks = OneOfN::masks(&self.context, self.first, &sums);
             let mut masked = vec![0; self.shape.payload_bytes()];
             for (i, (message, mask)) in self.messages.iter().zip(&masks).enumerate() {
                 put(&mut masked, i * width, width, message ^ mask.0[0]);
@@ -179,8 +190,8 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
     /// `out[i]` gets the message of instance i that `indices[i] < N` names.
     ///
     /// # Panics
-    /// If there is not one index and one byte of output for every instance, or the shape is beyond its limits (the
-    /// caller's bug).
+    /// If there is not one index and one byte of output for every instance, an index is N or more, or the shape is
+    /// beyond its limits (the caller's bug).
     pub fn new(
         receiver: &'e mut Receiver<S>,
         context: &Context,
@@ -190,6 +201,9 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
     ) -> Self {
         shape.assert(indices.len(), shape.count);
         shape.assert(out.len(), shape.count);
+        // One public bit, of what is true in every run that is no bug.
+        let beyond = indices.iter().fold(0, |beyond, index| beyond | usize::from(*index) >> shape.bits);
+        assert_eq!(beyond, 0, "every index is below {}", shape.n());
         let mut choices = vec![0; bytes(shape.ots())];
         for (i, index) in indices.iter().enumerate() {
             put(&mut choices, i * shape.bits, shape.bits, *index);
@@ -213,9 +227,7 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
                 // The tweak depends on the index: hash under all of them, keep one in constant time.
                 sums.extend(core::iter::repeat_n(sum, n));
             }
-            let mut masks = vec![Block::ZERO; sums.len()];
-            let key = OneOfN::key(&self.context);
-            self.context.backend.tccr::<1>(&key, OneOfN::tweak(self.first), &sums, &mut masks);
+            let mut masks = OneOfN::masks(&self.context, self.first, &sums);
             let kept = masks.chunks_exact(n).zip(self.indices);
             let kept = kept.map(|(masks, index)| select(*index, masks.iter().map(|mask| mask.0[0])));
             self.masks = Some(kept.collect());
@@ -265,7 +277,25 @@ impl<S: Security> Steps for ReceiveOneOfN<'_, '_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::bit;
+    use crate::{Sid, bits::bit};
+    use hushwire_aes::Backend;
+
+    #[test]
+    fn masks_change_their_key_and_do_not_depend_on_where_a_call_begins() {
+        let context = Context { sid: Sid([1; 32]), backend: Backend::best() };
+        // 4096 OTs have the tweaks of a key.
+        let zeros = vec![Block::ZERO; 1024];
+        let masks = OneOfN::masks(&context, 4094, &zeros);
+        assert_eq!(OneOfN::masks(&context, 4096, &zeros[512..]), masks[512..]);
+        let name = |index| context.sid.child("1 of n", index).0;
+        for (index, part) in [(0, &masks[..512]), (1, &masks[512..])] {
+            let key = Aes128::on(context.backend, name(index).first_chunk().expect("32 bytes hold 16"));
+            let mut wanted = vec![Block::ZERO; 512];
+            let first = OneOfN::tweak(if index == 0 { 4094 } else { 4096 });
+            context.backend.tccr::<1>(&key, first, &zeros[..512], &mut wanted);
+            assert_eq!(part, wanted, "key {index}");
+        }
+    }
 
     #[test]
     fn short_messages_lie_beside_each_other() {
