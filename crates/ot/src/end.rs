@@ -19,12 +19,14 @@ pub(crate) struct End<S: Security> {
     pub(crate) next: u64,
     /// Chunks since the last segment closed.
     pub(crate) in_segment: usize,
+    /// From the beginning of a call to its last step: after an error, or a call that was dropped, it stays.
+    pub(crate) busy: bool,
 }
 
 impl<S: Security> End<S> {
     pub(crate) fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         let pads = Pads::new(context, &*extension);
-        Self { extension, pads, epochs: Epochs::new(), next: 0, in_segment: 0 }
+        Self { extension, pads, epochs: Epochs::new(), next: 0, in_segment: 0, busy: false }
     }
 }
 

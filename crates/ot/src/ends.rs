@@ -39,6 +39,9 @@ impl<S: Security> Sender<S> {
     }
 
     /// The next OTs.
+    ///
+    /// # Panics
+    /// If buffers of packed bits are too short for the count (the caller's bug).
     pub fn extend<'w>(&mut self, work: Sending<'w>) -> Pipeline<'_, Sending<'w>, S> {
         Pipeline::new(&mut self.0, work, false)
     }
@@ -65,6 +68,9 @@ impl<S: Security> Receiver<S> {
     }
 
     /// The next OTs.
+    ///
+    /// # Panics
+    /// If buffers of packed bits are too short for the count (the caller's bug).
     pub fn extend<'w>(&mut self, work: Receiving<'w>) -> Pipeline<'_, Receiving<'w>, S> {
         Pipeline::new(&mut self.0, work, false)
     }

@@ -37,7 +37,7 @@ impl fmt::Display for Check {
 pub enum OtError {
     /// A consistency check failed.
     #[error(
-        "{}: the {check} check failed: the peer left the protocol, or its messages were changed; nothing of this batch may be used",
+        "{}: the {check} check failed: the peer left the protocol, or its messages were changed; nothing of this batch may be used; set up a new session",
         named(.peer)
     )]
     Abort {
@@ -73,6 +73,15 @@ pub enum OtError {
         name: String,
         /// What there is.
         known: String,
+    },
+    /// This end failed before, or a call of it was dropped before its last step: its numbers and checks may no longer
+    /// be the peer's, and what was open will never be checked.
+    #[error(
+        "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished; set up a new session"
+    )]
+    Lost {
+        /// What was to run.
+        step: &'static str,
     },
     /// Outputs were to be opened before a check covered them.
     #[error("these outputs are not verified yet: run verify after the extension that made them")]

@@ -20,6 +20,7 @@ use crate::{
     Level, OtError, Role, Security, Steps, Tick, Unverified, Verified,
     bits::bytes,
     end::{End, Made},
+    steps::wrong_length,
     work::Work,
 };
 
@@ -52,7 +53,13 @@ impl Drop for Spare {
     }
 }
 
+/// The tick of a call that cannot run.
+const LOST: &str = "OT extension";
+
 /// One call of an extension: OTs of one functionality, or a check of what is open.
+///
+/// An error, or a call that is dropped before its last step, leaves its end without use: every later call of it
+/// answers [`OtError::Lost`] in its first step.
 #[must_use = "run its steps, then finish"]
 pub struct Pipeline<'e, W: Work, S: Security> {
     end: &'e mut End<S>,
@@ -76,6 +83,8 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     verified: usize,
     /// Whether the last segment closes with the call.
     close: bool,
+    /// Whether the end was lost before this call, or in it.
+    lost: bool,
 }
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
@@ -92,6 +101,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         });
         let payload_lag = (work.payload_bytes(1) > 0).then(|| checked.max(fix_lag.unwrap_or(0) + 1));
         let opens = payload_lag.is_some() || fix_lag.is_some_and(|lag| lag > 0);
+        let lost = core::mem::replace(&mut end.busy, true);
         let (base, count) = (end.next, work.count());
         let streamed = 16 * count >= STREAMED;
         end.extension.stream(streamed && work.place(0, 0).is_some());
@@ -113,9 +123,12 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             closed: 0,
             verified: 0,
             close: close || opens,
+            lost,
         };
-        pipeline.close_segment();
-        pipeline.plan_tick();
+        if !lost {
+            pipeline.close_segment();
+            pipeline.plan_tick();
+        }
         pipeline
     }
 
@@ -156,6 +169,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
                 return;
             }
             if self.made.is_empty() && self.check.is_none() {
+                self.end.busy = false;
                 return;
             }
             self.now += 1;
@@ -252,9 +266,9 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// What the call made.
     ///
     /// # Panics
-    /// If steps are left (the caller's bug).
+    /// If steps are left, or one failed (the caller's bug).
     pub fn finish(self) -> Unverified<W, S> {
-        assert!(self.plan.is_none(), "finish comes after the last step");
+        assert!(self.plan.is_none() && !self.lost, "finish comes after the last step");
         self.end.epochs.wrap(self.work)
     }
 
@@ -271,7 +285,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     }
 
     fn assert_done(&self) {
-        assert!(self.plan.is_none(), "finish comes after the last step");
+        assert!(self.plan.is_none() && !self.lost, "finish comes after the last step");
         let open = S::LEVEL == Level::Malicious && self.end.extension.is_open();
         assert!(!open, "the last segment was closed and checked");
     }
@@ -279,6 +293,9 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
 
 impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
     fn tick(&self) -> Option<Tick> {
+        if self.lost {
+            return Some(Tick { name: LOST, out: 0, into: 0 });
+        }
         let plan = self.plan.as_ref()?;
         let name = match plan.check {
             Some(step) => self.end.extension.check_steps()[step].name,
@@ -290,6 +307,26 @@ impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
     }
 
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        self.step(|pipeline| pipeline.say(out))
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        self.step(|pipeline| pipeline.take(message))
+    }
+}
+
+impl<W: Work, S: Security> Pipeline<'_, W, S> {
+    /// A step, after which there is no other if it fails.
+    fn step(&mut self, run: impl FnOnce(&mut Self) -> Result<(), OtError>) -> Result<(), OtError> {
+        if self.lost {
+            return Err(OtError::Lost { step: LOST });
+        }
+        let result = run(self);
+        self.lost = result.is_err();
+        result
+    }
+
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
         let [chunk, check, fix, _] = self.parts(&plan, me);
@@ -313,10 +350,12 @@ impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
-        let [chunk, check, fix, _] = self.parts(&plan, me.other());
+        let parts = self.parts(&plan, me.other());
+        wrong_length("OT extension", message, parts.iter().sum())?;
+        let [chunk, check, fix, _] = parts;
         let (chunk, message) = message.split_at(chunk);
         let (check, message) = message.split_at(check);
         let (fix, payload) = message.split_at(fix);

@@ -246,6 +246,78 @@ fn one_of_n_gives_the_message_of_the_index() {
     }
 }
 
+/// An end of a malicious session, a receiver's peer, and a segment that is open.
+fn open_ends() -> (Sender<Malicious>, Receiver<Malicious>) {
+    let (mut sender, mut receiver) = ends::<Malicious>(Role::Receiver, 8);
+    let (mut q, mut t) = (vec![Block::ZERO; 40], vec![Block::ZERO; 40]);
+    let (mut s, mut r) = (sender.extend(Sending::Rcot(&mut q)), receiver.extend(Receiving::Rcot(&mut t)));
+    lockstep(&mut s, &mut r).expect("an honest run");
+    let _ = (s.finish(), r.finish());
+    (sender, receiver)
+}
+
+fn assert_lost(sender: &mut Sender<Malicious>) {
+    for _ in 0..2 {
+        let mut check = sender.verify();
+        assert!(check.tick().is_some(), "no proof without a step");
+        assert!(matches!(check.speak(&mut []), Err(OtError::Lost { .. })));
+        assert!(matches!(check.hear(&[]), Err(OtError::Lost { .. })));
+        assert!(check.tick().is_some(), "still none");
+        let messages = [[Block::ZERO; 2]; 3];
+        let mut next = sender.extend(Sending::Ot(&messages));
+        assert!(matches!(next.speak(&mut []), Err(OtError::Lost { .. })));
+    }
+}
+
+#[test]
+fn an_end_whose_check_failed_gives_no_proof_later() {
+    let (mut sender, _receiver) = open_ends();
+    let mut check = sender.verify();
+    check.speak(&mut []).expect("nothing to say");
+    assert!(matches!(check.hear(&[99; 5]), Err(OtError::Abort { .. })));
+    assert!(matches!(check.hear(&[5; 5]), Err(OtError::Lost { .. })), "no second try");
+    assert_lost(&mut sender);
+}
+
+#[test]
+fn an_end_whose_call_was_dropped_unfinished_is_lost() {
+    let (mut sender, _receiver) = open_ends();
+    drop(sender.verify());
+    assert_lost(&mut sender);
+    let (mut sender, _receiver) = open_ends();
+    core::mem::forget(sender.extend(Sending::Rcot(&mut [Block::ZERO; 9])));
+    assert_lost(&mut sender);
+}
+
+#[test]
+#[should_panic(expected = "finish comes after the last step")]
+fn a_failed_call_is_never_finished() {
+    let (mut sender, _receiver) = open_ends();
+    drop(sender.verify());
+    let _ = sender.verify().finish();
+}
+
+#[test]
+fn messages_of_other_lengths_are_malformed() {
+    for len in [0, 4, 6, 100] {
+        let (mut sender, _receiver) = open_ends();
+        let result = sender.verify().hear(&vec![5; len]);
+        assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
+        let (mut a, mut b) = (open_ends().0, open_ends().0);
+        let mut both = Duplex { first: a.verify(), second: b.verify() };
+        let result = both.hear(&vec![5; len]);
+        assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes for two: {result:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "every index is below 4")]
+fn an_index_beyond_n_is_refused() {
+    let (_, mut receiver) = ends::<Malicious>(Role::Receiver, 8);
+    let shape = OneOfN { bits: 2, width: 1, count: 2 };
+    let _ = ReceiveOneOfN::new(&mut receiver, &context(), shape, &[3, 4], &mut [0; 2]);
+}
+
 #[test]
 fn triples_multiply() {
     for speaker in [Role::Sender, Role::Receiver] {

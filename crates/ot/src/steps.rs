@@ -46,6 +46,16 @@ impl<T: Steps + ?Sized> Steps for &mut T {
     }
 }
 
+/// Refuses a message of another length than the tick says: a transport of the user's own may hand on what a peer sent.
+pub(crate) fn wrong_length(name: &'static str, message: &[u8], wanted: usize) -> Result<(), OtError> {
+    let len = message.len();
+    if len == wanted {
+        Ok(())
+    } else {
+        Err(OtError::malformed(name, format!("{len} bytes instead of {wanted}")))
+    }
+}
+
 /// Two protocols at once over one channel, such as OTs in both directions. Messages of a tick stand one after the
 /// other; the party that has `first` as sender has a peer that has `first` as receiver.
 pub struct Duplex<A, B> {
@@ -78,7 +88,9 @@ impl<A: Steps, B: Steps> Steps for Duplex<A, B> {
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
         // Both are asked before either moves on.
         let (first, second) = (self.first.tick(), self.second.tick());
-        let (a, b) = message.split_at(first.map_or(0, |tick| tick.into));
+        let into = [&first, &second].map(|tick| tick.as_ref().map_or(0, |tick| tick.into));
+        wrong_length("two protocols at once", message, into.iter().sum())?;
+        let (a, b) = message.split_at(into[0]);
         if first.is_some() {
             self.first.hear(a)?;
         }

@@ -13,6 +13,9 @@ pub struct Verified {
 
 /// What an extension made, not to be used before a check covers it.
 ///
+/// It holds the caller's buffers, which are written already: dropped unopened it gives them back unchecked, and then
+/// they must not be read.
+///
 /// ```compile_fail
 /// # use hushwire_ot::{Malicious, Unverified};
 /// # fn of(made: Unverified<Vec<u8>, Malicious>) -> Vec<u8> {
