@@ -122,6 +122,9 @@ impl FromStr for Protocol {
 /// Sets up the sender's end: base OTs of the level's default protocol, trees, and Ferret's bootstrap. `seed` is this
 /// party's secret randomness, for this end alone.
 ///
+/// `context` is agreed and of no other set-up: where both parties are senders, each direction has a child of its own,
+/// or a corrupt party could send an honest one its own messages back.
+///
 /// # Errors
 /// The protocol does not exist at this level, a check failed, or the channel did.
 pub fn open_sender<S: Security>(
@@ -141,7 +144,8 @@ pub fn open_sender<S: Security>(
         Core::Rows(_) => rows,
         Core::Ferret(set, _) => {
             let part = context.child("ferret", 0);
-            let mut boot = ferret::SenderBoot::new(&part, set, rows, &seed.derive("ot ferret", &[]));
+            let mut boot =
+                ferret::SenderBoot::new(&part, set, rows, &seed.derive("ot ferret", &context.sid.0));
             driver.run(channel, &mut boot)?;
             Box::new(boot.finish())
         }

@@ -223,7 +223,7 @@ impl<S: Security> Extension<S> for Receiver {
             return;
         }
         let kind = self.keys.kind;
-        let (mut last, mut choices) = (secret(kind.rows()), [Block::ZERO]);
+        let (mut last, mut choices) = (secret(kind.rows()), secret(1));
         let mut message = vec![Block::ZERO; kind.trees() - 1];
         self.keys.columns(&self.context, self.column, &mut choices, &mut last, &mut message);
         self.column += 1;

@@ -1,6 +1,9 @@
 //! The extension's sender, which lacks a leaf of every tree.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Buffer, Gf128, from_bytes, transpose};
@@ -28,9 +31,25 @@ pub(super) struct Keys {
     /// Leaf y ⊕ α of tree i at (i − first tree) · 2^k + y; nothing at y = 0.
     pub(super) leaves: Vec<Aes128>,
     pub(super) delta: Delta,
+    /// Whether a check of any lane has failed.
+    pub(super) failed: AtomicBool,
 }
 
 impl Keys {
+    /// Refuses to go on after a failed check of any lane: all have one Δ, and a wrong guess of a bit tells the bit.
+    fn alive(&self, step: &'static str) -> Result<(), OtError> {
+        if self.failed.load(Ordering::SeqCst) { Err(OtError::Lost { step }) } else { Ok(()) }
+    }
+
+    /// Ends all lanes if a check failed.
+    fn verdict(&self, passed: Choice, check: Check) -> Result<(), OtError> {
+        if bool::from(passed) {
+            return Ok(());
+        }
+        self.failed.store(true, Ordering::SeqCst);
+        Err(OtError::abort(check))
+    }
+
     /// Columns `first` on, before the message.
     fn columns(&self, context: &Context, first: u128, rows: &mut [Block]) {
         let (k, leaves) = (self.kind.bits(), self.kind.leaves());
@@ -120,7 +139,7 @@ impl Sender {
         for (row, (own, fold)) in closed.rows.iter().zip(&folds[1..]).enumerate() {
             different |= own.0 ^ fold.to_u128() ^ x & self.keys.delta.mask(row);
         }
-        if bool::from(different.ct_eq(&0)) { Ok(()) } else { Err(OtError::abort(Check::Rows)) }
+        self.keys.verdict(different.ct_eq(&0), Check::Rows)
     }
 
     /// Of every pair, the two hashes that the sender can compute.
@@ -148,7 +167,7 @@ impl Sender {
             equal &=
                 pairs::matches(hashes, [p, q], wanted[0]) & pairs::matches(hashes, [1 ^ p, 1 ^ q], wanted[1]);
         }
-        if bool::from(equal) { Ok(()) } else { Err(OtError::abort(Check::Pairs)) }
+        self.keys.verdict(equal, Check::Pairs)
     }
 }
 
@@ -174,6 +193,7 @@ impl<S: Security> Extension<S> for Sender {
     }
 
     fn chunk(&mut self, heard: &[u8], _: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
+        self.keys.alive("OT extension")?;
         let width = self.stock.columns(blocks.len());
         if width == 0 {
             self.stock.take(blocks);
@@ -223,6 +243,7 @@ impl<S: Security> Extension<S> for Sender {
     }
 
     fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        self.keys.alive(self.steps[step].name)?;
         if self.steps[step].from == Role::Sender {
             self.coins.fill(said);
             self.challenge = said.to_vec();

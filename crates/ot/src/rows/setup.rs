@@ -5,7 +5,7 @@
 //!                     malicious: the sum of every tree's check blocks, one digest of all of them
 //! ```
 
-use core::marker::PhantomData;
+use core::{marker::PhantomData, sync::atomic::AtomicBool};
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, as_bytes, from_bytes, from_bytes_mut};
@@ -14,6 +14,7 @@ use hushwire_prg::Seed;
 use crate::{
     Context, Level, OtError, Role, Security, Steps, Tick, Transcript,
     base::{BaseProtocol, BaseReceiver, BaseSender},
+    steps::wrong_length,
 };
 
 use super::{
@@ -85,7 +86,8 @@ fn expand(context: &Context, leaves: &Secret, keys: &mut Vec<Aes128>) {
 }
 
 impl<S: Security> SetupSender<S> {
-    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness.
+    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
+    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come twice.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
@@ -94,6 +96,7 @@ impl<S: Security> SetupSender<S> {
         B::Level: crate::AtLeast<S::Base>,
     {
         kind.supports(S::LEVEL)?;
+        let seed = seed.derive("rows sender", &context.sid.0);
         let delta = Delta::random(context.backend, kind, &seed.derive("rows delta", &[]));
         let (below, secret) = (context.child("rows base", 0), seed.derive("rows base", &[]));
         let mut setup = SetupSender {
@@ -131,7 +134,7 @@ impl<S: Security> SetupSender<S> {
 
     fn done<B: ?Sized, T>(&mut self, leaves: Vec<Aes128>) -> Stage<B, T, sender::Keys> {
         let delta = self.delta.take().expect("Δ goes to the keys once");
-        Stage::Done(sender::Keys { kind: self.kind, leaves, delta })
+        Stage::Done(sender::Keys { kind: self.kind, leaves, delta, failed: AtomicBool::new(false) })
     }
 
     /// Rebuilds the trees and checks them.
@@ -171,7 +174,8 @@ impl<S: Security> SetupSender<S> {
 }
 
 impl<S: Security> SetupReceiver<S> {
-    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness.
+    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
+    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come twice.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
@@ -180,6 +184,7 @@ impl<S: Security> SetupReceiver<S> {
         B::Level: crate::AtLeast<S::Base>,
     {
         kind.supports(S::LEVEL)?;
+        let seed = seed.derive("rows receiver", &context.sid.0);
         let (below, secret) = (context.child("rows base", 0), seed.derive("rows base", &[]));
         let mut setup = SetupReceiver {
             kind,
@@ -266,6 +271,8 @@ impl<S: Security> Steps for SetupSender<S> {
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let tick = self.tick();
+        wrong_length(tick.map_or(TREES, |tick| tick.name), message, tick.map_or(0, |tick| tick.into))?;
         self.transcript.absorb(Role::Receiver, message);
         match &mut self.stage {
             Stage::Base(base) => {
@@ -305,6 +312,8 @@ impl<S: Security> Steps for SetupReceiver<S> {
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let tick = self.tick();
+        wrong_length(tick.map_or(TREES, |tick| tick.name), message, tick.map_or(0, |tick| tick.into))?;
         self.transcript.absorb(Role::Sender, message);
         match &mut self.stage {
             Stage::Base(base) => {

@@ -290,3 +290,36 @@ fn the_last_column_cannot_cancel_deviations() {
         assert!(caught >= 8, "{kind}: {caught} of 20");
     }
 }
+
+/// All lanes have one Δ: were the others to go on, a receiver could spend a lane on every bit, and learn it either way.
+#[test]
+fn a_failed_check_ends_every_lane() {
+    for kind in [Kind::Kos, Kind::Alsz, Kind::SoftSpoken4] {
+        let (s, r) = roots::<Malicious>(kind, Backend::best(), 8);
+        let mut other = Pump::new(&s, 1, r.fork(1));
+        other.extend(512, &mut |_| ()).expect("sent");
+        other.close();
+        let mut pump = Pump::new(&s, 0, r.fork(0));
+        pump.extend(512, &mut |m| m.fill(0)).expect("sent");
+        pump.close();
+        assert_abort(&pump.check(&mut |_, _| ()), check_of(kind), "zeros");
+        let is_lost = |result| matches!(result, Err(OtError::Lost { .. }));
+        assert!(is_lost(other.check(&mut |_, _| ())), "{kind}: a lane before its check");
+        assert!(is_lost(other.extend(1, &mut |_| ()).map(|_| ())), "{kind}: a lane before a chunk");
+        let mut later = Pump::new(&s, 2, r.fork(2));
+        assert!(is_lost(later.extend(512, &mut |_| ()).map(|_| ())), "{kind}: a lane that is forked later");
+        assert!(is_lost(pump.extend(1, &mut |_| ()).map(|_| ())), "{kind}: the lane itself");
+    }
+}
+
+#[test]
+fn set_ups_refuse_other_lengths() {
+    let (mut s, mut r) = setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
+    let mut message = vec![0; r.tick().expect("trees").out + 1];
+    let len = message.len() - 1;
+    r.speak(&mut message[..len]).expect("an honest receiver");
+    for len in [0, len - 1, len + 1] {
+        let result = s.hear(&message[..len]);
+        assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
+    }
+}
