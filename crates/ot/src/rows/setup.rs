@@ -30,6 +30,7 @@ enum Stage<B: ?Sized, T, R> {
     Base(Box<B>),
     Trees(T),
     Done(R),
+    /// No second try: each would be another guess of Δ.
     Failed,
 }
 
@@ -258,13 +259,16 @@ impl<S: Security> Steps for SetupSender<S> {
         match &self.stage {
             Stage::Base(base) => base.tick(),
             Stage::Trees(_) => Some(Tick { name: TREES, out: 0, into: self.kind.tree_bytes(S::LEVEL) }),
-            Stage::Done(_) | Stage::Failed => None,
+            Stage::Failed => Some(Tick { name: TREES, out: 0, into: 0 }),
+            Stage::Done(_) => None,
         }
     }
 
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if let Stage::Base(base) = &mut self.stage {
-            base.speak(out)?;
+        match &mut self.stage {
+            Stage::Base(base) => base.speak(out)?,
+            Stage::Failed => return Err(OtError::Lost { step: TREES }),
+            Stage::Trees(_) | Stage::Done(_) => {}
         }
         self.transcript.absorb(Role::Sender, out);
         Ok(())
@@ -276,7 +280,10 @@ impl<S: Security> Steps for SetupSender<S> {
         self.transcript.absorb(Role::Receiver, message);
         match &mut self.stage {
             Stage::Base(base) => {
-                base.hear(message)?;
+                if let Err(error) = base.hear(message) {
+                    self.stage = Stage::Failed;
+                    return Err(error);
+                }
                 self.advance();
             }
             Stage::Trees(_) => {
@@ -286,7 +293,8 @@ impl<S: Security> Steps for SetupSender<S> {
                 let leaves = self.trees(&base, message)?;
                 self.stage = self.done(leaves);
             }
-            Stage::Done(_) | Stage::Failed => {}
+            Stage::Failed => return Err(OtError::Lost { step: TREES }),
+            Stage::Done(_) => {}
         }
         Ok(())
     }
@@ -297,7 +305,8 @@ impl<S: Security> Steps for SetupReceiver<S> {
         match &self.stage {
             Stage::Base(base) => base.tick(),
             Stage::Trees(made) => Some(Tick { name: TREES, out: made.message.len(), into: 0 }),
-            Stage::Done(_) | Stage::Failed => None,
+            Stage::Failed => Some(Tick { name: TREES, out: 0, into: 0 }),
+            Stage::Done(_) => None,
         }
     }
 
@@ -305,7 +314,8 @@ impl<S: Security> Steps for SetupReceiver<S> {
         match &mut self.stage {
             Stage::Base(base) => base.speak(out)?,
             Stage::Trees(made) => out.copy_from_slice(&made.message),
-            Stage::Done(_) | Stage::Failed => {}
+            Stage::Failed => return Err(OtError::Lost { step: TREES }),
+            Stage::Done(_) => {}
         }
         self.transcript.absorb(Role::Receiver, out);
         Ok(())
@@ -317,14 +327,18 @@ impl<S: Security> Steps for SetupReceiver<S> {
         self.transcript.absorb(Role::Sender, message);
         match &mut self.stage {
             Stage::Base(base) => {
-                base.hear(message)?;
+                if let Err(error) = base.hear(message) {
+                    self.stage = Stage::Failed;
+                    return Err(error);
+                }
                 self.advance();
             }
             Stage::Trees(made) => {
                 let leaves = core::mem::take(&mut made.leaves);
                 self.stage = self.done(leaves);
             }
-            Stage::Done(_) | Stage::Failed => {}
+            Stage::Failed => return Err(OtError::Lost { step: TREES }),
+            Stage::Done(_) => {}
         }
         Ok(())
     }

@@ -323,3 +323,25 @@ fn set_ups_refuse_other_lengths() {
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
     }
 }
+
+/// A second try with the same Δ would be a second guess.
+#[test]
+fn a_set_up_that_failed_takes_no_other_message() {
+    let context = context(Backend::best(), 10);
+    let new = SetupSender::<Malicious>::new::<crate::base::Csw>(&context, Kind::Kos, &seed(10, 1));
+    let mut s = new.expect("the kind exists");
+    let points = s.tick().expect("base OTs");
+    s.speak(&mut vec![0; points.out]).expect("points");
+    s.hear(&[]).expect("nothing yet");
+    s.speak(&mut []).expect("nothing to say");
+    assert!(matches!(s.hear(&[0xff; 32]), Err(OtError::Malformed { .. })));
+    assert!(s.tick().is_some(), "it is not done");
+    assert!(matches!(s.speak(&mut []), Err(OtError::Lost { .. })));
+    assert!(matches!(s.hear(&[]), Err(OtError::Lost { .. })));
+    let (mut s, mut r) =
+        setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 11).expect("the kind exists");
+    let mut message = vec![0; r.tick().expect("trees").out];
+    r.speak(&mut message).expect("an honest receiver");
+    assert_abort(&s.hear(&vec![0; message.len()]), Check::Trees, "zeros");
+    assert!(s.tick().is_some() && matches!(s.speak(&mut []), Err(OtError::Lost { .. })));
+}
