@@ -6,8 +6,14 @@ use hushwire_simd::clmul::{Clmul, Sum};
 use zeroize::Zeroize;
 
 /// Σ χ\[j\]·x\[j\] over as many slices as come, constant time; zeroed when dropped.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Fold(Folds);
+
+impl Default for Fold {
+    fn default() -> Self {
+        Fold::new()
+    }
+}
 
 impl Fold {
     /// The empty sum.

@@ -81,7 +81,7 @@ proptest! {
 #[test]
 fn the_largest_elements_in_mixed_forms() {
     let (chi, x) = ([Gf128(u128::MAX); 9], [Block::ONES; 9]);
-    let (mut fold, mut want) = (Fold::new(), Gf128::ZERO);
+    let (mut fold, mut want) = (Fold::default(), Gf128::ZERO);
     for clmul in Clmul::all() {
         fold.add(clmul, &chi, &x);
         want += naive_inner(&chi, &x);
