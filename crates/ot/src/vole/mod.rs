@@ -47,7 +47,6 @@ use steps::Vole;
 /// The end that holds Δ.
 pub struct Sender {
     vole: Vole<Planter>,
-    delta: Gf128,
 }
 
 /// The end that gets u.
@@ -64,13 +63,13 @@ impl Sender {
     pub fn new(context: &Context, set: Set, cots: Box<dyn Extension<SemiHonest>>, seed: &Seed) -> Self {
         let delta = cots.delta().expect("a sender stands on a sender");
         let planter = Planter::new(context, delta, &seed.derive("vole", &[]));
-        Self { vole: Vole::new(context, set, cots, planter), delta: delta.into() }
+        Self { vole: Vole::new(context, set, cots, planter) }
     }
 
     /// Δ.
     #[must_use]
     pub fn delta(&self) -> Gf128 {
-        self.delta
+        self.vole.delta().expect("the sender holds it").into()
     }
 
     /// Fills `q`; the receiver asks for as many.

@@ -57,23 +57,38 @@ impl<E: End> Vole<E> {
     pub(super) fn new(context: &Context, set: Set, cots: Box<dyn Extension<SemiHonest>>, end: E) -> Self {
         assert_eq!(cots.role(), E::ROLE, "an end stands on the same end");
         let columns = if E::ROLE == Role::Sender { 1 } else { 2 };
-        let empty = || vec![Vec::new(); columns];
+        // With room for all that ever comes: growing would leave copies behind.
+        let empty = |len: usize| (0..columns).map(|_| Vec::with_capacity(len)).collect::<Vec<_>>();
+        let base_len = set.secrets() + set.trees();
+        let refill = base_len.next_multiple_of(set.leaves());
         Self {
             context: *context,
             set,
             cots,
             end,
             grower: Grower::new(context.backend, set.leaves(), public_key(context, &set, "vole tree", 0)),
-            base: empty(),
-            next: empty(),
-            carry: Vec::new(),
-            paths: Vec::new(),
+            base: empty(refill),
+            next: empty(refill),
+            carry: Vec::with_capacity(PACK),
+            paths: Vec::with_capacity(set.trees() * set.depth()),
             round: 0,
             made: 0,
             keys: Keys::new(context, &set, 0),
-            stock: empty(),
+            stock: empty(BURST.min(set.trees()) * set.leaves()),
             taken: 0,
         }
+    }
+
+    /// Δ at the sender.
+    pub(super) fn delta(&self) -> Option<Block> {
+        self.end.delta()
+    }
+
+    /// Room for everything secret that grows.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> Vec<usize> {
+        let columns = [&self.base, &self.next, &self.stock].into_iter().flatten();
+        columns.chain([&self.carry, &self.paths]).map(Vec::capacity).collect()
     }
 
     /// VOLEs that a round starts from.
