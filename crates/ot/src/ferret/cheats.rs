@@ -5,23 +5,24 @@ use hushwire_block::Block;
 use hushwire_prg::Seed;
 use hushwire_simd::clmul::Clmul;
 
-use super::B11;
 use super::check::LeafCheck;
 use super::params::SPARE;
-use super::rig::{DELTA, TINY, context, deal, ends, extend, set_up_edited, stream};
+use super::rig::{DELTA, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
 use super::tree::{End, Gatherer, Grower, Planter, Tree};
 use super::weights::Weights;
+use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
 
 /// A run over two rounds in which one message is changed: the number of the chunk or check, the step.
-fn changed(number: usize, step: usize, change: impl Fn(&mut Vec<u8>)) -> Result<(), OtError> {
-    let mut ends = ends::<Malicious>(Backend::best(), TINY);
+fn changed(set: Set, number: usize, step: usize, change: impl Fn(&mut Vec<u8>)) -> Result<(), OtError> {
+    let mut ends = ends::<Malicious>(Backend::best(), set);
     let edit = |n: usize, s: usize, message: &mut Vec<u8>| {
         if (n, s) == (number, step) {
             change(message);
         }
     };
-    extend(&mut ends, 4000, 3, edit).map(drop)
+    let round = (set.trees() - set.refill_trees()) * set.leaves();
+    extend(&mut ends, 2 * round - 100, 3, edit).map(drop)
 }
 
 fn caught(result: &Result<(), OtError>, what: &str) {
@@ -31,27 +32,27 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 #[test]
 fn any_flip_in_a_tree_is_caught() {
     // The first chunk of the first round has the refill's two trees before its own; the tenth is in the second round.
-    let h = TINY.depth();
-    for (chunk, trees) in [(0, 3), (1, 1), (9, 1)] {
-        for c in 0..trees * h {
+    // A wide tree has four pieces, and a refill of one.
+    for (set, chunk, trees) in [(TINY, 0, 3), (TINY, 1, 1), (TINY, 9, 1), (WIDE, 0, 2), (WIDE, 10, 1)] {
+        for c in 0..trees * set.depth() {
             for bit in [1, 64, 127] {
                 let flip = |m: &mut Vec<u8>| m[16 * c + bit / 8] ^= 1 << (bit % 8);
-                caught(&changed(chunk, 0, flip), &format!("bit {bit} of c {c} of chunk {chunk}"));
+                caught(&changed(set, chunk, 0, flip), &format!("bit {bit} of c {c} of chunk {chunk}"));
             }
             // On the last level no leaf hangs on bit 0, which both ends clear, but all coefficients do.
-            caught(&changed(chunk, 0, |m| m[16 * c] ^= 1), "bit 0");
+            caught(&changed(set, chunk, 0, |m| m[16 * c] ^= 1), "bit 0");
         }
     }
 }
 
 #[test]
 fn zeroed_swapped_and_replayed_trees_are_caught() {
-    let last = 16 * (TINY.depth() - 1);
-    for chunk in [0, 1, 5] {
-        caught(&changed(chunk, 0, |m| m.fill(0)), "zeroed");
-        caught(&changed(chunk, 0, |m| m[..16].fill(0)), "a zeroed c");
-        caught(&changed(chunk, 0, |m| m.rotate_left(16)), "rotated");
-        caught(&changed(chunk, 0, |m| (0..16).for_each(|i| m.swap(i, last + i))), "swapped");
+    for (set, chunk) in [(TINY, 0), (TINY, 1), (TINY, 5), (WIDE, 0), (WIDE, 1), (WIDE, 10)] {
+        let last = 16 * (set.depth() - 1);
+        caught(&changed(set, chunk, 0, |m| m.fill(0)), "zeroed");
+        caught(&changed(set, chunk, 0, |m| m[..16].fill(0)), "a zeroed c");
+        caught(&changed(set, chunk, 0, |m| m.rotate_left(16)), "rotated");
+        caught(&changed(set, chunk, 0, |m| (0..16).for_each(|i| m.swap(i, last + i))), "swapped");
     }
     let mut before = vec![];
     let replay = |n: usize, step: usize, message: &mut Vec<u8>| match (n, step) {
@@ -68,10 +69,10 @@ fn changed_checks_are_caught() {
     for check in [0, 2] {
         for (step, bytes) in [(1, 16), (2, 32)] {
             for byte in 0..bytes {
-                caught(&changed(check, step, |m| m[byte] ^= 0x10), "a flipped byte of a check");
+                caught(&changed(TINY, check, step, |m| m[byte] ^= 0x10), "a flipped byte of a check");
             }
-            caught(&changed(check, step, |m| m.fill(0)), "a zeroed check");
-            caught(&changed(check, step, |m| m.reverse()), "a reversed check");
+            caught(&changed(TINY, check, step, |m| m.fill(0)), "a zeroed check");
+            caught(&changed(TINY, check, step, |m| m.reverse()), "a reversed check");
             let mut before = vec![];
             let replay = |n: usize, s: usize, message: &mut Vec<u8>| {
                 if s == step && n + 1 == check {
@@ -116,20 +117,20 @@ fn other_lengths_are_malformed() {
 }
 
 /// A sender changes c on the last level by `e`, which swaps what the receiver holds for α's pair of leaves, and puts
-/// right its own sum for one guess of that pair. Returns whether the guess was right, and whether it went unseen.
-fn guess(round: u8, unknown_bits: u32, stray: usize) -> (bool, bool) {
+/// right its own sum for one guess of that pair, of which it knows all bits but `unknown`. Returns whether the guess was right, and whether it went unseen.
+fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
     let context = context(Backend::best());
     let e = Block::from_u128(0x55aa << 40);
-    let (h, mut both) = (TINY.depth(), vec![]);
+    let (h, mut both) = (set.depth(), vec![]);
     let mut place = 0;
     for role in [Role::Sender, Role::Receiver] {
         let mut cots = vec![Block::ZERO; h + SPARE];
         deal(&mut stream(round), role, &mut cots);
         both.push(cots);
     }
-    let mut grower = Grower::new(context.backend, TINY.leaves(), Aes128::new(&[1; 16]));
-    let (mut leaves, mut message) = (vec![Block::ZERO; TINY.leaves()], vec![0; 16 * h]);
-    let mut ends = [LeafCheck::new(&context, &TINY), LeafCheck::new(&context, &TINY)];
+    let mut grower = Grower::new(context.backend, set.leaves(), Aes128::new(&[1; 16]));
+    let (mut leaves, mut message) = (vec![Block::ZERO; set.leaves()], vec![0; 16 * h]);
+    let mut ends = [LeafCheck::new(&context, &set), LeafCheck::new(&context, &set)];
     let mut planter = Planter::new(&context, DELTA, &Seed::from_bytes([round; 16]));
     for (role, (cots, check)) in both.iter().zip(&mut ends).enumerate() {
         let (heard, said) = (message.clone(), &mut message[..]);
@@ -148,11 +149,11 @@ fn guess(round: u8, unknown_bits: u32, stray: usize) -> (bool, bool) {
         check.close();
     }
     let pair = place / 2;
-    let guess = pair & !((1 << unknown_bits) - 1) | stray & ((1 << unknown_bits) - 1);
-    let mut transcript = Transcript::new(&context.sid, TINY.name());
+    let guess = pair & !unknown | stray & unknown;
+    let mut transcript = Transcript::new(&context.sid, set.name());
     transcript.absorb(Role::Sender, &message);
-    let weights = Weights::new(context.backend, &transcript.challenge("leaves"), TINY.leaves());
-    let chi = weights.at(2 * guess, TINY.leaves()) + weights.at(2 * guess + 1, TINY.leaves());
+    let weights = Weights::new(context.backend, &transcript.challenge("leaves"), set.leaves());
+    let chi = weights.at(2 * guess, set.leaves()) + weights.at(2 * guess + 1, set.leaves());
 
     let [s, r] = &mut ends;
     let (mut masked, mut digest) = ([0; 16], [0; 32]);
@@ -165,15 +166,20 @@ fn guess(round: u8, unknown_bits: u32, stray: usize) -> (bool, bool) {
 
 #[test]
 fn a_guessing_sender_learns_what_it_guessed_and_no_more() {
-    for unknown in 0..4 {
+    // The lowest bits of the pair; and the two that say in which piece of the tree it lies.
+    for (set, unknown) in
+        [(TINY, 0), (TINY, 0b1), (TINY, 0b11), (TINY, 0b111), (WIDE, 0b11 << 7), (WIDE, 0b1001)]
+    {
         let mut unseen = 0;
         for round in 0..200 {
-            let (right, passed) = guess(round, unknown, usize::from(round).wrapping_mul(0x9e37) >> 5);
+            let stray = u32::from(round).wrapping_mul(0x9e37_79b9) >> 16;
+            let (right, passed) = guess(set, round, unknown, stray as usize);
             assert_eq!(right, passed, "a wrong guess is always seen, a right one never");
             unseen += u32::from(passed);
         }
-        // 200 / 2^unknown, within four deviations.
-        let (mean, p) = (200.0 / f64::from(1 << unknown), 1.0 / f64::from(1 << unknown));
+        // 200 / 2^bits, within four deviations.
+        let p = 1.0 / f64::from(1 << unknown.count_ones());
+        let mean = 200.0 * p;
         assert!((f64::from(unseen) - mean).abs() <= 4.0 * (mean * (1.0 - p)).sqrt(), "{unseen} of 200");
     }
 }

@@ -14,6 +14,8 @@ use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security, Sid, 
 pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
 /// Small enough to cross rounds in no time; no security at all.
 pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8);
+/// As small, with trees of four pieces of the check.
+pub(super) const WIDE: Set = Set::new("wide", 8, 10, 10);
 
 pub(crate) fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }
