@@ -2,11 +2,12 @@
 
 use core::marker::PhantomData;
 
-use hushwire_aes::Aes128;
+use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Buffer};
 use zeroize::Zeroize;
 
 use super::check::{LeafCheck, STEPS};
+use super::nodes::Copy;
 use super::params::{SPARE, Set};
 use super::tree::{End, Grower, Tree};
 use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
@@ -27,6 +28,8 @@ pub struct Ferret<S, E> {
     /// The LPN matrix of this round.
     code: Aes128,
     stock: Stock,
+    /// What outputs are written with.
+    outputs: Backend,
     is_open: bool,
     check: Option<LeafCheck>,
     level: PhantomData<S>,
@@ -43,8 +46,12 @@ impl Stock {
         self.blocks.blocks().len() - self.at
     }
 
-    fn take(&mut self, to: &mut [Block]) {
-        to.copy_from_slice(&self.blocks.blocks()[self.at..self.at + to.len()]);
+    fn take(&mut self, backend: Backend, to: &mut [Block]) {
+        backend.run(Copy {
+            from: &self.blocks.blocks()[self.at..self.at + to.len()],
+            to,
+            streamed: backend.is_streamed(),
+        });
         self.at += to.len();
     }
 }
@@ -79,6 +86,7 @@ impl<S: Security, E: End> Ferret<S, E> {
             made: 0,
             code: public_key(context, &set, "code", 0),
             stock: Stock { blocks: Buffer::new(), at: 0 },
+            outputs: context.backend,
             is_open: false,
             check: (S::LEVEL == Level::Malicious).then(|| LeafCheck::new(context, &set)),
             level: PhantomData,
@@ -177,7 +185,7 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         }
         self.is_open = true;
         if self.stock.len() > 0 {
-            self.stock.take(blocks);
+            self.stock.take(self.outputs, blocks);
             return Ok(());
         }
         let cut = (self.trees_due() - 1) * self.set.tree_bytes();
@@ -191,7 +199,8 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         }
         let (leaves, yields) = (self.set.leaves(), self.yields());
         assert!(blocks.len() <= yields, "as many OTs as were promised");
-        if blocks.len() == leaves {
+        // A tree that goes past the caches is made inside them.
+        if blocks.len() == leaves && !self.outputs.is_streamed() {
             self.trees(heard, said, blocks);
         } else {
             let mut stock = core::mem::take(&mut self.stock.blocks);
@@ -203,10 +212,14 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
             }
             stock.set_len(16 * yields);
             self.stock = Stock { blocks: stock, at: 0 };
-            self.stock.take(blocks);
+            self.stock.take(self.outputs, blocks);
         }
         self.turn();
         Ok(())
+    }
+
+    fn stream(&mut self, on: bool) {
+        self.outputs = self.context.backend.streamed(on);
     }
 
     fn check_steps(&self) -> &[CheckStep] {

@@ -93,3 +93,30 @@ impl Kernel for Patch<'_> {
         }
     }
 }
+
+/// Copies blocks, past the caches if asked for, where the CPU can and `to` is aligned to 64 bytes.
+pub(crate) struct Copy<'a> {
+    pub(crate) from: &'a [Block],
+    pub(crate) to: &'a mut [Block],
+    pub(crate) streamed: bool,
+}
+
+impl Kernel for Copy<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let Copy { from, to, streamed } = self;
+        assert_eq!(from.len(), to.len(), "as many blocks");
+        if !streamed {
+            return to.copy_from_slice(from);
+        }
+        let (from, mut to) =
+            (as_bytes(from).chunks_exact(L::BYTES), as_bytes_mut(to).chunks_exact_mut(L::BYTES));
+        let rest = from.remainder();
+        for (from, to) in from.zip(&mut to) {
+            l.stream(l.load(from), to);
+        }
+        l.fence();
+        to.into_remainder().copy_from_slice(rest);
+    }
+}

@@ -1,12 +1,12 @@
 //! Honest runs.
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, Buffer};
 
-use super::nodes::{LeftSum, Patch};
+use super::nodes::{Copy, LeftSum, Patch};
 use super::rig::{TINY, ends, extend, no_edit, set_up, stream};
 use super::{B10, B11, B12, B13, Set};
-use crate::{Level, Malicious, Security, SemiHonest};
+use crate::{Extension, Level, Malicious, Security, SemiHonest};
 
 #[test]
 fn node_kernels_agree_with_loops() {
@@ -29,6 +29,39 @@ fn node_kernels_agree_with_loops() {
             }
         }
     }
+}
+
+#[test]
+fn copies_are_the_same_past_the_caches() {
+    let mut from = vec![Block::ZERO; 100];
+    stream(5).fill_blocks(&mut from);
+    for backend in Backend::all() {
+        for (at, len) in [(0, 0), (0, 3), (0, 64), (4, 67), (1, 64), (3, 97)] {
+            for streamed in [false, true] {
+                let mut to = Buffer::new();
+                to.set_len(16 * 101);
+                backend.run(Copy { from: &from[..len], to: &mut to.blocks_mut()[at..at + len], streamed });
+                let mut want = vec![Block::ZERO; 101];
+                want[at..at + len].copy_from_slice(&from[..len]);
+                assert_eq!(to.blocks(), want, "{len} blocks at {at}, {backend:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_past_the_caches_are_the_same() {
+    fn same<S: Security>() {
+        let digests = [false, true].map(|on| {
+            let mut ends = ends::<S>(Backend::best(), TINY);
+            ends.0.stream(on);
+            ends.1.stream(on);
+            extend(&mut ends, 5000, 4, no_edit).expect("an honest run").digest()
+        });
+        assert_eq!(digests[0], digests[1]);
+    }
+    same::<SemiHonest>();
+    same::<Malicious>();
 }
 
 fn crosses_rounds<S: Security>(set: Set, rounds: usize, segment: usize) {
