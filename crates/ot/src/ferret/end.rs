@@ -139,6 +139,8 @@ impl<S: Security, E: End> Ferret<S, E> {
             core::mem::swap(&mut self.base, &mut self.next);
             self.base[16 * self.set.base()..].zeroize();
             self.base.set_len(16 * self.set.base());
+            // Spent; and growing would leave a copy behind.
+            self.next.zeroize();
             self.next.set_len(16 * self.set.refill_trees() * self.set.leaves());
             self.round += 1;
             self.made = 0;
@@ -247,6 +249,29 @@ impl<S, E> Drop for Ferret<S, E> {
     fn drop(&mut self) {
         for secret in [&mut self.base, &mut self.next, &mut self.stock.blocks] {
             secret.zeroize();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{TINY, ends, extend, no_edit};
+    use crate::SemiHonest;
+
+    #[test]
+    fn a_spent_base_is_wiped() {
+        let mut ends = ends::<SemiHonest>(hushwire_aes::Backend::best(), TINY);
+        let round = (TINY.trees() - TINY.refill_trees()) * TINY.leaves();
+        for number in 1..3 {
+            extend(&mut ends, round, 16, no_edit).expect("an honest run");
+            let (s, r) = &ends;
+            assert_eq!([s.round, r.round], [number; 2]);
+            for next in [&s.next, &r.next] {
+                assert!(
+                    next.len() == 16 * TINY.refill_trees() * TINY.leaves() && next.iter().all(|b| *b == 0)
+                );
+            }
+            assert!(s.base.iter().any(|b| *b != 0) && r.base.iter().any(|b| *b != 0));
         }
     }
 }
