@@ -19,18 +19,21 @@
 //!
 //! **Deviations.** Half trees instead of GGM with two sums a level, so h blocks a tree and no message of choices. The
 //! refill is made with a round's first chunk, not its last. The 128 COTs that hide a check's place sum are outputs of the
-//! segment's first tree that go nowhere else, not a part of the base: any number of checks, whenever the caller wants
-//! one. They are as good: their choice bits are LPN outputs nobody else sees, so the place sum stays hidden; if a corrupt
-//! sender made them inconsistent, then by errors that were fixed, as those of leaves, before the challenges that weigh
-//! leaves were drawn, and the digest compares the sum of both. The equality test is a digest from the sender: only the
-//! receiver has something to lose.
+//! segment's first tree (set-up: last) that go nowhere else, not a part of the base: any number of checks, whenever the caller wants
+//! one. Their choice bits, which nobody else sees, hide the place sum, itself a public linear map of the round's noise:
+//! what the sender sees is LPN with as many equations as without a check, 128 of which have dense rows for noise. COTs of
+//! an earlier round, as in the paper, would need no such reading of the assumption. If a corrupt sender made the spent
+//! ones inconsistent, then by errors that were fixed, as those of leaves, before the challenges that weigh leaves were
+//! drawn, and the digest compares the sum of both. The equality test is a digest from the sender: only the receiver has
+//! something to lose.
 //!
-//! **Security.** Computational 128 bits, by LPN over GF(2) with regular noise and a 10-local code, and a circular
-//! correlation robust hash for trees (fixed-key AES with σ, a public key for each round). Malicious parties are caught
-//! by the check: a wrong c passes only where the sender has guessed the bits of α that its effect depends on, so a cheat
-//! that learns j bits of α goes unseen with probability 2^−j; the LPN assumption is taken with that leakage. Nothing
-//! may be used before its check. A wrong tree that nobody guessed at passes with probability 2^−123 for each try at a
-//! challenge.
+//! **Security.** Computational, by LPN over GF(2) with regular noise and a 10-local code, 128 bits, and a circular
+//! correlation robust hash for trees: fixed-key AES with σ, a public key for each round. Inputs under one key are targets
+//! together: a receiver gets the hash of Δ ⊕ y, for y it knows, from every level but the first, so that T calls of AES
+//! find Δ with probability T t (h − 1) / 2^128: 2^113 calls for b13. Malicious parties are caught by the check: a wrong c
+//! passes only where the sender has guessed the bits of α that its effect depends on, so a cheat that learns j bits of α
+//! goes unseen with probability 2^−j; the LPN assumption is taken with that leakage. Nothing may be used before its check.
+//! A wrong tree that nobody guessed at passes with probability 2^−123 for each try at a challenge.
 //!
 //! Sets are SECURITY constants. Estimates in bits, by attack: Gaussian elimination on regular noise, the attacks of
 //! Briaud and Øygarden (2023), the hybrid attack of ePrint 2025/1284.
