@@ -242,7 +242,8 @@ macro_rules! lanes {
                     assert!(dst.len() >= $bytes);
                     let to = dst.as_mut_ptr();
                     if to.addr().is_multiple_of($bytes) {
-                        // SAFETY: the token proves the features; length and alignment were checked.
+                        // SAFETY: the token proves the features; length and alignment were checked. That a fence
+                        // follows is the trait's rule.
                         unsafe { _mm512_stream_si512(to.cast(), v) }
                     } else {
                         self.store(v, dst);
