@@ -73,25 +73,22 @@ impl Kernel for Expand<'_> {
         let words = self.key.len() / 4;
         let mut buffer = Zeroizing::new([0u8; 64]);
         let mut rcon = 1u8;
+        let word = |round: &[u8], i: usize| round[4 * i..].first_chunk().map_or(0, |w| u32::from_le_bytes(*w));
         self.round[..self.key.len()].copy_from_slice(self.key);
         for i in words..self.round.len() / 4 {
-            let mut t: [u8; 4] = std::array::from_fn(|j| self.round[4 * i - 4 + j]);
+            let mut t = word(self.round, i - 1);
             if i % words == 0 || words > 6 && i % words == 4 {
-                if i % words == 0 {
-                    t.rotate_left(1);
-                }
                 // Four equal columns: ShiftRows changes nothing.
-                let column = Zeroizing::new(std::array::from_fn::<u8, 16, _>(|j| t[j % 4]));
-                l.store(l.enc_last(l.splat(&column), l.zero()), &mut *buffer);
-                t.copy_from_slice(&buffer[..4]);
+                let column = u128::from(t) * 0x1_0000_0001_0000_0001_0000_0001;
+                l.store(l.enc_last(l.splat(&column.to_le_bytes()), l.zero()), &mut *buffer);
+                t = word(&*buffer, 0);
                 if i % words == 0 {
-                    t[0] ^= rcon;
+                    t = t.rotate_right(8) ^ u32::from(rcon);
                     rcon = rcon << 1 ^ 0x1b & 0u8.wrapping_sub(rcon >> 7);
                 }
             }
-            for (j, t) in t.iter().enumerate() {
-                self.round[4 * i + j] = self.round[4 * (i - words) + j] ^ t;
-            }
+            let t = t ^ word(self.round, i - words);
+            self.round[4 * i..4 * i + 4].copy_from_slice(&t.to_le_bytes());
         }
     }
 }
