@@ -18,14 +18,14 @@
 //! ```
 //!
 //! **Deviations.** Half trees instead of GGM with two sums a level, so h blocks a tree and no message of choices. The
-//! refill is made with a round's first chunk, not its last. The 128 COTs that hide a check's place sum are outputs of the
-//! segment's first tree (set-up: last) that go nowhere else, not a part of the base: any number of checks, whenever the caller wants
-//! one. Their choice bits, which nobody else sees, hide the place sum, itself a public linear map of the round's noise:
-//! what the sender sees is LPN with as many equations as without a check, 128 of which have dense rows for noise. COTs of
-//! an earlier round, as in the paper, would need no such reading of the assumption. If a corrupt sender made the spent
-//! ones inconsistent, then by errors that were fixed, as those of leaves, before the challenges that weigh leaves were
-//! drawn, and the digest compares the sum of both. The equality test is a digest from the sender: only the receiver has
-//! something to lose.
+//! refill is made with a round's first chunk, not its last. The 128 COTs that hide a check's place sum are outputs of
+//! the segment's first tree (set-up: last) that go nowhere else, not a part of the base: any number of checks, whenever
+//! the caller wants one. Their choice bits, which nobody else sees, hide the place sum, itself a public linear map of
+//! the round's noise: what the sender sees is LPN with as many equations as without a check, 128 of which have dense
+//! rows for noise. COTs of an earlier round, as in the paper, would need no such reading of the assumption. If a
+//! corrupt sender made the spent ones inconsistent, then by errors that were fixed, as those of leaves, before the
+//! challenges that weigh leaves were drawn, and the digest compares the sum of both. The equality test is a digest from
+//! the sender: only the receiver has something to lose.
 //!
 //! **Security.** Computational, by LPN over GF(2) with regular noise and a 10-local code, 128 bits, and a circular
 //! correlation robust hash for trees: fixed-key AES with σ, a public key for each round. Inputs under one key are targets
