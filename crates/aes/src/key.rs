@@ -73,7 +73,8 @@ impl Kernel for Expand<'_> {
         let words = self.key.len() / 4;
         let mut buffer = Zeroizing::new([0u8; 64]);
         let mut rcon = 1u8;
-        let word = |round: &[u8], i: usize| round[4 * i..].first_chunk().map_or(0, |w| u32::from_le_bytes(*w));
+        let word =
+            |bytes: &[u8], i: usize| u32::from_le_bytes(*bytes[4 * i..].first_chunk().expect("a word"));
         self.round[..self.key.len()].copy_from_slice(self.key);
         for i in words..self.round.len() / 4 {
             let mut t = word(self.round, i - 1);
