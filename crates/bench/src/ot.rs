@@ -2,7 +2,7 @@
 //!
 //! Kinds: `rcot` is correlated OT of choices that the extension draws, written to memory; `cot` the same for choices that
 //! the receiver brings; `rot` and `ot` are random and chosen OT of 128-bit messages for such choices. Buffers are used
-//! again from run to run, and from call to call beyond 16 M OTs: fresh pages cost more than the socket.
+//! again from run to run: fresh pages cost more than the socket. More than 16 M OTs are streamed through buffers of 1 M.
 //!
 //! A row times whole repetitions of all OTs, ten million unless `--count` says otherwise, from the first thread's start
 //! to the last one's end: that is the slower party. In malicious modes the checks are part of it. Base OTs and the

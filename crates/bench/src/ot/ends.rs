@@ -11,8 +11,15 @@ use hushwire_wire::Channel;
 use super::grid::Kind;
 use crate::{BoxError, crew::Worker};
 
-/// OTs of one call; more are made in several, over the same buffers, so that a row's memory is bounded.
-const CALL: usize = 1 << 24;
+/// The most OTs that a row makes in one call.
+const MOST: usize = 1 << 24;
+/// More are streamed: made in calls of so many, over the same buffers, so that memory does not grow.
+const STREAMED: usize = 1 << 20;
+
+/// OTs of one call where a thread makes `count`.
+fn call(count: usize) -> usize {
+    if count <= MOST { count } else { STREAMED }
+}
 
 /// What an end holds of the OTs of a call. Buffers that a kind does not need stay empty.
 #[derive(Default)]
@@ -96,13 +103,16 @@ impl<S: Security> End<S> {
             Opened::Sender(_) => Role::Sender,
             Opened::Receiver(_) => Role::Receiver,
         };
-        let (channel, buffers) = (Some(channel), Buffers::new(role, kind, count.min(CALL)));
+        let (channel, buffers) = (Some(channel), Buffers::new(role, kind, call(count)));
         Self { opened, kind, driver, channel, buffers, count, repetitions: 0 }
     }
 
     /// OTs of the last call: those that the buffers hold at the end.
     fn held(&self) -> usize {
-        if self.count.is_multiple_of(CALL) { self.count.min(CALL) } else { self.count % CALL }
+        match self.count % call(self.count).max(1) {
+            0 => call(self.count),
+            rest => rest,
+        }
     }
 
     fn extend(&mut self, count: usize) -> Result<(), OtError> {
@@ -136,8 +146,9 @@ fn open<W, S: Security>(made: Unverified<W, S>, proof: Verified) -> Result<(), O
 impl<S: Security> Worker for End<S> {
     fn repeat(&mut self) -> Result<(), BoxError> {
         self.repetitions += 1;
-        for made in (0..self.count).step_by(CALL) {
-            self.extend(CALL.min(self.count - made))?;
+        let call = call(self.count);
+        for made in (0..self.count).step_by(call.max(1)) {
+            self.extend(call.min(self.count - made))?;
         }
         Ok(())
     }
