@@ -5,6 +5,7 @@
 //! set-up                   GGM trees from base OTs (rows), bootstrapped COTs (ferret)
 //! extension (Extension)    random correlated OTs, a chunk at a time, from AES alone
 //! functionality (Pipeline) random COT, COT, ROT, chosen OT, from chunks
+//! VOLE (vole)              subfield VOLE over GF(2^128), from Ferret's trees
 //! driver (drive)           moves the messages over a channel
 //! ```
 //!

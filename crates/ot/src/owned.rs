@@ -55,40 +55,22 @@ impl Work for OwnedPairs {
     fn count(&self) -> usize {
         self.pairs.len()
     }
-    fn assert_sizes(&self) {}
     fn is_chosen(&self) -> bool {
         self.chosen
-    }
-    fn payload_bytes(&self, _: usize) -> usize {
-        0
-    }
-    fn place(&mut self, _: usize, _: usize) -> Option<&mut [Block]> {
-        None
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
         self.with(|work| work.take(pads, chunk, fix));
     }
-    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 impl Work for OwnedKeys {
     fn count(&self) -> usize {
         self.messages.len()
     }
-    fn assert_sizes(&self) {}
     fn is_chosen(&self) -> bool {
         self.chosen
-    }
-    fn payload_bytes(&self, _: usize) -> usize {
-        0
-    }
-    fn place(&mut self, _: usize, _: usize) -> Option<&mut [Block]> {
-        None
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
         self.with(|work| work.take(pads, chunk, fix));
     }
-    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }

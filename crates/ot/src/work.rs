@@ -77,24 +77,29 @@ pub enum Receiving<'a> {
     },
 }
 
-/// What becomes of chunks: [`Sending`], [`Receiving`], or nothing.
+/// What becomes of chunks: [`Sending`], [`Receiving`], or nothing. By default no payload and no place in a caller's
+/// buffer.
 pub trait Work {
     /// OTs in this call.
     fn count(&self) -> usize;
-    /// Finds buffers that do not fit each other.
-    fn assert_sizes(&self);
     /// Whether the receiver brings choices.
     fn is_chosen(&self) -> bool;
-    /// Bytes of the payload of `len` OTs.
-    fn payload_bytes(&self, len: usize) -> usize;
-    /// The part of the caller's buffer that a chunk's blocks go to, where they can.
-    fn place(&mut self, start: usize, len: usize) -> Option<&mut [Block]>;
     /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen choices, `fix` has come.
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>);
+    /// Finds buffers that do not fit each other.
+    fn assert_sizes(&self) {}
+    /// The part of the caller's buffer that a chunk's blocks go to, where they can.
+    fn place(&mut self, _start: usize, _len: usize) -> Option<&mut [Block]> {
+        None
+    }
+    /// Bytes of the payload of `len` OTs.
+    fn payload_bytes(&self, _len: usize) -> usize {
+        0
+    }
     /// The sender's messages under the pads of a chunk.
-    fn write_payload(&self, pads: &mut Pads, chunk: &Made, out: &mut [u8]);
+    fn write_payload(&self, _pads: &mut Pads, _chunk: &Made, _out: &mut [u8]) {}
     /// The receiver's messages out of the sender's payload.
-    fn read_payload(&mut self, pads: &Pads, chunk: &mut Made, payload: &[u8]);
+    fn read_payload(&mut self, _pads: &Pads, _chunk: &mut Made, _payload: &[u8]) {}
 }
 
 /// Only to close and check.
@@ -102,19 +107,10 @@ impl Work for () {
     fn count(&self) -> usize {
         0
     }
-    fn assert_sizes(&self) {}
     fn is_chosen(&self) -> bool {
         false
     }
-    fn payload_bytes(&self, _: usize) -> usize {
-        0
-    }
-    fn place(&mut self, _: usize, _: usize) -> Option<&mut [Block]> {
-        None
-    }
     fn take(&mut self, _: &mut Pads, _: &mut Made, _: Option<&[u8]>) {}
-    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
-    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 fn assert_bits(held: usize, count: usize) {
@@ -194,8 +190,6 @@ impl Work for Sending<'_> {
             Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => {}
         }
     }
-
-    fn read_payload(&mut self, _: &Pads, _: &mut Made, _: &[u8]) {}
 }
 
 impl Work for Receiving<'_> {
@@ -268,8 +262,6 @@ impl Work for Receiving<'_> {
             }
         }
     }
-
-    fn write_payload(&self, _: &mut Pads, _: &Made, _: &mut [u8]) {}
 
     fn read_payload(&mut self, pads: &Pads, chunk: &mut Made, payload: &[u8]) {
         match self {
