@@ -273,6 +273,9 @@ proptest! {
         let mut file = text(&circuit, format).unwrap_or_else(|_| OLD.to_owned()).into_bytes();
         let mut rng = Rng(seed ^ 7);
         for _ in 0..edits {
+            if file.is_empty() {
+                break;
+            }
             let at = rng.below(file.len());
             match rng.below(5) {
                 0 => file[at] = rng.next() as u8,
