@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use hushwire_aes::Aes128;
-use hushwire_block::{Block, Buffer, Gf128, from_bytes_mut, transpose};
+use hushwire_block::{Block, Buffer, Gf128, from_bytes_mut};
 use hushwire_simd::clmul::Clmul;
 use zeroize::Zeroize;
 
 use crate::{CheckStep, Context, Extension, OtError, Role, Security};
 
 use super::{
-    Kind, compress,
+    Kind,
     kind::{FULL, Proof},
     pairs,
     segment::{Closed, Segment},
@@ -69,12 +69,9 @@ pub(super) struct Receiver {
     column: u128,
     choices: [Block; FULL],
     rows: Buffer,
-    high: Vec<u64>,
     stock: Stock,
     pub(super) segment: Segment,
     pub(super) closed: Option<Closed>,
-    /// Whether whole chunks go past the caches.
-    streamed: bool,
     challenge: Vec<u8>,
     /// What a receiver that cheats does to its messages before it hashes them.
     #[cfg(test)]
@@ -85,7 +82,6 @@ impl Drop for Receiver {
     fn drop(&mut self) {
         self.choices.zeroize();
         self.rows.zeroize();
-        self.high.zeroize();
     }
 }
 
@@ -108,11 +104,9 @@ impl Receiver {
             column: u128::from(lane) << 64,
             choices: [Block::ZERO; FULL],
             rows: Buffer::new(),
-            high: Vec::new(),
             stock: Stock::default(),
             segment,
             closed: None,
-            streamed: false,
             challenge: Vec::new(),
             #[cfg(test)]
             deviate: None,
@@ -192,22 +186,12 @@ impl<S: Security> Extension<S> for Receiver {
             deviate(said);
         }
         self.segment.add(said, rows);
-        let out = self.stock.place(width, blocks);
-        if kind == Kind::Alsz {
-            self.high.resize(128 * width, 0);
-            compress::rows192(self.context.backend, self.clmul, rows, &mut self.high, out);
-        } else {
-            let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };
-            turn(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
-        }
-        if blocks.len() < 128 * width {
-            self.stock.take(blocks);
-        }
+        self.stock.turn(self.context.backend, self.clmul, kind, rows, blocks);
         Ok(())
     }
 
     fn stream(&mut self, on: bool) {
-        self.streamed = on;
+        self.stock.streamed = on;
     }
 
     fn check_steps(&self) -> &[CheckStep] {

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use hushwire_aes::Aes128;
-use hushwire_block::{Block, Buffer, Gf128, from_bytes, transpose};
+use hushwire_block::{Block, Buffer, Gf128, from_bytes};
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::Clmul;
 use subtle::{Choice, ConstantTimeEq};
@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 use crate::{Check, CheckStep, Context, Extension, OtError, Role, Security};
 
 use super::{
-    Kind, compress,
+    Kind,
     delta::Delta,
     kind::Proof,
     mask::add_masked,
@@ -74,12 +74,9 @@ pub(super) struct Sender {
     /// The next column's counter.
     column: u128,
     rows: Buffer,
-    high: Vec<u64>,
     stock: Stock,
     segment: Segment,
     closed: Option<Closed>,
-    /// Whether whole chunks go past the caches.
-    streamed: bool,
     /// Draws the challenges of pairs.
     coins: Prg,
     challenge: Vec<u8>,
@@ -88,7 +85,6 @@ pub(super) struct Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         self.rows.zeroize();
-        self.high.zeroize();
     }
 }
 
@@ -111,11 +107,9 @@ impl Sender {
             steps,
             column: u128::from(lane) << 64,
             rows: Buffer::new(),
-            high: Vec::new(),
             stock: Stock::default(),
             segment,
             closed: None,
-            streamed: false,
             coins,
             challenge: Vec::new(),
             keys,
@@ -206,22 +200,12 @@ impl<S: Security> Extension<S> for Sender {
         self.column += width as u128;
         add_masked(self.context.backend, &self.keys.delta, kind.bits(), heard, rows);
         self.segment.add(heard, rows);
-        let out = self.stock.place(width, blocks);
-        if kind == Kind::Alsz {
-            self.high.resize(128 * width, 0);
-            compress::rows192(self.context.backend, self.clmul, rows, &mut self.high, out);
-        } else {
-            let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };
-            turn(self.context.backend.tier(), self.context.backend.gfni(), rows, out);
-        }
-        if blocks.len() < 128 * width {
-            self.stock.take(blocks);
-        }
+        self.stock.turn(self.context.backend, self.clmul, kind, rows, blocks);
         Ok(())
     }
 
     fn stream(&mut self, on: bool) {
-        self.streamed = on;
+        self.stock.streamed = on;
     }
 
     fn check_steps(&self) -> &[CheckStep] {

@@ -1,20 +1,30 @@
 //! Chunks of any length from columns of 128 OTs.
 
-use hushwire_block::Block;
+use hushwire_aes::Backend;
+use hushwire_block::{Block, transpose};
+use hushwire_simd::clmul::Clmul;
 use zeroize::Zeroize;
 
-use super::kind::{FULL, STEP};
+use super::{
+    Kind, compress,
+    kind::{FULL, STEP},
+};
 
 /// OTs that were made and not handed out yet.
 #[derive(Default)]
 pub(super) struct Stock {
     blocks: Vec<Block>,
     next: usize,
+    /// Rows 128 to 191, turned.
+    high: Vec<u64>,
+    /// Whether whole chunks go past the caches.
+    pub(super) streamed: bool,
 }
 
 impl Drop for Stock {
     fn drop(&mut self) {
         self.blocks.zeroize();
+        self.high.zeroize();
     }
 }
 
@@ -40,13 +50,34 @@ impl Stock {
         self.next = end;
     }
 
-    /// Where `columns` columns go that are to be `blocks` in the end: there, if they fit exactly.
-    pub(super) fn place<'b>(&'b mut self, columns: usize, blocks: &'b mut [Block]) -> &'b mut [Block] {
-        if blocks.len() == 128 * columns {
-            return blocks;
+    /// Turns the rows of new columns, as many as [`Stock::columns`] says, and hands out what `blocks` has room for. Uses
+    /// up row 0 where there are 192.
+    pub(super) fn turn(
+        &mut self,
+        backend: Backend,
+        clmul: Clmul,
+        kind: Kind,
+        rows: &mut [Block],
+        blocks: &mut [Block],
+    ) {
+        let made = 128 * (rows.len() / kind.rows());
+        let whole = blocks.len() == made;
+        let out = if whole {
+            &mut *blocks
+        } else {
+            self.blocks.resize(made, Block::ZERO);
+            self.next = 0;
+            &mut self.blocks
+        };
+        if kind == Kind::Alsz {
+            self.high.resize(made, 0);
+            compress::rows192(backend, clmul, rows, &mut self.high, out);
+        } else {
+            let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };
+            turn(backend.tier(), backend.gfni(), rows, out);
         }
-        self.blocks.resize(128 * columns, Block::ZERO);
-        self.next = 0;
-        &mut self.blocks
+        if !whole {
+            self.take(blocks);
+        }
     }
 }
