@@ -13,9 +13,11 @@ mod buffer;
 pub mod fold;
 pub mod gf128;
 pub mod m61;
+mod tagged;
 pub mod transpose;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
 pub use gf128::Gf128;
 pub use m61::M61;
+pub use tagged::Tagged;

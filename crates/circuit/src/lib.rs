@@ -33,6 +33,7 @@ pub mod shuffle;
 pub mod sort;
 mod steps;
 pub mod text;
+mod two;
 pub mod words;
 
 pub use builder::{Bit, Builder};
@@ -40,3 +41,4 @@ pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
 pub use program::{Program, Stage, Stages};
+pub use two::TwoParty;

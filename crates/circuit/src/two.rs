@@ -1,0 +1,38 @@
+//! Who brings and who learns what, where two parties compute.
+
+use crate::Program;
+
+/// Owners of inputs and recipients of outputs, in the circuit's order; parties are 0 and 1. Agreed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwoParty {
+    /// Who brings each input.
+    pub owners: Vec<usize>,
+    /// Whether party 0, and whether party 1, learns each output.
+    pub learns: Vec<[bool; 2]>,
+}
+
+impl TwoParty {
+    /// Owners and recipients of a program.
+    ///
+    /// # Panics
+    /// If there is not one for each input and output, or a party is neither 0 nor 1 (the caller's bug).
+    #[must_use]
+    pub fn new(program: &Program, owners: Vec<usize>, learns: Vec<[bool; 2]>) -> Self {
+        assert_eq!(owners.len(), program.inputs().len(), "an owner for every input");
+        assert_eq!(learns.len(), program.outputs().len(), "recipients for every output");
+        assert!(owners.iter().all(|p| *p < 2), "parties are 0 and 1");
+        TwoParty { owners, learns }
+    }
+
+    /// Bits of the inputs that `party` brings.
+    #[must_use]
+    pub fn input_bits(&self, program: &Program, party: usize) -> usize {
+        self.owners.iter().zip(program.inputs()).filter(|(p, _)| **p == party).map(|(_, w)| w).sum()
+    }
+
+    /// Bits of the outputs that `party` learns.
+    #[must_use]
+    pub fn output_bits(&self, program: &Program, party: usize) -> usize {
+        self.learns.iter().zip(program.outputs()).filter(|(l, _)| l[party]).map(|(_, w)| w).sum()
+    }
+}

@@ -1,0 +1,144 @@
+//! What a family of schemes gives the engine: the two ends' wires and gates.
+
+use crate::{Format, GarbleError, Scheme, Tables};
+use hushwire_aes::Backend;
+use hushwire_block::{Block, Tagged};
+use hushwire_circuit::Slot;
+use hushwire_prg::Seed;
+use zeroize::Zeroize;
+
+/// Which end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Makes the tables.
+    Garbler,
+    /// Uses them.
+    Evaluator,
+}
+
+/// Kind of the label that stands for truth value 0; the garbler's wires with free XOR. Bit 0 is the permute bit: the
+/// signal that truth value 0 has.
+pub enum TruthZero {}
+
+/// Kind of the label that the evaluator holds. Bit 0 is its signal.
+pub enum Active {}
+
+/// What both ends know of a session before its first table: the hash's start point S or its fixed key comes from it.
+/// The garbler draws it afresh, and sends it when nothing that the evaluator chooses can depend on it any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Public(pub Block);
+
+/// Hash batches that ran, and gates in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Batches {
+    /// Calls of the AND kernel.
+    pub calls: u64,
+    /// ANDs in them.
+    pub gates: u64,
+}
+
+impl Batches {
+    /// Gates in a batch; 0 when none ran.
+    #[must_use]
+    pub fn mean(self) -> f64 {
+        if self.calls == 0 { 0.0 } else { self.gates as f64 / self.calls as f64 }
+    }
+}
+
+/// One end's half of a scheme.
+///
+/// An end numbers its gates: every gate that has a table takes the next number, in the order of the tables, and no
+/// number serves twice in the life of an end, so that no tweak of its hash does.
+pub trait End {
+    /// What this end holds of a wire.
+    type Wire: Copy + Default + Zeroize + Send;
+    /// Which end this is.
+    const ROLE: Role;
+    /// What tables are.
+    const FORMAT: Format;
+
+    /// The wires of the constants 0 and 1.
+    fn constants(&self) -> [Self::Wire; 2];
+
+    /// `n` independent ANDs: gate `k` reads wires `pairs[k]` and makes `out[k]`. The garbler writes `bytes`,
+    /// [`Format::and_bytes`] a gate, and, where [`Format::and_bits`] is not 0, `bits`, a byte a gate of which the lower
+    /// ones count; the evaluator reads them.
+    ///
+    /// # Panics
+    /// If lengths do not fit, or a wire does not exist (the caller's bug).
+    fn ands(
+        &mut self,
+        wires: &[Self::Wire],
+        pairs: &[[Slot; 2]],
+        out: &mut [Self::Wire],
+        bytes: &mut [u8],
+        bits: &mut [u8],
+    );
+
+    /// XORs in order, of `strip` copies each: copy `i` of gate `[a, b, out]` reads wires `a strip + i` and `b strip + i`
+    /// and writes `out strip + i`; `out` may be `a` or `b`. Where XOR is not free, a gate that reads constant slots
+    /// (below 2) has no table all the same; the others' tables stand gate by gate, copy by copy.
+    ///
+    /// # Errors
+    /// There is no room for tables, or no more of them.
+    fn xors(
+        &mut self,
+        wires: &mut [Self::Wire],
+        strip: usize,
+        gates: &[[Slot; 3]],
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError>;
+
+    /// The number of the next gate.
+    fn gates(&self) -> u64;
+}
+
+/// What only the garbler does.
+pub trait Encode: End {
+    /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's inputs, bit 0 set;
+    /// drawn from `seed` where there is none. PRF garbling has no correlation.
+    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self;
+    /// An input of the evaluator's, which holds q ⊕ bΔ; free XOR only.
+    ///
+    /// # Panics
+    /// If the scheme has no correlation (the caller's bug).
+    fn from_correlated(&mut self, q: Block) -> Self::Wire;
+    /// An input of the evaluator's, which holds message b of these two; without free XOR only.
+    ///
+    /// # Panics
+    /// If the scheme has a correlation (the caller's bug).
+    fn from_messages(&mut self, messages: [Block; 2]) -> Self::Wire;
+    /// An input of this end's own: its value is `bit`, and the evaluator holds `active`, a fresh public block. Constant
+    /// time in `bit`, which is 0 or 1.
+    fn from_active(&mut self, active: Block, bit: u8) -> Self::Wire;
+    /// The signal of truth value 0, 0 or 1.
+    fn permute_bit(&self, wire: Self::Wire) -> u8;
+}
+
+/// What only the evaluator does.
+pub trait Observe: End {
+    /// The evaluator of a session.
+    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self;
+    /// An input's wire: what came from a correlated OT, or the public block of [`Encode::from_active`].
+    fn from_label(&self, label: Block) -> Self::Wire;
+    /// An input of this end's own: message `bit` of [`Encode::from_messages`].
+    ///
+    /// # Panics
+    /// If the scheme has a correlation (the caller's bug).
+    fn from_message(&self, message: Block, bit: u8) -> Self::Wire;
+    /// The signal of what it holds, 0 or 1.
+    fn signal(&self, wire: Self::Wire) -> u8;
+}
+
+/// Two ends that fit each other.
+pub trait Family {
+    /// Makes tables.
+    type Garbler: Encode + Send;
+    /// Uses them.
+    type Evaluator: Observe + Send;
+}
+
+/// The garbler's wires in families with free XOR.
+pub(crate) type Zero = Tagged<TruthZero>;
+/// The evaluator's.
+pub(crate) type Held = Tagged<Active>;

@@ -1,0 +1,336 @@
+//! Runs layered circuits and programs on an end: gates in batches, wires in slots.
+
+use crate::{End, GarbleError, Role, Tables};
+use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, ZERO, input_slot};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: ANDs whose tables stand together: whole bytes first, packed bits behind them.
+const PIECE: usize = 1024;
+/// AGREEMENT: bytes that the wires of a strip should fit into, a share of the first cache.
+const STRIP_BYTES: usize = 32 << 10;
+/// AGREEMENT: the fewest and the most copies of a strip.
+const STRIP: Range<usize> = 8..65;
+/// LOCAL: gates of a batch, where nothing else is asked for.
+const WIDTH: usize = PIECE;
+
+/// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
+///
+/// As many as keep the first cache, evenly: 65 copies are 33 and 32 rather than 64 and 1.
+pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>> {
+    let most = (STRIP_BYTES / (16 * slots.max(1))).clamp(STRIP.start, STRIP.end - 1);
+    let count = copies.div_ceil(most);
+    (0..count).map(move |k| k * copies / count..(k + 1) * copies / count)
+}
+
+/// Bytes of tables of one run of a program on `instances` sets of inputs.
+#[must_use]
+pub fn table_bytes<E: End>(program: &Program, instances: usize) -> u64 {
+    let format = E::FORMAT;
+    let mut total = 0;
+    for k in 0..program.stages().len() {
+        let (block, copies) = program.stages().shape(k);
+        let xors = |layer: &hushwire_circuit::Layer| layer.xors.iter().filter(|g| has_table(g)).count();
+        let xors: usize = if format.xor_bytes == 0 { 0 } else { block.layers().iter().map(xors).sum() };
+        let mut last = (0, 0);
+        for strip in strips(block.slots(), copies * instances) {
+            if last.0 != strip.len() {
+                last = (strip.len(), ands_bytes::<E>(&block, strip.len()));
+            }
+            total += last.1 + (xors * format.xor_bytes * strip.len()) as u64;
+        }
+    }
+    total
+}
+
+fn ands_bytes<E: End>(block: &Layered, strip: usize) -> u64 {
+    let layer = |ands: usize| {
+        let (whole, rest) = (ands * strip / PIECE, ands * strip % PIECE);
+        (whole * E::FORMAT.piece(PIECE) + E::FORMAT.piece(rest)) as u64
+    };
+    block.layers().iter().map(|l| layer(l.ands.len())).sum()
+}
+
+/// Whether an XOR has a table where XORs have any: constants are known to both.
+pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
+    *a > ONE && *b > ONE
+}
+
+/// One end with the wires of what it runs.
+pub struct Engine<E: End> {
+    end: E,
+    width: usize,
+    batches: crate::Batches,
+    /// Slot after slot, the strip's copies of each.
+    slots: Zeroizing<Vec<E::Wire>>,
+    /// What the ANDs of the last layer made, gate by gate, copy by copy.
+    products: Zeroizing<Vec<E::Wire>>,
+    /// Outputs of a stage, which become registers when all copies have read theirs.
+    written: Zeroizing<Vec<E::Wire>>,
+    pairs: Vec<[Slot; 2]>,
+    bits: Vec<u8>,
+}
+
+impl<E: End> Engine<E> {
+    /// An end without wires.
+    #[must_use]
+    pub fn new(end: E) -> Self {
+        let empty = || Zeroizing::new(vec![]);
+        Engine {
+            end,
+            width: WIDTH,
+            batches: crate::Batches::default(),
+            slots: empty(),
+            products: empty(),
+            written: empty(),
+            pairs: vec![],
+            bits: vec![0; PIECE],
+        }
+    }
+
+    /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    #[must_use]
+    pub fn with_width(self, width: usize) -> Self {
+        assert!(width > 0, "a batch holds at least one gate");
+        Engine { width, ..self }
+    }
+
+    /// The end.
+    pub fn end(&mut self) -> &mut E {
+        &mut self.end
+    }
+
+    /// Batches so far.
+    #[must_use]
+    pub fn batches(&self) -> crate::Batches {
+        self.batches
+    }
+
+    /// Runs a block once: wires of its inputs to wires of its outputs.
+    ///
+    /// # Errors
+    /// What `tables` says.
+    ///
+    /// # Panics
+    /// If there are not as many inputs as the block has input bits.
+    pub fn block(
+        &mut self,
+        block: &Layered,
+        inputs: &[E::Wire],
+        tables: &mut dyn Tables,
+    ) -> Result<Vec<E::Wire>, GarbleError> {
+        assert_eq!(inputs.len(), block.input_bits(), "a wire for every input bit");
+        self.ready(block, 1);
+        self.slots[input_slot(0) as usize..][..inputs.len()].copy_from_slice(inputs);
+        self.layers(block, 1, tables)?;
+        Ok(block.output_slots().iter().map(|s| self.slots[*s as usize]).collect())
+    }
+
+    /// Runs a program on `instances` sets of wires: register `r` of instance `j` is `registers[r instances + j]`, inputs
+    /// first; outputs are where the program says.
+    ///
+    /// # Errors
+    /// What `tables` says.
+    ///
+    /// # Panics
+    /// If `registers` does not hold every register of every instance.
+    pub fn program(
+        &mut self,
+        program: &Program,
+        instances: usize,
+        registers: &mut [E::Wire],
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        assert_eq!(registers.len(), program.registers() * instances, "a wire for every register");
+        for k in 0..program.stages().len() {
+            self.stage(&program.stages().stage(k), instances, registers, tables)?;
+        }
+        Ok(())
+    }
+
+    /// Copy `c` on instance `j` is unit `c instances + j`.
+    fn stage(
+        &mut self,
+        stage: &Stage,
+        instances: usize,
+        registers: &mut [E::Wire],
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        let Stage { block, copies, reads, writes } = stage;
+        let (ins, outs) = (block.input_bits(), block.output_slots().len());
+        let units = copies * instances;
+        self.written.resize(units * outs, E::Wire::default());
+        for strip in strips(block.slots(), units) {
+            self.ready(block, strip.len());
+            for (u, unit) in strip.clone().enumerate() {
+                let (copy, instance) = (unit / instances, unit % instances);
+                for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
+                    self.slots[input_slot(i) as usize * strip.len() + u] =
+                        registers[*r as usize * instances + instance];
+                }
+            }
+            self.layers(block, strip.len(), tables)?;
+            for (u, unit) in strip.clone().enumerate() {
+                for (j, slot) in block.output_slots().iter().enumerate() {
+                    self.written[unit * outs + j] = self.slots[*slot as usize * strip.len() + u];
+                }
+            }
+        }
+        for unit in 0..units {
+            let (copy, instance) = (unit / instances, unit % instances);
+            for (j, r) in writes[copy * outs..][..outs].iter().enumerate() {
+                registers[*r as usize * instances + instance] = self.written[unit * outs + j];
+            }
+        }
+        Ok(())
+    }
+
+    /// Room for a strip's wires, with the constants in theirs.
+    fn ready(&mut self, block: &Layered, strip: usize) {
+        self.slots.resize(block.slots() * strip, E::Wire::default());
+        let [zero, one] = self.end.constants();
+        self.slots[ZERO as usize * strip..][..strip].fill(zero);
+        self.slots[ONE as usize * strip..][..strip].fill(one);
+    }
+
+    fn layers(&mut self, block: &Layered, strip: usize, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        for layer in block.layers() {
+            for (slot, product) in layer.products.iter().zip(self.products.chunks_exact(strip)) {
+                self.slots[*slot as usize * strip..][..strip].copy_from_slice(product);
+            }
+            self.end.xors(&mut self.slots, strip, &layer.xors, tables)?;
+            self.ands(&layer.ands, strip, tables)?;
+        }
+        Ok(())
+    }
+
+    /// The ANDs of a layer, piece by piece.
+    fn ands(
+        &mut self,
+        gates: &[[Slot; 2]],
+        strip: usize,
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        let total = gates.len() * strip;
+        self.products.resize(total, E::Wire::default());
+        let format = E::FORMAT;
+        for first in (0..total).step_by(PIECE) {
+            let n = PIECE.min(total - first);
+            let pairs = expand(gates, strip, first, n, &mut self.pairs);
+            let (bytes, packed) = tables.next(format.piece(n))?.split_at_mut(n * format.and_bytes);
+            let bits = &mut self.bits[..if format.and_bits > 0 { n } else { 0 }];
+            if E::ROLE == Role::Evaluator {
+                unpack(packed, format.and_bits, bits);
+            }
+            let width = self.width;
+            for at in (0..n).step_by(width) {
+                let end = n.min(at + width);
+                let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..end] };
+                self.end.ands(
+                    &self.slots,
+                    &pairs[at..end],
+                    &mut self.products[first + at..first + end],
+                    &mut bytes[at * format.and_bytes..end * format.and_bytes],
+                    bits,
+                );
+            }
+            if E::ROLE == Role::Garbler {
+                pack(bits, format.and_bits, packed);
+            }
+            self.batches.calls += n.div_ceil(width) as u64;
+            self.batches.gates += n as u64;
+        }
+        Ok(())
+    }
+}
+
+/// `n` pairs of wires from gate-and-copy `first` on.
+fn expand<'a>(
+    gates: &'a [[Slot; 2]],
+    strip: usize,
+    first: usize,
+    n: usize,
+    pairs: &'a mut Vec<[Slot; 2]>,
+) -> &'a [[Slot; 2]] {
+    if strip == 1 {
+        return &gates[first..first + n];
+    }
+    pairs.clear();
+    let mut copy = first % strip;
+    for [a, b] in &gates[first / strip..] {
+        let until = strip.min(copy + n - pairs.len());
+        let (a, b) = (a * strip as Slot, b * strip as Slot);
+        pairs.extend((copy as Slot..until as Slot).map(|i| [a + i, b + i]));
+        if pairs.len() == n {
+            break;
+        }
+        copy = 0;
+    }
+    pairs
+}
+
+/// The lower `width` bits of every byte, one after the other; what is left of the last byte is 0.
+fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
+    packed.fill(0);
+    for (k, bits) in bits.iter().enumerate() {
+        let at = k * width;
+        let wide = u16::from(bits & ((1 << width) - 1)) << (at % 8);
+        packed[at / 8] |= wide as u8;
+        if at % 8 + width > 8 {
+            packed[at / 8 + 1] |= (wide >> 8) as u8;
+        }
+    }
+}
+
+/// Undoes [`pack`].
+fn unpack(packed: &[u8], width: usize, bits: &mut [u8]) {
+    for (k, bits) in bits.iter_mut().enumerate() {
+        let at = k * width;
+        let next = packed.get(at / 8 + 1).copied().unwrap_or(0);
+        *bits = (u16::from_le_bytes([packed[at / 8], next]) >> (at % 8)) as u8 & ((1 << width) - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_are_even_and_whole() {
+        for (slots, copies) in [(10, 65), (300, 65), (100_000, 65), (1, 1), (7, 0), (300, 1000)] {
+            let all: Vec<_> = strips(slots, copies).collect();
+            assert_eq!(all.iter().map(|s| s.len()).sum::<usize>(), copies);
+            assert!(all.windows(2).all(|w| w[0].end == w[1].start && w[0].len().abs_diff(w[1].len()) <= 1));
+            assert!(all.iter().all(|s| s.len() < STRIP.end && !s.is_empty()));
+        }
+    }
+
+    #[test]
+    fn bits_pack_and_unpack() {
+        for width in [4, 5] {
+            for n in [0usize, 1, 7, 8, 9, 100] {
+                let bits: Vec<u8> = (0..n).map(|i| (i * 37 % (1 << width)) as u8).collect();
+                let mut packed = vec![0xff; (n * width).div_ceil(8)];
+                pack(&bits, width, &mut packed);
+                let mut again = vec![0; n];
+                unpack(&packed, width, &mut again);
+                assert_eq!(again, bits);
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_every_piece() {
+        let gates = [[2, 3], [4, 5], [6, 6]];
+        let all: Vec<[Slot; 2]> =
+            gates.iter().flat_map(|[a, b]| (0..4).map(move |i| [4 * a + i, 4 * b + i])).collect();
+        for first in 0..12 {
+            for n in 1..=12 - first {
+                assert_eq!(expand(&gates, 4, first, n, &mut vec![]), &all[first..first + n]);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What can go wrong.
+
+use hushwire_ot::OtError;
+use hushwire_wire::{NetError, PartyId};
+use thiserror::Error;
+
+/// Why a garbled circuit ended without a result.
+#[derive(Debug, Error)]
+pub enum GarbleError {
+    /// A message that no party following the protocol sends.
+    #[error("{}: {message} is malformed: {what}; both sides must run the same version", named(.peer))]
+    Malformed {
+        /// Who, where a channel knows it.
+        peer: Option<PartyId>,
+        /// Which message.
+        message: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The tables end before the circuit does.
+    #[error(
+        "the garbled tables end early: {wanted} bytes are needed and {left} are left; evaluate with the circuit that was garbled"
+    )]
+    Short {
+        /// Bytes that it needs.
+        wanted: usize,
+        /// Bytes that are there.
+        left: usize,
+    },
+    /// The scheme cannot do what was asked for.
+    #[error("scheme {scheme} {what}; take one of {instead}")]
+    Unsupported {
+        /// Which.
+        scheme: &'static str,
+        /// What it cannot do.
+        what: &'static str,
+        /// What can.
+        instead: String,
+    },
+    /// No scheme has that name.
+    #[error("no garbling scheme is called {name:?}, only {known} are")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Oblivious transfer of inputs failed.
+    #[error(transparent)]
+    Ot(#[from] OtError),
+    /// The channel failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+}
+
+impl GarbleError {
+    /// A malformed message.
+    #[must_use]
+    pub fn malformed(peer: Option<PartyId>, message: &'static str, what: impl Into<String>) -> Self {
+        GarbleError::Malformed { peer, message, what: what.into() }
+    }
+}
+
+fn named(peer: &Option<PartyId>) -> String {
+    peer.map_or_else(|| "the peer".to_owned(), |peer| format!("party {peer}"))
+}

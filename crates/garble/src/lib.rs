@@ -1,0 +1,31 @@
+//! Garbled circuits for two parties.
+//!
+//! ```text
+//! scheme    Scheme, Format      the six garblings, and the bytes of their tables
+//! end       End                 one end's half of a scheme: its wires and gates; a type for each end of each family
+//! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
+//! tables    Tables              where tables go to or come from, in the order of gates
+//! engine    Engine              runs layered circuits and programs on an end, gates in batches
+//! ```
+//!
+//! A family of schemes is two [`End`]s; [`Engine`] knows layers and slots, and no cryptography; [`Tables`] is bytes, and
+//! knows no circuit. Gates are numbered in the order of their tables, which both ends know from the circuit alone.
+//!
+//! **Order of tables** (AGREEMENT): stage by stage of a program, strip by strip of its copies ([`engine::strips`]), layer
+//! by layer of the block, XORs before ANDs, gate by gate, copy by copy. Batch width and AES tier are LOCAL.
+#![forbid(unsafe_code)]
+
+mod end;
+pub mod engine;
+mod error;
+pub mod half;
+#[cfg(test)]
+mod rig;
+mod scheme;
+mod tables;
+
+pub use end::{Active, Batches, Encode, End, Family, Observe, Public, Role, TruthZero};
+pub use engine::Engine;
+pub use error::GarbleError;
+pub use scheme::{Format, Scheme};
+pub use tables::{Memory, Receive, Send, Tables};

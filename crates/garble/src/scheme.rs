@@ -1,0 +1,112 @@
+//! The schemes by name, and what their tables are.
+
+use crate::GarbleError;
+use core::{fmt, str::FromStr};
+
+/// How gates are garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scheme {
+    /// Half gates, one fixed key: π(σ(K) ⊕ i) ⊕ σ(K) ⊕ i. Ideal permutation.
+    Prp,
+    /// Half gates, a key per hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher, multi-instance secure.
+    Mi,
+    /// Half gates, the label is the key: AES_K(i). Circular correlation robustness of AES.
+    Circ,
+    /// GLNP15: no free XOR, AES as a pseudorandom function and nothing else.
+    Prf,
+    /// Three halves: 197 bits an AND.
+    ThreeHalves,
+    /// Half gates of which the evaluator knows all values: one ciphertext an AND. Authenticity only, no privacy.
+    PrivacyFree,
+}
+
+/// Bytes of tables. AGREEMENT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Whole bytes of an AND's table.
+    pub and_bytes: usize,
+    /// Bits of an AND's table beside them; those of a piece of ANDs stand packed behind its bytes.
+    pub and_bits: usize,
+    /// Bytes of an XOR's table.
+    pub xor_bytes: usize,
+}
+
+impl Format {
+    /// Half gates.
+    pub const HALF_GATES: Format = Format { and_bytes: 32, and_bits: 0, xor_bytes: 0 };
+    /// GLNP15: T1, T2 and four masked signal bits an AND; one ciphertext an XOR.
+    pub const PRF: Format = Format { and_bytes: 32, and_bits: 4, xor_bytes: 16 };
+    /// Rosulek–Roy: three half ciphertexts and five control bits.
+    pub const THREE_HALVES: Format = Format { and_bytes: 24, and_bits: 5, xor_bytes: 0 };
+    /// One ciphertext.
+    pub const PRIVACY_FREE: Format = Format { and_bytes: 16, and_bits: 0, xor_bytes: 0 };
+
+    /// Bytes of a piece of `n` ANDs.
+    #[must_use]
+    pub const fn piece(self, n: usize) -> usize {
+        n * self.and_bytes + (n * self.and_bits).div_ceil(8)
+    }
+}
+
+impl Scheme {
+    /// All, the seed's four first.
+    pub const ALL: [Scheme; 6] =
+        [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::ThreeHalves, Scheme::PrivacyFree];
+    /// Those that hide inputs: what Yao's protocol can run on.
+    pub const PRIVATE: [Scheme; 5] =
+        [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::ThreeHalves];
+
+    /// As users write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheme::Prp => "prp",
+            Scheme::Mi => "mi",
+            Scheme::Circ => "circ",
+            Scheme::Prf => "prf",
+            Scheme::ThreeHalves => "three-halves",
+            Scheme::PrivacyFree => "privacy-free",
+        }
+    }
+
+    /// What its tables are.
+    #[must_use]
+    pub const fn format(self) -> Format {
+        match self {
+            Scheme::Prp | Scheme::Mi | Scheme::Circ => Format::HALF_GATES,
+            Scheme::Prf => Format::PRF,
+            Scheme::ThreeHalves => Format::THREE_HALVES,
+            Scheme::PrivacyFree => Format::PRIVACY_FREE,
+        }
+    }
+
+    /// Whether XOR costs nothing.
+    #[must_use]
+    pub const fn has_free_xor(self) -> bool {
+        self.format().xor_bytes == 0
+    }
+}
+
+impl Default for Scheme {
+    /// The best understood assumption at nearly the highest speed.
+    fn default() -> Self {
+        Scheme::Mi
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = GarbleError;
+
+    fn from_str(name: &str) -> Result<Self, GarbleError> {
+        Scheme::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| GarbleError::Unknown {
+            name: name.to_owned(),
+            known: Scheme::ALL.map(Scheme::name).join(", "),
+        })
+    }
+}
