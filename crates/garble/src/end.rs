@@ -102,15 +102,15 @@ pub trait Encode: End {
     ///
     /// # Panics
     /// If the scheme has no correlation (the caller's bug).
-    fn from_correlated(&mut self, q: Block) -> Self::Wire;
+    fn correlated(&mut self, q: Block) -> Self::Wire;
     /// An input of the evaluator's, which holds message b of these two; without free XOR only.
     ///
     /// # Panics
     /// If the scheme has a correlation (the caller's bug).
-    fn from_messages(&mut self, messages: [Block; 2]) -> Self::Wire;
+    fn pair(&mut self, messages: [Block; 2]) -> Self::Wire;
     /// An input of this end's own: its value is `bit`, and the evaluator holds `active`, a fresh public block. Constant
     /// time in `bit`, which is 0 or 1.
-    fn from_active(&mut self, active: Block, bit: u8) -> Self::Wire;
+    fn own(&mut self, active: Block, bit: u8) -> Self::Wire;
     /// The signal of truth value 0, 0 or 1.
     fn permute_bit(&self, wire: Self::Wire) -> u8;
 }
@@ -119,13 +119,13 @@ pub trait Encode: End {
 pub trait Observe: End {
     /// The evaluator of a session.
     fn new(backend: Backend, scheme: Scheme, public: Public) -> Self;
-    /// An input's wire: what came from a correlated OT, or the public block of [`Encode::from_active`].
-    fn from_label(&self, label: Block) -> Self::Wire;
-    /// An input of this end's own: message `bit` of [`Encode::from_messages`].
+    /// An input's wire: what came from a correlated OT, or the public block of [`Encode::own`].
+    fn label(&self, label: Block) -> Self::Wire;
+    /// An input of this end's own: message `bit` of [`Encode::pair`].
     ///
     /// # Panics
     /// If the scheme has a correlation (the caller's bug).
-    fn from_message(&self, message: Block, bit: u8) -> Self::Wire;
+    fn message(&self, message: Block, bit: u8) -> Self::Wire;
     /// The signal of what it holds, 0 or 1.
     fn signal(&self, wire: Self::Wire) -> u8;
 }

@@ -302,7 +302,7 @@ mod tests {
     fn strips_are_even_and_whole() {
         for (slots, copies) in [(10, 65), (300, 65), (100_000, 65), (1, 1), (7, 0), (300, 1000)] {
             let all: Vec<_> = strips(slots, copies).collect();
-            assert_eq!(all.iter().map(|s| s.len()).sum::<usize>(), copies);
+            assert_eq!(all.iter().map(Range::len).sum::<usize>(), copies);
             assert!(all.windows(2).all(|w| w[0].end == w[1].start && w[0].len().abs_diff(w[1].len()) <= 1));
             assert!(all.iter().all(|s| s.len() < STRIP.end && !s.is_empty()));
         }

@@ -13,23 +13,23 @@ pub(crate) fn plain(program: &Program, instances: usize, inputs: &[Vec<u8>]) -> 
 
 /// One garbling.
 pub(crate) struct Rig<F> {
-    pub backends: [Backend; 2],
-    pub scheme: Scheme,
-    pub seed: Seed,
-    pub widths: [usize; 2],
+    pub(crate) backends: [Backend; 2],
+    pub(crate) scheme: Scheme,
+    pub(crate) seed: Seed,
+    pub(crate) widths: [usize; 2],
     family: PhantomData<F>,
 }
 
 /// Everything that one run shows.
 pub(crate) struct Run {
-    pub outputs: Vec<Vec<u8>>,
-    pub tables: Vec<u8>,
+    pub(crate) outputs: Vec<Vec<u8>>,
+    pub(crate) tables: Vec<u8>,
     /// Signals of truth value 0 of every register, instance by instance.
-    pub permute_bits: Vec<u8>,
+    pub(crate) permute_bits: Vec<u8>,
 }
 
 impl<F: Family> Rig<F> {
-    pub fn new(backend: Backend, scheme: Scheme, seed: u8) -> Self {
+    pub(crate) fn new(backend: Backend, scheme: Scheme, seed: u8) -> Self {
         let seed = Seed::from_bytes([seed; 16]);
         Rig { backends: [backend; 2], scheme, seed, widths: [usize::MAX; 2], family: PhantomData }
     }
@@ -39,7 +39,7 @@ impl<F: Family> Rig<F> {
     }
 
     /// Values of all inputs.
-    pub fn random_inputs(&self, program: &Program, instances: usize) -> Vec<Vec<u8>> {
+    pub(crate) fn random_inputs(&self, program: &Program, instances: usize) -> Vec<Vec<u8>> {
         let mut prg = self.prg("rig inputs");
         let value = |width: &usize| {
             let mut value = vec![0; planes::value_bytes(*width) * instances];
@@ -51,12 +51,12 @@ impl<F: Family> Rig<F> {
     }
 
     /// Outputs of a garbled run; odd input bits are the evaluator's.
-    pub fn run(&self, program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    pub(crate) fn run(&self, program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
 
     /// The same, with tables that `change` has had.
-    pub fn run_through(
+    pub(crate) fn run_through(
         &self,
         program: &Program,
         instances: usize,
@@ -77,8 +77,8 @@ impl<F: Family> Rig<F> {
                 for i in 0..*width {
                     let (place, bit) = ((at + i) * instances + j, value[i / 8] >> (i % 8) & 1);
                     let label = prg.next_block();
-                    zeros[place] = garbler.from_active(label, bit);
-                    held[place] = evaluator.from_label(label);
+                    zeros[place] = garbler.own(label, bit);
+                    held[place] = evaluator.label(label);
                 }
             }
             at += width;

@@ -77,11 +77,11 @@ impl Observe for Evaluator {
         Evaluator { hash: Hash::new(backend, scheme, public), gate: 0, labels: room(), hashes: room() }
     }
 
-    fn from_label(&self, label: Block) -> Held {
+    fn label(&self, label: Block) -> Held {
         Held::new(label)
     }
 
-    fn from_message(&self, _: Block, _: u8) -> Held {
+    fn message(&self, _: Block, _: u8) -> Held {
         panic!("half gates take correlated OTs")
     }
 

@@ -94,15 +94,15 @@ impl Encode for Garbler {
         Garbler { hash: Hash::new(backend, scheme, public), delta, gate: 0, labels: room(), hashes: room() }
     }
 
-    fn from_correlated(&mut self, q: Block) -> Zero {
+    fn correlated(&mut self, q: Block) -> Zero {
         Zero::new(q)
     }
 
-    fn from_messages(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> Zero {
         panic!("half gates take correlated OTs")
     }
 
-    fn from_active(&mut self, active: Block, bit: u8) -> Zero {
+    fn own(&mut self, active: Block, bit: u8) -> Zero {
         Zero::new(active ^ self.delta.and_bit(bit & 1 == 1))
     }
 
