@@ -103,6 +103,12 @@ impl<E: End> Engine<E> {
         &mut self.end
     }
 
+    /// The end, without its wires.
+    #[must_use]
+    pub fn into_end(self) -> E {
+        self.end
+    }
+
     /// Batches so far.
     #[must_use]
     pub fn batches(&self) -> crate::Batches {

@@ -1,5 +1,8 @@
 //! Both ends in one process, for tests: garble into memory, evaluate from it, decode.
 
+pub(crate) mod circuits;
+pub(crate) mod suite;
+
 use crate::{Encode, End, Engine, Family, GarbleError, Memory, Observe, Public, Scheme, engine::table_bytes};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Program, eval, planes};
@@ -20,12 +23,32 @@ pub(crate) struct Rig<F> {
     family: PhantomData<F>,
 }
 
+impl<F> std::fmt::Debug for Rig<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} on {:?} in batches of {:?}", self.scheme, self.backends, self.widths)
+    }
+}
+
+/// What garbling gives.
+pub(crate) struct Garbled<W, V> {
+    pub(crate) tables: Vec<u8>,
+    /// The garbler's wires of every register of every instance.
+    pub(crate) zeros: Vec<W>,
+    /// The evaluator's, of inputs only.
+    pub(crate) held: Vec<V>,
+}
+
+/// The same of a family.
+type GarbledBy<F> = Garbled<<<F as Family>::Garbler as End>::Wire, <<F as Family>::Evaluator as End>::Wire>;
+
 /// Everything that one run shows.
 pub(crate) struct Run {
     pub(crate) outputs: Vec<Vec<u8>>,
     pub(crate) tables: Vec<u8>,
     /// Signals of truth value 0 of every register, instance by instance.
     pub(crate) permute_bits: Vec<u8>,
+    /// Signals of what the evaluator holds.
+    pub(crate) signals: Vec<u8>,
 }
 
 impl<F: Family> Rig<F> {
@@ -50,23 +73,33 @@ impl<F: Family> Rig<F> {
         program.inputs().iter().map(value).collect()
     }
 
-    /// Outputs of a garbled run; odd input bits are the evaluator's.
+    /// Outputs of a garbled run.
     pub(crate) fn run(&self, program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
 
-    /// The same, with tables that `change` has had.
-    pub(crate) fn run_through(
+    fn public(&self) -> Public {
+        Public(self.prg("rig public").next_block())
+    }
+
+    /// The garbler, before its first gate.
+    pub(crate) fn garbler(&self) -> F::Garbler {
+        F::Garbler::new(self.backends[0], self.scheme, self.public(), &self.seed, None)
+    }
+
+    /// The evaluator, before its first gate.
+    pub(crate) fn evaluator(&self) -> F::Evaluator {
+        F::Evaluator::new(self.backends[1], self.scheme, self.public())
+    }
+
+    /// The garbler's half of a run, and the garbler after it.
+    pub(crate) fn garble(
         &self,
         program: &Program,
         instances: usize,
         inputs: &[Vec<u8>],
-        change: impl FnOnce(Vec<u8>) -> Vec<u8>,
-    ) -> Result<Run, GarbleError> {
-        let mut prg = self.prg("rig");
-        let public = Public(prg.next_block());
-        let mut garbler = F::Garbler::new(self.backends[0], self.scheme, public, &self.seed, None);
-        let evaluator = F::Evaluator::new(self.backends[1], self.scheme, public);
+    ) -> (GarbledBy<F>, F::Garbler) {
+        let (mut garbler, evaluator, mut prg) = (self.garbler(), self.evaluator(), self.prg("rig labels"));
         let room = program.registers() * instances;
         let mut zeros = vec![<F::Garbler as End>::Wire::default(); room];
         let mut held = vec![<F::Evaluator as End>::Wire::default(); room];
@@ -76,7 +109,11 @@ impl<F: Family> Rig<F> {
                 let value = &input[j * planes::value_bytes(*width)..][..planes::value_bytes(*width)];
                 for i in 0..*width {
                     let (place, bit) = ((at + i) * instances + j, value[i / 8] >> (i % 8) & 1);
-                    let label = prg.next_block();
+                    let mut label = prg.next_block();
+                    if self.scheme == Scheme::PrivacyFree {
+                        // There, the evaluator reads values off its labels.
+                        label.0[0] = label.0[0] & 0xfe | bit;
+                    }
                     zeros[place] = garbler.own(label, bit);
                     held[place] = evaluator.label(label);
                 }
@@ -88,10 +125,23 @@ impl<F: Family> Rig<F> {
         engine.program(program, instances, &mut zeros, &mut tables).expect("memory grows");
         let tables = tables.bytes().to_vec();
         assert_eq!(tables.len() as u64, table_bytes::<F::Garbler>(program, instances));
-        let mut engine_e = Engine::new(evaluator).with_width(self.widths[1]);
+        (Garbled { tables, zeros, held }, engine.into_end())
+    }
+
+    /// The same as [`Rig::run`], with tables that `change` has had.
+    pub(crate) fn run_through(
+        &self,
+        program: &Program,
+        instances: usize,
+        inputs: &[Vec<u8>],
+        change: impl FnOnce(Vec<u8>) -> Vec<u8>,
+    ) -> Result<Run, GarbleError> {
+        let (Garbled { tables, zeros, mut held }, garbler) = self.garble(program, instances, inputs);
+        let mut engine = Engine::new(self.evaluator()).with_width(self.widths[1]);
         let mut memory = Memory::of(change(tables.clone()));
-        engine_e.program(program, instances, &mut held, &mut memory)?;
-        assert_eq!(engine.end().gates(), engine_e.end().gates(), "both ends number gates alike");
+        engine.program(program, instances, &mut held, &mut memory)?;
+        let evaluator = engine.into_end();
+        assert_eq!(garbler.gates(), evaluator.gates(), "both ends number gates alike");
         let mut outputs = vec![];
         let mut registers = program.output_registers().iter();
         for width in program.outputs() {
@@ -100,14 +150,15 @@ impl<F: Family> Rig<F> {
                 let r = *registers.next().expect("a register for every bit") as usize;
                 for j in 0..instances {
                     let place = r * instances + j;
-                    let bit = engine.end().permute_bit(zeros[place]) ^ engine_e.end().signal(held[place]);
+                    let bit = garbler.permute_bit(zeros[place]) ^ evaluator.signal(held[place]);
                     value[j * planes::value_bytes(*width) + i / 8] |= bit << (i % 8);
                 }
             }
             outputs.push(value);
         }
-        let permute_bits = zeros.iter().map(|w| engine.end().permute_bit(*w)).collect();
-        Ok(Run { outputs, tables, permute_bits })
+        let permute_bits = zeros.iter().map(|w| garbler.permute_bit(*w)).collect();
+        let signals = held.iter().map(|w| evaluator.signal(*w)).collect();
+        Ok(Run { outputs, tables, permute_bits, signals })
     }
 }
 
@@ -116,3 +167,51 @@ pub(crate) fn flipped(mut bytes: Vec<u8>, bit: usize) -> Vec<u8> {
     bytes[bit / 8] ^= 1 << (bit % 8);
     bytes
 }
+
+/// The tests of a scheme, in a module `$name`: `suite_of!(mi: HalfGates, Scheme::Mi, pinned "…")`.
+macro_rules! suite_of {
+    ($name:ident: $family:ty, $scheme:expr, pinned $trace:literal) => {
+        mod $name {
+            use super::*;
+            use $crate::rig::suite;
+
+            #[test]
+            fn named_circuits() {
+                suite::named_circuits::<$family>($scheme);
+            }
+            #[test]
+            fn programs() {
+                suite::programs::<$family>($scheme);
+            }
+            #[test]
+            fn width_and_tier_change_no_byte() {
+                suite::width_and_tier_change_no_byte::<$family>($scheme);
+            }
+            #[test]
+            fn random_circuits() {
+                suite::random_circuits::<$family>($scheme);
+            }
+            #[test]
+            fn vectors_of_standards() {
+                suite::vectors_of_standards::<$family>($scheme);
+            }
+            #[test]
+            fn published_files() {
+                suite::published_files::<$family>($scheme);
+            }
+            #[test]
+            fn bits_are_uniform() {
+                suite::bits_are_uniform::<$family>($scheme);
+            }
+            #[test]
+            fn tables_are_as_long_as_they_should_be() {
+                suite::tables_are_as_long_as_they_should_be::<$family>($scheme);
+            }
+            #[test]
+            fn tables_are_what_they_were() {
+                suite::pinned::<$family>($scheme, $trace);
+            }
+        }
+    };
+}
+pub(crate) use suite_of;

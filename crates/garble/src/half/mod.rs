@@ -16,6 +16,8 @@
 //! **Constant time.** Labels, Δ and permute bits are secret; wires' places and gate numbers are public.
 
 mod evaluator;
+#[cfg(test)]
+mod formulas;
 mod garbler;
 mod hash;
 #[cfg(test)]

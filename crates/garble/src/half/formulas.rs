@@ -1,0 +1,148 @@
+//! The formulas of half gates, gate by gate: what tables are compared with.
+
+use super::{Evaluator, free_xors};
+use crate::rig::suite::Recorded;
+use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::Block;
+use hushwire_circuit::Slot;
+use hushwire_prg::{Prg, Seed};
+
+/// Half gates as the paper has them.
+pub(super) enum Formulas {}
+
+impl crate::Family for Formulas {
+    type Garbler = Plain;
+    type Evaluator = Evaluator;
+}
+
+/// The garbler.
+pub(super) struct Plain {
+    scheme: Scheme,
+    public: Public,
+    delta: Block,
+    gate: u64,
+    tweaks: Vec<u128>,
+}
+
+impl Plain {
+    /// Goes on with another gate.
+    pub(super) fn start_at(&mut self, gate: u64) {
+        self.gate = gate;
+    }
+}
+
+fn aes(key: Block, x: Block) -> Block {
+    let mut block = [x];
+    Backend::best().ecb_encrypt(&Aes128::new(&key.0), &mut block);
+    block[0]
+}
+
+/// The key of the gates from `epoch` · 2^20 on.
+fn fixed_key(public: Public, epoch: u64) -> Block {
+    let material = [&public.0.0[..], &epoch.to_le_bytes()].concat();
+    let key = blake3::derive_key("hushwire garble fixed key v1", &material);
+    Block(*key.first_chunk().expect("32 bytes"))
+}
+
+/// σ(hi‖lo) = (hi ⊕ lo)‖hi, byte by byte.
+fn sigma(x: Block) -> Block {
+    Block(std::array::from_fn(|i| if i < 8 { x.0[8 + i] } else { x.0[i] ^ x.0[i - 8] }))
+}
+
+/// H_i(x) of gate i / 2.
+pub(super) fn hash(scheme: Scheme, public: Public, i: u128, x: Block) -> Block {
+    let i_block = Block(i.to_le_bytes());
+    match scheme {
+        Scheme::Prp => {
+            let y = sigma(x) ^ i_block;
+            aes(fixed_key(public, (i / 2 / (1 << 20)) as u64), y) ^ y
+        }
+        Scheme::Circ => aes(x, i_block),
+        _ => aes(public.0 ^ i_block, sigma(x)) ^ sigma(x),
+    }
+}
+
+impl End for Plain {
+    type Wire = Zero;
+    const ROLE: Role = Role::Garbler;
+    const FORMAT: Format = Format::HALF_GATES;
+
+    fn constants(&self) -> [Zero; 2] {
+        [Zero::new(Block::ZERO), Zero::new(self.delta)]
+    }
+
+    fn ands(
+        &mut self,
+        wires: &[Zero],
+        pairs: &[[Slot; 2]],
+        out: &mut [Zero],
+        bytes: &mut [u8],
+        _: &mut [u8],
+    ) {
+        for (([a, b], out), table) in pairs.iter().zip(out).zip(bytes.chunks_exact_mut(32)) {
+            let [a0, b0] = [a, b].map(|s| wires[*s as usize].block());
+            let (j, k) = (u128::from(self.gate) * 2, u128::from(self.gate) * 2 + 1);
+            self.tweaks.extend([j, k]);
+            self.gate += 1;
+            let h = |i, x| hash(self.scheme, self.public, i, x);
+            let (mut tg, te) = (h(j, a0) ^ h(j, a0 ^ self.delta), h(k, b0) ^ h(k, b0 ^ self.delta) ^ a0);
+            let (mut wg, mut we) = (h(j, a0), h(k, b0));
+            if b0.lsb() {
+                tg ^= self.delta;
+                we = we ^ te ^ a0;
+            }
+            if a0.lsb() {
+                wg ^= tg;
+            }
+            *out = Zero::new(wg ^ we);
+            table[..16].copy_from_slice(&tg.0);
+            table[16..].copy_from_slice(&te.0);
+        }
+    }
+
+    fn xors(
+        &mut self,
+        wires: &mut [Zero],
+        strip: usize,
+        gates: &[[Slot; 3]],
+        _: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        free_xors(wires, strip, gates);
+        Ok(())
+    }
+
+    fn gates(&self) -> u64 {
+        self.gate
+    }
+}
+
+impl Encode for Plain {
+    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, _: Option<Block>) -> Self {
+        let mut delta = Prg::new(backend, seed, "garble delta").next_block();
+        delta.0[0] |= 1;
+        Plain { scheme, public, delta, gate: 0, tweaks: vec![] }
+    }
+
+    fn correlated(&mut self, q: Block) -> Zero {
+        Zero::new(q)
+    }
+
+    fn pair(&mut self, _: [Block; 2]) -> Zero {
+        unreachable!("the rig has inputs of the garbler's only")
+    }
+
+    fn own(&mut self, active: Block, bit: u8) -> Zero {
+        Zero::new(if bit == 1 { active ^ self.delta } else { active })
+    }
+
+    fn permute_bit(&self, wire: Zero) -> u8 {
+        u8::from(wire.block().lsb())
+    }
+}
+
+impl Recorded for Plain {
+    fn tweaks(&self) -> &[u128] {
+        &self.tweaks
+    }
+}
