@@ -10,8 +10,8 @@
 //! by AND-depth, wires in slots that are used again. A [`Program`] runs layered blocks one after the other on bit
 //! registers, each on many operands at once, so that repetitive work stays small.
 //!
-//! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`] and [`psi`], all of them by name in
-//! [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values.
+//! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
+//! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
@@ -21,10 +21,12 @@ pub mod bristol;
 mod builder;
 mod check;
 mod circuit;
+mod count;
 pub mod eval;
 mod flat;
 mod layered;
 pub mod named;
+pub mod phasing;
 pub mod planes;
 mod program;
 pub mod psi;
@@ -38,6 +40,7 @@ pub mod words;
 
 pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};
+pub use count::count;
 pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
 pub use program::{Program, Stage, Stages};

@@ -1,6 +1,7 @@
 //! Circuits by name, as `hushwire circuit make` and job files have them: `aes128`, `add:32`, `sort:16x32`.
 
 use crate::aes::{self, KeySize, Sbox};
+use crate::phasing::{self, Tables};
 use crate::sha::{self, Adder};
 use crate::sort::{Compare, Shape};
 use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
@@ -10,7 +11,7 @@ use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
 pub struct Family {
     /// The name, without numbers.
     pub name: &'static str,
-    /// Its numbers, as people read them: "", ":N" or ":NxW".
+    /// Its numbers, as people read them: "", ":N", ":NxW" or ":NxMxWxS".
     pub numbers: &'static str,
     /// Inputs → outputs, and what it does.
     pub does: &'static str,
@@ -25,6 +26,8 @@ enum Make {
     Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
     /// So many values of a width, in stages.
     Staged(fn(&str, usize, usize) -> Program),
+    /// Hash tables of two sets.
+    Tables(fn(&str, &Tables) -> Program),
 }
 
 /// What a name stands for, as it is made.
@@ -188,19 +191,33 @@ pub const FAMILIES: &[Family] = &[
     }),
     staged("shuffle", "N values of W bits, control bits → the values, permuted", shuffle::shuffle),
     staged(
-        "psi",
-        "two ascending sets of N values of W bits, control bits → N × (value, tag)",
-        |name, n, width| psi::intersect(name, n, shape(width, Compare::Small)),
+        "psi-scs",
+        "two ascending sets of N values of W bits, none 0, control bits → N values, 0 or in both",
+        |name, n, width| psi::intersect(name, n, n, shape(width, Compare::Small)),
     ),
-    staged("psi-fast", "as psi, with fewer layers and more ANDs", |name, n, width| {
-        psi::intersect(name, n, shape(width, Compare::Fast))
+    staged("psi-scs-fast", "as psi-scs, with fewer layers and more ANDs", |name, n, width| {
+        psi::intersect(name, n, n, shape(width, Compare::Fast))
     }),
+    staged(
+        "psi-scs-size",
+        "two ascending sets of N values of W bits → how many are in both",
+        |name, n, width| psi::size(name, n, n, shape(width, Compare::Small)),
+    ),
+    tables(
+        "psi-phasing",
+        "N values in a cuckoo table and a stash of S, M values of W bits in a simple one → flags",
+        phasing::flags,
+    ),
+    tables("psi-phasing-size", "as psi-phasing → how many flags are 1", phasing::size),
+    tables("psi-phasing-items", "as psi-phasing, values and control bits → the values found", phasing::items),
 ];
 
 /// Wider words would be a mistake in a name rather than a wish.
 const MAX_WIDTH: usize = 1 << 16;
 /// Bits of all values together: 256 Ki values of 64 bits.
 const MAX_BITS: usize = 1 << 24;
+/// More than any set's cuckoo table needs.
+const MAX_STASH: usize = 64;
 /// A product of this width has two million ANDs.
 const MAX_FACTOR: usize = 1 << 10;
 
@@ -220,6 +237,10 @@ const fn fixed(name: &'static str, does: &'static str, make: fn(&mut Builder) ->
 
 const fn staged(name: &'static str, does: &'static str, make: fn(&str, usize, usize) -> Program) -> Family {
     Family { name, numbers: ":NxW", does, make: Make::Staged(make) }
+}
+
+const fn tables(name: &'static str, does: &'static str, make: fn(&str, &Tables) -> Program) -> Family {
+    Family { name, numbers: ":NxMxWxS", does, make: Make::Tables(make) }
 }
 
 const fn shape(width: usize, compare: Compare) -> Shape {
@@ -255,6 +276,21 @@ pub fn find(name: &str) -> Result<Named, NameError> {
             check(family, name, "W", width, MAX_WIDTH)?;
             check(family, name, "N", n, MAX_BITS / width)?;
             return Ok(Named::Program(make(name, n, width)));
+        }
+        Make::Tables(make) => {
+            let [n, m, width, stash] = parse(family, name, numbers)?;
+            check(family, name, "W", width, MAX_WIDTH)?;
+            // A table has more bits than the set, up to thirty times in small ones.
+            check(family, name, "N", n, MAX_BITS / width)?;
+            check(family, name, "M", m, MAX_BITS / width)?;
+            if stash > MAX_STASH {
+                return Err(problem(family, name, format!("S is {stash} and may be 0 to {MAX_STASH}")));
+            }
+            if n.ilog2() as usize + 2 > width {
+                let found = format!("{n} values of {width} bits leave nothing to compare in a bin");
+                return Err(problem(family, name, found));
+            }
+            return Ok(Named::Program(make(name, &Tables::new(n, m, width, stash))));
         }
     };
     Ok(Named::Circuit(b.finish(&outputs)))
@@ -312,7 +348,9 @@ fn check(family: &Family, name: &str, what: &str, found: usize, max: usize) -> R
 }
 
 fn problem(family: &Family, name: &str, problem: String) -> NameError {
-    let example = format!("{}{}", family.name, family.numbers.replace('N', "16").replace('W', "32"));
+    let numbers = [("N", "16"), ("M", "16"), ("W", "32"), ("S", "1")];
+    let numbers = numbers.iter().fold(family.numbers.to_owned(), |text, (letter, n)| text.replace(letter, n));
+    let example = format!("{}{}", family.name, numbers);
     NameError::Numbers { name: name.to_owned(), problem, example }
 }
 

@@ -2,54 +2,94 @@
 //! are garbled circuits better than custom protocols?", NDSS 2012, Sec. 5.
 //!
 //! ```text
-//! A ascending ─┐ merge      2N   keep, for every second value, those equal  N      shuffle
-//! B ascending ─┘ by ⌈log 2N⌉ ──► to a neighbour, with a tag that is 1 ─────────────► under bits of one party
-//!                steps           (the others become 0)
+//! A ascending ─┐ merge      N    keep, for every second value, those equal  ⌊N/2⌋   shuffle, or count
+//! B ascending ─┘ by ⌈log N⌉ ───► to a neighbour (the others become 0)      ───────► under bits of one party
+//!                steps
 //! ```
+//!
+//! For two sets of n = 2^k values of σ bits, N = 2 n: 2 σ n log(2 n) ANDs merge (a comparison and a swap each), 3 σ − 2
+//! for every second value but the last (2 σ − 1) select, σ (n log n − n + 1) shuffle.
+//!
+//! **Who may know what.** A position in the merged order says how many of the other set's values are smaller. Who learns
+//! the shuffled values must not know the control bits: the other party draws them.
 
+use crate::count::count_steps;
 use crate::steps::Steps;
-use crate::{Bit, Builder, Layered, Program, sort, sort::Shape, words};
+use crate::{Bit, Builder, Layered, Program, sort, sort::Shape, sort::registers, words};
 use std::sync::Arc;
 
-/// The middle value with tag 1 in its last bit if it equals a neighbour, else zeros: DupSelect-3, 3 W ANDs for W bits.
+/// The middle value if it equals a neighbour, else zeros, and whether it does: DupSelect-3, 3 W − 2 ANDs for W bits (the
+/// paper's 3 W − 1 has an OR where sets allow an XOR).
 #[must_use]
-pub fn select(b: &mut Builder, before: &[Bit], value: &[Bit], after: Option<&[Bit]>) -> Vec<Bit> {
+pub fn select(b: &mut Builder, before: &[Bit], value: &[Bit], after: Option<&[Bit]>) -> (Vec<Bit>, Bit) {
     let left = words::equal(b, before, value);
     let right = after.map_or(Bit::ZERO, |after| words::equal(b, value, after));
-    let tag = words::any(b, &[left, right]);
-    let mut kept = words::and_bit(b, tag, value);
-    kept.push(tag);
-    kept
+    // The values of one set differ, so that three neighbours are never equal.
+    let found = b.xor(left, right);
+    (words::and_bit(b, found, value), found)
 }
 
-/// The intersection of two sets of `n` ascending values: inputs are the two sets and the control bits of
-/// [`crate::shuffle::route`]; the output is `n` values of `width + 1` bits, the last the tag of a value that is in both.
+/// How many values [`intersect`] puts out.
 #[must_use]
-pub fn intersect(name: &str, n: usize, shape: Shape) -> Program {
-    let width = shape.width;
+pub const fn kept(left: usize, right: usize) -> usize {
+    (left + right) / 2
+}
+
+/// The intersection of sets of `left` and `right` ascending values, none of them 0: inputs are the two sets and the control
+/// bits of [`crate::shuffle::route`] for [`kept`] values; the output is that many values, 0 where there is none.
+#[must_use]
+pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+    let (kept, width) = (kept(left, right), shape.width);
+    let (bits, controls) = ((left + right) * width, crate::shuffle::switches(kept));
     let mut steps = Steps::default();
-    let merged: Arc<[u32]> = sort::merge_steps(&mut steps, n, n, shape).into();
-    let value = move |merged: &[u32], k: usize| merged[k * width..(k + 1) * width].to_vec();
-    let controls = crate::shuffle::switches(n);
-    let first_control = 2 * n * width;
-    let first_kept = first_control + controls;
-    let kept = move |k: usize| sort::registers(k, width + 1).map(move |r| first_kept as u32 + r);
-    // Two equal values stand together, and one of them at an odd place.
-    for (neighbours, copies) in [(2, n - 1), (1, 1)] {
+    let first = bits + controls;
+    duplicates(&mut steps, left, right, shape, first, false);
+    let values: Vec<u32> = (first as u32..(first + kept * width) as u32).collect();
+    crate::shuffle::shuffle_steps(&mut steps, values.clone(), bits as u32, width);
+    let inputs = vec![left * width, right * width, controls];
+    steps.program(name, inputs, vec![kept * width], first + kept * width, values)
+}
+
+/// How many values sets of `left` and `right` ascending values have in common: two inputs to a number of
+/// ⌈log(⌊N/2⌋ + 1)⌉ bits.
+#[must_use]
+pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+    let (kept, bits) = (kept(left, right), (left + right) * shape.width);
+    let mut steps = Steps::default();
+    duplicates(&mut steps, left, right, shape, bits, true);
+    let flags: Vec<u32> = (bits as u32..(bits + kept) as u32).collect();
+    let mut free = (bits + kept) as u32;
+    let total = count_steps(&mut steps, &flags, &mut free);
+    steps.program(
+        name,
+        vec![left * shape.width, right * shape.width],
+        vec![total.len()],
+        free as usize,
+        total,
+    )
+}
+
+/// Merges, then writes every second value that has an equal neighbour from register `first` on; with `flags`, only whether
+/// it has one.
+fn duplicates(steps: &mut Steps, left: usize, right: usize, shape: Shape, first: usize, flags: bool) {
+    let (n, width) = (left + right, shape.width);
+    let merged: Arc<[u32]> = sort::merge_steps(steps, left, right, shape).into();
+    // Two equal values stand together, and one of them at an odd place; the last place may have nothing behind it.
+    let inner = n.saturating_sub(1) / 2;
+    for (neighbours, places) in [(2, 0..inner), (1, inner..n / 2)] {
         let mut b = Builder::new();
         let words: Vec<Vec<Bit>> = (0..=neighbours).map(|_| b.input(width)).collect();
-        let output = select(&mut b, &words[0], &words[1], words.get(2).map(Vec::as_slice));
+        let (value, found) = select(&mut b, &words[0], &words[1], words.get(2).map(Vec::as_slice));
+        let output = if flags { vec![found] } else { value };
+        let out = output.len();
         let block = Arc::new(Layered::new(&b.finish(&[output])));
         let merged = merged.clone();
-        steps.push(&block, copies, move |hear| {
-            for k in if neighbours == 2 { 0..n - 1 } else { n - 1..n } {
-                let reads: Vec<u32> = (0..=neighbours).flat_map(|i| value(&merged, 2 * k + i)).collect();
-                hear(&reads, &kept(k).collect::<Vec<u32>>());
+        steps.push(&block, places.len(), move |hear| {
+            for k in places.clone() {
+                let reads = &merged[2 * k * width..(2 * k + 1 + neighbours) * width];
+                let writes: Vec<u32> = registers(k, out).map(|r| first as u32 + r).collect();
+                hear(reads, &writes);
             }
         });
     }
-    let values: Vec<u32> = (0..n).flat_map(kept).collect();
-    crate::shuffle::shuffle_steps(&mut steps, values.clone(), first_control as u32, width + 1);
-    let inputs = vec![n * width, n * width, controls];
-    steps.program(name, inputs, vec![n * (width + 1)], first_kept + n * (width + 1), values)
 }

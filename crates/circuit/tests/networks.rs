@@ -1,10 +1,10 @@
-//! Sorting, merging, shuffling and intersecting against the standard library.
+//! Sorting, merging and shuffling against the standard library.
 
 mod common;
 
 use common::Rng;
 use hushwire_circuit::sort::{Compare, Shape};
-use hushwire_circuit::{Program, eval, named, psi, shuffle, sort};
+use hushwire_circuit::{Program, eval, named, shuffle, sort};
 use proptest::prelude::*;
 
 /// Values of `width` bits as one bit string, value 0 first.
@@ -117,28 +117,6 @@ proptest! {
         let out = run(&program, &[join(&values, 16), shuffle::route(&permutation)]);
         let expected: Vec<u64> = permutation.iter().map(|i| values[*i]).collect();
         prop_assert_eq!(split(&out, 16), expected);
-    }
-
-    #[test]
-    fn intersections_are_found(seed in any::<u64>(), n in 1usize..24, fast in any::<bool>()) {
-        let mut rng = Rng(seed);
-        // Out of few values, so that sets meet; 0 and neighbours among them.
-        let mut set = || {
-            let mut all: Vec<u64> = (0..2 * n as u64).collect();
-            (0..all.len()).for_each(|i| all.swap(i, rng.below(2 * n)));
-            sorted(all[..n].to_vec())
-        };
-        let (x, y) = (set(), set());
-        let mut permutation: Vec<usize> = (0..n).collect();
-        permutation.rotate_left(n / 3);
-        let compare = if fast { Compare::Fast } else { Compare::Small };
-        let program = psi::intersect("psi", n, Shape { width: 7, key: 7, compare });
-        let out = run(&program, &[join(&x, 7), join(&y, 7), shuffle::route(&permutation)]);
-        let out = split(&out, 8);
-        prop_assert!(out.iter().all(|v| *v == 0 || *v >= 128), "no value without its tag");
-        let found = sorted(out.iter().filter(|v| **v >= 128).map(|v| v - 128).collect());
-        let expected: Vec<u64> = x.iter().copied().filter(|v| y.contains(v)).collect();
-        prop_assert_eq!(found, expected);
     }
 }
 

@@ -1,0 +1,262 @@
+//! Intersection by permutation-based hashing, the circuit of B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing:
+//! private set intersection using permutation-based hashing", USENIX Security 2015, Sec. 5.
+//!
+//! ```text
+//! A's cuckoo table     bins × one item        bin by bin: is A's item among B's?   ─► a flag a bin
+//! B's simple table     bins × `bin` items   ─┘
+//! A's stash            stash items            is it among all of B's?              ─► a flag an item
+//! B's values           `theirs` values      ─┘
+//! ```
+//!
+//! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits; hash function i puts it into bin (low + f_i(high)) mod
+//! bins, so that bin, `high` and i give it back. What stands in a bin is `high` and i in two bits: σ − ⌊log bins⌋ + 2 bits,
+//! and two of these are equal in one bin only for one value under one function. i = 3 is an empty place: A's has zeros
+//! before it, B's has ones. Values are not 0, which is what empty places of the stash hold.
+//!
+//! An A bin matches at most one of B's items, so that flags are XORs: (σ' − 1) · bin · bins + (σ − 1) · theirs · stash ANDs.
+
+use crate::count::count_steps;
+use crate::steps::Steps;
+use crate::{Bit, Builder, Layered, Program, shuffle, words};
+use std::sync::Arc;
+
+/// Hash functions of the tables.
+pub const HASHES: usize = 3;
+/// AGREEMENT: B's items that one block compares.
+const PLACES: usize = 4;
+
+/// Sizes of the tables. Agreed; they follow from the sizes of the sets alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// Bits of a value.
+    pub width: usize,
+    /// Bins of both tables.
+    pub bins: usize,
+    /// B's items of a bin.
+    pub bin: usize,
+    /// Places of A's stash.
+    pub stash: usize,
+    /// B's values.
+    pub theirs: usize,
+}
+
+impl Tables {
+    /// For `ours` values of A and `theirs` of B, of `width` bits each: ⌈1.2 ours⌉ bins, two at least, of [`bin_size`] items.
+    #[must_use]
+    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> Tables {
+        let bins = if ours == 0 { 0 } else { (6 * ours).div_ceil(5).max(2) };
+        let bin = if ours == 0 { 0 } else { bin_size(HASHES * theirs, bins) };
+        let stash = if ours == 0 { 0 } else { stash };
+        Tables { width, bins, bin, stash, theirs }
+    }
+
+    /// Bits of a value that the number of its bin replaces: ⌊log bins⌋.
+    #[must_use]
+    pub fn low(&self) -> usize {
+        self.bins.checked_ilog2().unwrap_or(0) as usize
+    }
+
+    /// Bits of an item in a bin.
+    ///
+    /// # Panics
+    /// If values have no bits beyond the bin's number (the caller's bug).
+    #[must_use]
+    pub fn item(&self) -> usize {
+        assert!(self.width > self.low(), "values of more bits than a bin's number has");
+        self.width - self.low() + 2
+    }
+
+    /// A's places: bins, then the stash.
+    #[must_use]
+    pub const fn places(&self) -> usize {
+        self.bins + self.stash
+    }
+
+    /// Widths of the program's inputs: A's table, A's stash, B's table, B's values (none without a stash).
+    #[must_use]
+    pub fn inputs(&self) -> [usize; 4] {
+        let theirs = if self.stash == 0 { 0 } else { self.theirs * self.width };
+        let table = self.bins * self.item();
+        [table, self.stash * self.width, table * self.bin, theirs]
+    }
+
+    /// ANDs that make the flags.
+    #[must_use]
+    pub fn ands(&self) -> u64 {
+        let bins = (self.item() as u64 - 1) * (self.bin * self.bins) as u64;
+        bins + (self.width as u64 - 1) * (self.theirs * self.stash) as u64
+    }
+}
+
+/// The fewest places with which no bin overflows when `balls` independent balls fall into `bins` uniform ones, but with
+/// probability 2^−40: bins · P(Bin(balls, 1/bins) > places) ≤ 2^−40 by a union bound over bins and a geometric bound on the
+/// tail. Only basic operations of IEEE 754, so that every machine finds the same.
+///
+/// # Panics
+/// If there are fewer than two bins (the caller's bug).
+#[must_use]
+pub fn bin_size(balls: usize, bins: usize) -> usize {
+    assert!(bins >= 2, "at least two bins");
+    // P(X = k) as m · 2^e.
+    let (mut m, mut e) = power(1.0 - 1.0 / bins as f64, balls);
+    let mean = balls as f64 / bins as f64;
+    for k in 0..balls {
+        let ratio = (balls - k) as f64 / (k + 1) as f64 / (bins - 1) as f64;
+        m *= ratio;
+        while m < 0.5 {
+            (m, e) = (m * 2.0, e - 1);
+        }
+        while m >= 1.0 {
+            (m, e) = (m / 2.0, e + 1);
+        }
+        // (m, e) is P(X = k + 1); later ratios are smaller still.
+        let next = (balls - k).saturating_sub(1) as f64 / (k + 2) as f64 / (bins - 1) as f64;
+        if k as f64 >= mean && next < 1.0 {
+            let tail = m / (1.0 - next) * bins as f64;
+            if e < -100 || tail * exp2(e) <= exp2(-40) {
+                return k;
+            }
+        }
+    }
+    balls
+}
+
+/// 2^e for −100 ≤ e ≤ 0.
+fn exp2(e: i64) -> f64 {
+    (e..0).fold(1.0, |x, _| x / 2.0)
+}
+
+/// x^n as m · 2^e.
+fn power(x: f64, n: usize) -> (f64, i64) {
+    let normal = |mut m: f64, mut e: i64| {
+        while m < 0.5 {
+            (m, e) = (m * 2.0, e - 1);
+        }
+        (m, e)
+    };
+    let (mut result, mut square) = ((1.0, 0), normal(x, 0));
+    for i in 0..usize::BITS - n.leading_zeros() {
+        if n >> i & 1 == 1 {
+            result = normal(result.0 * square.0, result.1 + square.1);
+        }
+        square = normal(square.0 * square.0, 2 * square.1);
+    }
+    result
+}
+
+/// Where A's items are found: inputs as in [`Tables::inputs`]; the output is a flag for every bin, then for every place of
+/// the stash. Which bin an item is in depends on A's other items: the flags are for A alone.
+#[must_use]
+pub fn flags(name: &str, tables: &Tables) -> Program {
+    let mut steps = Steps::default();
+    let (flags, free) = flag_steps(&mut steps, tables, 0);
+    steps.program(name, tables.inputs().to_vec(), vec![flags.len()], free as usize, flags)
+}
+
+/// How many of A's items are found, as a number.
+#[must_use]
+pub fn size(name: &str, tables: &Tables) -> Program {
+    let mut steps = Steps::default();
+    let (flags, mut free) = flag_steps(&mut steps, tables, 0);
+    let total = count_steps(&mut steps, &flags, &mut free);
+    steps.program(name, tables.inputs().to_vec(), vec![total.len()], free as usize, total)
+}
+
+/// The values that are found, in an order that A's control bits make: two more inputs of A's are its values, by bin and then
+/// by place of the stash (anything in empty places), and the control bits of [`crate::shuffle::route`] for as many; the
+/// output is as many values, 0 where there is none. A and B may both learn it: places are A's own secret.
+#[must_use]
+pub fn items(name: &str, tables: &Tables) -> Program {
+    let (places, width) = (tables.places(), tables.width);
+    let (values, controls) = (places * width, shuffle::switches(places));
+    let inputs: Vec<usize> = tables.inputs().into_iter().chain([values, controls]).collect();
+    let first = inputs[..4].iter().sum::<usize>();
+    let mut steps = Steps::default();
+    let (flags, free) = flag_steps(&mut steps, tables, values + controls);
+    let mut b = Builder::new();
+    let (flag, value) = (b.input(1), b.input(width));
+    let kept = words::and_bit(&mut b, flag[0], &value);
+    let block = Arc::new(Layered::new(&b.finish(&[kept])));
+    steps.push(&block, places, move |hear| {
+        for (p, flag) in flags.iter().enumerate() {
+            let value = run(first + p * width, width);
+            let reads: Vec<u32> = [*flag].into_iter().chain(value.iter().copied()).collect();
+            hear(&reads, &value);
+        }
+    });
+    let kept = run(first, values);
+    shuffle::shuffle_steps(&mut steps, kept.clone(), (first + values) as u32, width);
+    steps.program(name, inputs, vec![values], free as usize, kept)
+}
+
+/// The registers of the flags, behind the tables and `more` registers of other inputs, and the first free one.
+fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32) {
+    let Tables { width, bins, bin, stash, theirs } = *tables;
+    let (item, inputs) = (tables.item(), tables.inputs());
+    let mut firsts = [0; 5];
+    for (i, input) in inputs.iter().enumerate() {
+        firsts[i + 1] = firsts[i] + input;
+    }
+    let [table, own, simple, values, end] = firsts;
+    let flags = end + more;
+    // Bins: a few of B's places at a time, side by side over bins; each step adds to the flags of the one before.
+    for first in (0..bin.max(1)).step_by(PLACES) {
+        let (places, start) = (PLACES.min(bin - first), first == 0);
+        let block = compare(item, places, start);
+        steps.push(&block, bins, move |hear| {
+            for k in 0..bins {
+                let flag = (flags + k) as u32;
+                let mut reads = run(table + k * item, item);
+                reads.extend(run(simple + (k * bin + first) * item, places * item));
+                if !start {
+                    reads.push(flag);
+                }
+                hear(&reads, &[flag]);
+            }
+        });
+    }
+    // The stash: every place with a few values at a time, then the flags of all groups together.
+    let groups = theirs.div_ceil(PLACES).max(1);
+    let partial = flags + bins + stash;
+    let whole = theirs / PLACES;
+    for (groups_of, places) in [(0..whole, PLACES), (whole..groups, theirs - whole * PLACES)] {
+        let block = compare(width, places, true);
+        steps.push(&block, groups_of.len() * stash, move |hear| {
+            for s in 0..stash {
+                for g in groups_of.clone() {
+                    let mut reads = run(own + s * width, width);
+                    reads.extend(run(values + g * PLACES * width, places * width));
+                    hear(&reads, &[(partial + s * groups + g) as u32]);
+                }
+            }
+        });
+    }
+    let mut b = Builder::new();
+    let bits = b.input(groups);
+    let any = bits.into_iter().fold(Bit::ZERO, |any, bit| b.xor(any, bit));
+    let block = Arc::new(Layered::new(&b.finish(&[vec![any]])));
+    steps.push(&block, stash, move |hear| {
+        for s in 0..stash {
+            hear(&run(partial + s * groups, groups), &[(flags + bins + s) as u32]);
+        }
+    });
+    (run(flags, bins + stash), (partial + stash * groups) as u32)
+}
+
+/// Whether a word is among `places` others, of which at most one is equal to it; without `start`, added to a flag.
+fn compare(width: usize, places: usize, start: bool) -> Arc<Layered> {
+    let mut b = Builder::new();
+    let word = b.input(width);
+    let others: Vec<Vec<Bit>> = (0..places).map(|_| b.input(width)).collect();
+    let mut flag = if start { Bit::ZERO } else { b.input(1)[0] };
+    for other in others {
+        let equal = words::equal(&mut b, &word, &other);
+        flag = b.xor(flag, equal);
+    }
+    Arc::new(Layered::new(&b.finish(&[vec![flag]])))
+}
+
+/// Registers from `first` on.
+fn run(first: usize, count: usize) -> Vec<u32> {
+    (first as u32..(first + count) as u32).collect()
+}
