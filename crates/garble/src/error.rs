@@ -17,6 +17,14 @@ pub enum GarbleError {
         /// What is wrong with it.
         what: String,
     },
+    /// The parties were not given the same thing to do.
+    #[error("{}: {what} differ from ours; give both parties the same", named(.peer))]
+    Mismatch {
+        /// Who, where a channel knows it.
+        peer: Option<PartyId>,
+        /// What is not alike.
+        what: &'static str,
+    },
     /// The tables end before the circuit does.
     #[error(
         "the garbled tables end early: {wanted} bytes are needed and {left} are left; evaluate with the circuit that was garbled"

@@ -6,6 +6,7 @@
 //! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
+//! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
 //! ```
 //!
 //! A family of schemes is two [`End`]s; [`Engine`] knows layers and slots, and no cryptography; [`Tables`] is bytes, and
@@ -23,6 +24,7 @@ pub mod half;
 mod rig;
 mod scheme;
 mod tables;
+pub mod yao;
 
 pub use end::{Active, Batches, Encode, End, Family, Observe, Public, Role, TruthZero};
 pub use engine::Engine;

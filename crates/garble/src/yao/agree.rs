@@ -1,0 +1,126 @@
+//! What parties compare before they compute.
+
+use super::{Terms, job::Job};
+use crate::{GarbleError, Role};
+use hushwire_ot::Context;
+use hushwire_wire::Channel;
+
+/// A hash of what both parties must have alike.
+pub(super) type Digest = [u8; 32];
+
+/// AGREEMENT: everything that an opening depends on, and who speaks.
+pub(super) fn terms_digest(context: &Context, terms: Terms, role: Role) -> Digest {
+    let mut hash = blake3::Hasher::new_derive_key("hushwire yao terms v1");
+    hash.update(&context.sid.0);
+    for name in [terms.scheme.name(), terms.ot.name()] {
+        hash.update(&(name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+    }
+    hash.update(&[super::job::party(role) as u8]);
+    *hash.finalize().as_bytes()
+}
+
+/// AGREEMENT: everything that a run depends on.
+pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
+    let mut hash = blake3::Hasher::new_derive_key("hushwire yao run v1");
+    hash.update(&job.program.digest());
+    hash.update(&(job.instances as u64).to_le_bytes());
+    for name in [terms.scheme.name(), terms.ot.name()] {
+        hash.update(&(name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+    }
+    // One byte an input and one an output; how many there are is in the program's digest.
+    for owner in &job.roles.owners {
+        hash.update(&[*owner as u8]);
+    }
+    for learns in &job.roles.learns {
+        hash.update(&learns.map(u8::from));
+    }
+    *hash.finalize().as_bytes()
+}
+
+/// Parties that open: terms alike, roles not.
+pub(super) fn greet(
+    channel: &mut Channel,
+    role: Role,
+    digest: impl Fn(Role) -> Digest,
+) -> Result<(), GarbleError> {
+    let other = match role {
+        Role::Garbler => Role::Evaluator,
+        Role::Evaluator => Role::Garbler,
+    };
+    let mut theirs = [0; 32];
+    channel.exchange("Yao terms", &digest(role), &mut theirs)?;
+    compare(channel, &digest(other), &theirs, "the terms: session, scheme, OT protocol, or who garbles")
+}
+
+/// What the runs of a party were, and what the next one is.
+#[derive(Default)]
+pub(super) struct Agreed {
+    last: Option<Digest>,
+    /// Bytes of tables of that run.
+    pub(super) tables: u64,
+}
+
+const STEP: &str = "Yao circuit digest";
+const WHAT: &str = "what is computed: circuit, owners of inputs, recipients of outputs, or instances";
+
+impl Agreed {
+    /// The garbler's side, before the OTs. True if it still owes its digest, which then goes before the tables.
+    pub(super) fn hear(&self, channel: &mut Channel, ours: &Digest) -> Result<bool, GarbleError> {
+        let mut theirs = [0; 32];
+        if !self.is_known(ours) {
+            channel.exchange(STEP, ours, &mut theirs)?;
+            compare(channel, ours, &theirs, WHAT)?;
+            return Ok(false);
+        }
+        channel.recv(STEP, &mut theirs)?;
+        if theirs != *ours {
+            channel.send(STEP, ours)?;
+        }
+        compare(channel, ours, &theirs, WHAT)?;
+        Ok(true)
+    }
+
+    /// The garbler's side, before the tables.
+    pub(super) fn answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
+        Ok(channel.send(STEP, ours)?)
+    }
+
+    /// The evaluator's side, before the OTs. True if the garbler's digest comes before the tables.
+    pub(super) fn ask(&self, channel: &mut Channel, ours: &Digest) -> Result<bool, GarbleError> {
+        if self.is_known(ours) {
+            channel.send(STEP, ours)?;
+            return Ok(true);
+        }
+        let mut theirs = [0; 32];
+        channel.exchange(STEP, ours, &mut theirs)?;
+        compare(channel, ours, &theirs, WHAT)?;
+        Ok(false)
+    }
+
+    /// The evaluator's side, before the tables.
+    pub(super) fn hear_answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
+        let mut theirs = [0; 32];
+        channel.recv(STEP, &mut theirs)?;
+        compare(channel, ours, &theirs, WHAT)
+    }
+
+    pub(super) fn is_known(&self, digest: &Digest) -> bool {
+        self.last.as_ref() == Some(digest)
+    }
+
+    /// Both have this digest; its tables have so many bytes.
+    pub(super) fn remember(&mut self, digest: Digest, tables: impl FnOnce() -> u64) {
+        if !self.is_known(&digest) {
+            (self.last, self.tables) = (Some(digest), tables());
+        }
+    }
+}
+
+fn compare(channel: &Channel, ours: &Digest, theirs: &Digest, what: &'static str) -> Result<(), GarbleError> {
+    if ours == theirs {
+        return Ok(());
+    }
+    Err(GarbleError::Mismatch { peer: channel.from().or(channel.to()), what })
+}

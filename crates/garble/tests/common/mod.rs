@@ -1,0 +1,124 @@
+//! Two parties of Yao's protocol on threads, over any transport.
+#![allow(dead_code, missing_docs, unreachable_pub)]
+
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_garble::{
+    GarbleError, Role, Scheme,
+    yao::{Party, Terms},
+};
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{
+    Channel, Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
+    inproc,
+};
+use std::{thread, time::Duration};
+
+pub const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
+pub const ROLES: [Role; 2] = [Role::Garbler, Role::Evaluator];
+const STALL: Duration = Duration::from_secs(20);
+
+pub fn context() -> Context {
+    Context { sid: Sid([21; 32]), backend: Backend::best() }
+}
+
+pub fn terms(scheme: Scheme) -> Terms {
+    Terms { scheme, ..Terms::default() }
+}
+
+pub fn inproc_nets() -> [Net; 2] {
+    inproc::mesh(&IDS, 1, STALL).try_into().ok().expect("two parties")
+}
+
+/// Both parties' nets over TCP on this host.
+pub fn tcp_nets() -> [Net; 2] {
+    let identities = IDS.map(|id| Identity::generate(&id.to_string()).expect("a certificate"));
+    let listeners = IDS.map(|_| Listener::bind("127.0.0.1:0").expect("a port"));
+    let peer = |i: usize| PeerConfig {
+        id: IDS[i],
+        address: Some(listeners[i].local_addr().expect("an address").to_string()),
+        pin: identities[i].pin(),
+    };
+    let config = |me: usize| SessionConfig {
+        me: IDS[me],
+        session: SessionId([1; 16]),
+        job_digest: [2; 32],
+        params: [3; 32],
+        lanes: 1,
+        client_lanes: 1,
+        peers: vec![peer(1 - me)],
+        transport: TransportKind::TcpTls,
+        connect_timeout: STALL,
+        stall: STALL,
+        liveness: SessionConfig::LIVENESS,
+        socket_buffer: None,
+    };
+    let configs = [config(0), config(1)];
+    thread::scope(|scope| {
+        let threads = [0, 1].map(|i| {
+            let (config, identity, listener) = (&configs[i], &identities[i], &listeners[i]);
+            scope.spawn(move || connect(config, identity, Some(listener)).expect("a session"))
+        });
+        threads.map(|t| t.join().expect("the party connects"))
+    })
+}
+
+/// Runs a function for each party on a thread of its own.
+pub fn parties<T: Send>(nets: [Net; 2], run: impl Fn(Role, &mut Channel) -> T + Sync) -> [T; 2] {
+    let run = &run;
+    thread::scope(|scope| {
+        let mut nets = nets.into_iter().zip(ROLES);
+        let threads = [(); 2].map(|()| nets.next().expect("two")).map(|(mut net, role)| {
+            scope.spawn(move || {
+                let peer = Some(IDS[1 - role as usize]);
+                let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                run(role, &mut channel)
+            })
+        });
+        threads.map(|t| t.join().expect("the party ends"))
+    })
+}
+
+pub fn open(role: Role, channel: &mut Channel, terms: Terms) -> Result<Party, GarbleError> {
+    Party::open(channel, role, &context(), terms, &Seed::from_bytes([role as u8; 16]))
+}
+
+/// Random values of every input.
+pub fn values(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
+    let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "test inputs");
+    let value = |width: &usize| {
+        let mut value = vec![0; planes::value_bytes(*width) * instances];
+        prg.fill(&mut value);
+        planes::unpack(&planes::pack(&value, *width, instances), *width, instances)
+    };
+    program.inputs().iter().map(value).collect()
+}
+
+/// Planes of the inputs of a party.
+pub fn brought(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
+    let all = values.iter().zip(program.inputs()).zip(&roles.owners);
+    all.filter(|(_, owner)| **owner == role as usize)
+        .flat_map(|((v, width), _)| planes::pack(v, *width, n))
+        .collect()
+}
+
+/// Planes of what a party must learn.
+pub fn due(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
+    let outputs = eval::eval(program, values, n).expect("inputs fit");
+    let all = outputs.iter().zip(program.outputs()).zip(&roles.learns);
+    all.filter(|(_, learns)| learns[role as usize]).flat_map(|((v, w), _)| planes::pack(v, *w, n)).collect()
+}
+
+/// One run of a party that is open.
+pub fn run(
+    party: &mut Party,
+    channel: &mut Channel,
+    program: &Program,
+    roles: &TwoParty,
+    n: usize,
+    values: &[Vec<u8>],
+) -> Result<Vec<u8>, GarbleError> {
+    let inputs = brought(program, roles, party.role(), n, values);
+    party.run(channel, program, roles, n, &inputs).map(|out| out.to_vec())
+}
