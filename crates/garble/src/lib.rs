@@ -4,6 +4,7 @@
 //! scheme    Scheme, Format      the six garblings, and the bytes of their tables
 //! end       End                 one end's half of a scheme: its wires and gates; a type for each end of each family
 //! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
+//! three_halves                  Rosulek and Roy's 197 bits an AND
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
 //! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
@@ -24,6 +25,7 @@ pub mod half;
 mod rig;
 mod scheme;
 mod tables;
+pub mod three_halves;
 pub mod yao;
 
 pub use end::{Active, Batches, Encode, End, Family, Observe, Public, Role, TruthZero};

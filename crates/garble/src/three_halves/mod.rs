@@ -1,0 +1,63 @@
+//! Three halves: M. Rosulek, L. Roy, "Three halves make a whole? Beating the half-gates lower bound for garbled circuits",
+//! Crypto 2021 (ePrint 2021/749), the scheme of its section 5.
+//!
+//! **Functionality.** XOR and NOT are free; an AND costs 197 bits: three half ciphertexts G0, G1, G2 and five control
+//! bits z.
+//! **Deviations.** The hash is the multi-instance one, AES_{S⊕t}(σ(X)) ⊕ σ(X), instead of a random oracle: gate g has
+//! tweaks t = 3g for A, 3g + 1 for B and 3g + 2 for A ⊕ B. What hides the control matrices, (r, r'), is pseudo-random.
+//! **Security.** Semi-honest garbling privacy, κ = 128, in the ideal-cipher model with a fresh start point S per session
+//! (ePrint 2019/1168).
+//! **Notation.** A block is (X_L, X_R): X_L is bytes 0 to 7, with the signal, bit 0; X_R is bytes 8 to 15. H(X) = (h, m): h
+//! is bytes 0 to 7 of the hash, m its bit 64, the rest is unused. Δ: bit 0 is 1. A0, B0 are the labels of **signal** 0,
+//! A1 = A0 ⊕ Δ; wires hold labels of truth value 0, so A0 = truth-0 ⊕ pa Δ with pa its bit 0. The output is 1 at signals
+//! (a, b) = (¬pa, ¬pb); t_ij = [(i, j) = (a, b)].
+//!
+//! ```text
+//! control    R_ij = r_ij S1 ⊕ r'_ij S2 ⊕ P_ij, rows (out_L, out_R), columns (A_L, A_R, B_L, B_R)
+//!            S1 = 1110   S2 = 1001   P00 = 0010   P01 = 0010   P10 = 0000   P11 = 0
+//!                 1001        0111         0100         0000         0100
+//!            (r, r')_00 = (r, r')                  (r, r')_01 = (r ⊕ a ⊕ b, r' ⊕ a)
+//!            (r, r')_10 = (r ⊕ b, r' ⊕ a ⊕ b)      (r, r')_11 = (r ⊕ a, r' ⊕ b)
+//! garble     base_ij = (h(A_i), h(B_j)) ⊕ (1, 1) h(A_i ⊕ B_j) ⊕ R_ij(A_i, B_j)
+//!            C0 = base_00 ⊕ t00 Δ: the output's truth value 0
+//!            (G0, G1) = base_11 ⊕ t11 Δ ⊕ C0       G2 = (base_01 ⊕ t01 Δ ⊕ C0)_L
+//!            z0 = r ⊕ m(A0) ⊕ m(A0 ⊕ B0)           z1 = r' ⊕ m(B0) ⊕ m(A0 ⊕ B0)
+//!            z2 = a ⊕ m(A0) ⊕ m(A1)                z3 = b ⊕ m(B0) ⊕ m(B1)
+//!            z4 = a ⊕ b ⊕ m(A0 ⊕ B0) ⊕ m(A0 ⊕ B1)
+//! evaluate   r_ij = z0 ⊕ i z2 ⊕ (i ⊕ j) z4 ⊕ m(A) ⊕ m(A ⊕ B)
+//!            r'_ij = z1 ⊕ j z3 ⊕ (i ⊕ j) z4 ⊕ m(B) ⊕ m(A ⊕ B)
+//!            C = (h(A), h(B)) ⊕ (1, 1) h(A ⊕ B) ⊕ (i G0, j G1) ⊕ (1, 1) (i ⊕ j) G2 ⊕ R_ij(A, B)
+//! ```
+//!
+//! **Bytes.** A gate: G0, G1, G2, little-endian; z0 in bit 0 of its byte of bits to z4 in bit 4.
+//! **Constant time.** Labels, Δ, permute bits, (r, r') and hashes are secret; wires' places, gate numbers and z are public.
+
+mod evaluator;
+#[cfg(test)]
+mod formulas;
+mod garbler;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+pub use evaluator::Evaluator;
+pub use garbler::Garbler;
+
+use hushwire_block::Tagged;
+
+/// Three halves.
+pub enum ThreeHalves {}
+
+impl crate::Family for ThreeHalves {
+    type Garbler = Garbler;
+    type Evaluator = Evaluator;
+}
+
+/// Kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
+enum SignalZero {}
+
+/// A label of signal 0.
+type AtZero = Tagged<SignalZero>;
+
+/// Hashes that a gate is numbered with.
+const TWEAKS: u64 = 3;
