@@ -8,6 +8,7 @@
 //! u128      2^7      ..  2^0        2^15      ..      2^8        2^127 .. 2^120     (little-endian)
 //! ```
 
+pub mod bits;
 mod block;
 mod buffer;
 pub mod fold;

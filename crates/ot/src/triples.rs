@@ -5,13 +5,16 @@
 //! (bits are bit 0 of the blocks). The triples carry no MACs: a malicious party cannot make an honest one's wrong, but
 //! may later say that its own shares are others.
 
+use hushwire_block::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     Duplex, OtError, Receiver, Security, Sender, Steps, Tick,
-    bits::{bytes, lsbs},
-    owned::{OwnedKeys, OwnedPairs},
+    bits::{bytes, lsbs, put_range},
+    end::Made,
+    pads::Pads,
     pipeline::Pipeline,
+    work::Work,
 };
 
 /// One party's shares of random bit triples, packed; secret.
@@ -25,11 +28,73 @@ pub struct BitTriples {
     pub c: Vec<u8>,
 }
 
+/// What the sender keeps of its OTs: bits, so that a call of any length fits in memory.
+#[derive(Zeroize, ZeroizeOnDrop)]
+struct Sent {
+    count: usize,
+    a: Vec<u8>,
+    u: Vec<u8>,
+    pairs: Vec<[Block; 2]>,
+    column: [Vec<u8>; 2],
+}
+
+/// What the receiver keeps.
+#[derive(Zeroize, ZeroizeOnDrop)]
+struct Received {
+    count: usize,
+    b: Vec<u8>,
+    v: Vec<u8>,
+    column: Vec<u8>,
+}
+
+impl Work for Sent {
+    fn count(&self) -> usize {
+        self.count
+    }
+    fn is_chosen(&self) -> bool {
+        false
+    }
+    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+        self.pairs.resize(chunk.len, [Block::ZERO; 2]);
+        let streamed = core::mem::replace(&mut pads.streamed, false);
+        pads.pairs(chunk.first, &chunk.blocks, &mut self.pairs);
+        pads.streamed = streamed;
+        let [zeros, sums] = &mut self.column;
+        zeros.resize(bytes(chunk.len), 0);
+        sums.resize(bytes(chunk.len), 0);
+        for (pairs, (zero, sum)) in self.pairs.chunks(8).zip(zeros.iter_mut().zip(sums.iter_mut())) {
+            let bit = |byte: u8, block: &Block| byte << 1 | block.0[0] & 1;
+            let (m0, m1) =
+                pairs.iter().rev().fold((0, 0), |(m0, m1), [zero, one]| (bit(m0, zero), bit(m1, one)));
+            (*zero, *sum) = (m0, m0 ^ m1);
+        }
+        put_range(zeros, chunk.len, &mut self.u, chunk.start);
+        put_range(sums, chunk.len, &mut self.a, chunk.start);
+    }
+}
+
+impl Work for Received {
+    fn count(&self) -> usize {
+        self.count
+    }
+    fn is_chosen(&self) -> bool {
+        false
+    }
+    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+        self.column.resize(bytes(chunk.len), 0);
+        lsbs(&chunk.blocks, &mut self.column);
+        put_range(&self.column, chunk.len, &mut self.b, chunk.start);
+        pads.hash_here(chunk.first, &mut chunk.blocks);
+        lsbs(&chunk.blocks, &mut self.column);
+        put_range(&self.column, chunk.len, &mut self.v, chunk.start);
+    }
+}
+
 /// The machine that makes them, over a sender's and a receiver's end at each party.
 #[must_use = "run its steps, then finish"]
 pub struct Triples<'e, S: Security> {
-    send: Pipeline<'e, OwnedPairs, S>,
-    receive: Pipeline<'e, OwnedKeys, S>,
+    send: Pipeline<'e, Sent, S>,
+    receive: Pipeline<'e, Received, S>,
     first: bool,
 }
 
@@ -37,8 +102,12 @@ impl<'e, S: Security> Triples<'e, S> {
     /// `count` triples; `first` at one party and not at the other: its sender speaks with the other's receiver first.
     /// Verified when the steps are done.
     pub fn new(sender: &'e mut Sender<S>, receiver: &'e mut Receiver<S>, count: usize, first: bool) -> Self {
-        let send = Pipeline::new(sender.end(), OwnedPairs::new(count, false), true);
-        let receive = Pipeline::new(receiver.end(), OwnedKeys::random(count), true);
+        let zeros = || vec![0; bytes(count)];
+        let sent =
+            Sent { count, a: zeros(), u: zeros(), pairs: Vec::new(), column: [Vec::new(), Vec::new()] };
+        let received = Received { count, b: zeros(), v: zeros(), column: Vec::new() };
+        let send = Pipeline::new(sender.end(), sent, true);
+        let receive = Pipeline::new(receiver.end(), received, true);
         Self { send, receive, first }
     }
 
@@ -48,17 +117,19 @@ impl<'e, S: Security> Triples<'e, S> {
     /// If steps are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> BitTriples {
-        let (sent, received) = (self.send.into_verified(), self.receive.into_verified());
-        let n = bytes(sent.pairs.len());
-        let (mut a, mut u, mut v) = (vec![0; n], vec![0; n], vec![0; n]);
-        let sums: Vec<_> = sent.pairs.iter().map(|[zero, one]| *zero ^ *one).collect();
-        let zeros: Vec<_> = sent.pairs.iter().map(|[zero, _]| *zero).collect();
-        lsbs(&sums, &mut a);
-        lsbs(&zeros, &mut u);
-        lsbs(&received.messages, &mut v);
-        let b = received.choices.clone();
-        let c = (0..n).map(|i| a[i] & b[i] ^ u[i] ^ v[i]).collect();
+        let (mut sent, mut received) = (self.send.into_verified(), self.receive.into_verified());
+        let (a, b) = (core::mem::take(&mut sent.a), core::mem::take(&mut received.b));
+        let mut c = core::mem::take(&mut sent.u);
+        for (i, c) in c.iter_mut().enumerate() {
+            *c ^= a[i] & b[i] ^ received.v[i];
+        }
         BitTriples { a, b, c }
+    }
+
+    /// The OTs that this party sends and those that it receives, as machines of their own, for a driver that lets one run
+    /// ahead of the other: in semi-honest mode only one of them speaks at each party.
+    pub fn ways(&mut self) -> (&mut dyn Steps, &mut dyn Steps) {
+        (&mut self.send, &mut self.receive)
     }
 
     /// Both directions, in the order that both parties see.
