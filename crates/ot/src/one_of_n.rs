@@ -100,7 +100,7 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
         shape.assert(messages.len(), shape.n() * shape.count);
         let end = sender.end();
         let first = end.next;
-        let ots = Pipeline::new(end, OwnedPairs::new(shape.ots(), true), true);
+        let ots = Pipeline::new(end, OwnedPairs::new(shape.ots()), true);
         let mut machine = Self { shape, messages, context: *context, first, ots: Some(ots), masked: None };
         machine.go_on();
         machine

@@ -5,49 +5,37 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{Receiving, Sending, end::Made, pads::Pads, work::Work};
 
-/// The sender's messages of random OTs.
+/// The sender's messages of random OTs, for choices of the receiver's own.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct OwnedPairs {
     pub(crate) pairs: Vec<[Block; 2]>,
-    chosen: bool,
 }
 
-/// The receiver's messages of random OTs, for choices of its own or drawn.
+/// The receiver's messages of random OTs, for choices of its own.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct OwnedKeys {
     pub(crate) choices: Vec<u8>,
     pub(crate) messages: Vec<Block>,
-    chosen: bool,
 }
 
 impl OwnedPairs {
-    pub(crate) fn new(count: usize, chosen: bool) -> Self {
-        Self { pairs: vec![[Block::ZERO; 2]; count], chosen }
+    pub(crate) fn new(count: usize) -> Self {
+        Self { pairs: vec![[Block::ZERO; 2]; count] }
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut Sending<'_>) -> T) -> T {
-        f(&mut Sending::Rot { pairs: &mut self.pairs, chosen: self.chosen })
+        f(&mut Sending::Rot { pairs: &mut self.pairs, chosen: true })
     }
 }
 
 impl OwnedKeys {
-    /// For choices that are drawn.
-    pub(crate) fn random(count: usize) -> Self {
-        Self { choices: vec![0; count.div_ceil(8)], messages: vec![Block::ZERO; count], chosen: false }
-    }
-
     /// For these choices.
     pub(crate) fn chosen(choices: Vec<u8>, count: usize) -> Self {
-        Self { choices, messages: vec![Block::ZERO; count], chosen: true }
+        Self { choices, messages: vec![Block::ZERO; count] }
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut Receiving<'_>) -> T) -> T {
-        let (choices, messages) = (&mut self.choices[..], &mut self.messages[..]);
-        if self.chosen {
-            f(&mut Receiving::RotChosen { choices, messages })
-        } else {
-            f(&mut Receiving::Rot { choices, messages })
-        }
+        f(&mut Receiving::RotChosen { choices: &self.choices, messages: &mut self.messages })
     }
 }
 
@@ -56,7 +44,7 @@ impl Work for OwnedPairs {
         self.pairs.len()
     }
     fn is_chosen(&self) -> bool {
-        self.chosen
+        true
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
         self.with(|work| work.take(pads, chunk, fix));
@@ -68,7 +56,7 @@ impl Work for OwnedKeys {
         self.messages.len()
     }
     fn is_chosen(&self) -> bool {
-        self.chosen
+        true
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
         self.with(|work| work.take(pads, chunk, fix));

@@ -185,6 +185,11 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.extension.role()
     }
 
+    /// Whether this end sends the messages of chunks.
+    pub(crate) fn speaks(&self) -> bool {
+        self.end.extension.speaker() == self.me()
+    }
+
     /// The bytes of the four parts of this tick's message from `from`.
     fn parts(&self, plan: &Plan, from: Role) -> [usize; 4] {
         let extension = &self.end.extension;

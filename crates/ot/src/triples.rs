@@ -126,10 +126,16 @@ impl<'e, S: Security> Triples<'e, S> {
         BitTriples { a, b, c }
     }
 
-    /// The OTs that this party sends and those that it receives, as machines of their own, for a driver that lets one run
-    /// ahead of the other: in semi-honest mode only one of them speaks at each party.
+    /// The OTs of the direction in which this party speaks, and those of the other, as machines of their own: in
+    /// semi-honest mode every tick of the first only sends and every tick of the second only receives, so that a driver
+    /// may run one ahead of the other. As both have the same number of OTs, and ends that made as many before, what this
+    /// party sends in a tick is as long as what it receives in that of the other machine.
     pub fn ways(&mut self) -> (&mut dyn Steps, &mut dyn Steps) {
-        (&mut self.send, &mut self.receive)
+        if self.send.speaks() {
+            (&mut self.send, &mut self.receive)
+        } else {
+            (&mut self.receive, &mut self.send)
+        }
     }
 
     /// Both directions, in the order that both parties see.

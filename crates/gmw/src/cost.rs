@@ -1,0 +1,81 @@
+//! What a run costs, from the program alone.
+
+use crate::supply::{CALL, WINDOW};
+use hushwire_circuit::{Layered, Program, TwoParty, planes::plane_bytes};
+use hushwire_ot::{Functionality, Level, Protocol};
+use hushwire_wire::Cost;
+use std::ops::Range;
+
+/// AGREEMENT: instances of ANDs whose operands are opened in one message. Larger layers take several, so that triples
+/// and messages stay within bounds.
+const PART: usize = 1 << 20;
+
+/// BLAKE3 of what is run.
+pub(crate) const DIGEST: usize = 32;
+
+/// The ANDs of a layer by message: `width` instances of each, as many ANDs as fit.
+pub(crate) fn parts(ands: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
+    let most = gates_in_part(width);
+    (0..ands.div_ceil(most)).map(move |k| k * most..ands.min((k + 1) * most))
+}
+
+/// How many ANDs are opened in one message at most.
+pub(crate) fn gates_in_part(width: usize) -> usize {
+    (PART / width).max(1)
+}
+
+/// Bytes of the bits of `gates` ANDs on `width` instances.
+pub(crate) fn part_bytes(gates: usize, width: usize) -> usize {
+    (gates * width).div_ceil(8)
+}
+
+/// Instances of a block in a stage of `copies`.
+pub(crate) fn block_width(copies: usize, instances: usize) -> usize {
+    copies * instances
+}
+
+/// Bytes of triples (each share) of all messages, in order; a message has twice as many.
+pub(crate) fn messages(program: &Program, instances: usize) -> Vec<usize> {
+    let mut lengths = vec![];
+    for k in 0..program.stages().len() {
+        let (block, copies) = program.stages().shape(k);
+        let width = block_width(copies, instances);
+        lengths.extend(block_messages(&block, width));
+    }
+    lengths
+}
+
+fn block_messages(block: &Layered, width: usize) -> impl Iterator<Item = usize> {
+    let layers = block.layers().iter().map(|layer| layer.ands.len());
+    layers.flat_map(move |ands| parts(ands, width).map(move |part| part_bytes(part.len(), width)))
+}
+
+/// Triples of one run: an AND of an instance takes one, and each message whole bytes of them.
+#[must_use]
+pub fn triples(program: &Program, instances: usize) -> u64 {
+    messages(program, instances).iter().map(|bytes| 8 * *bytes as u64).sum()
+}
+
+/// What one run costs party `index` besides its triples: the digest, two bits an AND, the outputs of the other.
+#[must_use]
+pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances: usize) -> Cost {
+    let lengths = messages(program, instances);
+    let ands: u64 = lengths.iter().map(|bytes| 2 * *bytes as u64).sum();
+    let outputs = [0, 1].map(|party| (roles.output_bits(program, party) * plane_bytes(instances)) as u64);
+    let opened = u64::from(outputs != [0, 0]);
+    Cost { rounds: 1 + lengths.len() as u64 + opened, bytes_sent: DIGEST as u64 + ands + outputs[1 - index] }
+}
+
+/// What the triples of one run cost each party. Exact with extensions of rows; Ferret's depend on how many were made
+/// before, and are those of a first run.
+#[must_use]
+pub fn triples_cost(ot: Protocol, triples: u64) -> Cost {
+    let mut cost = Cost::default();
+    for first in (0..triples).step_by(CALL) {
+        let count = (triples - first).min(CALL as u64) as usize;
+        let both = ot.cost(Level::SemiHonest, Functionality::Rot, count);
+        cost.rounds += both[0].rounds.div_ceil(WINDOW as u64);
+        cost.bytes_sent += both.iter().map(|end| end.bytes_sent).sum::<u64>();
+    }
+    cost
+}

@@ -1,0 +1,224 @@
+//! One party of a session, over a channel.
+
+use crate::batch::trim;
+use crate::cost::DIGEST;
+use crate::supply::{CALL, Supply};
+use crate::{CircuitBatch, CircuitWorkspace, GmwError, Stock, triples};
+use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
+use hushwire_ot::{Context, Protocol};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{
+    Channel,
+    drive::{Exchanged, Executor},
+};
+use zeroize::Zeroizing;
+
+/// One of two parties, ready to run circuits.
+pub struct Party {
+    index: usize,
+    context: Context,
+    supply: Supply,
+    /// The peer's shares of this party's inputs, and this party's shares of the peer's.
+    masks: [Prg; 2],
+    stock: Stock,
+    ws: CircuitWorkspace,
+    messages: [Vec<u8>; 3],
+    runs: u64,
+    lost: bool,
+}
+
+impl Party {
+    /// Sets up OTs both ways, and exchanges seeds of shares. `context` and `ot` are agreed; `seed` is this party's secret
+    /// randomness, for this session alone.
+    ///
+    /// # Errors
+    /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
+    ///
+    /// # Panics
+    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
+    pub fn open(
+        channel: &mut Channel,
+        index: usize,
+        context: &Context,
+        ot: Protocol,
+        seed: &Seed,
+    ) -> Result<Party, GmwError> {
+        assert!(index < 2, "parties are 0 and 1");
+        let supply = Supply::open(channel, index, context, ot, seed)?;
+        let own = seed.derive("gmw input shares", &context.sid.0);
+        let mut theirs = Zeroizing::new([0; 16]);
+        channel.exchange("seeds of input shares", own.expose(), &mut theirs[..])?;
+        let masks =
+            [own, Seed::from_bytes(*theirs)].map(|seed| Prg::new(context.backend, &seed, "gmw input shares"));
+        Ok(Party {
+            index,
+            context: *context,
+            supply,
+            masks,
+            stock: Stock::new(),
+            ws: CircuitWorkspace::default(),
+            messages: Default::default(),
+            runs: 0,
+            lost: false,
+        })
+    }
+
+    /// Runs a program on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, in the
+    /// circuit's order; gives the planes of the outputs that it learns, likewise. Bits past the last instance are ignored
+    /// in inputs and 0 in outputs.
+    ///
+    /// # Errors
+    /// The inputs have another size; the parties disagree on what is run; an OT message is malformed; the channel failed;
+    /// a run before failed.
+    ///
+    /// # Panics
+    /// If there are no instances, or the roles are another program's (the caller's bug).
+    pub fn run(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        roles: &TwoParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
+        assert!(instances > 0, "a run has at least one instance");
+        assert!(
+            roles.owners.len() == program.inputs().len() && roles.learns.len() == program.outputs().len(),
+            "roles for every input and output"
+        );
+        let expected = roles.input_bits(program, self.index) * plane_bytes(instances);
+        if inputs.len() != expected {
+            return Err(GmwError::Inputs { found: inputs.len(), expected });
+        }
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(GmwError::Lost);
+        }
+        self.agree(channel, program, roles, instances)?;
+        let shares = self.share(program, roles, instances, inputs);
+        let output = self.layers(channel, program, instances, &shares)?;
+        let learnt = self.reveal(channel, program, roles, instances, &output)?;
+        self.lost = false;
+        Ok(learnt)
+    }
+
+    /// Both parties compare what they are about to run.
+    fn agree(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        roles: &TwoParty,
+        instances: usize,
+    ) -> Result<(), GmwError> {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire gmw run v1");
+        hash.update(&self.context.sid.0);
+        hash.update(&self.runs.to_le_bytes());
+        hash.update(&(instances as u64).to_le_bytes());
+        hash.update(&program.digest());
+        for owner in &roles.owners {
+            hash.update(&[*owner as u8]);
+        }
+        for learns in &roles.learns {
+            hash.update(&learns.map(u8::from));
+        }
+        let (ours, mut theirs) = (*hash.finalize().as_bytes(), [0; DIGEST]);
+        channel.exchange("comparing circuits", &ours, &mut theirs)?;
+        self.runs += 1;
+        if ours == theirs { Ok(()) } else { Err(GmwError::Mismatch { peer: channel.from() }) }
+    }
+
+    /// This party's share of all input planes.
+    fn share(
+        &mut self,
+        program: &Program,
+        roles: &TwoParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Zeroizing<Vec<u8>> {
+        let plane = plane_bytes(instances);
+        let mut shares = Zeroizing::new(vec![0; program.input_bits() * plane]);
+        let (mut at, mut own) = (0, inputs);
+        for (owner, width) in roles.owners.iter().zip(program.inputs()) {
+            let share = &mut shares[at..at + width * plane];
+            at += share.len();
+            let [mine, theirs] = &mut self.masks;
+            if *owner == self.index {
+                mine.fill(share);
+                let (values, rest) = own.split_at(share.len());
+                share.iter_mut().zip(values).for_each(|(mask, value)| *mask ^= value);
+                own = rest;
+            } else {
+                theirs.fill(share);
+            }
+        }
+        trim(&mut shares, instances);
+        shares
+    }
+
+    /// The program, layer by layer; its output shares.
+    fn layers(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        instances: usize,
+        shares: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
+        let (stock, ws) = (std::mem::take(&mut self.stock), std::mem::take(&mut self.ws));
+        let backend = self.context.backend;
+        let mut batch = CircuitBatch::new(backend, self.index, program, shares, instances, stock, ws);
+        let mut left = triples(program, instances);
+        let [own, next, out] = &mut self.messages;
+        own.clear();
+        next.clear();
+        for layer in 0..batch.layers() {
+            while batch.stock().bytes() < batch.triple_bytes(layer) {
+                let count = left.min(CALL as u64);
+                left -= count;
+                self.supply.make(channel, count as usize, batch.stock())?;
+            }
+            out.resize(batch.message_bytes(layer), 0);
+            batch.local(layer, Exchanged { own, next }, out);
+            std::mem::swap(own, out);
+            next.resize(own.len(), 0);
+            channel.exchange(batch.step_name(layer), own, next)?;
+        }
+        if batch.layers() > 0 {
+            batch.finish(Exchanged { own, next });
+        }
+        let output = batch.output();
+        (self.ws, self.stock) = batch.into_parts();
+        Ok(output)
+    }
+
+    /// Opens outputs to those who learn them, and to nobody else.
+    fn reveal(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        roles: &TwoParty,
+        instances: usize,
+        output: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
+        let plane = plane_bytes(instances);
+        let due = |party: usize| {
+            let mut due = Zeroizing::new(Vec::with_capacity(roles.output_bits(program, party) * plane));
+            let mut at = 0;
+            for (learns, width) in roles.learns.iter().zip(program.outputs()) {
+                let planes = &output[at..at + width * plane];
+                at += planes.len();
+                if learns[party] {
+                    due.extend_from_slice(planes);
+                }
+            }
+            due
+        };
+        let (mut mine, theirs) = (due(self.index), due(1 - self.index));
+        let mut arrived = Zeroizing::new(vec![0; mine.len()]);
+        if !(mine.is_empty() && theirs.is_empty()) {
+            channel.exchange("opening outputs", &theirs, &mut arrived)?;
+        }
+        mine.iter_mut().zip(arrived.iter()).for_each(|(share, other)| *share ^= other);
+        // The peer's bits past the last instance are no part of any output.
+        trim(&mut mine, instances);
+        Ok(mine)
+    }
+}

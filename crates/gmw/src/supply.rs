@@ -1,0 +1,109 @@
+//! Triples over a channel: OTs in both directions.
+
+use crate::{GmwError, Stock};
+use hushwire_ot::{
+    Context, Driver, OtError, Protocol, Receiver, SemiHonest, Sender, Steps, Triples, open_receiver,
+    open_sender,
+};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, PartyId};
+
+/// AGREEMENT: triples that are made at a time. What is under way then takes 2 MiB, and the next are made when a layer
+/// asks for more than there are.
+pub(crate) const CALL: usize = 1 << 20;
+
+/// AGREEMENT: chunks of OTs of which the messages travel together. While one window is on its way the next is computed.
+pub(crate) const WINDOW: usize = 8;
+
+const STEP: &str = "bit triples";
+
+/// Both ends of the OTs of one party.
+pub(crate) struct Supply {
+    sender: Sender<SemiHonest>,
+    receiver: Receiver<SemiHonest>,
+    first: bool,
+    /// Messages of a window: under way and next out, under way and last in.
+    out: [Vec<u8>; 2],
+    into: [Vec<u8>; 2],
+}
+
+impl Supply {
+    pub(crate) fn open(
+        channel: &mut Channel,
+        index: usize,
+        context: &Context,
+        ot: Protocol,
+        seed: &Seed,
+    ) -> Result<Supply, OtError> {
+        let driver = &mut Driver::new();
+        // Each direction has a context of its own: no party can pass messages back.
+        let contexts = [0, 1].map(|sender| context.child("gmw triples from", sender));
+        let (own, peers) = (&contexts[index], &contexts[1 - index]);
+        let (send, receive) = (seed.derive("gmw sender", &[]), seed.derive("gmw receiver", &[]));
+        let (sender, receiver) = if index == 0 {
+            let sender = open_sender(driver, channel, own, ot, &send)?;
+            (sender, open_receiver(driver, channel, peers, ot, &receive)?)
+        } else {
+            let receiver = open_receiver(driver, channel, peers, ot, &receive)?;
+            (open_sender(driver, channel, own, ot, &send)?, receiver)
+        };
+        Ok(Supply { sender, receiver, first: index == 0, out: Default::default(), into: Default::default() })
+    }
+
+    /// Makes `count` triples, a multiple of 8, and adds them to the stock.
+    ///
+    /// One party's OTs as sender mirror the other's, so that each sends as much as it receives and neither waits for
+    /// the other's chunk before it makes its own.
+    pub(crate) fn make(
+        &mut self,
+        channel: &mut Channel,
+        count: usize,
+        stock: &mut Stock,
+    ) -> Result<(), GmwError> {
+        let peer = channel.from();
+        let mut triples = Triples::new(&mut self.sender, &mut self.receiver, count, self.first);
+        let (talker, listener) = triples.ways();
+        let ([out, next], [into, last]) = (&mut self.out, &mut self.into);
+        let (mut more, mut came) = (talk(talker, out, peer)?, false);
+        while more {
+            channel.start(STEP, out)?;
+            if came {
+                listen(listener, last, peer)?;
+            }
+            more = talk(talker, next, peer)?;
+            into.resize(out.len(), 0);
+            channel.finish(STEP, out, into)?;
+            came = true;
+            std::mem::swap(out, next);
+            std::mem::swap(into, last);
+        }
+        if came {
+            listen(listener, last, peer)?;
+        }
+        stock.add(triples.finish());
+        Ok(())
+    }
+}
+
+/// The messages of a window, one after the other; false when there are no more.
+fn talk(talker: &mut dyn Steps, out: &mut Vec<u8>, peer: Option<PartyId>) -> Result<bool, OtError> {
+    out.clear();
+    for chunk in 0..WINDOW {
+        let Some(tick) = talker.tick() else { return Ok(chunk > 0) };
+        let from = out.len();
+        out.resize(from + tick.out, 0);
+        talker.speak(&mut out[from..]).and_then(|()| talker.hear(&[])).map_err(|e| e.of(peer))?;
+    }
+    Ok(true)
+}
+
+/// What [`talk`] wrote at the other party.
+fn listen(listener: &mut dyn Steps, mut message: &[u8], peer: Option<PartyId>) -> Result<(), OtError> {
+    for _ in 0..WINDOW {
+        let Some(tick) = listener.tick() else { return Ok(()) };
+        let (chunk, rest) = message.split_at(tick.into.min(message.len()));
+        listener.speak(&mut []).and_then(|()| listener.hear(chunk)).map_err(|e| e.of(peer))?;
+        message = rest;
+    }
+    Ok(())
+}
