@@ -5,6 +5,7 @@
 //! end       End                 one end's half of a scheme: its wires and gates; a type for each end of each family
 //! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
 //! three_halves                  Rosulek and Roy's 197 bits an AND
+//! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
 //! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
@@ -21,6 +22,7 @@ mod end;
 pub mod engine;
 mod error;
 pub mod half;
+pub mod prf;
 #[cfg(test)]
 mod rig;
 mod scheme;

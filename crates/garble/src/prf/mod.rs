@@ -1,0 +1,88 @@
+//! Garbling from a pseudorandom function and nothing else: S. Gueron, Y. Lindell, A. Nof, B. Pinkas, "Fast garbling of
+//! circuits under standard assumptions", CCS 2015: XOR with one ciphertext, AND with two (4-to-2 row reduction).
+//!
+//! **Functionality.** An AND costs 260 bits, an XOR 128; NOT, and XOR with a constant, are free.
+//! **Deviations.** A label is 127 bits and its signal; the pad of a row's signal bit is the bit of F that labels have no
+//! use for. F's input names the side, so that both operands of a gate may be one wire.
+//! **Security.** Semi-honest garbling privacy if AES is a pseudorandom function under keys of which one bit is public,
+//! κ = 127; no correlation between labels, no ideal cipher, no public start point.
+//! **Notation.** L, R: operands, L[a] the label with signal a; πl, πr: the signal of truth value 0; `g`: the gate's number;
+//! F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without its bit 0, x° that bit. r = 2a + b.
+//!
+//! ```text
+//! AND        K_r = F_{L[a]}(g, r) ⊕ F_{R[b]}(g, r)          s = 2(1 − πl) + 1 − πr, the row of truth value 1
+//! garble     T1 = πl ? K_2' ⊕ K_3' : K_0' ⊕ K_1'            T2 = πr ? K_1' ⊕ K_3' : K_0' ⊕ K_2'
+//!            C^0 = K_0', C^1 = K_1' ⊕ K_2' ⊕ K_3', the other way round if s = 0
+//!            π drawn; c_r = K_r° ⊕ π ⊕ [r = s]
+//! evaluate   C = K_r' ⊕ b T1 ⊕ a T2, its signal K_r° ⊕ c_r
+//!
+//! XOR        D = F_{L[0]}(g, 0) ⊕ F_{L[1]}(g, 0)
+//! garble     T = (F_{R[1]}(g, 0) ⊕ R[0] ⊕ D)'               π = πl ⊕ πr
+//!            C^v = (F_{L^v}(g, 0) ⊕ R[0] ⊕ πr D)'           L^v: the label of truth value v
+//! evaluate   C = b ? (F_L ⊕ F_R ⊕ T)' : (F_L ⊕ R)', its signal a ⊕ b
+//! ```
+//!
+//! An evaluator computes F_R of every XOR and has no use for half of them: branches would cost more.
+//!
+//! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are public.
+
+mod evaluator;
+mod garbler;
+#[cfg(test)]
+mod oracle;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub use evaluator::Evaluator;
+pub use garbler::Garbler;
+
+use crate::Scheme;
+use hushwire_block::{Block, Tagged};
+
+/// GLNP15.
+pub enum PrfOnly {}
+
+impl crate::Family for PrfOnly {
+    type Garbler = Garbler;
+    type Evaluator = Evaluator;
+}
+
+/// Kind of a label that stands for the truth value of its place in a [`Pair`]. Bit 0 is its signal.
+pub enum OfTruth {}
+
+/// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else relates them.
+pub type Pair = [Tagged<OfTruth>; 2];
+
+/// LOCAL: gates that are hashed at a time, and units of the queue of XORs.
+const BATCH: usize = 64;
+/// The label that the evaluator holds of either constant.
+const CONSTANT: Block = Block::ZERO;
+/// All bits but the signal.
+const LABEL: Block = Block::from_u128(!1);
+
+/// Which operand a label is.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// F's input: unique for a key, as gates' numbers are for an end.
+#[inline(always)]
+const fn tweak(gate: u64, row: u8, side: Side) -> Block {
+    Block::from_u128(gate as u128 | ((row + 4 * side as u8) as u128) << 64)
+}
+
+/// `label` with the signal `bit`.
+fn with_signal(label: Block, bit: u8) -> Block {
+    let mut label = label & LABEL;
+    label.0[0] |= bit & 1;
+    label
+}
+
+/// # Panics
+/// If it is another (the caller's bug).
+fn assert_scheme(scheme: Scheme) {
+    assert!(scheme == Scheme::Prf, "{scheme} is not PRF garbling");
+}

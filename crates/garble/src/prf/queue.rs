@@ -1,0 +1,133 @@
+//! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
+
+use super::BATCH;
+use crate::{Batches, Format, GarbleError, Tables, engine::has_table};
+use hushwire_circuit::{ONE, Slot};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Bytes of an XOR's table.
+pub(super) const TABLE: usize = Format::PRF.xor_bytes;
+
+/// Gates of which the operands are read and the results are not there yet, copies included.
+pub(super) struct Queue<W: Zeroize> {
+    /// Unit by unit, in the order of tables.
+    left: Zeroizing<Vec<W>>,
+    right: Zeroizing<Vec<W>>,
+    made: Zeroizing<Vec<W>>,
+    units: usize,
+    /// Where the results go, gate by gate.
+    outs: Vec<Slot>,
+    /// Slots that a gate in the queue writes are those marked with this round.
+    round: u64,
+    marks: Vec<u64>,
+    batches: Batches,
+}
+
+/// What an end does with XORs.
+pub(super) trait Linear {
+    type Wire: Copy + Default + Zeroize;
+    /// The wire of the other value.
+    fn not(wire: Self::Wire) -> Self::Wire;
+    /// Results of units, [`TABLE`] bytes for each.
+    fn xor(&mut self, left: &[Self::Wire], right: &[Self::Wire], made: &mut [Self::Wire], tables: &mut [u8]);
+}
+
+impl<W: Copy + Default + Zeroize> Queue<W> {
+    pub(super) fn new() -> Self {
+        let room = || Zeroizing::new(vec![W::default(); BATCH]);
+        Queue {
+            left: room(),
+            right: room(),
+            made: room(),
+            units: 0,
+            outs: Vec::with_capacity(BATCH),
+            round: 1,
+            marks: vec![],
+            batches: Batches::default(),
+        }
+    }
+
+    /// Batches so far: gates are units with a table, copy by copy.
+    pub(super) fn batches(&self) -> Batches {
+        self.batches
+    }
+
+    /// [`crate::End::xors`].
+    pub(super) fn run<E: Linear<Wire = W>>(
+        &mut self,
+        end: &mut E,
+        wires: &mut [W],
+        strip: usize,
+        gates: &[[Slot; 3]],
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        if strip == 0 {
+            return Ok(());
+        }
+        self.marks.resize(self.marks.len().max(wires.len() / strip), 0);
+        for gate @ [a, b, out] in gates {
+            if has_table(gate) {
+                if self.waits_for(*a) || self.waits_for(*b) || self.units + strip > self.left.len() {
+                    self.flush(end, wires, strip, tables)?;
+                }
+                self.push(wires, strip, *gate);
+                continue;
+            }
+            // A result that the queue still holds would land on this gate's.
+            let (from, flipped) = if *a <= ONE { (*b, *a == ONE) } else { (*a, *b == ONE) };
+            if self.waits_for(from) || self.waits_for(*out) {
+                self.flush(end, wires, strip, tables)?;
+            }
+            for i in 0..strip {
+                let wire = wires[from as usize * strip + i];
+                wires[*out as usize * strip + i] = if flipped { E::not(wire) } else { wire };
+            }
+        }
+        self.flush(end, wires, strip, tables)
+    }
+
+    fn waits_for(&self, slot: Slot) -> bool {
+        self.marks[slot as usize] == self.round
+    }
+
+    fn push(&mut self, wires: &[W], strip: usize, [a, b, out]: [Slot; 3]) {
+        let until = self.units + strip;
+        if until > self.left.len() {
+            // A strip beyond what the engine makes; nothing is in the queue.
+            for room in [&mut self.left, &mut self.right, &mut self.made] {
+                **room = vec![W::default(); until];
+            }
+        }
+        self.left[self.units..until].copy_from_slice(&wires[a as usize * strip..][..strip]);
+        self.right[self.units..until].copy_from_slice(&wires[b as usize * strip..][..strip]);
+        self.units = until;
+        self.outs.push(out);
+        self.marks[out as usize] = self.round;
+    }
+
+    fn flush<E: Linear<Wire = W>>(
+        &mut self,
+        end: &mut E,
+        wires: &mut [W],
+        strip: usize,
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        let n = std::mem::take(&mut self.units);
+        if n == 0 {
+            return Ok(());
+        }
+        self.round += 1;
+        self.batches.calls += 1;
+        self.batches.gates += n as u64;
+        let outs = std::mem::take(&mut self.outs);
+        let bytes = tables.next(n * TABLE)?;
+        end.xor(&self.left[..n], &self.right[..n], &mut self.made[..n], bytes);
+        // In their order: of two results in a slot, the later one stays.
+        for (out, made) in outs.iter().zip(self.made.chunks_exact(strip)) {
+            wires[*out as usize * strip..][..strip].copy_from_slice(made);
+        }
+        self.outs = outs;
+        self.outs.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+use super::{oracle, *};
+use crate::{
+    Encode, End, GarbleError, Memory, Observe, Public,
+    engine::has_table,
+    rig::{Rig, flipped, plain},
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::{ONE, Slot, ZERO, named};
+use hushwire_prg::{Prg, Seed};
+use std::collections::HashSet;
+
+const SEED: [u8; 16] = [7; 16];
+
+fn ends(backend: Backend) -> (Garbler, Evaluator) {
+    let (public, seed) = (Public(Block::ZERO), Seed::from_bytes(SEED));
+    (Garbler::new(backend, Scheme::Prf, public, &seed, None), Evaluator::new(backend, Scheme::Prf, public))
+}
+
+fn noise(label: &str) -> Prg {
+    Prg::new(Backend::best(), &Seed::from_bytes([1; 16]), label)
+}
+
+/// A wire with this permute bit.
+fn wire(prg: &mut Prg, permute: u8) -> Pair {
+    [with_signal(prg.next_block(), permute), with_signal(prg.next_block(), permute ^ 1)].map(Tagged::new)
+}
+
+fn held(wire: Pair, value: u8) -> crate::end::Held {
+    Tagged::new(wire[value as usize].block())
+}
+
+/// Whether the evaluator holds the label of this value.
+fn stands_for(held: crate::end::Held, wire: Pair, value: u8) -> bool {
+    held.block() == wire[value as usize].block()
+}
+
+/// All permute bits of two operands with all their values, several times over.
+fn cases() -> impl Iterator<Item = [u8; 4]> {
+    (0..80u8).map(|i| [i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1])
+}
+
+#[test]
+fn every_case_of_an_and() {
+    for backend in Backend::all() {
+        let (mut g, mut e) = ends(backend);
+        let mut prg = noise("and");
+        let wires: Vec<[Pair; 2]> =
+            cases().map(|[p, q, ..]| [wire(&mut prg, p), wire(&mut prg, q)]).collect();
+        let holds: Vec<_> =
+            cases().zip(&wires).flat_map(|([.., x, y], [l, r])| [held(*l, x), held(*r, y)]).collect();
+        let n = wires.len();
+        let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|k| [2 * k, 2 * k + 1]).collect();
+        let (mut bytes, mut bits) = (vec![0; 32 * n], vec![0; n]);
+        let mut made = vec![Pair::default(); n];
+        g.ands(wires.as_flattened(), &pairs, &mut made, &mut bytes, &mut bits);
+        let mut got = vec![Tagged::default(); n];
+        e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
+        for (k, [.., x, y]) in cases().enumerate() {
+            assert!(stands_for(got[k], made[k], x & y), "case {k} on {backend:?}");
+        }
+        let mut choices = Prg::new(backend, &Seed::from_bytes(SEED), "garble permute bits");
+        for (k, [l, r]) in wires.iter().enumerate() {
+            let mut choice = [0];
+            choices.fill(&mut choice);
+            let (out, tables, c) = oracle::and(k as u64, *l, *r, choice[0] & 1);
+            assert_eq!(hushwire_block::from_bytes(&bytes)[2 * k..2 * k + 2], tables);
+            assert_eq!((bits[k], made[k].map(Tagged::block)), (c, out.map(Tagged::block)));
+        }
+    }
+}
+
+#[test]
+fn every_case_of_an_xor() {
+    for backend in Backend::all() {
+        let (mut g, mut e) = ends(backend);
+        let mut prg = noise("xor");
+        let mut wires = vec![Pair::default(); 2];
+        let mut holds = vec![Tagged::default(); 2];
+        let mut gates = vec![];
+        for [p, q, x, y] in cases() {
+            let (l, r) = (wire(&mut prg, p), wire(&mut prg, q));
+            let at = wires.len() as Slot;
+            gates.push([at, at + 1, at + 2]);
+            wires.extend([l, r, Pair::default()]);
+            holds.extend([held(l, x), held(r, y), Tagged::default()]);
+        }
+        let before = wires.clone();
+        let mut tables = Memory::new();
+        g.xors(&mut wires, 1, &gates, &mut tables).expect("memory grows");
+        let bytes = tables.bytes().to_vec();
+        e.xors(&mut holds, 1, &gates, &mut Memory::of(bytes.clone())).expect("whole tables");
+        for (k, ([l, r, out], [.., x, y])) in
+            gates.iter().map(|g| g.map(|s| s as usize)).zip(cases()).enumerate()
+        {
+            assert!(stands_for(holds[out], wires[out], x ^ y), "case {k} on {backend:?}");
+            let (made, t) = oracle::xor(k as u64, before[l], before[r]);
+            assert_eq!(hushwire_block::from_bytes(&bytes)[k], t);
+            assert_eq!(wires[out].map(Tagged::block), made.map(Tagged::block));
+        }
+        assert!(g.xor_batches().mean() > 60.0 && e.xor_batches() == g.xor_batches());
+    }
+}
+
+/// XORs over few slots in strips, constants among their operands: results over operands, over results, over what the
+/// queue holds. What comes out is what one gate after the other makes.
+#[test]
+fn xors_that_depend_on_each_other() {
+    const SLOTS: usize = 30;
+    for (strip, count) in [(1, 3000), (3, 300), (33, 60), (65, 20)] {
+        let mut prg = noise("dependent");
+        let mut pick = |from: u64, to: u64| from + prg.next_u64() % (to - from);
+        let gates: Vec<[Slot; 3]> = (0..count)
+            .map(|_| {
+                let [a, b] = [0, 1].map(|_| if pick(0, 4) == 0 { pick(0, 2) } else { pick(2, SLOTS as u64) });
+                [a, b, pick(2, SLOTS as u64)].map(|s| s as Slot)
+            })
+            .collect();
+        let (mut g, mut e) = ends(Backend::best());
+        let (mut wires, mut holds, mut values) = (vec![], vec![], vec![]);
+        for i in 0..SLOTS * strip {
+            let (slot, value) = (i / strip, prg.next_u64() as u8 & 1);
+            let new = wire(&mut prg, value);
+            wires.push(if slot < 2 { g.constants()[slot] } else { new });
+            holds.push(if slot < 2 { e.constants()[slot] } else { held(new, value) });
+            values.push(if slot < 2 { slot as u8 } else { value });
+        }
+        let mut one_by_one = wires.clone();
+        let mut tables = Memory::new();
+        g.xors(&mut wires, strip, &gates, &mut tables).expect("memory grows");
+        e.xors(&mut holds, strip, &gates, &mut Memory::of(tables.bytes().to_vec())).expect("whole tables");
+        let mut blocks = hushwire_block::from_bytes(tables.bytes()).iter();
+        let mut number = 0;
+        for gate @ [a, b, out] in &gates {
+            let [a, b, out] = [*a, *b, *out].map(|s| s as usize * strip);
+            for i in 0..strip {
+                values[out + i] = values[a + i] ^ values[b + i];
+                let (l, r) = (one_by_one[a + i], one_by_one[b + i]);
+                one_by_one[out + i] = if has_table(gate) {
+                    let (made, t) = oracle::xor(number, l, r);
+                    number += 1;
+                    assert_eq!(blocks.next(), Some(&t));
+                    made
+                } else if a < 2 * strip {
+                    if a == ONE as usize * strip { [r[1], r[0]] } else { r }
+                } else {
+                    if b == ONE as usize * strip { [l[1], l[0]] } else { l }
+                };
+            }
+        }
+        assert!(blocks.next().is_none() && g.gates() == number && e.gates() == number);
+        for i in 2 * strip..SLOTS * strip {
+            assert_eq!(wires[i].map(Tagged::block), one_by_one[i].map(Tagged::block));
+            assert!(stands_for(holds[i], wires[i], values[i]));
+        }
+    }
+}
+
+#[test]
+fn equal_operands_and_constants() {
+    let (mut g, mut e) = ends(Backend::best());
+    let mut prg = noise("equal");
+    for (permute, value) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let x = wire(&mut prg, permute);
+        let [zero, one] = g.constants();
+        let mut wires = vec![zero, one, x, Pair::default(), Pair::default()];
+        let [h0, h1] = e.constants();
+        let mut holds = vec![h0, h1, held(x, value), Tagged::default(), Tagged::default()];
+        assert!(stands_for(h0, zero, 0) && stands_for(h1, one, 1));
+        let pairs = [[2, 2], [2, ZERO], [ONE, 2], [ZERO, ONE], [ONE, ONE], [ZERO, ZERO]];
+        let (mut bytes, mut bits) = ([0; 32 * 6], [0; 6]);
+        let (mut made, mut got) = ([Pair::default(); 6], [Tagged::default(); 6]);
+        g.ands(&wires, &pairs, &mut made, &mut bytes, &mut bits);
+        e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
+        for (k, result) in [value, 0, value, 0, 1, 0].into_iter().enumerate() {
+            assert!(stands_for(got[k], made[k], result), "{:?}", pairs[k]);
+        }
+        // Only the first has a table; 3 is 0, then 1, and 4 what 2 is after three NOTs.
+        let gates = [[2, 2, 3], [3, ONE, 3], [2, ONE, 4], [4, ONE, 4], [ONE, 4, 4], [4, ZERO, 4]];
+        let mut tables = Memory::new();
+        g.xors(&mut wires, 1, &gates, &mut tables).expect("memory grows");
+        assert_eq!(tables.bytes().len(), 16);
+        e.xors(&mut holds, 1, &gates, &mut Memory::of(tables.bytes().to_vec())).expect("whole tables");
+        assert!(stands_for(holds[3], wires[3], 1) && stands_for(holds[4], wires[4], value ^ 1));
+        assert!(holds[4].block() == x[value as usize].block(), "NOT changes no label");
+    }
+}
+
+#[test]
+fn inputs() {
+    let (mut g, e) = ends(Backend::best());
+    for bit in [0, 1] {
+        for active in [Block::ZERO, Block::ONES] {
+            let wire = g.own(active, bit);
+            assert!(stands_for(e.label(active), wire, bit));
+            assert_ne!(wire[0].block().lsb(), wire[1].block().lsb());
+            assert_ne!(wire[0].block() & LABEL, wire[1].block() & LABEL);
+            assert_eq!(g.permute_bit(wire) ^ e.signal(e.label(active)), bit);
+        }
+        for message in [Block::ZERO, Block::ONES] {
+            let wire = g.pair([message, message ^ Block::ONES]);
+            let mine = e.message([message, message ^ Block::ONES][bit as usize], bit);
+            assert!(stands_for(mine, wire, bit) && e.signal(mine) == bit && g.permute_bit(wire) == 0);
+        }
+    }
+    let others = [g.own(Block::ZERO, 0)[1], g.own(Block::ZERO, 0)[1]].map(|w| w.block());
+    assert_ne!(others[0], others[1], "a label serves one wire");
+}
+
+#[test]
+#[should_panic(expected = "no correlation")]
+fn there_is_no_correlation() {
+    ends(Backend::best()).0.correlated(Block::ZERO);
+}
+
+#[test]
+fn tweaks_are_unique() {
+    let mut seen = HashSet::new();
+    for gate in (0..500).chain(u64::MAX - 500..=u64::MAX) {
+        for row in 0..4 {
+            for side in [Side::Left, Side::Right] {
+                assert!(seen.insert(tweak(gate, row, side)));
+            }
+        }
+    }
+}
+
+#[test]
+fn circuits_compute_what_plain_ones_do() {
+    for name in ["aes128", "less:32", "mul:8"] {
+        let program = named::program(name).expect("a circuit of ours");
+        for backend in Backend::all() {
+            let rig = Rig::<PrfOnly>::new(backend, Scheme::Prf, 1);
+            let inputs = rig.random_inputs(&program, 3);
+            assert_eq!(rig.run(&program, 3, &inputs), plain(&program, 3, &inputs), "{name} on {backend:?}");
+        }
+    }
+}
+
+#[test]
+fn width_and_tier_change_no_byte() {
+    let program = named::program("less:32").expect("a circuit of ours");
+    let first = Rig::<PrfOnly>::new(Backend::best(), Scheme::Prf, 2);
+    let inputs = first.random_inputs(&program, 5);
+    let whole = first.run_through(&program, 5, &inputs, |t| t).expect("whole tables");
+    let trace = blake3::hash(&[&whole.tables[..], &whole.permute_bits].concat()).to_hex();
+    assert_eq!(trace[..16], *"", "the bytes on the wire changed");
+    for backend in Backend::all() {
+        for width in [1, 2, 4, 8, 16, 32] {
+            let mut rig = Rig::<PrfOnly>::new(backend, Scheme::Prf, 2);
+            rig.widths = [width, 33 - width];
+            let run = rig.run_through(&program, 5, &inputs, |t| t).expect("whole tables");
+            assert!(run.tables == whole.tables && run.permute_bits == whole.permute_bits);
+            assert_eq!(run.outputs, whole.outputs);
+        }
+    }
+}
+
+/// 2^14 gates on the same values: each bit of the tables, c_r and the results' signals is 1 in half of them, within six
+/// standard deviations; bit 0 of a ciphertext is 0.
+#[test]
+fn tables_and_signals_are_uniform() {
+    const N: usize = 1 << 14;
+    let off = |ones: usize| ones.abs_diff(N / 2) > 6 * 64;
+    for [p, q] in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        let mut prg = noise("uniform");
+        let (mut g, mut e) = ends(Backend::best());
+        let wires: Vec<Pair> = (0..2 * N).map(|k| wire(&mut prg, [p, q][k % 2])).collect();
+        let holds: Vec<_> = wires.iter().map(|w| held(*w, 0)).collect();
+        let pairs: Vec<[Slot; 2]> = (0..N as Slot).map(|k| [2 * k, 2 * k + 1]).collect();
+        let (mut bytes, mut bits) = (vec![0; 32 * N], vec![0; N]);
+        let (mut made, mut got) = (vec![Pair::default(); N], vec![Tagged::default(); N]);
+        g.ands(&wires, &pairs, &mut made, &mut bytes, &mut bits);
+        e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
+        for i in 0..256 {
+            let ones =
+                hushwire_block::from_bytes(&bytes).chunks(2).filter(|t| t[i / 128].bit(i % 128)).count();
+            assert!(if i % 128 == 0 { ones == 0 } else { !off(ones) }, "bit {i} of T1 and T2: {ones}");
+        }
+        for r in 0..4 {
+            assert!(!off(bits.iter().filter(|b| *b >> r & 1 == 1).count()), "c_{r}");
+        }
+        assert!(!off(got.iter().filter(|w| w.block().lsb()).count()), "signals");
+    }
+}
+
+#[test]
+fn tables_that_end_early_are_refused() {
+    let program = named::program("less:8").expect("a circuit of ours");
+    let rig = Rig::<PrfOnly>::new(Backend::best(), Scheme::Prf, 3);
+    let inputs = rig.random_inputs(&program, 1);
+    for cut in [1, 5, 40] {
+        let cut = rig.run_through(&program, 1, &inputs, |t| t[..t.len() - cut].to_vec());
+        assert!(matches!(cut, Err(GarbleError::Short { .. })));
+    }
+    let changed = rig.run_through(&program, 1, &inputs, |t| flipped(t, 5)).expect("whole tables");
+    assert_eq!(changed.outputs.len(), 1, "a changed table is no error");
+}
