@@ -27,9 +27,9 @@
 //! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are public.
 
 mod evaluator;
-mod garbler;
 #[cfg(test)]
-mod oracle;
+mod formulas;
+mod garbler;
 mod queue;
 #[cfg(test)]
 mod tests;
