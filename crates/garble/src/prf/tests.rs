@@ -201,7 +201,7 @@ fn inputs() {
             assert!(stands_for(mine, wire, bit) && e.signal(mine) == bit && g.permute_bit(wire) == 0);
         }
     }
-    let others = [g.own(Block::ZERO, 0)[1], g.own(Block::ZERO, 0)[1]].map(|w| w.block());
+    let others = [g.own(Block::ZERO, 0)[1], g.own(Block::ZERO, 0)[1]].map(Tagged::block);
     assert_ne!(others[0], others[1], "a label serves one wire");
 }
 
