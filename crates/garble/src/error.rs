@@ -53,6 +53,9 @@ pub enum GarbleError {
         /// What there is.
         known: String,
     },
+    /// The circuit's gates cannot be read.
+    #[error("the circuit cannot be read: {0}; see whether its file is whole")]
+    Gates(#[from] std::io::Error),
     /// Oblivious transfer of inputs failed.
     #[error(transparent)]
     Ot(#[from] OtError),

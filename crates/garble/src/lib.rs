@@ -8,6 +8,7 @@
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
+//! deferred  Streamed            runs gates that arrive one at a time, in batches that gather on the way
 //! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
 //! ```
 //!
@@ -18,6 +19,7 @@
 //! by layer of the block, XORs before ANDs, gate by gate, copy by copy. Batch width and AES tier are LOCAL.
 #![forbid(unsafe_code)]
 
+pub mod deferred;
 mod end;
 pub mod engine;
 mod error;

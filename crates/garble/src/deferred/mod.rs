@@ -1,0 +1,38 @@
+//! Gates that arrive one at a time: ANDs wait for each other and run together when one of their outputs is referred to,
+//! or when enough wait.
+//!
+//! **Functionality.** Any [`Gates`](hushwire_circuit::Gates), such as those of a file, on either [`End`](crate::End) of any
+//! scheme, with nothing known of gates to come ([`Streamed`]).
+//! **Paper.** J.-P. Münch, T. Schneider, H. Yalame, "VASA: Vector AES Instructions for Security Applications", ACSAC 2021:
+//! dynamic batching.
+//! **Deviations.** Constants and copies are names of other wires, so that neither waits for anything. Where XORs have
+//! tables they are numbered and wait too, for an AND to come between: both ends then number gates alike at any width.
+//! **Security.** The schemes' own: order changes which number a gate has, and each has one of its own.
+//!
+//! ```text
+//! AND         waits; flush if an operand waits already, and when `width` wait
+//! XOR, NOT    at once; flush first if an operand waits
+//! copy, constant   another name of a wire
+//! ```
+//!
+//! **Order of tables** (AGREEMENT, [`Order::File`]): gate by gate as they arrive, each AND a piece of its own
+//! ([`Format::piece`](crate::Format::piece) of 1, so that packed bits fill a byte). Width and tier are LOCAL. The engine's
+//! order is another one ([`Order::Depth`]): both ends take the same.
+//!
+//! **When to use which.** A circuit that is there as a whole belongs into [`Engine`](crate::Engine): it runs layers, and
+//! many copies side by side, in batches as wide as they come, and keeps only live wires. Gates whose order is another's
+//! choice, or that are made on the way and used once, are what this is for; it keeps a wire for every number. What a
+//! batch gains depends on the order: with width 16, AES-128 and SHA-256 as their makers write them down collect less than
+//! two gates and a half a batch, and the same gates sorted by AND-depth more than ten.
+//!
+//! This is the discipline of [`hushwire_aes::Deferred`], and not that queue: its jobs carry all that they need, while an
+//! AND shares its end's key, number and tables with those beside it. As jobs would be single hashes, each scheme's gates
+//! would be written a second time, around tickets for their hashes.
+
+mod order;
+mod streamed;
+#[cfg(test)]
+mod tests;
+
+pub use order::{Order, table_bytes};
+pub use streamed::Streamed;

@@ -1,0 +1,270 @@
+//! The queue of one end.
+
+use crate::{Batches, End, GarbleError, Role, Tables, engine::has_table};
+use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};
+use std::io;
+use zeroize::Zeroizing;
+
+/// LOCAL: ANDs that wait at most, where nothing else is asked for.
+const WIDTH: usize = 32;
+
+/// One end that takes gates one at a time, with a wire for every wire of the circuit.
+pub struct Streamed<E: End> {
+    end: E,
+    width: usize,
+    batches: Batches,
+    /// The constants, then wires by number.
+    wires: Zeroizing<Vec<E::Wire>>,
+    /// Where a wire is: in its own place, or in that of which it is a copy.
+    place: Vec<Slot>,
+    /// The batch that a place waits for, or waited for.
+    batch: Vec<u32>,
+    /// The batch that is gathered; never 0.
+    now: u32,
+    /// Operands and outputs of the ANDs that wait.
+    pairs: Vec<[Slot; 2]>,
+    outs: Vec<Slot>,
+    made: Zeroizing<Vec<E::Wire>>,
+    /// XORs that wait, where they have tables; they run together. No ANDs wait with them.
+    xors: Vec<[Slot; 3]>,
+    /// Tables whose bits are apart from their bytes.
+    bytes: Vec<u8>,
+    bits: Vec<u8>,
+}
+
+impl<E: End> Streamed<E> {
+    /// An end for gates on `wires` wires.
+    ///
+    /// # Panics
+    /// If they are so many that slots cannot number them.
+    #[must_use]
+    pub fn new(end: E, wires: u64) -> Self {
+        let all = u32::try_from(wires).ok().and_then(|n| n.checked_add(input_slot(0)));
+        let all = all.expect("slots number all wires") as usize;
+        let mut held = Zeroizing::new(vec![E::Wire::default(); all]);
+        held[..2].copy_from_slice(&end.constants());
+        Streamed {
+            end,
+            width: WIDTH,
+            batches: Batches::default(),
+            wires: held,
+            place: (0..wires as usize).map(input_slot).collect(),
+            batch: vec![0; all],
+            now: 1,
+            pairs: vec![],
+            outs: vec![],
+            made: Zeroizing::new(vec![]),
+            xors: vec![],
+            bytes: vec![],
+            bits: vec![],
+        }
+    }
+
+    /// The same, with at most `width` ANDs that wait. LOCAL: no byte depends on it.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    #[must_use]
+    pub fn with_width(self, width: usize) -> Self {
+        assert!(width > 0, "a batch holds at least one gate");
+        Streamed { width, ..self }
+    }
+
+    /// Sets an input.
+    ///
+    /// # Panics
+    /// If there is no such wire.
+    pub fn set(&mut self, wire: Wire, value: E::Wire) {
+        self.wires[input_slot(wire as usize) as usize] = value;
+    }
+
+    /// What a wire holds, once all has run that it waits for.
+    ///
+    /// # Errors
+    /// What `tables` says.
+    ///
+    /// # Panics
+    /// If there is no such wire.
+    pub fn get(&mut self, wire: Wire, tables: &mut dyn Tables) -> Result<E::Wire, GarbleError> {
+        let place = self.place[wire as usize];
+        self.await_xors(tables)?;
+        if self.waits(place) {
+            self.flush(tables)?;
+        }
+        Ok(self.wires[place as usize])
+    }
+
+    /// The next gate. Tables come, or are taken, when it runs.
+    ///
+    /// # Errors
+    /// What `tables` says.
+    ///
+    /// # Panics
+    /// If it names a wire that does not exist.
+    pub fn gate(&mut self, gate: Gate, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        match gate {
+            Gate::Const { value, out } => self.place[out as usize] = if value { ONE } else { ZERO },
+            Gate::Copy { a, out } => self.place[out as usize] = self.place[a as usize],
+            Gate::Inv { a, out } => {
+                let a = self.place[a as usize];
+                self.xor([a, ONE, self.place[out as usize]], tables)?;
+            }
+            Gate::Xor { a, b, out } => {
+                let [a, b, out] = [a, b, out].map(|w| self.place[w as usize]);
+                self.xor([a, b, out], tables)?;
+            }
+            Gate::And { a, b, out } => {
+                let [a, b, out] = [a, b, out].map(|w| self.place[w as usize]);
+                self.await_xors(tables)?;
+                if self.waits(a) || self.waits(b) {
+                    self.flush(tables)?;
+                }
+                self.pairs.push([a, b]);
+                self.outs.push(out);
+                self.batch[out as usize] = self.now;
+                if self.pairs.len() == self.width {
+                    self.flush(tables)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn waits(&self, place: Slot) -> bool {
+        self.batch[place as usize] == self.now
+    }
+
+    fn xor(&mut self, gate: [Slot; 3], tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        // One with a table has a number, which comes after those of all ANDs before it.
+        let numbered = E::FORMAT.xor_bytes > 0 && has_table(&gate);
+        if numbered || self.waits(gate[0]) || self.waits(gate[1]) {
+            self.await_ands(tables)?;
+        }
+        if !numbered && self.xors.is_empty() {
+            return self.end.xors(&mut self.wires, 1, &[gate], tables);
+        }
+        self.xors.push(gate);
+        if self.xors.len() == self.width { self.await_xors(tables) } else { Ok(()) }
+    }
+
+    /// Runs the XORs that wait.
+    fn await_xors(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        if !self.xors.is_empty() {
+            self.end.xors(&mut self.wires, 1, &self.xors, tables)?;
+            self.xors.clear();
+        }
+        Ok(())
+    }
+
+    /// Runs all that waits.
+    ///
+    /// # Errors
+    /// What `tables` says.
+    pub fn flush(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        self.await_ands(tables)?;
+        self.await_xors(tables)
+    }
+
+    fn await_ands(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        let n = self.pairs.len();
+        if n == 0 {
+            return Ok(());
+        }
+        self.made.resize(n, E::Wire::default());
+        let (whole, piece) = (E::FORMAT.and_bytes, E::FORMAT.piece(1));
+        let tables = tables.next(n * piece)?;
+        if E::FORMAT.and_bits == 0 {
+            self.end.ands(&self.wires, &self.pairs, &mut self.made, tables, &mut []);
+        } else {
+            self.bytes.resize(n * whole, 0);
+            self.bits.resize(n, 0);
+            let mask = (1 << E::FORMAT.and_bits) - 1;
+            if E::ROLE == Role::Evaluator {
+                for (k, table) in tables.chunks_exact(piece).enumerate() {
+                    self.bytes[k * whole..][..whole].copy_from_slice(&table[..whole]);
+                    self.bits[k] = table[whole] & mask;
+                }
+            }
+            self.end.ands(&self.wires, &self.pairs, &mut self.made, &mut self.bytes, &mut self.bits);
+            if E::ROLE == Role::Garbler {
+                for (k, table) in tables.chunks_exact_mut(piece).enumerate() {
+                    table[..whole].copy_from_slice(&self.bytes[k * whole..][..whole]);
+                    table[whole] = self.bits[k] & mask;
+                }
+            }
+        }
+        for (out, made) in self.outs.iter().zip(self.made.iter()) {
+            self.wires[*out as usize] = *made;
+        }
+        self.batches.calls += 1;
+        self.batches.gates += n as u64;
+        self.pairs.clear();
+        self.outs.clear();
+        self.next_batch();
+        Ok(())
+    }
+
+    /// Nothing waits for the batch that begins.
+    fn next_batch(&mut self) {
+        self.now = self.now.wrapping_add(1);
+        if self.now == 0 {
+            self.batch.fill(0);
+            self.now = 1;
+        }
+    }
+
+    /// Runs all gates: wires of the inputs, input after input, to wires of the outputs.
+    ///
+    /// # Errors
+    /// What `tables` says, or the gates cannot be read.
+    ///
+    /// # Panics
+    /// If there are not as many inputs as the circuit has input bits, or this end was made for fewer wires.
+    pub fn run(
+        &mut self,
+        gates: &dyn Gates,
+        inputs: &[E::Wire],
+        tables: &mut dyn Tables,
+    ) -> Result<Vec<E::Wire>, GarbleError> {
+        assert_eq!(inputs.len(), gates.inputs().iter().sum::<usize>(), "a wire for every input bit");
+        self.flush(tables)?;
+        // Names of a circuit that ran before.
+        self.place.iter_mut().enumerate().for_each(|(wire, place)| *place = input_slot(wire));
+        for (wire, input) in inputs.iter().enumerate() {
+            self.set(wire as Wire, *input);
+        }
+        let mut failed = None;
+        let read = gates.each(&mut |gate| {
+            self.gate(gate, tables).map_err(|e| {
+                failed = Some(e);
+                io::ErrorKind::Interrupted.into()
+            })
+        });
+        match (failed, read) {
+            (Some(e), _) => return Err(e),
+            (None, read) => read?,
+        }
+        self.flush(tables)?;
+        let wires = gates.wires();
+        let outputs = gates.outputs().iter().sum::<usize>() as u64;
+        (wires - outputs..wires).map(|wire| self.get(wire as Wire, tables)).collect()
+    }
+
+    /// Batches of ANDs so far.
+    #[must_use]
+    pub fn batches(&self) -> Batches {
+        self.batches
+    }
+
+    /// The end.
+    pub fn end(&mut self) -> &mut E {
+        &mut self.end
+    }
+
+    /// The end, without its wires.
+    #[must_use]
+    pub fn into_end(self) -> E {
+        self.end
+    }
+}
