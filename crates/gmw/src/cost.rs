@@ -66,8 +66,8 @@ pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances
     Cost { rounds: 1 + lengths.len() as u64 + opened, bytes_sent: DIGEST as u64 + ands + outputs[1 - index] }
 }
 
-/// What the triples of one run cost each party. Exact with extensions of rows; Ferret's depend on how many were made
-/// before, and are those of a first run.
+/// What the triples of a session's first run cost each party. Later ones cost the same but for what an extension has
+/// made beyond what was wanted: up to 511 triples with rows, up to a tree and its share of a refill with Ferret.
 #[must_use]
 pub fn triples_cost(ot: Protocol, triples: u64) -> Cost {
     let mut cost = Cost::default();
