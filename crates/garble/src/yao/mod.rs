@@ -58,7 +58,7 @@ mod stats;
 
 pub use stats::Stats;
 
-use crate::{Encode, GarbleError, Observe, Role, Scheme, half};
+use crate::{Encode, GarbleError, Observe, Role, Scheme, half, three_halves};
 use agree::{greet, terms_digest};
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_ot::{Context, Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
@@ -135,11 +135,12 @@ impl Party {
             Scheme::Prp | Scheme::Mi | Scheme::Circ => {
                 Party::of::<half::HalfGates>(channel, role, context, terms, seed)
             }
+            Scheme::ThreeHalves => Party::of::<three_halves::ThreeHalves>(channel, role, context, terms, seed),
             _ => {
                 return Err(GarbleError::Unsupported {
                     scheme: terms.scheme.name(),
                     what: "is not part of this build",
-                    instead: "prp, mi, circ".to_owned(),
+                    instead: "prp, mi, circ, three-halves".to_owned(),
                 });
             }
         }?;
