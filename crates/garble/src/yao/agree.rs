@@ -60,26 +60,43 @@ pub(super) struct Agreed {
     last: Option<Digest>,
     /// Bytes of tables of that run.
     pub(super) tables: u64,
+    /// OTs of that run.
+    pub(super) choices: usize,
+}
+
+/// What the evaluator's digest says.
+pub(super) enum Heard {
+    /// It is ours; whether the evaluator has ours, or waits for it before the tables.
+    Same { owes: bool },
+    /// It is another; whether it is that of the run before, so that choices follow it.
+    Other { repeats: bool },
 }
 
 const STEP: &str = "Yao circuit digest";
 const WHAT: &str = "what is computed: circuit, owners of inputs, recipients of outputs, or instances";
 
 impl Agreed {
-    /// The garbler's side, before the OTs. True if it still owes its digest, which then goes before the tables.
-    pub(super) fn hear(&self, channel: &mut Channel, ours: &Digest) -> Result<bool, GarbleError> {
+    /// The garbler's side, before the OTs.
+    pub(super) fn hear(&self, channel: &mut Channel, ours: &Digest) -> Result<Heard, GarbleError> {
         let mut theirs = [0; 32];
-        if !self.is_known(ours) {
+        let owes = self.is_known(ours);
+        if owes {
+            channel.recv(STEP, &mut theirs)?;
+        } else {
             channel.exchange(STEP, ours, &mut theirs)?;
-            compare(channel, ours, &theirs, WHAT)?;
-            return Ok(false);
         }
-        channel.recv(STEP, &mut theirs)?;
-        if theirs != *ours {
+        if theirs == *ours {
+            return Ok(Heard::Same { owes });
+        }
+        if owes {
             channel.send(STEP, ours)?;
         }
-        compare(channel, ours, &theirs, WHAT)?;
-        Ok(true)
+        Ok(Heard::Other { repeats: self.is_known(&theirs) })
+    }
+
+    /// The error of parties that run different things.
+    pub(super) fn mismatch(channel: &Channel) -> GarbleError {
+        GarbleError::Mismatch { peer: channel.from().or(channel.to()), what: WHAT }
     }
 
     /// The garbler's side, before the tables.
@@ -111,9 +128,10 @@ impl Agreed {
     }
 
     /// Both have this digest; its tables have so many bytes.
-    pub(super) fn remember(&mut self, digest: Digest, tables: impl FnOnce() -> u64) {
+    pub(super) fn remember(&mut self, digest: Digest, job: &Job<'_>, tables: impl FnOnce() -> u64) {
         if !self.is_known(&digest) {
             (self.last, self.tables) = (Some(digest), tables());
+            self.choices = job.input_wires(Role::Evaluator);
         }
     }
 }

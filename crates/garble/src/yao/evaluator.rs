@@ -97,7 +97,11 @@ impl<E: Observe> Evaluates<E> {
     }
 }
 
-impl<E: Observe> Side for Evaluates<E> {
+impl<E: Observe + Send + 'static> Side for Evaluates<E> {
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
+        Box::new(Evaluates { engine: self.engine.with_width(width), ..*self })
+    }
+
     fn run(
         &mut self,
         channel: &mut Channel,
@@ -108,7 +112,7 @@ impl<E: Observe> Side for Evaluates<E> {
         let begun = Instant::now();
         let digest = run_digest(job, self.terms);
         let waits = self.agreed.ask(channel, &digest)?;
-        self.agreed.remember(digest, || table_bytes::<E>(job.program, job.instances));
+        self.agreed.remember(digest, job, || table_bytes::<E>(job.program, job.instances));
         // Registers that nothing was written to are 0.
         let zero = self.engine.end().constants()[0];
         self.wires.clear();

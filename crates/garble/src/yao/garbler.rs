@@ -2,7 +2,7 @@
 
 use super::{
     Side, Terms,
-    agree::{Agreed, run_digest},
+    agree::{Agreed, Heard, run_digest},
     bits::{loose, tight},
     job::Job,
     stats::{Stats, Watched},
@@ -92,6 +92,13 @@ impl<E: Encode> Garbles<E> {
         Ok(())
     }
 
+    /// Takes the choices of a run as the one before, which the evaluator sends before it has heard that this party runs
+    /// another; then it gets to hear it.
+    fn skip(&mut self, channel: &mut Channel) -> Result<(), GarbleError> {
+        let mut q = Zeroizing::new(vec![Block::ZERO; self.agreed.choices]);
+        Ok(self.driver.run(channel, &mut self.ot.extend(Sending::Cot(&mut q)))?)
+    }
+
     /// This party's own inputs.
     fn encode(&mut self, job: &Job<'_>, inputs: &[u8]) {
         let (n, height) = (job.instances, plane_bytes(job.instances));
@@ -109,7 +116,11 @@ impl<E: Encode> Garbles<E> {
     }
 }
 
-impl<E: Encode> Side for Garbles<E> {
+impl<E: Encode + std::marker::Send + 'static> Side for Garbles<E> {
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + std::marker::Send> {
+        Box::new(Garbles { engine: self.engine.with_width(width), ..*self })
+    }
+
     fn run(
         &mut self,
         channel: &mut Channel,
@@ -119,8 +130,16 @@ impl<E: Encode> Side for Garbles<E> {
     ) -> Result<Zeroizing<Vec<u8>>, GarbleError> {
         let begun = Instant::now();
         let digest = run_digest(job, self.terms);
-        let owes = self.agreed.hear(channel, &digest)?;
-        self.agreed.remember(digest, || table_bytes::<E>(job.program, job.instances));
+        let owes = match self.agreed.hear(channel, &digest)? {
+            Heard::Same { owes } => owes,
+            Heard::Other { repeats } => {
+                if repeats {
+                    self.skip(channel)?;
+                }
+                return Err(Agreed::mismatch(channel));
+            }
+        };
+        self.agreed.remember(digest, job, || table_bytes::<E>(job.program, job.instances));
         // Registers that nothing was written to are 0.
         let zero = self.engine.end().constants()[0];
         self.wires.clear();

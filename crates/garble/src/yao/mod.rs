@@ -58,7 +58,7 @@ mod stats;
 
 pub use stats::Stats;
 
-use crate::{Encode, GarbleError, Observe, Role, Scheme, half, three_halves};
+use crate::{Family, GarbleError, Role, Scheme, half, prf, three_halves};
 use agree::{greet, terms_digest};
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_ot::{Context, Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
@@ -104,6 +104,8 @@ trait Side {
         inputs: &[u8],
         stats: &mut Stats,
     ) -> Result<Zeroizing<Vec<u8>>, GarbleError>;
+    /// The same with batches of another width.
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send>;
 }
 
 /// What a run is called in errors.
@@ -123,42 +125,31 @@ impl Party {
         seed: &Seed,
     ) -> Result<Party, GarbleError> {
         let begun = Instant::now();
-        if !Scheme::PRIVATE.contains(&terms.scheme) {
-            return Err(GarbleError::Unsupported {
-                scheme: terms.scheme.name(),
-                what: "hides no inputs, so that Yao's protocol cannot run on it",
-                instead: Scheme::PRIVATE.map(Scheme::name).join(", "),
-            });
-        }
-        greet(channel, role, |role| terms_digest(context, terms, role))?;
-        let mut party = match terms.scheme {
-            Scheme::Prp | Scheme::Mi | Scheme::Circ => {
-                Party::of::<half::HalfGates>(channel, role, context, terms, seed)
-            }
-            Scheme::ThreeHalves => Party::of::<three_halves::ThreeHalves>(channel, role, context, terms, seed),
-            _ => {
+        let open = match terms.scheme {
+            Scheme::Prp | Scheme::Mi | Scheme::Circ => Party::of::<half::HalfGates>,
+            Scheme::Prf => Party::of::<prf::PrfOnly>,
+            Scheme::ThreeHalves => Party::of::<three_halves::ThreeHalves>,
+            Scheme::PrivacyFree => {
                 return Err(GarbleError::Unsupported {
                     scheme: terms.scheme.name(),
-                    what: "is not part of this build",
-                    instead: "prp, mi, circ, three-halves".to_owned(),
+                    what: "hides no inputs, so that Yao's protocol cannot run on it",
+                    instead: Scheme::PRIVATE.map(Scheme::name).join(", "),
                 });
             }
-        }?;
+        };
+        greet(channel, role, |role| terms_digest(context, terms, role))?;
+        let mut party = open(channel, role, context, terms, seed)?;
         party.stats.setup = begun.elapsed();
         Ok(party)
     }
 
-    fn of<F: crate::Family + 'static>(
+    fn of<F: Family + 'static>(
         channel: &mut Channel,
         role: Role,
         context: &Context,
         terms: Terms,
         seed: &Seed,
-    ) -> Result<Party, GarbleError>
-    where
-        F::Garbler: Encode,
-        F::Evaluator: Observe,
-    {
+    ) -> Result<Party, GarbleError> {
         let mut driver = Driver::new();
         let (part, ot_seed) = (context.child("yao inputs", 0), seed.derive("yao ot", &context.sid.0));
         let side: Box<dyn Side + Send> = match role {
@@ -172,6 +163,15 @@ impl Party {
             }
         };
         Ok(Party { role, side, stats: Stats::default(), lost: false })
+    }
+
+    /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    #[must_use]
+    pub fn with_width(self, width: usize) -> Self {
+        Party { side: self.side.with_width(width), ..self }
     }
 
     /// Runs `program` on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, one

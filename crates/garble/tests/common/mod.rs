@@ -2,7 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_circuit::{Bit, Builder, Layered, Program, Stage, Stages, TwoParty, eval, planes};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
@@ -13,7 +13,7 @@ use hushwire_wire::{
     Channel, Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
     inproc,
 };
-use std::{thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
 pub const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 pub const ROLES: [Role; 2] = [Role::Garbler, Role::Evaluator];
@@ -121,4 +121,61 @@ pub fn run(
 ) -> Result<Vec<u8>, GarbleError> {
     let inputs = brought(program, roles, party.role(), n, values);
     party.run(channel, program, roles, n, &inputs).map(|out| out.to_vec())
+}
+
+/// A circuit of random gates on inputs of random widths: equal operands, constants, NOTs, outputs that are inputs.
+pub fn random_circuit(prg: &mut Prg) -> Program {
+    let mut below = |n: usize| (prg.next_u64() % n as u64) as usize;
+    let mut builder = Builder::new();
+    let mut wires = vec![Bit::ZERO, Bit::ONE];
+    for _ in 0..1 + below(3) {
+        wires.extend(builder.input(below(9)));
+    }
+    for _ in 0..below(60) {
+        let (a, b) = (wires[below(wires.len())], wires[below(wires.len())]);
+        wires.push(match below(4) {
+            0 => builder.xor(a, b),
+            1 => builder.not(a),
+            _ => builder.and(a, b),
+        });
+    }
+    let outputs: Vec<Vec<Bit>> =
+        (0..1 + below(3)).map(|_| (0..below(9)).map(|_| wires[below(wires.len())]).collect()).collect();
+    Program::flat("random", &builder.finish(&outputs))
+}
+
+/// One block run again and again on the same registers, made when it is needed.
+pub struct Repeat {
+    pub block: Arc<Layered>,
+    pub copies: usize,
+    pub times: usize,
+}
+
+impl Repeat {
+    /// `width` independent ANDs of two words, `copies` times side by side, `times` times over.
+    pub fn wide(width: usize, copies: usize, times: usize) -> Program {
+        let mut builder = Builder::new();
+        let (x, y) = (builder.input(width), builder.input(width));
+        let products: Vec<Bit> = x.iter().zip(&y).map(|(x, y)| builder.and(*x, *y)).collect();
+        let sums: Vec<Bit> = products.iter().zip(&y).map(|(p, y)| builder.xor(*p, *y)).collect();
+        let block = Arc::new(Layered::new(&builder.finish(&[sums])));
+        let n = 2 * width * copies;
+        let stages = Arc::new(Repeat { block, copies, times });
+        Program::new("wide again and again", vec![n], vec![n], n, (0..n as u32).collect(), stages)
+    }
+}
+
+impl Stages for Repeat {
+    fn len(&self) -> usize {
+        self.times
+    }
+    fn shape(&self, _: usize) -> (Arc<Layered>, usize) {
+        (self.block.clone(), self.copies)
+    }
+    fn stage(&self, _: usize) -> Stage {
+        let (n, m) = (self.block.input_bits() as u32, self.block.output_slots().len() as u32);
+        let copies = self.copies as u32;
+        let writes = (0..copies).flat_map(|c| c * n..c * n + m).collect();
+        Stage { block: self.block.clone(), copies: self.copies, reads: (0..copies * n).collect(), writes }
+    }
 }
