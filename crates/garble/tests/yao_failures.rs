@@ -25,9 +25,10 @@ fn peer_of(role: Role) -> PartyId {
 /// Who an error is about.
 fn blamed(e: &GarbleError) -> Option<PartyId> {
     match e {
-        GarbleError::Mismatch { peer, .. } | GarbleError::Malformed { peer, .. } => *peer,
+        GarbleError::Mismatch { peer, .. }
+        | GarbleError::Malformed { peer, .. }
+        | GarbleError::Ot(OtError::Malformed { peer, .. }) => *peer,
         GarbleError::Net(e) | GarbleError::Ot(OtError::Net(e)) => e.peer(),
-        GarbleError::Ot(OtError::Malformed { peer, .. }) => *peer,
         _ => None,
     }
 }
