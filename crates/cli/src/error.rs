@@ -95,7 +95,7 @@ impl Error {
 /// A party's failure, as its process reports it to the owner's.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Failure {
-    /// Which process, in the order in which they were started; parties are 0, 1 and 2.
+    /// Which process, in the order in which they were started; parties come first.
     pub(crate) party: usize,
     /// As messages name it: "party 1", "client alice".
     pub(crate) who: String,

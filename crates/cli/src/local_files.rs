@@ -29,7 +29,7 @@ pub(crate) struct FilesArgs {
     /// The directory to make
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,
-    /// Party 0's port on loopback; parties 1 and 2 have the next ones
+    /// Party 0's port on loopback; the other parties have the next ones
     #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..=65533))]
     port: u16,
 }

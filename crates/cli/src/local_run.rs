@@ -13,7 +13,8 @@ use crate::{
     run_report::{self, OfMember, RunReport, split},
 };
 use hushwire_aes::Backend;
-use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, nearest};
+use hushwire_garble::Scheme;
+use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, Protocol, nearest};
 use hushwire_wire::{Identity, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
@@ -42,7 +43,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
 
     let members = plan.members();
     let bar = progress(plan.instances);
-    let started = Start { args, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
+    let transport = &args.transport;
+    let started =
+        Start { transport, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
     let stats = started.run(&bar)?;
     for (member, stats) in members.iter().zip(&stats) {
         debug!(
@@ -72,13 +75,12 @@ fn job(args: &RunArgs) -> Result<Job, Error> {
         (None, Some(text)) => {
             let source = CircuitSource::guess(text);
             let program = source.load()?.program;
-            Job::around(source, &program)
+            Job::around(args.protocol.unwrap_or(Protocol::Rep3), source, &program)
         }
         (None, None) => return Err(Error::Usage("name a job file, or a circuit with --circuit".into())),
     };
-    if let Some(protocol) = &args.protocol {
-        job.protocol.clone_from(protocol);
-    }
+    job.protocol = args.protocol.unwrap_or(job.protocol);
+    (job.scheme, job.ot) = (args.scheme.or(job.scheme), args.ot.or(job.ot));
     if let Some(order) = &args.bit_order {
         job.bit_order = order.parse().unwrap_or(BitOrderChoice::Auto);
     }
@@ -169,26 +171,29 @@ fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Err
 }
 
 /// What the processes are started with.
-struct Start<'a> {
-    args: &'a RunArgs,
-    job: &'a Job,
-    plan: &'a Plan,
-    members: &'a [Member],
-    inputs: Vec<Given>,
-    files: &'a BTreeMap<String, PathBuf>,
-    backend: Backend,
-    shape: Shape,
+pub(crate) struct Start<'a> {
+    pub(crate) transport: &'a str,
+    pub(crate) job: &'a Job,
+    pub(crate) plan: &'a Plan,
+    /// All of the plan's.
+    pub(crate) members: &'a [Member],
+    /// By the input's place.
+    pub(crate) inputs: Vec<Given>,
+    /// Files of outputs, by name; others come back in [`Stats`].
+    pub(crate) files: &'a BTreeMap<String, PathBuf>,
+    pub(crate) backend: Backend,
+    pub(crate) shape: Shape,
 }
 
 impl Start<'_> {
     /// Starts all members, and follows them to their end: what each measured, in order.
-    fn run(self, bar: &ProgressBar) -> Result<Vec<Stats>, Error> {
+    pub(crate) fn run(self, bar: &ProgressBar) -> Result<Vec<Stats>, Error> {
         let wrong =
             |e: &dyn std::fmt::Display| Error::Internal { doing: "starting the run", cause: e.to_string() };
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let identities = self.members.iter().map(|m| Identity::generate(&m.to_string()));
         let identities = identities.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
-        let places = Places::of(self.args.transport.parse()?)?;
+        let places = Places::of(self.transport.parse()?)?;
         let members = self.members.iter().enumerate();
         let mut crew = Crew::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
         for (i, (me, identity)) in self.members.iter().zip(&identities).enumerate() {
@@ -198,7 +203,7 @@ impl Start<'_> {
                 job: self.job.clone(),
                 pem: identity.to_pem().to_string(),
                 listen,
-                transport: self.args.transport.clone(),
+                transport: self.transport.to_owned(),
                 net: self.shape.to_string(),
                 session: session.to_string(),
                 aes_backend: self.backend.tier().name().to_owned(),
@@ -289,7 +294,9 @@ fn report(
         version: env!("CARGO_PKG_VERSION"),
         circuit: plan.circuit.clone(),
         circuit_digest: hex::encode(plan.circuit_digest),
-        protocol: plan.protocol.clone(),
+        protocol: plan.protocol,
+        scheme: plan.scheme.map(Scheme::name),
+        ot: plan.ot.map(hushwire_ot::Protocol::name),
         bit_order: plan.bit_order.name(),
         outputs: shown.iter().map(|(j, digits)| (j.to_string(), digits.clone())).collect(),
         instances: plan.instances,

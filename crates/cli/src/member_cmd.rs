@@ -9,7 +9,8 @@ use crate::{
     run_report::{self, OfMember},
 };
 use hushwire_aes::Backend;
-use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Seat, run};
+use hushwire_garble::Scheme;
+use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
@@ -57,7 +58,9 @@ struct MemberReport {
     command: &'static str,
     version: &'static str,
     circuit: String,
-    protocol: String,
+    protocol: Protocol,
+    scheme: Option<&'static str>,
+    ot: Option<&'static str>,
     instances: u64,
     outputs: BTreeMap<String, String>,
     ands: u64,
@@ -108,7 +111,9 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
         command: if matches!(me, hushwire_job::Member::Party(_)) { "party" } else { "client" },
         version: env!("CARGO_PKG_VERSION"),
         circuit: plan.circuit.clone(),
-        protocol: plan.protocol.clone(),
+        protocol: plan.protocol,
+        scheme: plan.scheme.map(Scheme::name),
+        ot: plan.ot.map(hushwire_ot::Protocol::name),
         instances: plan.instances,
         outputs: digits,
         ands: prepared.program.ands(),

@@ -1,7 +1,11 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
-use clap::Args;
-use hushwire_job::BitOrderChoice;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use hushwire_garble::Scheme;
+use hushwire_job::{BitOrderChoice, Protocol};
 use std::path::PathBuf;
 
 pub(crate) const RUN_HELP: &str = "\
@@ -12,16 +16,18 @@ Examples:
                                             a file in Bristol Fashion or the older format
   hushwire local run --circuit add:32 --instances 1000 --input-file 0=a.bin --input-file 1=b.bin --output 0=sum.bin
                                             a thousand sums, each value 4 bytes in a.bin, 5 in sum.bin
+  hushwire local run --circuit aes128 --protocol yao --inputs 0=00…,1=00…
+                                            two parties: party 0 garbles, party 1 evaluates; gmw is another way
   hushwire local run examples/jobs/millionaires.toml
                                             a job file: owners, recipients, clients; docs/jobs.md has every key
 
-Without a job file, input i belongs to party i mod 3 and party 0 learns the outputs. Values are hexadecimal numbers with
+Without a job file, of n parties party i mod n brings input i, and party 0 learns the outputs. Values are hexadecimal numbers with
 ⌈bits/4⌉ digits; --bit-order says which of their bits is wire 0. Each output is printed as PLACE=DIGITS.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
 5 refused because it would not be safe.";
 
-/// Compute a circuit among three parties, each a process on this machine that sees nobody else's inputs.
+/// Compute a circuit among parties, each a process on this machine that sees nobody else's inputs.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -43,16 +49,23 @@ pub(crate) struct RunArgs {
     /// How many times to compute, on as many values [default: the job's, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire_job::MOST_INSTANCES))]
     pub(crate) instances: Option<u64>,
-    /// How the parties compute [default: the job's, else rep3]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::PROTOCOLS)]
-    pub(crate) protocol: Option<String>,
+    /// How the parties compute: rep3 with three parties, yao or gmw with two [default: the job's, else rep3]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::NAMES).try_map(|s| s.parse::<Protocol>()))]
+    pub(crate) protocol: Option<Protocol>,
+    /// How yao garbles gates: prp, mi, circ, prf or three-halves [default: the job's, else mi]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
+    pub(crate) scheme: Option<Scheme>,
+    /// How yao and gmw transfer obliviously: iknp, softspoken2, softspoken4, softspoken8, ferret-b10 to ferret-b13
+    /// [default: the job's, else softspoken4]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
+    pub(crate) ot: Option<hushwire_ot::Protocol>,
     /// Which bit of a value is wire 0; auto: least significant, and most significant for files of the older format
     #[arg(long, value_name = "ORDER", value_parser = BitOrderChoice::ALL.map(BitOrderChoice::name))]
     pub(crate) bit_order: Option<String>,
     /// Compute threads of each party's process [default: the job's, else 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     pub(crate) threads: Option<u16>,
-    /// Batches in flight on each thread, which hide the time of messages [default: the job's, else 2]
+    /// Batches in flight on each thread, which hide the time of messages; yao and gmw have 1 [default: the job's, else 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub(crate) lanes: Option<u16>,
     /// Instances that are computed at once [default: the job's, else what fits memory, up to 4096]
@@ -80,6 +93,8 @@ Examples:
 
 All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others'
 addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
+
+Protocols yao and gmw have two parties, 0 and 1, and no clients; everything else is the same.
 
 Outputs without a place are printed as PLACE=DIGITS. Nothing is written before every member has said that it is done.
 

@@ -1,7 +1,7 @@
 //! What a job's run took, for programs and for people.
 
 use crate::{error::Error, files::NewFile, size};
-use hushwire_job::{Member, Plan};
+use hushwire_job::{Member, Plan, Protocol};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -26,7 +26,11 @@ pub(crate) struct RunReport {
     pub(crate) version: &'static str,
     pub(crate) circuit: String,
     pub(crate) circuit_digest: String,
-    pub(crate) protocol: String,
+    pub(crate) protocol: Protocol,
+    /// Of yao.
+    pub(crate) scheme: Option<&'static str>,
+    /// Of two parties.
+    pub(crate) ot: Option<&'static str>,
     pub(crate) bit_order: &'static str,
     /// Hexadecimal digits by the output's place; outputs that went to files are not here.
     pub(crate) outputs: BTreeMap<String, String>,
@@ -61,8 +65,12 @@ impl RunReport {
             if self.instances == 1 { "once".to_owned() } else { format!("{} times", self.instances) };
         let lines = [
             format!(
-                "computed {} {instances} among three parties: {} ANDs, depth {}",
-                self.circuit, self.ands, self.and_depth
+                "computed {} {instances} among {} parties with {}: {} ANDs, depth {}",
+                self.circuit,
+                if self.parties.len() == 2 { "two" } else { "three" },
+                plan.computing(),
+                self.ands,
+                self.and_depth
             ),
             format!(
                 "time: {:.2} s; {:.2} s while connected, {:.3e} ANDs/s",

@@ -1,11 +1,14 @@
 //! The job file: what is computed, on whose inputs, for whom. Every member has the same.
 
 use crate::{
-    JobError, Member,
+    JobError, Member, Protocol,
     member::check_name,
+    protocol::{self, by_name},
     suggest,
     toml_file::{Section, Source, Value},
 };
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -13,8 +16,6 @@ use std::{
     str::FromStr,
 };
 
-/// The protocols that there are.
-pub const PROTOCOLS: [&str; 1] = ["rep3"];
 /// The most instances of one job.
 pub const MOST_INSTANCES: u64 = 1 << 40;
 
@@ -110,7 +111,13 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// How the parties compute.
-    pub protocol: String,
+    pub protocol: Protocol,
+    /// How gates are garbled, where the protocol garbles.
+    #[serde(default, with = "by_name")]
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer, where the protocol uses one.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
     /// What they compute.
     pub circuit: CircuitSource,
     /// How values are written.
@@ -145,7 +152,10 @@ impl Job {
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
         let protocol = top.need("protocol", "protocol = \"rep3\"")?;
-        let protocol = protocol.parsed(check_protocol, "write protocol = \"rep3\"")?;
+        let protocol: Protocol = protocol.parsed(str::parse, "write protocol = \"rep3\"")?;
+        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
         let circuit = circuit(&mut top)?;
         let bit_order = top.take("bit-order");
         let bit_order =
@@ -153,18 +163,18 @@ impl Job {
         let instances = top.take("instances").map(|v| v.number(1..=MOST_INSTANCES)).transpose()?;
         let inputs = named(top.take("inputs"), "input", |section, name| {
             let from = section.need("from", "from = \"party0\"")?;
-            let from = from.parsed(str::parse, "write \"party0\" or \"client:alice\"")?;
+            let from = from.parsed(member_of(protocol), for_example(protocol))?;
             let sample = section.take("sample").map(|v| v.text().map(str::to_owned)).transpose()?;
             Ok(Input { name, from, sample })
         })?;
         let outputs = named(top.take("outputs"), "output", |section, name| {
             let to = section.need("to", "to = [\"party0\", \"client:bob\"]")?;
-            Ok(Output { name, to: recipients(to)? })
+            Ok(Output { name, to: recipients(protocol, to)? })
         })?;
         let parameters = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
         top.finish()?;
         let (bit_order, instances) = (bit_order.unwrap_or_default(), instances.unwrap_or(1));
-        Ok(Self { protocol, circuit, bit_order, instances, inputs, outputs, parameters })
+        Ok(Self { protocol, scheme, ot, circuit, bit_order, instances, inputs, outputs, parameters })
     }
 
     /// The clients, in order of their first mention.
@@ -185,15 +195,33 @@ impl Job {
     /// The parties, then the clients.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
-        (0..crate::PARTIES).map(Member::Party).chain(self.clients().into_iter().map(Member::Client)).collect()
+        let parties = (0..self.parties()).map(Member::Party);
+        parties.chain(self.clients().into_iter().map(Member::Client)).collect()
+    }
+
+    /// How many parties compute.
+    #[must_use]
+    pub fn parties(&self) -> u8 {
+        self.protocol.parties()
     }
 }
 
-/// Whether a protocol exists.
-pub(crate) fn check_protocol(name: &str) -> Result<String, String> {
-    match PROTOCOLS.contains(&name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("no protocol is called {name:?}; {}", suggest::remedy(name, &PROTOCOLS))),
+/// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which knows all of them.
+fn member_of(protocol: Protocol) -> impl Fn(&str) -> Result<Member, String> {
+    move |text| {
+        let member: Member = text.parse()?;
+        match (&member, protocol.admits(&member)) {
+            (Member::Party(_), Err((cause, _))) => Err(cause),
+            _ => Ok(member),
+        }
+    }
+}
+
+fn for_example(protocol: Protocol) -> &'static str {
+    if protocol.has_clients() {
+        "write \"party0\" or \"client:alice\""
+    } else {
+        "write \"party0\" or \"party1\""
     }
 }
 
@@ -239,10 +267,10 @@ fn named<T>(
     Ok(all)
 }
 
-fn recipients(value: Value<'_>) -> Result<Vec<Member>, JobError> {
+fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, JobError> {
     let mut to: Vec<Member> = vec![];
     for item in value.list()? {
-        let member = item.parsed(str::parse, "write \"party0\" or \"client:bob\"")?;
+        let member = item.parsed(member_of(protocol), for_example(protocol))?;
         if to.contains(&member) {
             return Err(item.error(format!("names {member} twice"), "name each recipient once"));
         }

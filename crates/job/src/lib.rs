@@ -14,6 +14,8 @@
 
 mod client;
 mod confirm;
+mod duet;
+mod ends;
 mod error;
 mod flow;
 mod job_file;
@@ -24,21 +26,22 @@ mod party_file;
 mod place;
 mod plan;
 mod prepare;
+mod protocol;
 mod run;
 mod seat;
 mod suggest;
 mod toml_file;
+mod turns;
 mod value;
 
 pub use error::{JobError, Kind, is_consequence};
-pub use job_file::{
-    BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, PROTOCOLS, Parameters,
-};
-pub use member::{Member, PARTIES};
+pub use job_file::{BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, Parameters};
+pub use member::Member;
 pub use new_file::NewFile;
 pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer};
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
+pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use run::{Outcome, Stats, run};
 pub use seat::{Event, Observer, Seat, session_of};
 pub use suggest::nearest;

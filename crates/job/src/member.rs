@@ -1,11 +1,9 @@
 //! Who takes part in a job.
 
+use crate::MOST_PARTIES;
 use hushwire_wire::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
-
-/// Parties of the only protocol so far.
-pub const PARTIES: u8 = 3;
 
 /// A party that computes, or a client that only brings inputs or takes outputs.
 ///
@@ -13,7 +11,7 @@ pub const PARTIES: u8 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Member {
-    /// 0, 1 or 2.
+    /// 0, 1 or 2; which of them there are is the protocol's.
     Party(u8),
     /// By its name in the job.
     Client(String),
@@ -71,7 +69,7 @@ impl FromStr for Member {
         let index =
             text.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok());
         match index {
-            Some(index) if index < PARTIES => Ok(Self::Party(index)),
+            Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
             Some(index) => Err(format!("there is no party {index}, only 0, 1 and 2")),
             None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
         }

@@ -114,7 +114,7 @@ impl PartyFile {
 
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
-        let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::PARTIES) - 1)? as u8;
+        let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8;
         let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
         let listen = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
         Ok(Self { listen, member: MemberFile::rest(top, Member::Party(index))? })
@@ -245,7 +245,7 @@ fn peers(me: &Member, list: Value<'_>) -> Result<Vec<Peer>, JobError> {
     for mut section in list.sections()? {
         let (index, client) = (section.take("index"), section.take("client"));
         let member = match (&index, &client) {
-            (Some(index), None) => Member::Party(index.number(0..=u64::from(crate::PARTIES) - 1)? as u8),
+            (Some(index), None) => Member::Party(index.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8),
             (None, Some(name)) => {
                 name.parsed(|n| format!("client:{n}").parse(), "write the name that the job has for it")?
             }

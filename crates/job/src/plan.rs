@@ -3,8 +3,10 @@
 //! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each field of the plan, so
 //! that both sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
 
-use crate::{BitOrderChoice, Job, JobError, Member};
-use hushwire_circuit::Program;
+use crate::{BitOrderChoice, Job, JobError, Member, Protocol};
+use hushwire_circuit::{Program, TwoParty};
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 1;
@@ -12,6 +14,10 @@ const PLAN_VERSION: u32 = 1;
 const BATCH: u64 = 4096;
 /// AGREEMENT: bytes of one share of all registers of a batch.
 const BATCH_BYTES: u64 = 8 << 20;
+/// AGREEMENT: bytes of the labels of all registers of a batch.
+const LABEL_BYTES: u64 = 32 << 20;
+/// Bytes of a label.
+const LABEL: u64 = 16;
 /// AGREEMENT: compute threads, where the job does not say.
 const THREADS: u16 = 2;
 /// AGREEMENT: batches in flight on a thread, where the job does not say.
@@ -27,7 +33,11 @@ pub const FIELDS: [&str; 8] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// How the parties compute.
-    pub protocol: String,
+    pub protocol: Protocol,
+    /// How gates are garbled, where the protocol garbles.
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer, where the protocol uses one.
+    pub ot: Option<Extension>,
     /// What the circuit is called; for people, and no part of the digests.
     pub circuit: String,
     /// The digest of the circuit in the order in which it is computed.
@@ -48,7 +58,7 @@ pub struct Plan {
     pub batch: u32,
     /// Compute threads of each party.
     pub threads: u16,
-    /// Batches in flight on each thread.
+    /// Batches in flight on each thread; 1 where two parties compute.
     pub lanes: u16,
     /// Clients in the order of their numbers.
     pub clients: Vec<String>,
@@ -58,16 +68,19 @@ impl Plan {
     /// Fits a job to its circuit. `bit_order` is what `auto` came to.
     ///
     /// # Errors
-    /// The job lists other inputs or outputs than the circuit has, or has too many instances or clients.
+    /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does not have, or has too
+    /// many instances or clients.
     pub fn new(job: &Job, program: &Program, bit_order: BitOrderChoice) -> Result<Self, JobError> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
+        let (scheme, ot) = (job.protocol.scheme(job.scheme)?, job.protocol.extension(job.ot)?);
+        admitted(job)?;
         let clients = job.clients();
         if clients.len() > 100 {
             return Err(wrong("it has more than 100 clients", "split the job"));
         }
         let given = &job.parameters;
-        let batch = given.batch.unwrap_or_else(|| fitting_batch(program));
+        let batch = given.batch.unwrap_or_else(|| fitting_batch(job.protocol, program));
         let batch = u64::from(batch).min(job.instances).max(1);
         let batches = job.instances.div_ceil(batch);
         if batches > MOST_BATCHES {
@@ -79,9 +92,11 @@ impl Plan {
         }
         // A short job needs fewer connections.
         let threads = u64::from(given.threads.unwrap_or(THREADS)).min(batches);
-        let lanes = u64::from(given.lanes.unwrap_or(LANES)).min(batches.div_ceil(threads));
+        let lanes = u64::from(lanes(job)?).min(batches.div_ceil(threads));
         Ok(Self {
-            protocol: job.protocol.clone(),
+            protocol: job.protocol,
+            scheme,
+            ot,
             circuit: job.circuit.to_string(),
             circuit_digest: program.digest(),
             input_widths: program.inputs().to_vec(),
@@ -97,6 +112,29 @@ impl Plan {
         })
     }
 
+    /// The protocol with what it was told, as `yao, scheme mi, ot softspoken4`.
+    #[must_use]
+    pub fn computing(&self) -> String {
+        let scheme = self.scheme.map(|s| format!(", scheme {s}")).unwrap_or_default();
+        let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
+        format!("{}{scheme}{ot}", self.protocol)
+    }
+
+    /// How many parties compute.
+    #[must_use]
+    pub fn parties(&self) -> u8 {
+        self.protocol.parties()
+    }
+
+    /// Owners and recipients as a protocol of two parties has them. Nobody but the two is counted.
+    #[must_use]
+    pub fn between_two(&self, program: &Program) -> TwoParty {
+        let owner = |from: &Member| usize::from(*from == Member::Party(1));
+        let learns = |to: &[Member]| [0, 1].map(|index| to.contains(&Member::Party(index)));
+        let owners = self.inputs.iter().map(|(_, from)| owner(from)).collect();
+        TwoParty::new(program, owners, self.outputs.iter().map(|(_, to)| learns(to)).collect())
+    }
+
     /// Every field as text, in the order of [`FIELDS`].
     #[must_use]
     pub fn fields(&self) -> [String; 8] {
@@ -108,7 +146,7 @@ impl Plan {
             format!("{name}: {width} bits to {}", to.join(" and "))
         });
         [
-            format!("{}, plan version {PLAN_VERSION}", self.protocol),
+            format!("{}, plan version {PLAN_VERSION}", self.computing()),
             hex::encode(self.circuit_digest),
             self.bit_order.name().to_owned(),
             self.instances.to_string(),
@@ -186,20 +224,46 @@ impl Plan {
     /// The parties, then the clients.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
-        (0..crate::PARTIES)
+        (0..self.parties())
             .map(Member::Party)
             .chain(self.clients.iter().cloned().map(Member::Client))
             .collect()
     }
 }
 
-/// The largest power of two that keeps a batch's registers within memory.
-fn fitting_batch(program: &Program) -> u32 {
-    let mut batch = BATCH;
-    while batch > 64 && program.registers() as u64 * (batch / 8) > BATCH_BYTES {
+/// The largest power of two that keeps a batch's registers within memory. A share of a register is a bit, a garbled one a
+/// label.
+fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
+    let (registers, mut batch) = (program.registers() as u64, BATCH);
+    let fits = |batch: u64| match protocol {
+        Protocol::Rep3 | Protocol::Gmw => batch <= 64 || registers * (batch / 8) <= BATCH_BYTES,
+        Protocol::Yao => batch <= 1 || registers * LABEL * batch <= LABEL_BYTES,
+    };
+    while !fits(batch) {
         batch /= 2;
     }
     batch as u32
+}
+
+/// Everybody the job names has a place in its protocol.
+fn admitted(job: &Job) -> Result<(), JobError> {
+    let named = job.inputs.iter().map(|i| &i.from).chain(job.outputs.iter().flat_map(|o| &o.to));
+    for member in named {
+        job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, &remedy))?;
+    }
+    Ok(())
+}
+
+/// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the rounds of triples.
+fn lanes(job: &Job) -> Result<u16, JobError> {
+    match (job.protocol, job.parameters.lanes) {
+        (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),
+        (Protocol::Yao | Protocol::Gmw, None | Some(1)) => Ok(1),
+        (protocol, Some(_)) => Err(wrong(
+            format!("protocol {protocol} has one lane on each thread"),
+            "leave out `lanes`, and raise `threads` under [parameters]",
+        )),
+    }
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {

@@ -1,6 +1,8 @@
 //! From a job to what is run: its circuit read and put in order, and the plan.
 
-use crate::{BitOrderChoice, CircuitSource, Input, Job, JobError, Member, Output, Parameters, Plan};
+use crate::{
+    BitOrderChoice, CircuitSource, Input, Job, JobError, Member, Output, Parameters, Plan, Protocol,
+};
 use hushwire_circuit::{
     Program,
     bristol::{self, Format, ReadError},
@@ -101,14 +103,16 @@ impl Prepared {
 }
 
 impl Job {
-    /// A job for a circuit alone: input `i` comes from party `i mod 3`, and party 0 learns every output.
+    /// A job for a circuit alone: of `n` parties party `i mod n` brings input `i`, and party 0 learns every output.
     #[must_use]
-    pub fn around(circuit: CircuitSource, program: &Program) -> Self {
-        let input =
-            |i: usize| Input { name: i.to_string(), from: Member::Party((i % 3) as u8), sample: None };
+    pub fn around(protocol: Protocol, circuit: CircuitSource, program: &Program) -> Self {
+        let from = |i: usize| Member::Party((i % usize::from(protocol.parties())) as u8);
+        let input = |i: usize| Input { name: i.to_string(), from: from(i), sample: None };
         let output = |j: usize| Output { name: j.to_string(), to: vec![Member::Party(0)] };
         Self {
-            protocol: crate::PROTOCOLS[0].to_owned(),
+            protocol,
+            scheme: None,
+            ot: None,
             circuit,
             bit_order: BitOrderChoice::Auto,
             instances: 1,

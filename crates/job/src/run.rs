@@ -7,14 +7,17 @@
 //! everybody  writes its outputs to disk without a name; says so to all; names them when all have said so
 //! ```
 //!
-//! **Security.** Semi-honest, one corrupted party, and any clients with it. A party's own input costs one message: of its
-//! shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest goes to the right
-//! one. A client's input is shared afresh. What a client recipient hears is masked with a fresh zero-share first, since
-//! shares of linear outputs would tell more than their sum.
+//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `duet.rs`.
+//!
+//! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
+//! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
+//! goes to the right one. A client's input is shared afresh. What a client recipient hears is masked with a fresh
+//! zero-share first, since shares of linear outputs would tell more than their sum.
 
 use crate::{
-    JobError, Kind, Member, Plan, Prepared, Seat, client, confirm, party, place,
+    JobError, Kind, Member, Plan, Prepared, Protocol, Seat, client, confirm, duet, party, place,
     seat::{Observer, explain},
+    turns::Turns,
 };
 use hushwire_wire::{Channel, Meter, Net, PartyId, Reason};
 use std::{sync::Arc, time::Instant};
@@ -37,7 +40,7 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// Payload bytes from all peers.
     pub bytes_received: u64,
-    /// Exchanges among the parties one after the other; 0 for clients.
+    /// Exchanges among the parties one after the other; a stream of messages is one of two parties. 0 for clients.
     pub rounds: u64,
 }
 
@@ -70,19 +73,25 @@ pub(crate) struct Joined {
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
     /// Of the circuit's lanes, and of everything else.
     pub(crate) meters: [Meter; 2],
+    /// Of the circuit's lanes.
+    turns: Turns,
     begun: Instant,
 }
 
 impl Joined {
     fn new(prepared: &Prepared, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
         let plan = &prepared.plan;
+        plan.protocol.admits(&seat.me).map_err(|(cause, _)| {
+            JobError::usage("taking part", cause, "give this member's file an index that the job has")
+        })?;
         // Files that do not do show before anybody is dialled.
         let sources = Arc::new(place::sources(plan, &seat.me, &seat.inputs)?);
         let sinks = Arc::new(place::sinks(plan, &seat.me, &seat.outputs)?);
         let net = seat.join(plan, observer)?;
         let (prepared, observer) = (prepared.clone(), observer.clone());
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
-        Ok(Self { prepared, seat, net, observer, sources, sinks, meters, begun })
+        let turns = Turns::default();
+        Ok(Self { prepared, seat, net, observer, sources, sinks, meters, turns, begun })
     }
 
     fn run(mut self) -> Result<Outcome, JobError> {
@@ -107,20 +116,24 @@ impl Joined {
             }
         }
         let [ring, other] = self.meters.map(|m| m.reading());
-        let lanes = ring.exchanges.values().copied().max().unwrap_or(0);
+        let rounds = match self.prepared.plan.protocol {
+            Protocol::Rep3 => ring.rounds(),
+            Protocol::Yao | Protocol::Gmw => self.turns.rounds(),
+        };
         let stats = Stats {
             seconds: self.begun.elapsed().as_secs_f64(),
             bytes_sent: ring.bytes_sent() + other.bytes_sent(),
             bytes_received: ring.bytes_received() + other.bytes_received(),
-            rounds: lanes,
+            rounds,
         };
         Ok(Outcome { shown, stats })
     }
 
     fn compute_and_confirm(&mut self) -> Result<(), JobError> {
-        let mut links = match self.seat.me {
-            Member::Party(_) => party::compute(self)?,
-            Member::Client(_) => client::stream(self)?,
+        let mut links = match (&self.seat.me, self.plan().protocol) {
+            (Member::Client(_), _) => client::stream(self)?,
+            (Member::Party(_), Protocol::Rep3) => party::compute(self)?,
+            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => duet::compute(self, (*index).into())?,
         };
         for sink in self.sinks.iter().flatten() {
             sink.prepare()?;
@@ -139,6 +152,9 @@ impl Joined {
         let channel = self.net.channel(lane, to, from);
         let mut channel = channel.map_err(|e| explain(&self.prepared.plan, e).during("channel set-up"))?;
         channel.tap(self.meters[meter].tap());
+        if meter == 0 && self.plan().protocol != Protocol::Rep3 {
+            channel.tap(self.turns.tap());
+        }
         Ok(channel)
     }
 

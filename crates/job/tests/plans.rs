@@ -1,7 +1,7 @@
 //! Plans: every field that members must agree on shows in the digests, and is named where it differs.
 
 use hushwire_circuit::named;
-use hushwire_job::{BitOrderChoice, FIELDS, Job, Member, Plan};
+use hushwire_job::{BitOrderChoice, FIELDS, Job, Member, Plan, Protocol};
 use std::path::Path;
 
 const JOB: &str = r#"
@@ -63,8 +63,8 @@ fn a_difference_in_any_field_is_named() {
     msb.bit_order = BitOrderChoice::Msb;
     assert!(msb.differences(&ours.tags())[0].starts_with("bit order (ours: msb)"));
     let mut other = ours.clone();
-    other.protocol = "other".into();
-    assert!(other.differences(&ours.tags())[0].starts_with("protocol (ours: other"));
+    other.protocol = Protocol::Gmw;
+    assert!(other.differences(&ours.tags())[0].starts_with("protocol (ours: gmw"));
     named.extend(["bit order", "protocol"]);
     assert!(FIELDS.iter().all(|field| named.contains(field)), "a field is not covered here");
 }
@@ -89,6 +89,109 @@ fn the_digest_does_not_move() {
         "lsb\n100000\na: 32 bits from client:alice, b: 32 bits from party1\n0: 1 bits to party0 and client:bob\n\
          1024\n2 and 3"
     ));
+}
+
+const TWO: &str = r#"
+protocol = "yao"
+circuit = "less:32"
+instances = 100000
+[[inputs]]
+from = "party0"
+[[inputs]]
+from = "party1"
+[[outputs]]
+to = ["party0", "party1"]
+"#;
+
+#[test]
+fn what_two_parties_compute_with_is_agreed() {
+    let ours = plan(TWO);
+    assert!(ours.fields()[0].starts_with("yao, scheme mi, ot softspoken4, plan version"));
+    let mut digests = vec![ours.digest()];
+    for (to, shows) in [
+        ("\"yao\"\nscheme = \"three-halves\"", "yao, scheme three-halves, ot softspoken4"),
+        ("\"yao\"\not = \"ferret-b11\"", "yao, scheme mi, ot ferret-b11"),
+        ("\"gmw\"", "gmw, ot softspoken4"),
+        ("\"gmw\"\not = \"iknp\"", "gmw, ot iknp"),
+    ] {
+        // Batches are not what differs.
+        let theirs = plan(&(TWO.replace("\"yao\"", to) + "[parameters]\nbatch = 4096\n"));
+        let differences = theirs.differences(&ours.tags());
+        assert!(differences.len() == 1 && differences[0].starts_with("protocol (ours: "), "{differences:?}");
+        assert!(differences[0].contains(&format!("{shows}, plan")), "{differences:?}");
+        digests.push(theirs.digest());
+    }
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(digests.len(), 5);
+    // What is the default may be written out.
+    let written = TWO.replace("\"yao\"", "\"yao\"\nscheme = \"mi\"\not = \"softspoken4\"");
+    assert_eq!(plan(&written).digest(), ours.digest());
+}
+
+#[test]
+fn two_parties_are_two() {
+    let plan = plan(TWO);
+    assert_eq!((plan.parties(), plan.threads, plan.lanes), (2, 2, 1));
+    assert_eq!(plan.members(), [Member::Party(0), Member::Party(1)]);
+    let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
+    let two = plan.between_two(&program);
+    assert_eq!((two.owners, two.learns), (vec![0, 1], vec![[true, true]]));
+}
+
+#[test]
+fn what_a_protocol_does_not_have_is_refused() {
+    for (from, to, words) in [
+        (
+            "from = \"party1\"",
+            "from = \"client:alice\"",
+            &["client:alice: protocol yao has no clients", "party bring"][..],
+        ),
+        ("\"party1\"]", "\"client:bob\"]", &["client:bob: protocol yao has no clients", "rep3"]),
+        ("from = \"party1\"", "from = \"party2\"", &["line 8", "party2: protocol yao has parties 0 and 1"]),
+        ("\"party1\"]", "\"party2\"]", &["line 10", "party2: protocol yao has parties 0 and 1"]),
+        (
+            "\"yao\"",
+            "\"gmw\"\nscheme = \"mi\"",
+            &["protocol gmw has no garbling scheme", "leave out `scheme`"],
+        ),
+        ("\"yao\"", "\"rep3\"\not = \"iknp\"", &["protocol rep3 has no oblivious transfer", "`ot`"]),
+        ("\"yao\"", "\"yao\"\nscheme = \"privacy-free\"", &["line 3", "hides nothing", "three-halves"]),
+        ("\"yao\"", "\"yao\"\nscheme = \"mu\"", &["line 3", "\"mu\"", "`mi`"]),
+        ("\"yao\"", "\"gmw\"\not = \"kos\"", &["line 3", "semi-honest", "kos"]),
+    ] {
+        let error = plan_of(&TWO.replacen(from, to, 1)).err().unwrap_or_else(|| panic!("{to} was accepted"));
+        words.iter().for_each(|word| assert!(error.contains(word), "{to}: no {word:?} in: {error}"));
+    }
+    let error = plan_of(&(TWO.to_owned() + "[parameters]\nlanes = 2\n")).err().unwrap_or_default();
+    assert!(error.contains("one lane") && error.contains("`threads`"), "{error}");
+    assert!(plan_of(&(TWO.to_owned() + "[parameters]\nlanes = 1\n")).is_ok());
+    // The command line can put another protocol over a job's.
+    let job = Job::parse(&JOB.replace("client:alice", "party2"), Path::new("job.toml"));
+    let job = Job { protocol: Protocol::Gmw, ..job.unwrap_or_else(|e| panic!("{e}")) };
+    let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
+    let error = Plan::new(&job, &program, BitOrderChoice::Lsb).err().map(|e| e.to_string());
+    assert!(
+        error.as_ref().is_some_and(|e| e.contains("party2: protocol gmw has parties 0 and 1")),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn batches_keep_to_the_memory() {
+    let batch = |protocol: &str, circuit: &str, most: u64| {
+        let text = TWO.replace("yao", protocol).replace("less:32", circuit);
+        let plan = plan(&text);
+        let program = named::program(circuit).unwrap_or_else(|e| panic!("{e}"));
+        let bytes = program.registers() as u64 * 16 * u64::from(plan.batch);
+        assert!(protocol != "yao" || bytes <= most, "{circuit}: {bytes} bytes");
+        plan.batch
+    };
+    assert_eq!(batch("yao", "less:32", 32 << 20), 4096);
+    assert_eq!(batch("gmw", "less:32", 32 << 20), 4096);
+    // 4096 inputs of a label each: no more than 64 instances' worth of them at a time, and one at the least.
+    let wide = batch("yao", "add:8192", 32 << 20);
+    assert!((1..4096).contains(&wide) && wide < batch("gmw", "add:8192", 0), "{wide}");
 }
 
 #[test]

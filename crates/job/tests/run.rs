@@ -1,51 +1,12 @@
 //! Whole jobs over real links: parties and clients as threads, judged by the plain evaluator.
 
 mod common;
-use common::{World, noise};
-use hushwire_circuit::{eval, planes};
-use hushwire_job::{CircuitSource, InputPlace, Kind, OutputPlace};
+use common::{REP3, World};
+use hushwire_job::{InputPlace, Kind, OutputPlace};
 use std::fs;
 
-/// Runs a job with random inputs from files, and compares every recipient's file with the evaluator's.
 fn check(circuit: &str, instances: u64, inputs: &[&str], outputs: &[&[&str]], parameters: &str) {
-    let world = World::new(circuit, instances, inputs, outputs, parameters);
-    let program = CircuitSource::Builtin(circuit.into()).load().unwrap_or_else(|e| panic!("{e}")).program;
-    let n = instances as usize;
-    let mut values = vec![];
-    for (i, width) in program.inputs().iter().enumerate() {
-        let mut value = noise(i as u64, planes::value_bytes(*width) * n);
-        if width % 8 > 0 {
-            value
-                .chunks_mut(planes::value_bytes(*width))
-                .for_each(|v| *v.last_mut().expect("a byte") &= (1 << (width % 8)) - 1);
-        }
-        fs::write(world.at(&format!("in{i}")), &value).expect("a file");
-        values.push(value);
-    }
-    let expected = eval::eval(&program, &values, n).expect("it evaluates");
-    let ended = world.run(|world, member, seat| {
-        for i in world.plan.inputs_of(member) {
-            seat.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
-        }
-        for j in world.plan.outputs_of(member) {
-            seat.outputs
-                .insert(j.to_string(), OutputPlace::File(world.at(&format!("out{j}-{}", member.key()))));
-        }
-    });
-    for (member, outcome) in &ended {
-        let outcome = outcome.as_ref().unwrap_or_else(|e| panic!("{member}: {e}"));
-        assert!(outcome.shown.is_empty());
-    }
-    for (j, expected) in expected.iter().enumerate() {
-        for member in &world.plan.outputs[j].1 {
-            let found = fs::read(world.at(&format!("out{j}-{}", member.key()))).expect("a file");
-            assert!(found == *expected, "output {j} of {circuit} at {member}");
-        }
-    }
-    // Nobody else has written anything.
-    let files = fs::read_dir(world.at("")).expect("a directory").count();
-    let outputs: usize = world.plan.outputs.iter().map(|(_, to)| to.len()).sum();
-    assert_eq!(files, program.inputs().len() + outputs);
+    common::check(REP3, circuit, instances, inputs, outputs, parameters);
 }
 
 #[test]

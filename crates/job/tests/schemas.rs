@@ -75,7 +75,7 @@ fn job(change: impl Fn(String) -> String) -> Result<Job, String> {
 #[test]
 fn a_whole_job_is_read() {
     let job = job(|t| t).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((job.protocol.as_str(), job.instances, job.bit_order), ("rep3", 1000, BitOrderChoice::Lsb));
+    assert_eq!((job.protocol.name(), job.instances, job.bit_order), ("rep3", 1000, BitOrderChoice::Lsb));
     assert_eq!(job.circuit, CircuitSource::Builtin("less:32".into()));
     assert_eq!((job.inputs[0].name.as_str(), job.inputs[0].sample.as_deref()), ("alice", Some("2a")));
     assert_eq!((job.inputs[1].name.as_str(), &job.inputs[1].from), ("1", &Member::Party(1)));

@@ -2,9 +2,69 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use hushwire_aes::Backend;
-use hushwire_job::{Job, JobError, Member, Outcome, Peer, Plan, Prepared, Seat, run, session_of};
+use hushwire_circuit::{eval, planes};
+use hushwire_job::{
+    CircuitSource, InputPlace, Job, JobError, Member, Outcome, OutputPlace, Peer, Plan, Prepared, Seat,
+    Stats, run, session_of,
+};
 use hushwire_wire::{Identity, Listener, TransportKind};
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
+
+/// The first line of a job.
+pub(crate) const REP3: &str = "protocol = \"rep3\"";
+
+/// Runs a job with random inputs from files, and compares every recipient's file with the evaluator's. What everybody
+/// measured comes back.
+pub(crate) fn check(
+    protocol: &str,
+    circuit: &str,
+    instances: u64,
+    inputs: &[&str],
+    outputs: &[&[&str]],
+    parameters: &str,
+) -> Vec<Stats> {
+    let world = World::under(protocol, circuit, instances, inputs, outputs, parameters);
+    let program = CircuitSource::Builtin(circuit.into()).load().unwrap_or_else(|e| panic!("{e}")).program;
+    let n = instances as usize;
+    let mut values = vec![];
+    for (i, width) in program.inputs().iter().enumerate() {
+        let mut value = noise(i as u64, planes::value_bytes(*width) * n);
+        if width % 8 > 0 {
+            value
+                .chunks_mut(planes::value_bytes(*width))
+                .for_each(|v| *v.last_mut().expect("a byte") &= (1 << (width % 8)) - 1);
+        }
+        fs::write(world.at(&format!("in{i}")), &value).expect("a file");
+        values.push(value);
+    }
+    let expected = eval::eval(&program, &values, n).expect("it evaluates");
+    let ended = world.run(|world, member, seat| {
+        for i in world.plan.inputs_of(member) {
+            seat.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
+        }
+        for j in world.plan.outputs_of(member) {
+            seat.outputs
+                .insert(j.to_string(), OutputPlace::File(world.at(&format!("out{j}-{}", member.key()))));
+        }
+    });
+    let mut stats = vec![];
+    for (member, outcome) in ended {
+        let outcome = outcome.unwrap_or_else(|e| panic!("{member}: {e}"));
+        assert!(outcome.shown.is_empty());
+        stats.push(outcome.stats);
+    }
+    for (j, expected) in expected.iter().enumerate() {
+        for member in &world.plan.outputs[j].1 {
+            let found = fs::read(world.at(&format!("out{j}-{}", member.key()))).expect("a file");
+            assert!(found == *expected, "output {j} of {circuit} at {member}, {protocol}");
+        }
+    }
+    // Nobody else has written anything.
+    let files = fs::read_dir(world.at("")).expect("a directory").count();
+    let outputs: usize = world.plan.outputs.iter().map(|(_, to)| to.len()).sum();
+    assert_eq!(files, program.inputs().len() + outputs);
+    stats
+}
 
 /// A job and a directory.
 pub(crate) struct World {
@@ -21,7 +81,19 @@ impl World {
         outputs: &[&[&str]],
         parameters: &str,
     ) -> Self {
-        let mut text = format!("protocol = \"rep3\"\ncircuit = \"{circuit}\"\ninstances = {instances}\n");
+        Self::under(REP3, circuit, instances, inputs, outputs, parameters)
+    }
+
+    /// Likewise, under a protocol with what it is told.
+    pub(crate) fn under(
+        protocol: &str,
+        circuit: &str,
+        instances: u64,
+        inputs: &[&str],
+        outputs: &[&[&str]],
+        parameters: &str,
+    ) -> Self {
+        let mut text = format!("{protocol}\ncircuit = \"{circuit}\"\ninstances = {instances}\n");
         inputs.iter().for_each(|from| text += &format!("[[inputs]]\nfrom = \"{from}\"\n"));
         outputs.iter().for_each(|to| text += &format!("[[outputs]]\nto = {to:?}\n"));
         text += &format!("[parameters]\n{parameters}\n");
@@ -32,7 +104,7 @@ impl World {
     pub(crate) fn of(text: &str, files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         for (name, content) in files {
-            std::fs::write(dir.path().join(name), content).expect("a file");
+            fs::write(dir.path().join(name), content).expect("a file");
         }
         let job = Job::parse(text, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
         let prepared = Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));

@@ -1,0 +1,198 @@
+//! Two parties' side of a run: every thread has a channel of its own and an end of the protocol on it.
+//!
+//! ```text
+//! both      32 fresh bytes each ─► the run's name; every thread has a name under it
+//! thread t  set-up, then batches t, t + threads, …: planes of own inputs in, planes of what one learns out
+//! ```
+
+use crate::{
+    JobError, Member, Plan,
+    ends::{self, Failure},
+    flow::{COMPUTE, IN},
+    place,
+    run::{Joined, Links, first_error},
+    seat::{Event, Observer, control_lane, explain},
+};
+use hushwire_circuit::{Program, TwoParty, planes};
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, PartyId, Reason, SessionId, Watch};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+use zeroize::Zeroizing;
+
+/// AGREEMENT: separates the run's name from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2026 job of two sid v1";
+const NAME: &str = "naming the run";
+const SETUP: &str = "oblivious transfer set-up";
+
+/// What all threads share.
+struct Work {
+    index: usize,
+    me: Member,
+    plan: Arc<Plan>,
+    program: Arc<Program>,
+    who: TwoParty,
+    context: Context,
+    sources: Arc<Vec<Option<place::Source>>>,
+    sinks: Arc<Vec<Option<place::Sink>>>,
+    watch: Option<Watch>,
+    /// A thread failed.
+    stop: AtomicBool,
+    /// Instances that are done, on all threads.
+    done: AtomicU64,
+    observer: Observer,
+}
+
+/// Computes all batches as party `index`, 0 or 1.
+pub(crate) fn compute(joined: &mut Joined, index: usize) -> Result<Links, JobError> {
+    let plan = joined.plan().clone();
+    let peer = Some(peer_of(index));
+    let mut control = joined.channel(1, control_lane(&plan), peer, peer)?;
+    let context = name(joined, index, &mut control)?;
+    let channels = (0..plan.threads).map(|t| joined.channel(0, t, peer, peer));
+    let channels = channels.collect::<Result<Vec<_>, _>>()?;
+    let work = Work {
+        index,
+        me: joined.seat.me.clone(),
+        who: plan.between_two(&joined.prepared.program),
+        plan,
+        program: joined.prepared.program.clone(),
+        context,
+        sources: joined.sources.clone(),
+        sinks: joined.sinks.clone(),
+        watch: joined.net.watch(),
+        stop: AtomicBool::new(false),
+        done: AtomicU64::new(0),
+        observer: joined.observer.clone(),
+    };
+    let results: Vec<_> = thread::scope(|scope| {
+        let work = &work;
+        let running =
+            channels.into_iter().zip(0..).map(|(channel, t)| scope.spawn(move || work.run(t, channel)));
+        let running: Vec<_> = running.collect();
+        running.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    let (mut kept, mut errors) = (vec![], vec![]);
+    for result in results {
+        match result {
+            Ok(Ok(channel)) => kept.push(channel),
+            Ok(Err(e)) => errors.push(e),
+            Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
+        }
+    }
+    first_error(errors)?;
+    Ok(Links { word: vec![control], kept })
+}
+
+fn peer_of(index: usize) -> PartyId {
+    PartyId(1 - index as u8)
+}
+
+/// The name of this run and no other: a session's may serve again, and either party's fresh part makes it new.
+fn name(joined: &Joined, index: usize, control: &mut Channel) -> Result<Context, JobError> {
+    let (mut own, mut theirs) = ([0; 32], [0; 32]);
+    getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
+    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(joined.plan(), e).during(NAME))?;
+    let fresh = if index == 0 { [own, theirs] } else { [theirs, own] };
+    let sid = sid(joined.seat.session, &joined.plan().digest(), &fresh);
+    Ok(Context { sid, backend: joined.seat.backend })
+}
+
+/// AGREEMENT: `fresh` is party 0's part, then party 1's.
+fn sid(session: SessionId, plan: &[u8; 32], fresh: &[[u8; 32]; 2]) -> Sid {
+    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
+    hash.update(&session.0).update(plan).update(&fresh[0]).update(&fresh[1]);
+    Sid(*hash.finalize().as_bytes())
+}
+
+impl Work {
+    /// All of thread `t`'s batches.
+    fn run(&self, t: u16, mut channel: Channel) -> Result<Channel, JobError> {
+        self.batches(t, &mut channel).inspect_err(|_| self.stop.store(true, Ordering::SeqCst))?;
+        Ok(channel)
+    }
+
+    fn batches(&self, t: u16, channel: &mut Channel) -> Result<(), JobError> {
+        let context = self.context.child("thread", t.into());
+        let end = ends::open(&self.plan, channel, self.index, &context, &Seed::random());
+        let mut end = end.map_err(|e| self.failed(SETUP, e))?;
+        for b in (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()) {
+            if self.stop.load(Ordering::SeqCst) {
+                let error = JobError::internal(COMPUTE, "another thread failed");
+                return Err(JobError { consequence: true, ..error });
+            }
+            let n = self.plan.instances_of(b);
+            let first = u64::from(b) * u64::from(self.plan.batch);
+            let inputs = self.inputs(first, n)?;
+            let learnt = end.run(channel, &self.program, &self.who, n, &inputs);
+            self.keep(first, n, &learnt.map_err(|e| self.failed(COMPUTE, e))?)?;
+            let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
+            (self.observer)(Event::Progress(done, self.plan.instances));
+        }
+        Ok(())
+    }
+
+    /// Planes of this party's inputs, one after the other in the circuit's order.
+    fn inputs(&self, first: u64, n: usize) -> Result<Zeroizing<Vec<u8>>, JobError> {
+        let plane = planes::plane_bytes(n);
+        let mut all =
+            Zeroizing::new(Vec::with_capacity(plane * self.who.input_bits(&self.program, self.index)));
+        for i in self.plan.inputs_of(&self.me) {
+            let source = self.sources[i].as_ref();
+            let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
+            all.extend_from_slice(&source.planes(first, n)?);
+        }
+        Ok(all)
+    }
+
+    /// Takes apart what this party learns.
+    fn keep(&self, first: u64, n: usize, learnt: &[u8]) -> Result<(), JobError> {
+        let mut rest = learnt;
+        for j in self.plan.outputs_of(&self.me) {
+            let bytes = self.plan.output_widths[j] * planes::plane_bytes(n);
+            let (value, behind) = rest
+                .split_at_checked(bytes)
+                .ok_or_else(|| JobError::internal(COMPUTE, "the protocol gave too few outputs"))?;
+            rest = behind;
+            if let Some(sink) = &self.sinks[j] {
+                sink.put(first, n, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, step: &str, failure: Failure) -> JobError {
+        if let (Failure::Peer(_), Some(watch)) = (&failure, &self.watch) {
+            // It would otherwise learn only that links closed.
+            watch.abort(peer_of(self.index), Reason::Cheated, step);
+        }
+        failure.explain(&self.plan).during(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_depends_on_everything() {
+        let (session, plan, fresh) = (SessionId([1; 16]), [2; 32], [[3; 32], [4; 32]]);
+        let names = [
+            sid(session, &plan, &fresh),
+            sid(SessionId([0; 16]), &plan, &fresh),
+            sid(session, &[0; 32], &fresh),
+            sid(session, &plan, &[[0; 32], [4; 32]]),
+            sid(session, &plan, &[[3; 32], [0; 32]]),
+            sid(session, &plan, &[[4; 32], [3; 32]]),
+        ];
+        for (i, a) in names.iter().enumerate() {
+            assert!(names[..i].iter().all(|b| a != b), "{i}");
+        }
+    }
+}

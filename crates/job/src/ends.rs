@@ -1,0 +1,126 @@
+//! The ends of protocols between two parties, one interface for all.
+
+use crate::{JobError, Kind, Plan, Protocol, seat::explain};
+use hushwire_circuit::{Program, TwoParty};
+use hushwire_garble::{GarbleError, Role, yao};
+use hushwire_gmw::GmwError;
+use hushwire_ot::{Context, OtError};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, NetError};
+use zeroize::Zeroizing;
+
+/// One party's end of a protocol, set up on a channel that serves it alone.
+pub(crate) trait End {
+    /// Computes `instances` copies of a program. Planes of the inputs that this party brings go in and planes of the
+    /// outputs that it learns come out, each one after the other in the circuit's order.
+    fn run(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        who: &TwoParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Failure>;
+}
+
+/// Sets up party `index`'s end of the plan's protocol. `seed` is fresh, and `context` of no other set-up.
+pub(crate) fn open(
+    plan: &Plan,
+    channel: &mut Channel,
+    index: usize,
+    context: &Context,
+    seed: &Seed,
+) -> Result<Box<dyn End>, Failure> {
+    match (plan.protocol, plan.scheme, plan.ot) {
+        (Protocol::Yao, Some(scheme), Some(ot)) => {
+            let role = if index == 0 { Role::Garbler } else { Role::Evaluator };
+            Ok(Box::new(yao::Party::open(channel, role, context, yao::Terms { scheme, ot }, seed)?))
+        }
+        (Protocol::Gmw, None, Some(ot)) => {
+            Ok(Box::new(hushwire_gmw::Party::open(channel, index, context, ot, seed)?))
+        }
+        _ => Err(Failure::Ours(Kind::Internal, format!("{} is no plan for two parties", plan.computing()))),
+    }
+}
+
+impl End for yao::Party {
+    fn run(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        who: &TwoParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        Ok(yao::Party::run(self, channel, program, who, instances, inputs)?)
+    }
+}
+
+impl End for hushwire_gmw::Party {
+    fn run(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        who: &TwoParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        Ok(hushwire_gmw::Party::run(self, channel, program, who, instances, inputs)?)
+    }
+}
+
+/// Why an end gave up.
+pub(crate) enum Failure {
+    /// The channel failed.
+    Net(NetError),
+    /// The peer left the protocol.
+    Peer(String),
+    /// This party cannot go on.
+    Ours(Kind, String),
+}
+
+impl Failure {
+    /// In the words of the job.
+    pub(crate) fn explain(self, plan: &Plan) -> JobError {
+        let (kind, whole) = match self {
+            Self::Net(e) => return explain(plan, e),
+            Self::Peer(whole) => (Kind::Network, whole),
+            Self::Ours(kind, whole) => (kind, whole),
+        };
+        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "please report this with the job"));
+        JobError::new(kind, "", cause, remedy)
+    }
+}
+
+impl From<OtError> for Failure {
+    fn from(e: OtError) -> Self {
+        match e {
+            OtError::Net(e) => Self::Net(e),
+            e @ (OtError::Abort { .. } | OtError::Malformed { .. }) => Self::Peer(e.to_string()),
+            e => Self::Ours(Kind::Internal, e.to_string()),
+        }
+    }
+}
+
+impl From<GarbleError> for Failure {
+    fn from(e: GarbleError) -> Self {
+        match e {
+            GarbleError::Net(e) => Self::Net(e),
+            GarbleError::Ot(e) => e.into(),
+            e @ GarbleError::Unsupported { .. } => Self::Ours(Kind::Usage, e.to_string()),
+            e @ (GarbleError::Malformed { .. } | GarbleError::Mismatch { .. }) => Self::Peer(e.to_string()),
+            e => Self::Ours(Kind::Internal, e.to_string()),
+        }
+    }
+}
+
+impl From<GmwError> for Failure {
+    fn from(e: GmwError) -> Self {
+        match e {
+            GmwError::Net(e) => Self::Net(e),
+            GmwError::Ot(e) => e.into(),
+            e @ GmwError::Mismatch { .. } => Self::Peer(e.to_string()),
+            e => Self::Ours(Kind::Internal, e.to_string()),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The protocols by name: how many parties each has, and what else it must be told.
+
+use crate::{JobError, Member, suggest};
+use hushwire_garble::Scheme;
+use hushwire_ot::{Level, Protocol as Extension};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// The most parties that a protocol has.
+pub const MOST_PARTIES: u8 = 3;
+
+/// How parties compute. All are semi-honest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Three parties on replicated shares, one of them corrupted.
+    Rep3,
+    /// Party 0 garbles, party 1 evaluates.
+    Yao,
+    /// Two parties on XOR shares, ANDs from triples of oblivious transfer.
+    Gmw,
+}
+
+impl Protocol {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
+    /// Their names.
+    pub const NAMES: [&str; 3] = ["rep3", "yao", "gmw"];
+
+    /// As files have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rep3 => "rep3",
+            Self::Yao => "yao",
+            Self::Gmw => "gmw",
+        }
+    }
+
+    /// How many parties compute.
+    #[must_use]
+    pub const fn parties(self) -> u8 {
+        match self {
+            Self::Rep3 => 3,
+            Self::Yao | Self::Gmw => 2,
+        }
+    }
+
+    /// Whether somebody who does not compute may bring inputs and learn outputs.
+    #[must_use]
+    pub const fn has_clients(self) -> bool {
+        matches!(self, Self::Rep3)
+    }
+
+    /// The garbling scheme, where it has one: `given`, or the default.
+    ///
+    /// # Errors
+    /// It has none and one is given, or the given one hides nothing.
+    pub fn scheme(self, given: Option<Scheme>) -> Result<Option<Scheme>, JobError> {
+        match (self, given) {
+            (Self::Yao, Some(Scheme::PrivacyFree)) => {
+                Err(JobError::new(crate::Kind::Refused, "planning the job", REVEALS, take_private()))
+            }
+            (Self::Yao, given) => Ok(Some(given.unwrap_or_default())),
+            (_, Some(_)) => Err(self.has_no("scheme", "no garbling scheme")),
+            (_, None) => Ok(None),
+        }
+    }
+
+    /// The extension of oblivious transfer, where it uses one: `given`, or the default.
+    ///
+    /// # Errors
+    /// It uses none and one is given.
+    pub fn extension(self, given: Option<Extension>) -> Result<Option<Extension>, JobError> {
+        match (self, given) {
+            (Self::Rep3, Some(_)) => Err(self.has_no("ot", "no oblivious transfer")),
+            (Self::Rep3, None) => Ok(None),
+            (Self::Yao | Self::Gmw, given) => Ok(Some(given.unwrap_or(Extension::SoftSpoken4))),
+        }
+    }
+
+    fn has_no(self, key: &str, what: &str) -> JobError {
+        let remedy = format!("leave out `{key}`, or take another protocol");
+        JobError::usage("planning the job", format!("protocol {self} has {what}"), remedy)
+    }
+
+    /// Whether it has a place for `member`; the cause and the remedy where it has none.
+    pub(crate) fn admits(self, member: &Member) -> Result<(), (String, String)> {
+        match member {
+            Member::Party(index) if *index < self.parties() => Ok(()),
+            Member::Party(_) => {
+                let all: Vec<_> = (0..self.parties()).map(|i| format!("party{i}")).collect();
+                let numbers = if self.parties() == 2 { "0 and 1" } else { "0, 1 and 2" };
+                let cause = format!("{}: protocol {self} has parties {numbers}", member.key());
+                Err((cause, format!("name one of {}, or take protocol rep3", all.join(", "))))
+            }
+            Member::Client(_) if self.has_clients() => Ok(()),
+            Member::Client(_) => Err((
+                format!("{}: protocol {self} has no clients", member.key()),
+                "let a party bring its inputs and learn its outputs, or take protocol rep3".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Why Yao's protocol cannot run on it.
+const REVEALS: &str = "scheme privacy-free hides nothing: its evaluator knows every wire's value";
+
+fn take_private() -> String {
+    format!("take one of {}", Scheme::PRIVATE.map(Scheme::name).join(", "))
+}
+
+/// A garbling scheme that hides inputs.
+///
+/// # Errors
+/// It hides none, or no scheme has that name.
+pub fn private_scheme(name: &str) -> Result<Scheme, String> {
+    if name == Scheme::PrivacyFree.name() {
+        return Err(format!("{REVEALS}; {}", take_private()));
+    }
+    let known = Scheme::PRIVATE.map(Scheme::name);
+    let found = Scheme::PRIVATE.into_iter().find(|scheme| scheme.name() == name);
+    found.ok_or_else(|| format!("no garbling scheme is called {name:?}; {}", suggest::remedy(name, &known)))
+}
+
+/// The extensions of oblivious transfer that semi-honest protocols take.
+pub fn extensions() -> impl Iterator<Item = Extension> {
+    Extension::ALL.into_iter().filter(|extension| extension.supports(Level::SemiHonest))
+}
+
+/// One of [`extensions`].
+///
+/// # Errors
+/// None of them has that name.
+pub fn extension(name: &str) -> Result<Extension, String> {
+    let known: Vec<_> = extensions().map(Extension::name).collect();
+    extensions()
+        .find(|e| e.name() == name)
+        .ok_or_else(|| format!("no semi-honest OT is called {name:?}; {}", suggest::remedy(name, &known)))
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|p| p.name() == name)
+            .ok_or_else(|| format!("no protocol is called {name:?}; {}", suggest::remedy(name, &Self::NAMES)))
+    }
+}
+
+/// Schemes and extensions travel between our own processes by name.
+pub(crate) mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::{fmt::Display, str::FromStr};
+
+    pub(crate) fn serialize<T: Display, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.serialize_some(&value.to_string()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        let name = Option::<String>::deserialize(from)?;
+        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for (protocol, name) in Protocol::ALL.into_iter().zip(Protocol::NAMES) {
+            assert_eq!((protocol.name(), name.parse()), (name, Ok(protocol)));
+        }
+        let error = "yoa".parse::<Protocol>().err().unwrap_or_default();
+        assert!(error.contains("yoa") && error.contains("`yao`"), "{error}");
+    }
+
+    #[test]
+    fn members_without_a_place_are_named() {
+        for (protocol, member, cause) in [
+            (Protocol::Yao, Member::Party(2), "party2: protocol yao has parties 0 and 1"),
+            (Protocol::Rep3, Member::Party(3), "party3: protocol rep3 has parties 0, 1 and 2"),
+            (Protocol::Gmw, Member::Client("a".into()), "client:a: protocol gmw has no clients"),
+        ] {
+            assert_eq!(protocol.admits(&member).err().map(|e| e.0).as_deref(), Some(cause));
+        }
+        for protocol in Protocol::ALL {
+            assert!((0..protocol.parties()).all(|i| protocol.admits(&Member::Party(i)).is_ok()));
+            assert!(protocol.parties() <= MOST_PARTIES);
+        }
+        assert!(Protocol::Rep3.admits(&Member::Client("a".into())).is_ok());
+    }
+
+    #[test]
+    fn what_a_protocol_is_told() {
+        assert_eq!(Protocol::Yao.scheme(None).ok(), Some(Some(Scheme::Mi)));
+        assert_eq!(Protocol::Yao.scheme(Some(Scheme::Prf)).ok(), Some(Some(Scheme::Prf)));
+        assert_eq!(Protocol::Gmw.scheme(None).ok(), Some(None));
+        assert!(Protocol::Gmw.scheme(Some(Scheme::Mi)).is_err());
+        let error = Protocol::Yao.scheme(Some(Scheme::PrivacyFree)).err().map(|e| e.to_string());
+        assert!(error.is_some_and(|e| e.contains("every wire's value") && e.contains("three-halves")));
+        assert_eq!(Protocol::Gmw.extension(None).ok(), Some(Some(Extension::SoftSpoken4)));
+        assert!(Protocol::Rep3.extension(Some(Extension::Iknp)).is_err());
+        assert!(extension("kos").is_err() && extension("ferret-b12") == Ok(Extension::FerretB12));
+        let error = private_scheme("privacy-free").err().unwrap_or_default();
+        assert!(error.contains("hides nothing") && error.contains("prp"), "{error}");
+        let error = private_scheme("three-halfs").err().unwrap_or_default();
+        assert!(error.contains("`three-halves`"), "{error}");
+    }
+}
