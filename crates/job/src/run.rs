@@ -82,7 +82,7 @@ impl Joined {
     fn new(prepared: &Prepared, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
         let plan = &prepared.plan;
         plan.protocol.admits(&seat.me).map_err(|(cause, _)| {
-            JobError::usage("taking part", cause, "give this member's file an index that the job has")
+            JobError::usage("taking part", cause, "take part with the file of a party that the protocol has")
         })?;
         // Files that do not do show before anybody is dialled.
         let sources = Arc::new(place::sources(plan, &seat.me, &seat.inputs)?);

@@ -2,7 +2,7 @@
 
 mod common;
 use common::{World, check};
-use hushwire_job::{InputPlace, Kind, OutputPlace};
+use hushwire_job::{InputPlace, Kind, Member, OutputPlace, Seat};
 use std::fs;
 
 const YAO: &str = "protocol = \"yao\"";
@@ -147,15 +147,23 @@ fn a_record_that_does_not_fit_ends_both_and_names_who() {
 }
 
 #[test]
-fn a_third_party_has_no_place() {
+fn who_has_no_place_is_told() {
     let three = World::new("add:12", 1, &["party0", "party1"], &[&["party0"]], "");
     let two = World::under(YAO, "add:12", 1, &["party0", "party1"], &[&["party0"]], "");
-    let (_, seat) = three.seats(|_, _, _| {}).pop().expect("party 2");
-    let error =
-        hushwire_job::run(&two.prepared, seat, &(std::sync::Arc::new(|_| {}) as hushwire_job::Observer));
-    let error = error.err().map(|e| e.to_string()).unwrap_or_default();
+    let run = |me: Member| {
+        let (_, seat) = three.seats(|_, _, _| {}).pop().expect("party 2");
+        let observer: hushwire_job::Observer = std::sync::Arc::new(|_| {});
+        let ended = hushwire_job::run(&two.prepared, Seat { me, ..seat }, &observer);
+        ended.err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    let error = run(Member::Party(2));
     assert!(
-        error.contains("party 2") && error.contains("party2: protocol yao has parties 0 and 1"),
+        error.contains("party 2 failed") && error.contains("party2: protocol yao has parties 0 and 1"),
+        "{error}"
+    );
+    let error = run(Member::Client("alice".into()));
+    assert!(
+        error.contains("client alice failed") && error.contains("protocol yao has no clients"),
         "{error}"
     );
 }
