@@ -113,6 +113,29 @@ fn a_report_for_programs() {
     }
 }
 
+/// Batches are bounded, so that the number of instances is not.
+#[test]
+fn memory_does_not_grow_with_instances() {
+    let place = Place::new();
+    let peak = |protocol: &str, instances: u64| {
+        let sparse = File::create(place.at("in")).and_then(|file| file.set_len(instances));
+        sparse.unwrap_or_else(|e| panic!("{e}"));
+        let args = format!(
+            "local run --circuit less:8 --protocol {protocol} --instances {instances} --batch 4096 --input-file 0=in \
+             --input-file 1=in --output 0=out --json r.json"
+        );
+        good(&place, &args, &[]);
+        let report: serde_json::Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_default();
+        let peaks =
+            report["parties"].as_array().into_iter().flatten().map(|p| p["peak_memory_bytes"].as_u64());
+        peaks.flatten().max().unwrap_or_else(|| panic!("{report}"))
+    };
+    for protocol in ["yao", "gmw"] {
+        let (few, many) = (peak(protocol, 30_000), peak(protocol, 300_000));
+        assert!(many < few + (4 << 20), "{protocol}: {few} and {many} bytes");
+    }
+}
+
 #[test]
 fn examples_run_as_they_are() {
     let place = Place::new();

@@ -73,5 +73,5 @@ impl GarbleError {
 }
 
 fn named(peer: &Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| format!("party {peer}"))
+    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

@@ -124,3 +124,23 @@ impl From<GmwError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_wire::PartyId;
+
+    #[test]
+    fn who_left_the_protocol_is_named_once() {
+        let peer = Some(PartyId(1));
+        let malformed = GarbleError::malformed(peer, "tables", "they are not");
+        let abort = || OtError::abort(hushwire_ot::Check::Rows).of(peer);
+        let mismatch = GmwError::Mismatch { peer };
+        for failure in [malformed.into(), GarbleError::Ot(abort()).into(), abort().into(), mismatch.into()] {
+            let Failure::Peer(text) = failure else { panic!("the peer is to blame") };
+            assert!(text.starts_with("party 1: ") && text.contains("; "), "{text}");
+        }
+        let failure = Failure::from(OtError::Unverified);
+        assert!(matches!(failure, Failure::Ours(Kind::Internal, _)));
+    }
+}

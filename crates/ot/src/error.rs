@@ -115,5 +115,5 @@ impl OtError {
 }
 
 fn named(peer: &Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| format!("party {peer}"))
+    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }
