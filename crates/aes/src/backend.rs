@@ -94,6 +94,29 @@ impl Backend {
         self.tier
     }
 
+    /// Blocks in a vector of the tier.
+    #[must_use]
+    pub fn lanes(self) -> usize {
+        match self.tier {
+            Tier::Portable | Tier::Vaes512 => 4,
+            Tier::Vaes256 => 2,
+            Tier::Neon | Tier::AesNi => 1,
+        }
+    }
+
+    /// The same, on vectors that hold as few blocks as will do for `blocks`: for short batches. The portable tier has
+    /// but one width.
+    #[must_use]
+    pub fn narrowed(self, blocks: usize) -> Self {
+        let tier = match self.tier {
+            Tier::Vaes512 if blocks <= 1 => Tier::AesNi,
+            Tier::Vaes512 if blocks <= 2 => Tier::Vaes256,
+            Tier::Vaes256 if blocks <= 1 => Tier::AesNi,
+            tier => tier,
+        };
+        Backend { tier, ..self }
+    }
+
     /// Whether GFNI is used.
     #[must_use]
     pub fn gfni(self) -> bool {

@@ -139,7 +139,7 @@ pub(crate) fn runs(first: u128, count: usize) -> impl Iterator<Item = (u128, usi
 
 /// σ(hi‖lo) = (hi⊕lo)‖hi in every lane.
 #[inline(always)]
-pub(crate) fn sigma<L: Lanes>(l: L, x: L::V) -> L::V {
+pub fn sigma<L: Lanes>(l: L, x: L::V) -> L::V {
     // Halves swapped, then hi into the upper one.
     let swap = l.splat(&[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]);
     let upper = l.splat(&((u128::from(u64::MAX)) << 64).to_le_bytes());

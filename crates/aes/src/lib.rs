@@ -13,6 +13,7 @@
 //! leaf_sums               sums over the counter streams of a tree's leaves, and of a punctured tree: OT extension
 //! pads_ccr pads_tccr      both hashes of every correlated OT, alone or over messages
 //! lpn_accumulate          the local linear code of LPN, over a public table
+//! kernel                  σ, key schedules and tweaks inside kernels of other crates
 //! rounds_only             the register-only limit that benchmarks compare with
 //! Deferred                a queue for jobs that arrive one at a time
 //! ```
@@ -27,6 +28,7 @@ mod ctr;
 mod deferred;
 mod ggm;
 mod hash;
+pub mod kernel;
 mod key;
 mod leaves;
 mod limit;

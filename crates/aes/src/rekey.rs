@@ -62,7 +62,12 @@ fn round<L: Lanes, const H: usize, const LAST: bool>(
 
 /// `x[i][h]` becomes its encryption under key vector `i`, xored with `masks[i][h]`.
 #[inline(always)]
-fn encrypt<L: Lanes, const H: usize>(l: L, keys: [L::V; 4], masks: &[[L::V; H]; 4], x: &mut [[L::V; H]; 4]) {
+pub(crate) fn encrypt<L: Lanes, const H: usize>(
+    l: L,
+    keys: [L::V; 4],
+    masks: &[[L::V; H]; 4],
+    x: &mut [[L::V; H]; 4],
+) {
     for (x, k) in x.iter_mut().zip(keys) {
         for x in x {
             *x = l.xor(*x, k);

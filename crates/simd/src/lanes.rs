@@ -140,6 +140,20 @@ pub trait Lanes: Copy + Send + Sync {
         self.load(&bytes)
     }
 
+    /// Lane `i` of the two vectors from the blocks that `at[i]` numbers; more pairs than lanes are not looked at.
+    ///
+    /// # Panics
+    /// If there are fewer pairs than lanes, or one of them numbers no block of `src` (the caller's bug).
+    #[inline(always)]
+    fn load_pairs(self, src: &[[u8; 16]], at: &[[u32; 2]]) -> (Self::V, Self::V) {
+        let (mut a, mut b) = ([0; 64], [0; 64]);
+        for i in 0..Self::N {
+            a[16 * i..16 * i + 16].copy_from_slice(&src[at[i][0] as usize]);
+            b[16 * i..16 * i + 16].copy_from_slice(&src[at[i][1] as usize]);
+        }
+        (self.load(&a), self.load(&b))
+    }
+
     /// Lane `i` to the 16 bytes at `i * stride`.
     ///
     /// # Panics

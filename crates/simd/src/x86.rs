@@ -65,7 +65,7 @@ macro_rules! lanes {
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
      affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
-     gather $gather:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident $(,
+     gather $gather:ident, each $each:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident $(,
      trade $trade:ident, turned $turned:ident, halves $halves:ident)?) => {
         impl<const G: bool> Lanes for $token<G> {
             const N: usize = $n;
@@ -231,6 +231,17 @@ macro_rules! lanes {
                 unsafe { $gather(src.as_ptr(), stride) }
             }
             #[inline(always)]
+            fn load_pairs(self, src: &[[u8; 16]], at: &[[u32; 2]]) -> ($v, $v) {
+                let at: &[[u32; 2]; $n] = at.first_chunk().expect("a pair for every lane");
+                let (mut a, mut b) = ([src.as_ptr(); $n], [src.as_ptr(); $n]);
+                for i in 0..$n {
+                    a[i] = &src[at[i][0] as usize];
+                    b[i] = &src[at[i][1] as usize];
+                }
+                // SAFETY: the token proves the features; every pointer is that of a block.
+                unsafe { ($each(a), $each(b)) }
+            }
+            #[inline(always)]
             fn store_strided(self, v: $v, dst: &mut [u8], stride: usize) {
                 assert!(fits($n, dst.len(), stride));
                 // SAFETY: the token proves the features; every lane's 16 bytes are inside `dst`.
@@ -308,6 +319,35 @@ unsafe fn gather512(p: *const u8, stride: usize) -> __m512i {
     // SAFETY: the caller checked that all lanes are readable.
     unsafe {
         let lane = |i: usize| _mm_loadu_si128(p.add(i * stride).cast());
+        let v = _mm512_zextsi128_si512(lane(0));
+        let v = _mm512_inserti32x4::<1>(v, lane(1));
+        let v = _mm512_inserti32x4::<2>(v, lane(2));
+        _mm512_inserti32x4::<3>(v, lane(3))
+    }
+}
+
+/// Reads the block at each pointer.
+#[inline(always)]
+unsafe fn each128([p]: [*const [u8; 16]; 1]) -> __m128i {
+    // SAFETY: the caller's pointers are to readable blocks.
+    unsafe { _mm_loadu_si128(p.cast()) }
+}
+
+/// Reads the block at each pointer.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn each256([p, q]: [*const [u8; 16]; 2]) -> __m256i {
+    // SAFETY: the caller's pointers are to readable blocks.
+    unsafe { _mm256_loadu2_m128i(q.cast(), p.cast()) }
+}
+
+/// Reads the block at each pointer.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn each512(p: [*const [u8; 16]; 4]) -> __m512i {
+    // SAFETY: the caller's pointers are to readable blocks.
+    unsafe {
+        let lane = |i: usize| _mm_loadu_si128(p[i].cast());
         let v = _mm512_zextsi128_si512(lane(0));
         let v = _mm512_inserti32x4::<1>(v, lane(1));
         let v = _mm512_inserti32x4::<2>(v, lane(2));
@@ -408,19 +448,19 @@ lanes!(X128, "aes,sse4.1,ssse3", 1, 16, __m128i, load _mm_loadu_si128, store _mm
     add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
     last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x,
     unpack (_mm_unpacklo_epi8, _mm_unpackhi_epi8) (_mm_unpacklo_epi16, _mm_unpackhi_epi16) (_mm_unpacklo_epi32, _mm_unpackhi_epi32) (_mm_unpacklo_epi64, _mm_unpackhi_epi64),
-    gather gather128, scatter scatter128, zip pair, unzip pair);
+    gather gather128, each each128, scatter scatter128, zip pair, unzip pair);
 lanes!(X256, "vaes,aes,avx2,sse4.1,ssse3", 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
     splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
     andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
     shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
     mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
     unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
-    gather gather256, scatter scatter256, zip zip256, unzip zip256);
+    gather gather256, each each256, scatter scatter256, zip zip256, unzip zip256);
 lanes!(X512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
     mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64,
     unpack (_mm512_unpacklo_epi8, _mm512_unpackhi_epi8) (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16) (_mm512_unpacklo_epi32, _mm512_unpackhi_epi32) (_mm512_unpacklo_epi64, _mm512_unpackhi_epi64),
-    gather gather512, scatter scatter512, zip zip512, unzip unzip512,
+    gather gather512, each each512, scatter scatter512, zip zip512, unzip unzip512,
     trade trade512, turned unzip_turned512, halves halves512);

@@ -1,21 +1,50 @@
 //! The evaluator of half gates.
 
-use super::{free_xors, hash::Hash};
+use super::forms::{Form, forms};
+use super::hash::{Hash, Hashes};
+use super::{free_xors, kernel::Evaluate};
 use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, from_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
-use zeroize::Zeroizing;
-
-/// Gates that are hashed at a time.
-const BATCH: usize = 64;
+use std::ops::Range;
 
 /// Uses half gates.
 pub struct Evaluator {
+    backend: Backend,
     hash: Hash,
     gate: u64,
-    labels: Zeroizing<Vec<Block>>,
-    hashes: Zeroizing<Vec<Block>>,
+}
+
+/// Gates under one key.
+struct Gates<'a> {
+    first: u64,
+    wires: &'a [[u8; 16]],
+    pairs: &'a [[Slot; 2]],
+    out: &'a mut [u8],
+    tables: &'a [u8],
+}
+
+impl Gates<'_> {
+    /// In groups of at most `MOST` vectors of labels.
+    fn run<H: Hashes, const MOST: usize>(mut self, backend: Backend, hash: &H) {
+        for Form { backend, vectors, gates } in forms::<2>(backend, self.pairs.len(), MOST) {
+            match vectors {
+                _ if gates.is_empty() => {}
+                2 => self.part::<H, 2>(backend, hash, gates),
+                4 => self.part::<H, 4>(backend, hash, gates),
+                _ => self.part::<H, MOST>(backend, hash, gates),
+            }
+        }
+    }
+
+    fn part<H: Hashes, const M: usize>(&mut self, backend: Backend, hash: &H, gates: Range<usize>) {
+        let Gates { first, wires, pairs, ref mut out, tables } = *self;
+        let out = &mut out[16 * gates.start..16 * gates.end];
+        let tables = &tables[32 * gates.start..32 * gates.end];
+        let first = first + gates.start as u64;
+        backend.run(Evaluate::<H, M> { hash, first, wires, pairs: &pairs[gates], out, tables });
+    }
 }
 
 #[cfg(test)]
@@ -43,23 +72,23 @@ impl End for Evaluator {
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
-        let tables = from_bytes_mut(bytes);
-        assert!(out.len() == pairs.len() && tables.len() == 2 * pairs.len(), "a table for every gate");
-        for ((pairs, out), tables) in
-            pairs.chunks(BATCH).zip(out.chunks_mut(BATCH)).zip(tables.chunks(2 * BATCH))
-        {
-            let n = 2 * pairs.len();
-            for ([a, b], x) in pairs.iter().zip(self.labels.as_chunks_mut::<2>().0) {
-                *x = [wires[*a as usize].block(), wires[*b as usize].block()];
+        assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "a table for every gate");
+        let wires = as_bytes(Held::blocks(wires)).as_chunks().0;
+        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(Held::blocks_mut(out)), &*bytes);
+        while !pairs.is_empty() {
+            let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
+            let (now, later) = pairs.split_at(n);
+            let (now_out, later_out) = out.split_at_mut(16 * n);
+            let (now_tables, later_tables) = tables.split_at(32 * n);
+            let gates = Gates { first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
+            match &self.hash {
+                Hash::Prp { key, .. } => gates.run::<_, 8>(self.backend, key),
+                // Their schedules are in flight beside the blocks.
+                Hash::Mi(start) => gates.run::<_, 4>(self.backend, start),
+                Hash::Circ(circ) => gates.run::<_, 4>(self.backend, circ),
             }
-            self.hash.run::<1>(self.gate, &self.labels[..n], &mut self.hashes[..n]);
-            self.gate += pairs.len() as u64;
-            for (k, out) in out.iter_mut().enumerate() {
-                let ([a, b], [ha, hb]) =
-                    (self.labels.as_chunks::<2>().0[k], self.hashes.as_chunks::<2>().0[k]);
-                let [tg, te] = [tables[2 * k], tables[2 * k + 1]];
-                *out = Held::new(ha ^ tg.and_bit(a.lsb()) ^ hb ^ (te ^ a).and_bit(b.lsb()));
-            }
+            self.gate += n as u64;
+            (pairs, out, tables) = (later, later_out, later_tables);
         }
     }
 
@@ -81,8 +110,7 @@ impl End for Evaluator {
 
 impl Observe for Evaluator {
     fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
-        let room = || Zeroizing::new(vec![Block::ZERO; 2 * BATCH]);
-        Evaluator { hash: Hash::new(backend, scheme, public), gate: 0, labels: room(), hashes: room() }
+        Evaluator { backend, hash: Hash::new(backend, scheme, public), gate: 0 }
     }
 
     fn label(&self, label: Block) -> Held {

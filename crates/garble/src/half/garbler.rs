@@ -1,23 +1,52 @@
 //! The garbler of half gates.
 
-use super::{free_xors, hash::Hash};
+use super::forms::{Form, forms};
+use super::hash::{Hash, Hashes};
+use super::{free_xors, kernel::Garble};
 use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, from_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
-use zeroize::{Zeroize, Zeroizing};
-
-/// Gates that are hashed at a time.
-const BATCH: usize = 64;
+use std::ops::Range;
+use zeroize::Zeroize;
 
 /// Makes half gates.
 pub struct Garbler {
+    backend: Backend,
     hash: Hash,
     delta: Block,
     gate: u64,
-    labels: Zeroizing<Vec<Block>>,
-    hashes: Zeroizing<Vec<Block>>,
+}
+
+/// Gates under one key.
+struct Gates<'a> {
+    delta: [u8; 16],
+    first: u64,
+    wires: &'a [[u8; 16]],
+    pairs: &'a [[Slot; 2]],
+    out: &'a mut [u8],
+    tables: &'a mut [u8],
+}
+
+impl Gates<'_> {
+    fn run<H: Hashes>(mut self, backend: Backend, hash: &H) {
+        for Form { backend, vectors, gates } in forms::<2>(backend, self.pairs.len(), 4) {
+            match vectors {
+                _ if gates.is_empty() => {}
+                2 => self.part::<H, 2>(backend, hash, gates),
+                _ => self.part::<H, 4>(backend, hash, gates),
+            }
+        }
+    }
+
+    fn part<H: Hashes, const M: usize>(&mut self, backend: Backend, hash: &H, gates: Range<usize>) {
+        let Gates { delta, first, wires, pairs, ref mut out, ref mut tables } = *self;
+        let (out, tables) =
+            (&mut out[16 * gates.start..16 * gates.end], &mut tables[32 * gates.start..32 * gates.end]);
+        let first = first + gates.start as u64;
+        backend.run(Garble::<H, M> { hash, delta, first, wires, pairs: &pairs[gates], out, tables });
+    }
 }
 
 impl Drop for Garbler {
@@ -52,28 +81,23 @@ impl End for Garbler {
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
-        let tables = from_bytes_mut(bytes);
-        assert!(out.len() == pairs.len() && tables.len() == 2 * pairs.len(), "room for every gate");
-        for ((pairs, out), tables) in
-            pairs.chunks(BATCH).zip(out.chunks_mut(BATCH)).zip(tables.chunks_mut(2 * BATCH))
-        {
-            let n = 4 * pairs.len();
-            for ([a, b], x) in pairs.iter().zip(self.labels.as_chunks_mut::<4>().0) {
-                let (a, b) = (wires[*a as usize].block(), wires[*b as usize].block());
-                *x = [a, a ^ self.delta, b, b ^ self.delta];
+        assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "room for every gate");
+        let (delta, wires) = (self.delta.0, as_bytes(Zero::blocks(wires)).as_chunks().0);
+        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(Zero::blocks_mut(out)), bytes);
+        while !pairs.is_empty() {
+            let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
+            let (now, later) = pairs.split_at(n);
+            let (now_out, later_out) = out.split_at_mut(16 * n);
+            let (now_tables, later_tables) = tables.split_at_mut(32 * n);
+            let gates =
+                Gates { delta, first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
+            match &self.hash {
+                Hash::Prp { key, .. } => gates.run(self.backend, key),
+                Hash::Mi(start) => gates.run(self.backend, start),
+                Hash::Circ(circ) => gates.run(self.backend, circ),
             }
-            self.hash.run::<2>(self.gate, &self.labels[..n], &mut self.hashes[..n]);
-            self.gate += pairs.len() as u64;
-            for (k, out) in out.iter_mut().enumerate() {
-                let [a0, _, b0, _] = self.labels.as_chunks::<4>().0[k];
-                let [ha0, ha1, hb0, hb1] = self.hashes.as_chunks::<4>().0[k];
-                let (pa, pb) = (a0.lsb(), b0.lsb());
-                let tg = ha0 ^ ha1 ^ self.delta.and_bit(pb);
-                let te = hb0 ^ hb1 ^ a0;
-                *out = Zero::new(ha0 ^ tg.and_bit(pa) ^ hb0 ^ (te ^ a0).and_bit(pb));
-                tables[2 * k] = tg;
-                tables[2 * k + 1] = te;
-            }
+            self.gate += n as u64;
+            (pairs, out, tables) = (later, later_out, later_tables);
         }
     }
 
@@ -98,8 +122,7 @@ impl Encode for Garbler {
         let drawn = || Prg::new(backend, seed, "garble delta").next_block();
         let mut delta = delta.unwrap_or_else(drawn);
         delta.0[0] |= 1;
-        let room = || Zeroizing::new(vec![Block::ZERO; 4 * BATCH]);
-        Garbler { hash: Hash::new(backend, scheme, public), delta, gate: 0, labels: room(), hashes: room() }
+        Garbler { backend, hash: Hash::new(backend, scheme, public), delta, gate: 0 }
     }
 
     fn correlated(&mut self, q: Block) -> Zero {

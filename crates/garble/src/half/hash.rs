@@ -1,76 +1,241 @@
-//! The three hashes, in batches.
+//! The three hashes, on vectors.
 
 use crate::{Public, Scheme};
+use hushwire_aes::kernel::{encrypt_keyed, sigma};
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
+use hushwire_simd::Lanes;
 
 /// SECURITY: gates that one fixed key serves.
-pub(super) const GATES_PER_KEY: u64 = 1 << 20;
+pub(crate) const GATES_PER_KEY: u64 = 1 << 20;
 
-/// A hash of labels, numbered by gates.
-pub(super) struct Hash {
-    pub(super) backend: Backend,
-    kind: Kind,
-    public: Public,
+/// A hash of labels under tweaks. Mark every function `#[inline(always)]`.
+pub(crate) trait Hashes {
+    /// Round keys, constants.
+    type Ready<L: Lanes>;
+    /// Sets up.
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
+    /// Δ as [`Hashes::twins`] takes it.
+    fn delta<L: Lanes>(l: L, delta: L::V) -> L::V;
+    /// The hashes of every x and x ⊕ Δ, both under x's tweak.
+    fn twins<L: Lanes, const M: usize>(
+        l: L,
+        ready: &Self::Ready<L>,
+        delta: L::V,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [[L::V; 2]; M];
+    /// The hash of every x under its tweak.
+    fn singles<L: Lanes, const M: usize>(
+        l: L,
+        ready: &Self::Ready<L>,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [L::V; M];
 }
 
-enum Kind {
+/// π(y) ⊕ y, y = σ(x) ⊕ i.
+pub(crate) struct Prp(pub(crate) Aes128);
+
+impl Prp {
+    #[inline(always)]
+    fn rounds<L: Lanes, const M: usize, const H: usize>(l: L, keys: &[L::V; 11], y: &mut [[L::V; H]; M]) {
+        let masks = *y;
+        for i in 0..M {
+            for h in 0..H {
+                y[i][h] = l.xor(y[i][h], keys[0]);
+            }
+        }
+        for key in &keys[1..10] {
+            for i in 0..M {
+                for h in 0..H {
+                    y[i][h] = l.enc(y[i][h], *key);
+                }
+            }
+        }
+        for i in 0..M {
+            for h in 0..H {
+                y[i][h] = l.enc_last(y[i][h], l.xor(keys[10], masks[i][h]));
+            }
+        }
+    }
+}
+
+impl Hashes for Prp {
+    type Ready<L: Lanes> = [L::V; 11];
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+        self.0.vectors(l)
+    }
+    #[inline(always)]
+    fn delta<L: Lanes>(l: L, delta: L::V) -> L::V {
+        sigma(l, delta)
+    }
+    #[inline(always)]
+    fn twins<L: Lanes, const M: usize>(
+        l: L,
+        keys: &Self::Ready<L>,
+        delta: L::V,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [[L::V; 2]; M] {
+        let mut y = [[l.zero(); 2]; M];
+        for i in 0..M {
+            // σ is linear: one of it serves both labels.
+            y[i][0] = l.xor(sigma(l, x[i]), tweaks[i]);
+            y[i][1] = l.xor(y[i][0], delta);
+        }
+        Prp::rounds(l, keys, &mut y);
+        y
+    }
+    #[inline(always)]
+    fn singles<L: Lanes, const M: usize>(
+        l: L,
+        keys: &Self::Ready<L>,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [L::V; M] {
+        let mut y = [[l.zero()]; M];
+        for i in 0..M {
+            y[i][0] = l.xor(sigma(l, x[i]), tweaks[i]);
+        }
+        Prp::rounds(l, keys, &mut y);
+        first_of(l, &y)
+    }
+}
+
+#[inline(always)]
+fn first_of<L: Lanes, const M: usize>(l: L, y: &[[L::V; 1]; M]) -> [L::V; M] {
+    let mut out = [l.zero(); M];
+    for i in 0..M {
+        out[i] = y[i][0];
+    }
+    out
+}
+
+/// AES_{S ⊕ i}(σ(x)) ⊕ σ(x).
+pub(crate) struct Mi(pub(crate) Block);
+
+impl Hashes for Mi {
+    type Ready<L: Lanes> = L::V;
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, l: L) -> L::V {
+        l.splat(&self.0.0)
+    }
+    #[inline(always)]
+    fn delta<L: Lanes>(l: L, delta: L::V) -> L::V {
+        sigma(l, delta)
+    }
+    #[inline(always)]
+    fn twins<L: Lanes, const M: usize>(
+        l: L,
+        start: &L::V,
+        delta: L::V,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [[L::V; 2]; M] {
+        let (mut keys, mut y) = ([l.zero(); M], [[l.zero(); 2]; M]);
+        for i in 0..M {
+            keys[i] = l.xor(tweaks[i], *start);
+            y[i][0] = sigma(l, x[i]);
+            y[i][1] = l.xor(y[i][0], delta);
+        }
+        let masks = y;
+        encrypt_keyed(l, &keys, &masks, &mut y);
+        y
+    }
+    #[inline(always)]
+    fn singles<L: Lanes, const M: usize>(l: L, start: &L::V, tweaks: &[L::V; M], x: &[L::V; M]) -> [L::V; M] {
+        let (mut keys, mut y) = ([l.zero(); M], [[l.zero()]; M]);
+        for i in 0..M {
+            keys[i] = l.xor(tweaks[i], *start);
+            y[i][0] = sigma(l, x[i]);
+        }
+        let masks = y;
+        encrypt_keyed(l, &keys, &masks, &mut y);
+        first_of(l, &y)
+    }
+}
+
+/// AES_x(i): the label is the key.
+pub(crate) struct Circ;
+
+impl Hashes for Circ {
+    type Ready<L: Lanes> = ();
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, _: L) {}
+    #[inline(always)]
+    fn delta<L: Lanes>(_: L, delta: L::V) -> L::V {
+        delta
+    }
+    #[inline(always)]
+    fn twins<L: Lanes, const M: usize>(
+        l: L,
+        (): &(),
+        delta: L::V,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [[L::V; 2]; M] {
+        let mut out = [[l.zero(); 2]; M];
+        for i in (0..M).step_by(2) {
+            let keys = [x[i], l.xor(x[i], delta), x[i + 1], l.xor(x[i + 1], delta)];
+            let mut y = [[tweaks[i]], [tweaks[i]], [tweaks[i + 1]], [tweaks[i + 1]]];
+            encrypt_keyed(l, &keys, &[[l.zero()]; 4], &mut y);
+            out[i] = [y[0][0], y[1][0]];
+            out[i + 1] = [y[2][0], y[3][0]];
+        }
+        out
+    }
+    #[inline(always)]
+    fn singles<L: Lanes, const M: usize>(l: L, (): &(), tweaks: &[L::V; M], x: &[L::V; M]) -> [L::V; M] {
+        let mut y = [[l.zero()]; M];
+        for i in 0..M {
+            y[i][0] = tweaks[i];
+        }
+        encrypt_keyed(l, x, &[[l.zero()]; M], &mut y);
+        first_of(l, &y)
+    }
+}
+
+/// The hash of a session.
+pub(crate) enum Hash {
     /// The key of the gates from `epoch` · 2^20 on.
-    Prp {
-        key: Aes128,
-        epoch: u64,
-    },
-    Mi,
-    Circ,
+    Prp { key: Prp, public: Public, epoch: u64 },
+    /// Its start point.
+    Mi(Mi),
+    /// Nothing.
+    Circ(Circ),
 }
 
 /// The fixed key of an epoch: known to both, different for each session and epoch.
-fn fixed_key(backend: Backend, public: Public, epoch: u64) -> Aes128 {
+fn fixed_key(backend: Backend, public: Public, epoch: u64) -> Prp {
     let mut hasher = blake3::Hasher::new_derive_key("hushwire garble fixed key v1");
     hasher.update(&public.0.0);
     hasher.update(&epoch.to_le_bytes());
     let mut key = [0; 16];
     key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    Aes128::on(backend, &key)
+    Prp(Aes128::on(backend, &key))
 }
 
 impl Hash {
     /// # Panics
     /// If the scheme is not one of half gates (the caller's bug).
-    pub(super) fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
-        let kind = match scheme {
-            Scheme::Prp => Kind::Prp { key: fixed_key(backend, public, 0), epoch: 0 },
-            Scheme::Mi => Kind::Mi,
-            Scheme::Circ => Kind::Circ,
+    pub(crate) fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+        match scheme {
+            Scheme::Prp => Hash::Prp { key: fixed_key(backend, public, 0), public, epoch: 0 },
+            Scheme::Mi => Hash::Mi(Mi(public.0)),
+            Scheme::Circ => Hash::Circ(Circ),
             _ => panic!("{scheme} is not half gates"),
-        };
-        Hash { backend, kind, public }
+        }
     }
 
-    /// `out[2 H g + H h + i]` is the hash of `x` at that place with tweak 2 (first + g) + h: `H` labels share a tweak.
-    pub(super) fn run<const H: usize>(&mut self, first: u64, x: &[Block], out: &mut [Block]) {
-        let (mut at, mut gate) = (0, first);
-        while at < x.len() {
-            let in_epoch = GATES_PER_KEY - gate % GATES_PER_KEY;
-            let n = (x.len() - at).min(2 * H * in_epoch as usize);
-            let (x, out) = (&x[at..at + n], &mut out[at..at + n]);
-            let tweak = u128::from(gate) * 2;
-            match &mut self.kind {
-                Kind::Prp { key, epoch } => {
-                    if *epoch != gate / GATES_PER_KEY {
-                        *epoch = gate / GATES_PER_KEY;
-                        *key = fixed_key(self.backend, self.public, *epoch);
-                    }
-                    self.backend.prp::<H>(key, tweak, x, out);
-                }
-                Kind::Mi => self.backend.cr_multi_instance::<H>(self.public.0, tweak, x, out),
-                Kind::Circ => match H {
-                    2 => self.backend.cr_label_key::<2>(tweak, x, out),
-                    _ => self.backend.cr_label_key::<1>(tweak, x, out),
-                },
-            }
-            at += n;
-            gate += in_epoch;
+    /// Makes ready for gate `gate`, and says how many gates that holds for.
+    pub(crate) fn serve(&mut self, backend: Backend, gate: u64) -> usize {
+        let Hash::Prp { key, public, epoch } = self else { return usize::MAX };
+        if *epoch != gate / GATES_PER_KEY {
+            *epoch = gate / GATES_PER_KEY;
+            *key = fixed_key(backend, *public, *epoch);
         }
+        (GATES_PER_KEY - gate % GATES_PER_KEY) as usize
     }
 }

@@ -16,10 +16,12 @@
 //! **Constant time.** Labels, Δ and permute bits are secret; wires' places and gate numbers are public.
 
 mod evaluator;
+pub(crate) mod forms;
 #[cfg(test)]
 mod formulas;
 mod garbler;
-mod hash;
+pub(crate) mod hash;
+mod kernel;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,111 @@
+//! What fused kernels of other crates are built from. Everything here is inlined into the caller's kernel.
+
+use crate::rekey;
+use hushwire_simd::Lanes;
+
+pub use crate::batch::sigma;
+
+/// `x[i][h]` becomes its encryption under key vector `i`, a key by lane, xored with `masks[i][h]`.
+///
+/// Four key vectors at a time have their schedules transposed, as [`crate::Backend::rekeyed`] has them; others are
+/// expanded where they are.
+#[inline(always)]
+pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
+    l: L,
+    keys: &[L::V; K],
+    masks: &[[L::V; H]; K],
+    x: &mut [[L::V; H]; K],
+) {
+    if K.is_multiple_of(4) {
+        for i in (0..K).step_by(4) {
+            let key = [keys[i], keys[i + 1], keys[i + 2], keys[i + 3]];
+            let mask = [masks[i], masks[i + 1], masks[i + 2], masks[i + 3]];
+            let mut four = [x[i], x[i + 1], x[i + 2], x[i + 3]];
+            rekey::encrypt(l, key, &mask, &mut four);
+            [x[i], x[i + 1], x[i + 2], x[i + 3]] = four;
+        }
+    } else {
+        expanded_in_place(l, keys, masks, x);
+    }
+}
+
+/// RotWord of the last word in every column, where ShiftRows does nothing.
+const LAST_WORD: [u8; 16] = [13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12];
+const UP_4: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+const UP_8: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7];
+
+#[inline(always)]
+fn expanded_in_place<L: Lanes, const K: usize, const H: usize>(
+    l: L,
+    keys: &[L::V; K],
+    masks: &[[L::V; H]; K],
+    x: &mut [[L::V; H]; K],
+) {
+    let mut k = *keys;
+    for i in 0..K {
+        for h in 0..H {
+            x[i][h] = l.xor(x[i][h], k[i]);
+        }
+    }
+    for (round, rcon) in [1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36u8].into_iter().enumerate() {
+        let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
+        for i in 0..K {
+            let t = l.enc_last(l.shuffle(k[i], l.splat(&LAST_WORD)), rcon);
+            let k1 = l.xor(k[i], l.shuffle(k[i], l.splat(&UP_4)));
+            k[i] = l.xor3(k1, l.shuffle(k1, l.splat(&UP_8)), t);
+            for h in 0..H {
+                x[i][h] = if round == 9 {
+                    l.enc_last(x[i][h], l.xor(k[i], masks[i][h]))
+                } else {
+                    l.enc(x[i][h], k[i])
+                };
+            }
+        }
+    }
+}
+
+/// Lanes whose bit 0 is 0 as ones, the others as zeros: no branch on it.
+#[inline(always)]
+pub fn without_bit_0<L: Lanes>(l: L, x: L::V) -> L::V {
+    let low =
+        l.splat(&[0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]);
+    let bit = l.splat(&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    l.add64(l.and(l.shuffle(x, low), bit), l.splat(&[0xff; 16]))
+}
+
+/// Tweaks of the hashes of gates in turn, `P` to a gate: vector `i`, lane `k` has number `P (N ⌊i / P⌋ + k) + i mod P`,
+/// counted from the group's first gate.
+pub struct Tweaks<L: Lanes, const M: usize> {
+    base: L::V,
+    offsets: [L::V; M],
+    step: L::V,
+}
+
+impl<L: Lanes, const M: usize> Tweaks<L, M> {
+    /// From gate `first` on, which is so far below 2^64 / `P` that no tweak comes near 2^64. `P` divides `M`.
+    #[inline(always)]
+    pub fn new<const P: usize>(l: L, first: u64) -> Self {
+        let number = |n: usize| (n as u128).to_le_bytes();
+        let mut offsets = [l.zero(); M];
+        for (i, v) in offsets.iter_mut().enumerate() {
+            let mut bytes = [0; 64];
+            for (k, lane) in bytes.chunks_exact_mut(16).enumerate() {
+                lane.copy_from_slice(&number(P * (L::N * (i / P) + k) + i % P));
+            }
+            *v = l.load(&bytes);
+        }
+        let base = l.splat(&(u128::from(first) * P as u128).to_le_bytes());
+        Tweaks { base, offsets, step: l.splat(&number(M * L::N)) }
+    }
+
+    /// Those of the next group.
+    #[inline(always)]
+    pub fn next(&mut self, l: L) -> [L::V; M] {
+        let mut v = self.offsets;
+        for v in &mut v {
+            *v = l.add64(*v, self.base);
+        }
+        self.base = l.add64(self.base, self.step);
+        v
+    }
+}

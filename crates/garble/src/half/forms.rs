@@ -1,0 +1,62 @@
+//! Which kernel runs how many gates of a batch.
+
+use hushwire_aes::Backend;
+use std::ops::Range;
+
+/// Gates of a batch that one kernel runs: groups of `vectors` vectors of labels, on this backend.
+pub(crate) struct Form {
+    pub(crate) backend: Backend,
+    pub(crate) vectors: usize,
+    pub(crate) gates: Range<usize>,
+}
+
+/// Cuts `n` gates, each of which has `P` labels hashed, into whole groups of `most` vectors, and a rest in the smallest group
+/// that holds it, on vectors as narrow as will do. Unbatched, every gate is a group on single blocks.
+pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> [Form; 2] {
+    if !backend.is_batched() {
+        let none = Form { backend, vectors: P, gates: n..n };
+        return [Form { backend: backend.narrowed(1), vectors: P, gates: 0..n }, none];
+    }
+    let room = |vectors: usize| vectors / P * backend.lanes();
+    let rest = n % room(most);
+    let mut vectors = P;
+    while room(vectors) < rest {
+        vectors *= 2;
+    }
+    // What would fill the largest group but in part pads it, in the same call.
+    let cut = if vectors >= most { n } else { n - rest };
+    let narrow = if vectors == P { backend.narrowed(rest) } else { backend };
+    [Form { backend, vectors: most, gates: 0..cut }, Form { backend: narrow, vectors, gates: cut..n }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_cover_every_gate_once_and_waste_less_than_half_a_group() {
+        for backend in Backend::all() {
+            for most in [4, 8] {
+                for n in 1..70 {
+                    let [a, b] = forms::<2>(backend, n, most);
+                    assert_eq!((a.gates.start, a.gates.end, b.gates.end), (0, b.gates.start, n));
+                    for form in [a, b].into_iter().filter(|f| !f.gates.is_empty()) {
+                        let group = form.vectors / 2 * form.backend.lanes();
+                        let rest = form.gates.len() % group;
+                        let least = group == form.backend.lanes();
+                        assert!(rest == 0 || 2 * rest > group || least, "{n} gates, {rest} in {group}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unbatched_gates_stand_alone() {
+        for backend in Backend::all() {
+            let [a, b] = forms::<2>(backend.unbatched(), 9, 8);
+            assert!(a.gates == (0..9) && b.gates.is_empty() && a.vectors == 2);
+            assert_eq!(a.backend.lanes(), backend.narrowed(1).lanes());
+        }
+    }
+}
