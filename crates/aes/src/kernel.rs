@@ -109,3 +109,115 @@ impl<L: Lanes, const M: usize> Tweaks<L, M> {
         v
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128, Backend};
+    use hushwire_block::{Block, as_bytes_mut};
+    use hushwire_simd::Kernel;
+
+    fn load<L: Lanes, const M: usize>(l: L, from: u8) -> [L::V; M] {
+        let mut v = [l.zero(); M];
+        for (i, v) in v.iter_mut().enumerate() {
+            let bytes: [u8; 64] = std::array::from_fn(|j| (i * L::BYTES + j) as u8 ^ from);
+            *v = l.load(&bytes);
+        }
+        v
+    }
+
+    fn blocks<L: Lanes>(l: L, v: L::V) -> Vec<Block> {
+        let mut out = vec![Block::ZERO; 4];
+        l.store(v, as_bytes_mut(&mut out));
+        out.truncate(L::N);
+        out
+    }
+
+    /// Keys, inputs, masks and outputs, block by block.
+    struct Keyed<const K: usize>;
+
+    impl<const K: usize> Kernel for Keyed<K> {
+        type Out = Vec<[Block; 4]>;
+        fn run<L: Lanes>(self, l: L) -> Self::Out {
+            let keys = load::<L, K>(l, 0x35);
+            let (mut x, mut masks) = ([[l.zero(); 2]; K], [[l.zero(); 2]; K]);
+            for i in 0..K {
+                x[i] = load(l, 7 * i as u8);
+                masks[i] = load(l, 0xa0 ^ i as u8);
+            }
+            let mut y = x;
+            encrypt_keyed(l, &keys, &masks, &mut y);
+            let mut all = vec![];
+            for i in 0..K {
+                for h in 0..2 {
+                    let v = [keys[i], x[i][h], masks[i][h], y[i][h]].map(|v| blocks(l, v));
+                    all.extend((0..L::N).map(|k| [v[0][k], v[1][k], v[2][k], v[3][k]]));
+                }
+            }
+            all
+        }
+    }
+
+    #[test]
+    fn keyed_encryptions_are_those_of_expanded_keys() {
+        for b in Backend::all() {
+            for all in [b.run(Keyed::<1>), b.run(Keyed::<2>), b.run(Keyed::<4>), b.run(Keyed::<8>)] {
+                for [key, x, mask, y] in all {
+                    let mut expected = [x];
+                    b.ecb_encrypt(&Aes128::new(&key.0), &mut expected);
+                    assert!(expected[0] ^ mask == y, "{b:?}");
+                }
+            }
+        }
+    }
+
+    /// Tweaks of three groups, vector by vector, and what bit 0 of each makes.
+    struct Numbers<const P: usize>(u64);
+
+    impl<const P: usize> Kernel for Numbers<P> {
+        type Out = (usize, Vec<[Block; 2]>);
+        fn run<L: Lanes>(self, l: L) -> Self::Out {
+            let mut tweaks = Tweaks::<L, 4>::new::<P>(l, self.0);
+            let mut all = vec![];
+            for _ in 0..3 {
+                for t in tweaks.next(l) {
+                    all.extend(
+                        blocks(l, t).into_iter().zip(blocks(l, without_bit_0(l, t))).map(|(t, z)| [t, z]),
+                    );
+                }
+            }
+            (L::N, all)
+        }
+    }
+
+    #[test]
+    fn tweaks_count_gates_and_their_hashes() {
+        fn check<const P: usize>(b: Backend, first: u64) {
+            let (lanes, all) = b.run(Numbers::<P>(first));
+            for (n, [tweak, zeros]) in all.into_iter().enumerate() {
+                let (vector, lane) = (n / lanes % 4, n % lanes);
+                let gate = first + (n / (4 * lanes) * 4 / P * lanes + vector / P * lanes + lane) as u64;
+                assert_eq!(tweak.to_u128(), P as u128 * u128::from(gate) + (vector % P) as u128, "{b:?}");
+                assert_eq!(zeros, if tweak.lsb() { Block::ZERO } else { Block::ONES });
+            }
+        }
+        for b in Backend::all() {
+            for first in [0, 5, (1 << 32) - 3, 1 << 40] {
+                check::<1>(b, first);
+                check::<2>(b, first);
+                check::<4>(b, first);
+            }
+        }
+    }
+
+    #[test]
+    fn narrow_backends_hold_what_they_should() {
+        for b in Backend::all() {
+            for blocks in 1..5 {
+                let narrow = b.narrowed(blocks);
+                assert!(narrow.lanes() >= blocks.min(b.lanes()) && narrow.lanes() <= b.lanes());
+                assert!(b.lanes() == 4 && b.tier() == crate::Tier::Portable || narrow.lanes() < 2 * blocks);
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The block, and views of slices as other types; beside `buffer` and `tagged`, the only `unsafe` of this crate.
+//! The block, and views of slices as other types; beside `buffer`, `gates` and `tagged`, the only `unsafe` of this crate.
 
 use crate::Gf128;
 use std::ops::{BitAnd, BitXor, BitXorAssign};

@@ -12,6 +12,7 @@ pub mod bits;
 mod block;
 mod buffer;
 pub mod fold;
+pub mod gates;
 pub mod gf128;
 pub mod m61;
 mod tagged;

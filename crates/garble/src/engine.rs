@@ -169,26 +169,36 @@ impl<E: End> Engine<E> {
         let (ins, outs) = (block.input_bits(), block.output_slots().len());
         let units = copies * instances;
         self.written.resize(units * outs, E::Wire::default());
+        let mut written = 0;
         for strip in strips(block.slots(), units) {
-            self.ready(block, strip.len());
-            for (u, unit) in strip.clone().enumerate() {
-                let (copy, instance) = (unit / instances, unit % instances);
+            let n = strip.len();
+            self.ready(block, n);
+            for Run { copy, instance, at, len } in runs(&strip, instances) {
                 for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
-                    self.slots[input_slot(i) as usize * strip.len() + u] =
-                        registers[*r as usize * instances + instance];
+                    let from = *r as usize * instances + instance;
+                    copy_wires(
+                        &registers[from..from + len],
+                        &mut self.slots[input_slot(i) as usize * n + at..],
+                    );
                 }
             }
-            self.layers(block, strip.len(), tables)?;
-            for (u, unit) in strip.clone().enumerate() {
-                for (j, slot) in block.output_slots().iter().enumerate() {
-                    self.written[unit * outs + j] = self.slots[*slot as usize * strip.len() + u];
+            self.layers(block, n, tables)?;
+            for Run { at, len, .. } in runs(&strip, instances) {
+                for slot in block.output_slots() {
+                    let from = *slot as usize * n + at;
+                    copy_wires(&self.slots[from..from + len], &mut self.written[written..]);
+                    written += len;
                 }
             }
         }
-        for unit in 0..units {
-            let (copy, instance) = (unit / instances, unit % instances);
-            for (j, r) in writes[copy * outs..][..outs].iter().enumerate() {
-                registers[*r as usize * instances + instance] = self.written[unit * outs + j];
+        written = 0;
+        for strip in strips(block.slots(), units) {
+            for Run { copy, instance, len, .. } in runs(&strip, instances) {
+                for r in &writes[copy * outs..][..outs] {
+                    let to = *r as usize * instances + instance;
+                    copy_wires(&self.written[written..written + len], &mut registers[to..]);
+                    written += len;
+                }
             }
         }
         Ok(())
@@ -205,7 +215,7 @@ impl<E: End> Engine<E> {
     fn layers(&mut self, block: &Layered, strip: usize, tables: &mut dyn Tables) -> Result<(), GarbleError> {
         for layer in block.layers() {
             for (slot, product) in layer.products.iter().zip(self.products.chunks_exact(strip)) {
-                self.slots[*slot as usize * strip..][..strip].copy_from_slice(product);
+                copy_wires(product, &mut self.slots[*slot as usize * strip..]);
             }
             self.end.xors(&mut self.slots, strip, &layer.xors, tables)?;
             self.ands(&layer.ands, strip, tables)?;
@@ -253,6 +263,35 @@ impl<E: End> Engine<E> {
     }
 }
 
+/// Instances of one copy that stand side by side in a strip, from place `at` on.
+struct Run {
+    copy: usize,
+    instance: usize,
+    at: usize,
+    len: usize,
+}
+
+/// The runs of a strip of units.
+fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = Run> {
+    let Range { start, end } = *strip;
+    let mut unit = start;
+    std::iter::from_fn(move || {
+        let (copy, instance, at) = (unit / instances, unit % instances, unit - start);
+        let len = (instances - instance).min(end - unit);
+        unit += len;
+        (len > 0).then_some(Run { copy, instance, at, len })
+    })
+}
+
+/// All of `from` to the start of `to`; a single wire, as there is without copies, without a call.
+#[inline(always)]
+fn copy_wires<W: Copy>(from: &[W], to: &mut [W]) {
+    match from {
+        [one] => to[0] = *one,
+        _ => to[..from.len()].copy_from_slice(from),
+    }
+}
+
 /// `n` pairs of wires from gate-and-copy `first` on.
 fn expand<'a>(
     gates: &'a [[Slot; 2]],
@@ -278,25 +317,33 @@ fn expand<'a>(
     pairs
 }
 
-/// The lower `width` bits of every byte, one after the other; what is left of the last byte is 0.
+/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last byte is 0.
 fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
-    packed.fill(0);
-    for (k, bits) in bits.iter().enumerate() {
-        let at = k * width;
-        let wide = u16::from(bits & ((1 << width) - 1)) << (at % 8);
-        packed[at / 8] |= wide as u8;
-        if at % 8 + width > 8 {
-            packed[at / 8 + 1] |= (wide >> 8) as u8;
+    if width == 0 {
+        return;
+    }
+    // Eight gates make `width` whole bytes.
+    for (bits, packed) in bits.chunks(8).zip(packed.chunks_mut(width)) {
+        let mut word = 0u64;
+        for (k, bits) in bits.iter().enumerate() {
+            word |= u64::from(bits & ((1 << width) - 1)) << (k * width);
         }
+        packed.copy_from_slice(&word.to_le_bytes()[..packed.len()]);
     }
 }
 
 /// Undoes [`pack`].
 fn unpack(packed: &[u8], width: usize, bits: &mut [u8]) {
-    for (k, bits) in bits.iter_mut().enumerate() {
-        let at = k * width;
-        let next = packed.get(at / 8 + 1).copied().unwrap_or(0);
-        *bits = (u16::from_le_bytes([packed[at / 8], next]) >> (at % 8)) as u8 & ((1 << width) - 1);
+    if width == 0 {
+        return;
+    }
+    for (bits, packed) in bits.chunks_mut(8).zip(packed.chunks(width)) {
+        let mut word = [0; 8];
+        word[..packed.len()].copy_from_slice(packed);
+        let word = u64::from_le_bytes(word);
+        for (k, bits) in bits.iter_mut().enumerate() {
+            *bits = (word >> (k * width)) as u8 & ((1 << width) - 1);
+        }
     }
 }
 
@@ -315,12 +362,30 @@ mod tests {
     }
 
     #[test]
+    fn runs_are_the_units_in_order() {
+        for instances in [1, 2, 7, 65] {
+            for strip in [0..1, 3..9, 0..64, 60..130] {
+                let mut units = vec![];
+                for Run { copy, instance, at, len } in runs(&strip, instances) {
+                    assert!(len > 0 && instance + len <= instances && at == units.len());
+                    units.extend((0..len).map(|i| copy * instances + instance + i));
+                }
+                assert_eq!(units, strip.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
     fn bits_pack_and_unpack() {
         for width in [4, 5] {
             for n in [0usize, 1, 7, 8, 9, 100] {
                 let bits: Vec<u8> = (0..n).map(|i| (i * 37 % (1 << width)) as u8).collect();
                 let mut packed = vec![0xff; (n * width).div_ceil(8)];
-                pack(&bits, width, &mut packed);
+                pack(&bits.iter().map(|b| b | 0xe0 << (width - 4)).collect::<Vec<_>>(), width, &mut packed);
+                for i in 0..8 * packed.len() {
+                    let expected = bits.get(i / width).is_some_and(|b| b >> (i % width) & 1 == 1);
+                    assert_eq!(packed[i / 8] >> (i % 8) & 1 == 1, expected, "bit {i} of {n} times {width}");
+                }
                 let mut again = vec![0; n];
                 unpack(&packed, width, &mut again);
                 assert_eq!(again, bits);

@@ -78,7 +78,8 @@ impl<F: Family> Rig<F> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
 
-    fn public(&self) -> Public {
+    /// What both ends know.
+    pub(crate) fn public(&self) -> Public {
         Public(self.prg("rig public").next_block())
     }
 

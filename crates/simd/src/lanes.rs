@@ -269,6 +269,8 @@ pub trait Lanes: Copy + Send + Sync {
 ///
 /// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the tier's instructions.
 pub trait Kernel {
+    /// Whether it may use GFNI. A kernel without [`Lanes::gf8_mul`] and its kin says no, and is compiled once a tier.
+    const GFNI: bool = true;
     /// What it returns.
     type Out;
     /// Runs with the given tier's operations.

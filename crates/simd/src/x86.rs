@@ -20,14 +20,21 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper enables only
     // features that its tier's detection requires.
     unsafe {
-        match (tier, gfni) {
-            (Tier::Vaes512, true) => x512g(kernel),
-            (Tier::Vaes512, false) => x512(kernel),
-            (Tier::Vaes256, true) => x256g(kernel),
-            (Tier::Vaes256, false) => x256(kernel),
-            (Tier::AesNi, true) => x128g(kernel),
-            (Tier::AesNi, false) => x128(kernel),
-            (Tier::Portable | Tier::Neon, _) => kernel.run(Portable),
+        // The constant keeps the first half from being compiled for kernels that say so.
+        if K::GFNI && gfni {
+            match tier {
+                Tier::Vaes512 => x512g(kernel),
+                Tier::Vaes256 => x256g(kernel),
+                Tier::AesNi => x128g(kernel),
+                Tier::Portable | Tier::Neon => kernel.run(Portable),
+            }
+        } else {
+            match tier {
+                Tier::Vaes512 => x512(kernel),
+                Tier::Vaes256 => x256(kernel),
+                Tier::AesNi => x128(kernel),
+                Tier::Portable | Tier::Neon => kernel.run(Portable),
+            }
         }
     }
 }

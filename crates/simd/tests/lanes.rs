@@ -302,3 +302,38 @@ fn tier_names_round_trip_and_unknown_ones_are_explained() {
     let e = "avx9".parse::<Tier>().unwrap_err();
     assert!(e.to_string().contains("vaes512"), "{e}");
 }
+
+/// Blocks that pairs of numbers name, one vector after the other.
+struct Pairs<'a>(&'a [[u8; 16]], &'a [[u32; 2]]);
+
+impl Kernel for Pairs<'_> {
+    type Out = Vec<[[u8; 16]; 2]>;
+    fn run<L: Lanes>(self, l: L) -> Self::Out {
+        let mut out = vec![];
+        for at in self.1.chunks_exact(L::N) {
+            let (a, b) = l.load_pairs(self.0, at);
+            let (mut x, mut y) = ([0; 64], [0; 64]);
+            l.store(a, &mut x);
+            l.store(b, &mut y);
+            let blocks = |bytes: [u8; 64]| bytes.as_chunks::<16>().0[..L::N].to_vec();
+            out.extend(blocks(x).into_iter().zip(blocks(y)).map(|(a, b)| [a, b]));
+        }
+        out
+    }
+}
+
+#[test]
+fn pairs_of_blocks_come_from_where_their_numbers_say() {
+    let blocks: Vec<[u8; 16]> = (0..9u8).map(|i| std::array::from_fn(|j| 16 * i + j as u8)).collect();
+    let at: Vec<[u32; 2]> = (0..16).map(|i| [i * 5 % 9, i * i % 9]).collect();
+    let expected: Vec<_> = at.iter().map(|at| at.map(|i| blocks[i as usize])).collect();
+    for tier in cpu().tiers() {
+        assert_eq!(dispatch(*tier, true, Pairs(&blocks, &at)), expected, "{tier}");
+        for (place, bad) in [(0, 9), (3, u32::MAX)] {
+            let mut at = at.clone();
+            at[place][1] = bad;
+            let run = || dispatch(*tier, true, Pairs(&blocks, &at));
+            assert!(std::panic::catch_unwind(run).is_err(), "{tier}: block {bad} of 9");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::forms::{Form, forms};
 use super::hash::{Hash, Hashes};
-use super::{free_xors, kernel::Evaluate};
+use super::{free_xors_on, kernel::Evaluate};
 use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -99,7 +99,7 @@ impl End for Evaluator {
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
-        free_xors(wires, strip, gates);
+        free_xors_on(self.backend, wires, strip, gates);
         Ok(())
     }
 

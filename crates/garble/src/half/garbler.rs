@@ -2,7 +2,7 @@
 
 use super::forms::{Form, forms};
 use super::hash::{Hash, Hashes};
-use super::{free_xors, kernel::Garble};
+use super::{free_xors_on, kernel::Garble};
 use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -108,7 +108,7 @@ impl End for Garbler {
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
-        free_xors(wires, strip, gates);
+        free_xors_on(self.backend, wires, strip, gates);
         Ok(())
     }
 

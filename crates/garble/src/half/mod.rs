@@ -18,7 +18,7 @@
 mod evaluator;
 pub(crate) mod forms;
 #[cfg(test)]
-mod formulas;
+pub(crate) mod formulas;
 mod garbler;
 pub(crate) mod hash;
 mod kernel;
@@ -28,7 +28,8 @@ mod tests;
 pub use evaluator::Evaluator;
 pub use garbler::Garbler;
 
-use hushwire_block::Tagged;
+use hushwire_aes::Backend;
+use hushwire_block::{Tagged, gates::xor_gates};
 use hushwire_circuit::Slot;
 
 /// Half gates under any of their hashes.
@@ -39,12 +40,13 @@ impl crate::Family for HalfGates {
     type Evaluator = Evaluator;
 }
 
-/// Free XORs, on any labels.
+/// Free XORs, on any labels: see [`crate::End::xors`].
 pub(crate) fn free_xors<K>(wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
-    for [a, b, out] in gates {
-        let [a, b, out] = [a, b, out].map(|s| *s as usize * strip);
-        for i in 0..strip {
-            wires[out + i] = wires[a + i] ^ wires[b + i];
-        }
-    }
+    free_xors_on(Backend::best(), wires, strip, gates);
+}
+
+/// The same on the vectors of a tier, single blocks where it is unbatched.
+pub(crate) fn free_xors_on<K>(backend: Backend, wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
+    let tier = if backend.is_batched() { backend.tier() } else { backend.narrowed(1).tier() };
+    xor_gates(tier, Tagged::blocks_mut(wires), strip, gates);
 }

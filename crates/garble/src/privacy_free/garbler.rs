@@ -1,0 +1,117 @@
+//! The garbler of privacy-free half gates.
+
+use super::kernel::{Garble, Gates};
+use crate::half::forms::{Form, forms};
+use crate::half::{free_xors_on, hash::Mi};
+use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use hushwire_aes::Backend;
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_circuit::Slot;
+use hushwire_prg::{Prg, Seed};
+use zeroize::Zeroize;
+
+/// Makes privacy-free half gates.
+pub struct Garbler {
+    backend: Backend,
+    hash: Mi,
+    delta: Block,
+    gate: u64,
+}
+
+impl Drop for Garbler {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}
+
+/// A label of truth value 0: its bit 0 is the value.
+fn zero(mut label: Block) -> Zero {
+    label.0[0] &= 0xfe;
+    Zero::new(label)
+}
+
+impl End for Garbler {
+    type Wire = Zero;
+    const ROLE: Role = Role::Garbler;
+    const FORMAT: Format = Format::PRIVACY_FREE;
+
+    fn constants(&self) -> [Zero; 2] {
+        // The evaluator holds 0 and 1, and both are the labels of their values.
+        let mut one = self.delta;
+        one.0[0] ^= 1;
+        [Zero::new(Block::ZERO), Zero::new(one)]
+    }
+
+    fn ands(
+        &mut self,
+        wires: &[Zero],
+        pairs: &[[Slot; 2]],
+        out: &mut [Zero],
+        bytes: &mut [u8],
+        _: &mut [u8],
+    ) {
+        assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "room for every gate");
+        let wires = as_bytes(Zero::blocks(wires)).as_chunks().0;
+        for Form { backend, vectors, gates: part } in forms::<1>(self.backend, pairs.len(), 4) {
+            if part.is_empty() {
+                continue;
+            }
+            let out = as_bytes_mut(Zero::blocks_mut(&mut out[part.clone()]));
+            let tables = &mut bytes[16 * part.start..16 * part.end];
+            let first = self.gate + part.start as u64;
+            let (pairs, delta) = (&pairs[part], self.delta.0);
+            let gates = Gates { hash: &self.hash, first, wires, pairs, out };
+            match vectors {
+                1 => backend.run(Garble::<1> { gates, delta, tables }),
+                2 => backend.run(Garble::<2> { gates, delta, tables }),
+                _ => backend.run(Garble::<4> { gates, delta, tables }),
+            }
+        }
+        self.gate += pairs.len() as u64;
+    }
+
+    fn xors(
+        &mut self,
+        wires: &mut [Zero],
+        strip: usize,
+        gates: &[[Slot; 3]],
+        _: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
+        free_xors_on(self.backend, wires, strip, gates);
+        Ok(())
+    }
+
+    fn gates(&self) -> u64 {
+        self.gate
+    }
+}
+
+impl Encode for Garbler {
+    /// # Panics
+    /// If the scheme is another one (the caller's bug).
+    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+        assert!(scheme == Scheme::PrivacyFree, "{scheme} is not privacy-free");
+        let drawn = || Prg::new(backend, seed, "garble delta").next_block();
+        let mut delta = delta.unwrap_or_else(drawn);
+        delta.0[0] |= 1;
+        Garbler { backend, hash: Mi(public.0), delta, gate: 0 }
+    }
+
+    /// Bit 0 of q must be 0, as it is where bit 0 of what the other end holds is its choice.
+    fn correlated(&mut self, q: Block) -> Zero {
+        assert!(!q.lsb(), "bit 0 of the evaluator's label is its choice");
+        Zero::new(q)
+    }
+
+    fn pair(&mut self, _: [Block; 2]) -> Zero {
+        panic!("half gates take correlated OTs")
+    }
+
+    fn own(&mut self, active: Block, bit: u8) -> Zero {
+        zero(active ^ self.delta.and_bit(bit & 1 == 1))
+    }
+
+    fn permute_bit(&self, _: Zero) -> u8 {
+        0
+    }
+}
