@@ -6,7 +6,7 @@
 //! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
 //! three_halves                  Rosulek and Roy's 197 bits an AND
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
-//! privacy_free                one ciphertext an AND, where the evaluator knows all values
+//! privacy_free                  one ciphertext an AND, where the evaluator knows all values
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
 //! deferred  Streamed            runs gates that arrive one at a time, in batches that gather on the way
