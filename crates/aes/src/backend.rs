@@ -109,9 +109,8 @@ impl Backend {
     #[must_use]
     pub fn narrowed(self, blocks: usize) -> Self {
         let tier = match self.tier {
-            Tier::Vaes512 if blocks <= 1 => Tier::AesNi,
+            Tier::Vaes512 | Tier::Vaes256 if blocks <= 1 => Tier::AesNi,
             Tier::Vaes512 if blocks <= 2 => Tier::Vaes256,
-            Tier::Vaes256 if blocks <= 1 => Tier::AesNi,
             tier => tier,
         };
         Backend { tier, ..self }
