@@ -30,7 +30,9 @@ const PLACES: usize = 4;
 pub struct Tables {
     /// Bits of a value.
     pub width: usize,
-    /// Bins of both tables.
+    /// Bits of an item in a bin.
+    pub item: usize,
+    /// Bins that are compared.
     pub bins: usize,
     /// B's items of a bin.
     pub bin: usize,
@@ -42,28 +44,25 @@ pub struct Tables {
 
 impl Tables {
     /// For `ours` values of A and `theirs` of B, of `width` bits each: ⌈1.2 ours⌉ bins, two at least, of [`bin_size`] items.
-    #[must_use]
-    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> Tables {
-        let bins = if ours == 0 { 0 } else { (6 * ours).div_ceil(5).max(2) };
-        let bin = if ours == 0 { 0 } else { bin_size(HASHES * theirs, bins) };
-        let stash = if ours == 0 { 0 } else { stash };
-        Tables { width, bins, bin, stash, theirs }
-    }
-
-    /// Bits of a value that the number of its bin replaces: ⌊log bins⌋.
-    #[must_use]
-    pub fn low(&self) -> usize {
-        self.bins.checked_ilog2().unwrap_or(0) as usize
-    }
-
-    /// Bits of an item in a bin.
     ///
     /// # Panics
-    /// If values have no bits beyond the bin's number (the caller's bug).
+    /// If values have no bits beyond a bin's number (the caller's bug).
     #[must_use]
-    pub fn item(&self) -> usize {
-        assert!(self.width > self.low(), "values of more bits than a bin's number has");
-        self.width - self.low() + 2
+    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> Tables {
+        if ours == 0 {
+            return Tables { width, item: 2, bins: 0, bin: 0, stash: 0, theirs };
+        }
+        let bins = (6 * ours).div_ceil(5).max(2);
+        let low = bins.ilog2() as usize;
+        assert!(width > low, "values of more bits than a bin's number has");
+        let bin = bin_size(HASHES * theirs, bins);
+        Tables { width, item: width - low + 2, bins, bin, stash, theirs }
+    }
+
+    /// Bits of a value that its item has, below the two bits of the hash function's index.
+    #[must_use]
+    pub const fn high(&self) -> usize {
+        self.item - 2
     }
 
     /// A's places: bins, then the stash.
@@ -76,14 +75,14 @@ impl Tables {
     #[must_use]
     pub fn inputs(&self) -> [usize; 4] {
         let theirs = if self.stash == 0 { 0 } else { self.theirs * self.width };
-        let table = self.bins * self.item();
+        let table = self.bins * self.item;
         [table, self.stash * self.width, table * self.bin, theirs]
     }
 
     /// ANDs that make the flags.
     #[must_use]
     pub fn ands(&self) -> u64 {
-        let bins = (self.item() as u64 - 1) * (self.bin * self.bins) as u64;
+        let bins = (self.item as u64 - 1) * (self.bin * self.bins) as u64;
         bins + (self.width as u64 - 1) * (self.theirs * self.stash) as u64
     }
 }
@@ -162,6 +161,28 @@ pub fn size(name: &str, tables: &Tables) -> Program {
     steps.program(name, tables.inputs().to_vec(), vec![total.len()], free as usize, total)
 }
 
+/// As [`size`], as two shares: a fifth input, B's, of `bits` bits is added to the number modulo 2^`bits`. Tables too large for
+/// one run are compared in pieces, and only the sum of all pieces is opened.
+#[must_use]
+pub fn shared_size(name: &str, tables: &Tables, bits: usize) -> Program {
+    let inputs: Vec<usize> = tables.inputs().into_iter().chain([bits]).collect();
+    let mask = inputs[..4].iter().sum::<usize>();
+    let mut steps = Steps::default();
+    let (flags, mut free) = flag_steps(&mut steps, tables, bits);
+    let mut reads = count_steps(&mut steps, &flags, &mut free);
+    reads.truncate(bits);
+    let mut b = Builder::new();
+    let (mut total, share) = (b.input(reads.len()), b.input(bits));
+    total.resize(bits, Bit::ZERO);
+    let sum = words::add_mod(&mut b, &total, &share);
+    let block = Arc::new(Layered::new(&b.finish(&[sum])));
+    reads.extend(run(mask, bits));
+    let sum = run(free as usize, bits);
+    let writes = sum.clone();
+    steps.push(&block, 1, move |hear| hear(&reads, &writes));
+    steps.program(name, inputs, vec![bits], free as usize + bits, sum)
+}
+
 /// The values that are found, in an order that A's control bits make: two more inputs of A's are its values, by bin and then
 /// by place of the stash (anything in empty places), and the control bits of [`crate::shuffle::route`] for as many; the
 /// output is as many values, 0 where there is none. A and B may both learn it: places are A's own secret.
@@ -191,8 +212,8 @@ pub fn items(name: &str, tables: &Tables) -> Program {
 
 /// The registers of the flags, behind the tables and `more` registers of other inputs, and the first free one.
 fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32) {
-    let Tables { width, bins, bin, stash, theirs } = *tables;
-    let (item, inputs) = (tables.item(), tables.inputs());
+    let Tables { width, item, bins, bin, stash, theirs } = *tables;
+    let inputs = tables.inputs();
     let mut firsts = [0; 5];
     for (i, input) in inputs.iter().enumerate() {
         firsts[i + 1] = firsts[i] + input;

@@ -83,8 +83,8 @@ proptest! {
         seed in any::<u64>(), bins in 1usize..9, bin in 0usize..10, stash in 0usize..3, theirs in 0usize..11,
     ) {
         let mut rng = Rng(seed);
-        let tables = Tables { width: 5, bins, bin, stash, theirs };
-        let width = tables.item();
+        let width = 6;
+        let tables = Tables { width: 5, item: width, bins, bin, stash, theirs };
         let own: Vec<u64> = (0..bins).map(|_| rng.below(12) as u64).collect();
         let simple: Vec<Vec<u64>> = (0..bins).map(|_| set(&mut rng, bin, 12)).collect();
         let values = set(&mut rng, theirs, 31);
@@ -96,6 +96,11 @@ proptest! {
         prop_assert_eq!(&run(&phasing::flags("flags", &tables), &inputs), &expected);
         let ones = expected.iter().filter(|f| **f).count() as u64;
         prop_assert_eq!(number(&run(&phasing::size("size", &tables), &inputs)), ones);
+        let share = rng.below(8) as u64;
+        inputs.push(join(&[share], 3));
+        let sum = number(&run(&phasing::shared_size("shared", &tables, 3), &inputs));
+        prop_assert_eq!(sum, (ones + share) % 8);
+        inputs.pop();
         let places: Vec<u64> = (0..tables.places()).map(|_| rng.below(32) as u64).collect();
         let permutation = permutation(&mut rng, tables.places());
         inputs.extend([join(&places, 5), shuffle::route(&permutation)]);
@@ -152,7 +157,7 @@ fn circuits_have_the_sizes_of_the_papers() {
     let counted = ands("psi-scs-size:1024x32") - merge - (n * 2 - 1) * (width - 1);
     assert!((n - 1..n * 21 / 20).contains(&counted), "a count takes little more than it must: {counted}");
     let tables = Tables::new(1024, 1024, 32, 1);
-    assert_eq!((tables.bins, tables.bin, tables.item()), (1229, 23, 24));
+    assert_eq!((tables.bins, tables.bin, tables.item), (1229, 23, 24));
     assert_eq!(ands("psi-phasing:1024x1024x32x1"), 681_885);
     assert_eq!(tables.ands(), 681_885);
     assert_eq!(tables.inputs(), [1229 * 24, 32, 1229 * 24 * 23, 32_768]);

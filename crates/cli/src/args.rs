@@ -2,7 +2,7 @@
 
 use crate::{
     bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs, ot_cmd,
-    run_args, size,
+    psi_cmd, run_args, size,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -76,6 +76,12 @@ pub(crate) enum Command {
         /// 0, 1 or 2.
         index: u8,
     },
+    /// One party of `local psi`; started by it, never by hand.
+    #[command(name = "__psi", hide = true)]
+    PsiParty {
+        /// 0 or 1.
+        index: usize,
+    },
     /// One member of `local run`; started by it, never by hand.
     #[command(name = "__member", hide = true)]
     Member {
@@ -94,6 +100,8 @@ pub(crate) enum LocalJob {
     Run(Box<run_args::RunArgs>),
     /// Write keys and files of all members of a job, to rehearse it in terminals on this machine.
     Files(local_files::FilesArgs),
+    /// Find what two CSV files have in common, without showing either to the other party.
+    Psi(Box<psi_cmd::PsiArgs>),
 }
 
 const AES_CTR_HELP: &str = "\

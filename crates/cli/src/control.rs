@@ -25,6 +25,8 @@ pub(crate) enum ToParty {
     Start(Start),
     /// First, to a member of a job: what it is and what it brings.
     Job(Box<JobSetup>),
+    /// First, to a party of an intersection: which file it brings.
+    Psi(Box<PsiSetup>),
     /// Then: where the others are.
     Meet(Vec<Met>),
     /// All three have prepared their share files: they may appear.
@@ -83,6 +85,46 @@ impl Drop for JobSetup {
     }
 }
 
+/// What a party of an intersection needs before it listens. No `Debug`: it holds a private key.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PsiSetup {
+    /// Certificate and private key of this run.
+    pub(crate) pem: String,
+    pub(crate) listen: String,
+    pub(crate) transport: String,
+    /// 32 hexadecimal digits.
+    pub(crate) session: String,
+    pub(crate) aes_backend: String,
+    /// The CSV file, as [`path_to_text`] has it.
+    pub(crate) file: String,
+    pub(crate) column: String,
+    pub(crate) reveal: String,
+    pub(crate) circuit: Option<String>,
+    pub(crate) protocol: String,
+    pub(crate) scheme: String,
+}
+
+impl Drop for PsiSetup {
+    fn drop(&mut self) {
+        self.pem.zeroize();
+    }
+}
+
+/// What a party of an intersection learned.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PsiFound {
+    /// Different keys of A and of B.
+    pub(crate) sizes: [usize; 2],
+    pub(crate) circuit: String,
+    /// Bits of a value.
+    pub(crate) width: usize,
+    pub(crate) ands: u64,
+    pub(crate) size: Option<u64>,
+    pub(crate) items: Option<Vec<String>>,
+    /// 1 or 0 for each row.
+    pub(crate) flags: Option<String>,
+}
+
 /// An input of a local run. No `Debug`: it is secret.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -139,6 +181,8 @@ pub(crate) enum FromParty {
     Progress(u64, u64),
     /// Something for a person who waits.
     Note(String),
+    /// What a party of an intersection learned.
+    Found(Box<PsiFound>),
     /// It has sent everything.
     Done(Stats),
     /// It gives up.

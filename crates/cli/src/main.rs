@@ -26,6 +26,7 @@ mod owner;
 mod party;
 mod places;
 mod plan;
+mod psi_cmd;
 mod report;
 mod run_args;
 mod run_report;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Circuit(args) => circuit_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
         Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
+        Command::Local { job: LocalJob::Psi(args) } => psi_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Completions(args) => completions::run(&args),
         Command::AesParty { index } => party::main(index),
         Command::Member { index, .. } => member::main(index),
+        Command::PsiParty { index } => psi_cmd::main(index),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,6 +80,7 @@ fn started_by_us() -> Option<Command> {
     let (command, index) = (args.next()?, args.next()?);
     match command.as_str() {
         "__party" => Some(Command::AesParty { index: index.parse().ok()? }),
+        psi_cmd::COMMAND => Some(Command::PsiParty { index: index.parse().ok()? }),
         "__member" => Some(Command::Member { index: index.parse().ok()?, name: args.next()? }),
         _ => None,
     }

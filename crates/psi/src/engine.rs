@@ -1,0 +1,51 @@
+//! The protocols that can compute a circuit.
+
+use crate::{PsiError, Side, Terms, plan::Protocol};
+use hushwire_circuit::{Program, TwoParty};
+use hushwire_garble::{Role, yao};
+use hushwire_ot::Context;
+use hushwire_prg::Seed;
+use hushwire_wire::Channel;
+use zeroize::Zeroizing;
+
+/// One party of one of them.
+pub(crate) enum Engine {
+    Yao(Box<yao::Party>),
+    Gmw(Box<hushwire_gmw::Party>),
+}
+
+impl Engine {
+    pub(crate) fn open(
+        channel: &mut Channel,
+        side: Side,
+        context: &Context,
+        terms: &Terms,
+    ) -> Result<Engine, PsiError> {
+        let seed = Seed::random();
+        Ok(match terms.protocol {
+            Protocol::Yao => {
+                let role = if side == Side::A { Role::Evaluator } else { Role::Garbler };
+                let terms = yao::Terms { scheme: terms.scheme, ot: terms.ot };
+                Engine::Yao(Box::new(yao::Party::open(channel, role, context, terms, &seed)?))
+            }
+            Protocol::Gmw => {
+                let party = hushwire_gmw::Party::open(channel, side.number(), context, terms.ot, &seed)?;
+                Engine::Gmw(Box::new(party))
+            }
+        })
+    }
+
+    /// One instance: a byte, 0 or 1, for every bit of this party's inputs, to one for every bit that it learns.
+    pub(crate) fn run(
+        &mut self,
+        channel: &mut Channel,
+        program: &Program,
+        roles: &TwoParty,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, PsiError> {
+        match self {
+            Engine::Yao(party) => Ok(party.run(channel, program, roles, 1, inputs)?),
+            Engine::Gmw(party) => Ok(party.run(channel, program, roles, 1, inputs)?),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What both parties agree on, and what follows from the sizes of their sets.
+
+use crate::{PsiError, salt::value_width};
+use core::{fmt, str::FromStr};
+use hushwire_circuit::phasing::{self, Tables};
+use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::{Program, TwoParty, psi, shuffle};
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
+use std::{collections::HashMap, ops::Range};
+
+/// Who. B garbles: its tables are the larger ones, and a garbler's inputs need no OTs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Learns flags.
+    A,
+    /// The other one.
+    B,
+}
+
+/// Numbers of the parties in a protocol.
+const A: usize = 1;
+const B: usize = 0;
+
+impl Side {
+    /// This party's number in a protocol.
+    pub(crate) const fn number(self) -> usize {
+        match self {
+            Side::A => A,
+            Side::B => B,
+        }
+    }
+}
+
+/// What is learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reveal {
+    /// Both parties: how many keys are in both sets.
+    Size,
+    /// Both parties: which keys are in both sets.
+    Items,
+    /// A: which of its keys are in both sets. B: nothing.
+    Flags,
+}
+
+/// How sets are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Sort, compare, shuffle: [`hushwire_circuit::psi`].
+    Scs,
+    /// Hash tables: [`hushwire_circuit::phasing`].
+    Phasing,
+}
+
+/// How circuits are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Garbled circuits.
+    Yao,
+    /// Shares of bits.
+    Gmw,
+}
+
+/// What both parties agree on before they meet. AGREEMENT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Terms {
+    /// What is learned.
+    pub reveal: Reveal,
+    /// How sets are compared; `None` for what has fewer ANDs.
+    pub circuit: Option<Method>,
+    /// How circuits are computed.
+    pub protocol: Protocol,
+    /// How gates are garbled, with Yao's protocol.
+    pub scheme: Scheme,
+    /// How oblivious transfers are made.
+    pub ot: Extension,
+}
+
+impl Terms {
+    /// With everything else as it is by default.
+    #[must_use]
+    pub fn new(reveal: Reveal) -> Terms {
+        let (scheme, ot) = (Scheme::default(), Extension::SoftSpoken4);
+        Terms { reveal, circuit: None, protocol: Protocol::Yao, scheme, ot }
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let circuit = self.circuit.map_or("", Method::name);
+        let mut hash = blake3::Hasher::new_derive_key("hushwire psi terms v1");
+        for name in [self.reveal.name(), circuit, self.protocol.name(), self.scheme.name(), self.ot.name()] {
+            hash.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        }
+        *hash.finalize().as_bytes()
+    }
+}
+
+macro_rules! names {
+    ($type:ident, $($variant:ident $name:literal),+) => {
+        impl $type {
+            /// As users write it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),+ }
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+        impl FromStr for $type {
+            type Err = String;
+            fn from_str(name: &str) -> Result<Self, String> {
+                let all = [$($type::$variant),+];
+                let names = || all.map($type::name).join(", ");
+                all.into_iter().find(|v| v.name() == name).ok_or_else(|| format!("{name:?} is none of {}", names()))
+            }
+        }
+    };
+}
+names!(Side, A "a", B "b");
+names!(Reveal, Size "size", Items "items", Flags "flags");
+names!(Method, Scs "scs", Phasing "phasing");
+names!(Protocol, Yao "yao", Gmw "gmw");
+
+/// LOCAL: keys of a set that this crate takes.
+pub(crate) const MOST_KEYS: usize = 1 << 22;
+/// AGREEMENT: bit registers that one run takes: 512 MiB of labels.
+const MOST_REGISTERS: usize = 1 << 25;
+/// AGREEMENT: bit registers of a piece of tables, where that is a choice: 8 MiB of labels.
+const PIECE: usize = 1 << 19;
+/// AGREEMENT: bits of the size of an intersection.
+pub(crate) const SIZE_BITS: usize = 32;
+/// AGREEMENT: so few values of A are compared with all of B's.
+const ALL_IN_STASH: usize = 16;
+
+/// Places of the stash beside ⌈1.2 n⌉ bins. A set that does not fit costs another salt.
+///
+/// Measured in 10^5 to 10^6 trials (without a stash): 2^−5 of all sets of 16 to 32 values do not fit, 2^−6.5 of 64, 2^−9.6 of
+/// 128, 2^−15 of 256, none of 512 or more; every place of the stash makes it rarer by a factor of 3 to 8. Of 1024 values and
+/// more, what goes wrong most often without a stash is two values in one bin under all functions, 0.2 n^−3.
+pub(crate) fn stash_of(ours: usize) -> usize {
+    match ours {
+        0..=ALL_IN_STASH => ours,
+        17..=512 => 12,
+        513..1024 => 4,
+        _ => 1,
+    }
+}
+
+/// The tables of sets of these sizes.
+pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> Tables {
+    if a <= ALL_IN_STASH {
+        return Tables { width, item: 2, bins: 0, bin: 0, stash: stash_of(a), theirs: b };
+    }
+    Tables::new(a, b, width, stash_of(a))
+}
+
+/// What follows from terms and sizes, at both parties alike.
+pub(crate) struct Plan {
+    /// Of A and of B.
+    pub(crate) sizes: [usize; 2],
+    /// Bits of a value.
+    pub(crate) width: usize,
+    pub(crate) method: Method,
+    pub(crate) tables: Tables,
+    pub(crate) ands: u64,
+}
+
+/// Part of a comparison of tables that is run at once.
+pub(crate) enum Piece {
+    /// So many bins.
+    Bins(Range<usize>),
+    /// The stash with so many of B's values.
+    Stash(Range<usize>),
+}
+
+impl Plan {
+    pub(crate) fn new(terms: &Terms, sizes: [usize; 2]) -> Result<Plan, PsiError> {
+        let [a, b] = sizes;
+        let width = value_width(sizes);
+        let tables = tables_of(sizes, width);
+        let registers = (a + b) * width + psi::kept(a, b) * width + shuffle::switches(psi::kept(a, b));
+        let fits = registers <= MOST_REGISTERS;
+        // Programs are made when they run; without fitting, not even that.
+        let sorted = if fits { scs(terms, sizes, width).0.ands() } else { u64::MAX };
+        let method =
+            terms.circuit.unwrap_or(if sorted < tables.ands() { Method::Scs } else { Method::Phasing });
+        if method == Method::Scs && !fits {
+            return Err(PsiError::TooLarge {
+                whose: "the parties have".into(),
+                count: (a + b) as u64,
+                what: "the circuit scs",
+                most: (MOST_REGISTERS / (2 * width)) as u64,
+                remedy: "take the circuit phasing, which runs in pieces",
+            });
+        }
+        let mut plan = Plan { sizes, width, method, tables, ands: 0 };
+        plan.ands = match method {
+            _ if a == 0 || b == 0 => 0,
+            Method::Scs => sorted,
+            Method::Phasing => plan.piecewise(terms),
+        };
+        Ok(plan)
+    }
+
+    /// ANDs of all pieces; those of one size have as many.
+    fn piecewise(&self, terms: &Terms) -> u64 {
+        let mut known = HashMap::new();
+        let mut ands = |piece: &Piece| {
+            let size = match piece {
+                Piece::Bins(bins) => (0, bins.len()),
+                Piece::Stash(values) => (1, values.len()),
+            };
+            *known.entry(size).or_insert_with(|| self.piece(terms, piece).0.ands())
+        };
+        self.pieces().iter().map(&mut ands).sum()
+    }
+
+    /// The sorted sets' program.
+    pub(crate) fn scs(&self, terms: &Terms) -> (Program, TwoParty) {
+        scs(terms, self.sizes, self.width)
+    }
+
+    /// What is run of the tables, in order.
+    pub(crate) fn pieces(&self) -> Vec<Piece> {
+        let Tables { width, item, bins, bin, stash, theirs, .. } = self.tables;
+        let cut = |n: usize, registers: usize| {
+            let most = (PIECE / registers.max(1)).max(1);
+            let count = n.div_ceil(most);
+            (0..count).map(move |k| k * n / count..(k + 1) * n / count)
+        };
+        let bins = cut(bins, item * (bin + 1)).map(Piece::Bins);
+        let values = cut(if stash == 0 { 0 } else { theirs }, width).map(Piece::Stash);
+        bins.chain(values).collect()
+    }
+
+    /// The program of a piece.
+    pub(crate) fn piece(&self, terms: &Terms, piece: &Piece) -> (Program, TwoParty) {
+        let tables = match piece {
+            Piece::Bins(bins) => Tables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
+            Piece::Stash(values) => Tables { bins: 0, theirs: values.len(), ..self.tables },
+        };
+        let (program, owners) = match terms.reveal {
+            Reveal::Size => (phasing::shared_size("psi-phasing", &tables, SIZE_BITS), vec![A, A, B, B, B]),
+            Reveal::Items | Reveal::Flags => (phasing::flags("psi-phasing", &tables), vec![A, A, B, B]),
+        };
+        let roles = TwoParty::new(&program, owners, vec![[false, true]]);
+        (program, roles)
+    }
+}
+
+/// A learns what is shuffled under B's control bits, and nobody where anything was.
+fn scs(terms: &Terms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
+    // Yao pays for ANDs, GMW for layers.
+    let compare = if terms.protocol == Protocol::Yao { Compare::Small } else { Compare::Fast };
+    let shape = Shape { width, key: width, compare };
+    let (program, owners, learns) = match terms.reveal {
+        Reveal::Size => (psi::size("psi-scs", a, b, shape), vec![A, B], [true; 2]),
+        Reveal::Items | Reveal::Flags => {
+            (psi::intersect("psi-scs", a, b, shape), vec![A, B, B], [false, true])
+        }
+    };
+    let roles = TwoParty::new(&program, owners, vec![learns]);
+    (program, roles)
+}

@@ -1,0 +1,372 @@
+//! One party's side of a run.
+//!
+//! ```text
+//! hello     32 fresh bytes, how many keys, terms 32   ◄──►
+//! salt t    whether one's values fit their tables 1   ◄──►   t = 0, 1, … until both do
+//! circuit   the protocol's messages                   ◄──►
+//! size      tables alone: a share of the number 4     ◄──►
+//! items     A: the values found, as many places       ───►
+//!           as the smaller set has keys, 16 bytes each
+//! ```
+
+use crate::{
+    Method, PsiError, Reveal, Side, Terms,
+    engine::Engine,
+    plan::{MOST_KEYS, Piece, Plan, SIZE_BITS},
+    salt::Salt,
+    tables::{Cuckoo, cuckoo, cuckoo_items, simple_items, stash_items},
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::{psi, shuffle};
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::Channel;
+use std::collections::HashMap;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: separates the run's name from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire psi sid v1";
+/// AGREEMENT: salts that are tried.
+const ATTEMPTS: u8 = 32;
+/// AGREEMENT: bytes of a value in a list of items.
+const ITEM: usize = 16;
+
+/// Hears how many ANDs are done, of how many.
+pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
+
+/// What a party learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// How many keys are in both sets.
+    Size(u64),
+    /// For each of this party's keys, whether it is in both.
+    Keys(Vec<bool>),
+    /// Nothing, as agreed.
+    Nothing,
+}
+
+/// What a party learned, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The result.
+    pub found: Found,
+    /// Different keys of A and of B.
+    pub sizes: [usize; 2],
+    /// How sets were compared.
+    pub circuit: Method,
+    /// Bits of a value.
+    pub width: usize,
+    /// AND gates.
+    pub ands: u64,
+    /// Salts that were tried.
+    pub salts: u8,
+}
+
+/// Intersects `keys`, which are all different, with the peer's.
+///
+/// # Errors
+/// The peer wants something else or brings too many keys, the protocol failed, or the channel did.
+///
+/// # Panics
+/// If there are more keys than fit 32 bits (the caller's bug).
+pub fn intersect(
+    channel: &mut Channel,
+    side: Side,
+    keys: &[String],
+    terms: &Terms,
+    backend: Backend,
+    observer: &mut Observer<'_>,
+) -> Result<Outcome, PsiError> {
+    let (sid, sizes) = hello(channel, side, keys.len(), terms)?;
+    let plan = Plan::new(terms, sizes)?;
+    let mut outcome = Outcome {
+        found: Found::Nothing,
+        sizes,
+        circuit: plan.method,
+        width: plan.width,
+        ands: plan.ands,
+        salts: 0,
+    };
+    if sizes.contains(&0) {
+        // Both know the sizes, and so the result.
+        outcome.found = match (terms.reveal, side) {
+            (Reveal::Size, _) => Found::Size(0),
+            (Reveal::Flags, Side::B) => Found::Nothing,
+            _ => Found::Keys(vec![false; keys.len()]),
+        };
+        return Ok(outcome);
+    }
+    let (salt, salts, own) = fit(channel, side, keys, &plan, &sid)?;
+    let context = Context { sid: Sid(sid), backend };
+    let engine = Engine::open(channel, side, &context.child("psi", 0), terms)?;
+    let mut run = Run { channel, side, terms, plan: &plan, salt, own, engine, observer, done: 0 };
+    outcome.found = match plan.method {
+        Method::Scs => run.scs()?,
+        Method::Phasing => run.phasing()?,
+    };
+    outcome.salts = salts;
+    Ok(outcome)
+}
+
+/// The run's name, and the sizes of both sets.
+fn hello(
+    channel: &mut Channel,
+    side: Side,
+    count: usize,
+    terms: &Terms,
+) -> Result<([u8; 32], [usize; 2]), PsiError> {
+    let whole = |whose: &str, count: u64| PsiError::TooLarge {
+        whose: whose.to_owned(),
+        count,
+        what: "an intersection",
+        most: MOST_KEYS as u64,
+        remedy: "split the sets by a first letter or another public rule, and intersect the parts",
+    };
+    if count > MOST_KEYS {
+        return Err(whole("this party has", count as u64));
+    }
+    let (mut ours, mut theirs) = ([0; 72], [0; 72]);
+    getrandom::fill(&mut ours[..32]).map_err(|e| PsiError::Random(e.to_string()))?;
+    ours[32..40].copy_from_slice(&(count as u64).to_le_bytes());
+    ours[40..].copy_from_slice(&terms.digest());
+    channel.exchange("hello", &ours, &mut theirs)?;
+    if ours[40..] != theirs[40..] {
+        return Err(PsiError::Terms { peer: channel.from() });
+    }
+    let mut number = [0; 8];
+    number.copy_from_slice(&theirs[32..40]);
+    let other = u64::from_le_bytes(number);
+    if other > MOST_KEYS as u64 {
+        return Err(whole("the peer has", other));
+    }
+    let other = other as usize;
+    let ((first, second), sizes) = match side {
+        Side::A => ((ours, theirs), [count, other]),
+        Side::B => ((theirs, ours), [other, count]),
+    };
+    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
+    hash.update(&first).update(&second);
+    Ok((*hash.finalize().as_bytes(), sizes))
+}
+
+/// This party's values, in its tables if there are any.
+struct Own {
+    /// Key by key.
+    values: Vec<u128>,
+    cuckoo: Option<Cuckoo>,
+    simple: Vec<u128>,
+}
+
+/// Tries salts until both parties' values fit.
+fn fit(
+    channel: &mut Channel,
+    side: Side,
+    keys: &[String],
+    plan: &Plan,
+    sid: &[u8; 32],
+) -> Result<(Salt, u8, Own), PsiError> {
+    for attempt in 0..ATTEMPTS {
+        let salt = Salt::new(sid, attempt);
+        let own = place(side, keys, plan, &salt);
+        let mut theirs = [0];
+        channel.exchange("salt", &[u8::from(own.is_some())], &mut theirs)?;
+        match (own, theirs) {
+            (Some(own), [1]) => return Ok((salt, attempt + 1, own)),
+            (_, [0 | 1]) => {}
+            _ => return Err(malformed(channel, "salt", "neither 0 nor 1")),
+        }
+    }
+    Err(PsiError::NoSalt(ATTEMPTS))
+}
+
+/// The values under a salt; `None` if two are equal, or they do not fit.
+fn place(side: Side, keys: &[String], plan: &Plan, salt: &Salt) -> Option<Own> {
+    let values: Vec<u128> = keys.iter().map(|key| salt.value(key, plan.width)).collect();
+    let mut sorted = values.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|two| two[0] == two[1]) {
+        return None;
+    }
+    let (mut placed, mut simple) = (None, vec![]);
+    if plan.method == Method::Phasing {
+        match side {
+            Side::A => placed = Some(cuckoo(&values, salt, &plan.tables)?),
+            Side::B => simple = simple_items(&values, salt, &plan.tables)?,
+        }
+    }
+    Some(Own { values, cuckoo: placed, simple })
+}
+
+fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> PsiError {
+    PsiError::Malformed { peer: channel.from(), message, what }
+}
+
+struct Run<'a, 'o> {
+    channel: &'a mut Channel,
+    side: Side,
+    terms: &'a Terms,
+    plan: &'a Plan,
+    salt: Salt,
+    own: Own,
+    engine: Engine,
+    observer: &'a mut Observer<'o>,
+    /// ANDs.
+    done: u64,
+}
+
+impl Run<'_, '_> {
+    fn scs(&mut self) -> Result<Found, PsiError> {
+        let (program, roles) = self.plan.scs(self.terms);
+        let mut sorted = self.own.values.clone();
+        sorted.sort_unstable();
+        let mut inputs = bits(&sorted, self.plan.width);
+        if self.side == Side::B && self.terms.reveal != Reveal::Size {
+            let [a, b] = self.plan.sizes;
+            let mut order: Vec<usize> = (0..psi::kept(a, b)).collect();
+            shuffled(&mut order);
+            inputs.extend(shuffle::route(&order).into_iter().map(u8::from));
+        }
+        let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
+        self.did(program.ands());
+        if self.terms.reveal == Reveal::Size {
+            return Ok(Found::Size(number(&learnt) as u64));
+        }
+        let values: Vec<u128> =
+            learnt.chunks_exact(self.plan.width).map(number).filter(|v| *v != 0).collect();
+        let found = if self.side == Side::A { self.own_keys(&values, "items")? } else { vec![] };
+        self.tell(found)
+    }
+
+    fn phasing(&mut self) -> Result<Found, PsiError> {
+        let (plan, terms) = (self.plan, self.terms);
+        let mut values = self.own.values.clone();
+        // A match in the stash says near which of B's values it is: they stand in an order that says nothing.
+        shuffled(&mut values);
+        let a = self.own.cuckoo.as_ref();
+        let table = a.map(|own| cuckoo_items(own, &self.own.values, &self.salt, &plan.tables));
+        let stash = a.map(|own| stash_items(own, &self.own.values, &plan.tables));
+        let mut flags = vec![false; plan.tables.places()];
+        let mut share = 0u32;
+        for piece in plan.pieces() {
+            let (program, roles) = plan.piece(terms, &piece);
+            let (item, bin) = (plan.tables.item, plan.tables.bin);
+            let mut inputs = match (&piece, &table, &stash) {
+                (Piece::Bins(bins), Some(table), _) => bits(&table[bins.clone()], item),
+                (Piece::Bins(bins), ..) => bits(&self.own.simple[bins.start * bin..bins.end * bin], item),
+                (Piece::Stash(_), _, Some(stash)) => bits(stash, plan.width),
+                (Piece::Stash(range), ..) => bits(&values[range.clone()], plan.width),
+            };
+            if self.side == Side::B && terms.reveal == Reveal::Size {
+                let mut mask = [0; 4];
+                getrandom::fill(&mut mask).map_err(|e| PsiError::Random(e.to_string()))?;
+                let mask = u32::from_le_bytes(mask);
+                share = share.wrapping_sub(mask);
+                inputs.extend_from_slice(&bits(&[mask.into()], SIZE_BITS));
+            }
+            debug_assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
+            let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
+            match (terms.reveal, self.side, piece) {
+                (_, Side::B, _) => {}
+                (Reveal::Size, ..) => share = share.wrapping_add(number(&learnt) as u32),
+                (_, _, Piece::Bins(bins)) => {
+                    flags[bins].iter_mut().zip(learnt.iter()).for_each(|(flag, bit)| *flag = *bit == 1);
+                }
+                (.., Piece::Stash(_)) => {
+                    let flags = flags[plan.tables.bins..].iter_mut();
+                    flags.zip(learnt.iter()).for_each(|(flag, bit)| *flag |= *bit == 1);
+                }
+            }
+            self.did(program.ands());
+        }
+        if terms.reveal == Reveal::Size {
+            let mut theirs = [0; 4];
+            self.channel.exchange("size", &share.to_le_bytes(), &mut theirs)?;
+            let total = share.wrapping_add(u32::from_le_bytes(theirs));
+            return Ok(Found::Size(total.into()));
+        }
+        let Some(own) = &self.own.cuckoo else { return self.tell(vec![]) };
+        let mut found = vec![false; self.own.values.len()];
+        let places = own.bins.iter().copied().chain(own.stash.iter().map(|v| Some(*v)));
+        for (value, flag) in places.zip(&flags) {
+            if let Some(value) = value {
+                found[value as usize] = *flag;
+            }
+        }
+        self.tell(found)
+    }
+
+    /// What A found goes to B where both learn it.
+    fn tell(&mut self, found: Vec<bool>) -> Result<Found, PsiError> {
+        if self.terms.reveal == Reveal::Flags {
+            return Ok(if self.side == Side::A { Found::Keys(found) } else { Found::Nothing });
+        }
+        let places = self.plan.sizes[0].min(self.plan.sizes[1]);
+        let mut message = Zeroizing::new(vec![0; places * ITEM]);
+        if self.side == Side::A {
+            let own = self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v);
+            let mut own: Vec<u128> = own.collect();
+            // Their order in the file stays with A.
+            own.sort_unstable();
+            if own.len() > places {
+                return Err(malformed(
+                    self.channel,
+                    "circuit outputs",
+                    "more items than the smaller set has",
+                ));
+            }
+            for (place, value) in message.chunks_exact_mut(ITEM).zip(own) {
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+            self.channel.send("items", &message)?;
+            return Ok(Found::Keys(found));
+        }
+        self.channel.recv("items", &mut message)?;
+        let value = |place: &[u8; ITEM]| u128::from_le_bytes(*place);
+        let values: Vec<u128> = message.as_chunks().0.iter().map(value).filter(|v| *v != 0).collect();
+        Ok(Found::Keys(self.own_keys(&values, "items")?))
+    }
+
+    /// Which of this party's keys have these values.
+    fn own_keys(&self, values: &[u128], message: &'static str) -> Result<Vec<bool>, PsiError> {
+        let own: HashMap<u128, usize> = self.own.values.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+        let mut found = vec![false; own.len()];
+        for value in values {
+            match own.get(value) {
+                Some(key) if !found[*key] => found[*key] = true,
+                _ => {
+                    return Err(malformed(
+                        self.channel,
+                        message,
+                        "a value that this party does not have, or twice",
+                    ));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn did(&mut self, ands: u64) {
+        self.done += ands;
+        (self.observer)(self.done, self.plan.ands);
+    }
+}
+
+/// A byte, 0 or 1, for every bit of values of `width` bits.
+fn bits(values: &[u128], width: usize) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(values.iter().flat_map(|v| (0..width).map(move |i| (v >> i & 1) as u8)).collect())
+}
+
+/// Undoes [`bits`] for one value.
+fn number(bits: &[u8]) -> u128 {
+    bits.iter().rev().fold(0, |n, bit| n << 1 | u128::from(*bit))
+}
+
+/// In a secret uniform order (R. Durstenfeld, CACM 7 (1964)); 128 bits for each choice leave a bias below 2^−100.
+fn shuffled<T>(all: &mut [T]) {
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "psi order");
+    for i in (1..all.len()).rev() {
+        let mut bytes = [0; 16];
+        prg.fill(&mut bytes);
+        all.swap(i, (u128::from_le_bytes(bytes) % (i as u128 + 1)) as usize);
+    }
+}

@@ -1,0 +1,158 @@
+//! Whole runs against the standard library.
+
+use hushwire_aes::Backend;
+use hushwire_psi::{Column, Found, Method, Outcome, PsiError, Reveal, Side, Terms, intersect};
+use hushwire_wire::{Channel, PartyId, inproc};
+use proptest::prelude::*;
+use std::{collections::HashSet, thread, time::Duration};
+
+fn channels() -> [Channel; 2] {
+    let ids = [PartyId(0), PartyId(1)];
+    let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
+    let mut channel = |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).unwrap();
+    [channel(0), channel(1)]
+}
+
+/// Both parties, on threads of their own.
+fn both(terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
+    let [mut a, mut b] = channels();
+    let run = |channel: &mut Channel, side: Side| {
+        let i = usize::from(side == Side::B);
+        let mut last = (0, 0);
+        let outcome = intersect(channel, side, sets[i], &terms[i], Backend::best(), &mut |done, of| {
+            assert!(done > last.0 && done <= of);
+            last = (done, of);
+        });
+        if let Ok(outcome) = &outcome {
+            assert!(last == (outcome.ands, outcome.ands) || outcome.ands == 0, "progress comes to its end");
+        }
+        outcome
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(move || run(&mut b, Side::B));
+        let first = run(&mut a, Side::A);
+        drop(a);
+        [first, other.join().unwrap()]
+    })
+}
+
+fn check(terms: Terms, sets: [&[String]; 2]) -> [Outcome; 2] {
+    let [a, b] = both([terms; 2], sets).map(Result::unwrap);
+    let hashed: Vec<HashSet<&String>> = sets.iter().map(|set| set.iter().collect()).collect();
+    let expected = |i: usize| sets[i].iter().map(|key| hashed[1 - i].contains(key)).collect::<Vec<bool>>();
+    let common = expected(0).iter().filter(|f| **f).count() as u64;
+    let (for_a, for_b) = match terms.reveal {
+        Reveal::Size => (Found::Size(common), Found::Size(common)),
+        Reveal::Items => (Found::Keys(expected(0)), Found::Keys(expected(1))),
+        Reveal::Flags => (Found::Keys(expected(0)), Found::Nothing),
+    };
+    assert_eq!((&a.found, &b.found), (&for_a, &for_b), "{terms:?}");
+    assert_eq!(
+        Outcome { found: Found::Nothing, ..a.clone() },
+        Outcome { found: Found::Nothing, ..b.clone() }
+    );
+    assert_eq!(a.sizes, [sets[0].len(), sets[1].len()]);
+    [a, b]
+}
+
+fn keys(from: usize, to: usize) -> Vec<String> {
+    (from..to).map(|i| format!("customer {i}")).collect()
+}
+
+const ALL: [Reveal; 3] = [Reveal::Size, Reveal::Items, Reveal::Flags];
+const METHODS: [Option<Method>; 2] = [Some(Method::Scs), Some(Method::Phasing)];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn intersections_are_those_of_sets(a in 0usize..60, b in 0usize..60, shift in 0usize..60, kind in 0usize..6) {
+        let terms = Terms { circuit: METHODS[kind % 2], ..Terms::new(ALL[kind / 2]) };
+        check(terms, [&keys(0, a), &keys(shift, shift + b)]);
+    }
+}
+
+#[test]
+fn every_circuit_reveals_what_was_agreed() {
+    for reveal in ALL {
+        for circuit in METHODS {
+            let terms = Terms { circuit, ..Terms::new(reveal) };
+            for (a, b) in
+                [(0..0, 0..5), (0..5, 0..0), (0..0, 0..0), (0..1, 0..1), (0..1, 1..2), (0..40, 20..23)]
+            {
+                let [outcome, _] = check(terms, [&keys(a.start, a.end), &keys(b.start, b.end)]);
+                assert_eq!(Some(outcome.circuit), circuit);
+                assert!(outcome.salts <= 2);
+            }
+        }
+    }
+}
+
+/// Tables of more than one piece, stash and bins.
+#[test]
+fn large_tables_run_in_pieces() {
+    for reveal in ALL {
+        let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(reveal) };
+        check(terms, [&keys(0, 20), &keys(10, 3_010)]);
+    }
+    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Flags) };
+    check(terms, [&keys(0, 2), &keys(1, 10_001)]);
+}
+
+#[test]
+fn the_cheaper_circuit_is_taken() {
+    let circuit = |reveal, a, b| check(Terms::new(reveal), [&keys(0, a), &keys(0, b)])[0].clone();
+    let few = circuit(Reveal::Flags, 1, 50);
+    assert_eq!((few.circuit, few.ands), (Method::Phasing, 50 * (few.width as u64 - 1)));
+    assert_eq!(circuit(Reveal::Size, 40, 40).circuit, Method::Scs);
+    assert_eq!(circuit(Reveal::Flags, 1100, 1100).circuit, Method::Phasing);
+}
+
+#[test]
+fn parties_that_want_something_else_hear_so() {
+    let sets = [keys(0, 3), keys(0, 3)];
+    let terms = [Terms::new(Reveal::Size), Terms::new(Reveal::Items)];
+    for result in both(terms, [&sets[0], &sets[1]]) {
+        let error = result.unwrap_err();
+        assert!(matches!(error, PsiError::Terms { peer: Some(_) }), "{error}");
+    }
+}
+
+/// A peer that is not one: it says what it likes, and nothing is allocated for it.
+#[test]
+fn a_peer_with_impossible_numbers_is_named() {
+    let hello = |count: u64, ours: &[u8; 72]| {
+        let mut theirs = *ours;
+        theirs[32..40].copy_from_slice(&count.to_le_bytes());
+        theirs
+    };
+    for (count, salt) in [(u64::MAX, None), (1 << 40, None), (3, Some(7u8))] {
+        let [mut a, mut b] = channels();
+        let peer = thread::spawn(move || {
+            let mut ours = [0; 72];
+            b.recv("hello", &mut ours).unwrap();
+            b.send("hello", &hello(count, &ours)).unwrap();
+            if let Some(salt) = salt {
+                b.exchange("salt", &[salt], &mut [0]).unwrap();
+            }
+        });
+        let (keys, terms) = (keys(0, 3), Terms::new(Reveal::Items));
+        let error = intersect(&mut a, Side::A, &keys, &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
+        match salt {
+            None => assert!(matches!(error, PsiError::TooLarge { .. }), "{error}"),
+            Some(_) => assert!(matches!(error, PsiError::Malformed { message: "salt", .. }), "{error}"),
+        }
+        peer.join().unwrap();
+    }
+}
+
+#[test]
+fn duplicates_count_once_and_rows_keep_their_order() {
+    let column = |text: &str| Column::from_csv("x.csv".as_ref(), text.as_bytes(), "id").unwrap();
+    let a = column("name,id\nx,7\ny, 8 \nz,7\nw,\n\"v, w\",9\n");
+    assert_eq!(a.keys, ["7", "8", "9"]);
+    assert_eq!(a.rows, [Some(0), Some(1), Some(0), None, Some(2)]);
+    let b = column("id\n9\n9\n7\n");
+    let [outcome, _] = check(Terms::new(Reveal::Flags), [&a.keys, &b.keys]);
+    let Found::Keys(found) = outcome.found else { panic!("A learns flags") };
+    assert_eq!(a.by_row(&found), [true, false, true, false, true]);
+}
