@@ -1,12 +1,14 @@
 //! The evaluator.
 
+use super::kernel::{EvaluateAnds, PADDING};
+use super::linear::EvaluateXors;
 use super::queue::{Linear, Queue};
-use super::{BATCH, CONSTANT, Side, assert_scheme, tweak, with_signal};
+use super::{BATCH, CONSTANT, assert_scheme, signal, with_signal};
+use crate::half::forms::{Form, forms};
 use crate::{Batches, End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, from_bytes, from_bytes_mut};
+use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
-use zeroize::Zeroizing;
 
 /// Uses PRF-only gates.
 pub struct Evaluator {
@@ -18,38 +20,27 @@ pub struct Evaluator {
 struct Gates {
     backend: Backend,
     gate: u64,
-    /// By gates of a batch: keys, and F's inputs and values.
-    keys: Zeroizing<Vec<Block>>,
-    values: Zeroizing<Vec<Block>>,
+    /// Rows' bits of a batch.
+    rows: Vec<u8>,
 }
 
 impl Gates {
-    /// F of the labels in `keys`, two a gate.
-    fn hash(&mut self, n: usize) {
-        self.gate += n as u64;
-        self.backend.rekeyed::<1>(&self.keys[..2 * n], &mut self.values[..2 * n]);
-    }
-
-    fn and(&mut self, wires: &[Held], pairs: &[[Slot; 2]], out: &mut [Held], tables: &[Block], bits: &[u8]) {
-        for (k, [a, b]) in pairs.iter().enumerate() {
-            let [a, b] = [wires[*a as usize].block(), wires[*b as usize].block()];
-            let (gate, row) = (self.gate + k as u64, 2 * signal(a) + signal(b));
-            self.keys.as_chunks_mut::<2>().0[k] = [a, b];
-            self.values.as_chunks_mut::<2>().0[k] =
-                [tweak(gate, row, Side::Left), tweak(gate, row, Side::Right)];
+    fn and(&mut self, wires: &[Held], pairs: &[[Slot; 2]], out: &mut [Held], tables: &[u8], bits: &[u8]) {
+        self.rows[..bits.len()].copy_from_slice(bits);
+        let (wires, out) =
+            (as_bytes(Tagged::blocks(wires)).as_chunks().0, as_bytes_mut(Tagged::blocks_mut(out)));
+        for Form { backend, vectors, gates } in forms::<2>(self.backend, pairs.len(), 4) {
+            let first = self.gate + gates.start as u64;
+            let (made, tables) =
+                (&mut out[16 * gates.start..16 * gates.end], &tables[32 * gates.start..32 * gates.end]);
+            let (pairs, bits) = (&pairs[gates.clone()], &self.rows[gates.start..]);
+            match vectors {
+                4 => backend.run(EvaluateAnds::<2> { first, wires, pairs, made, tables, bits }),
+                _ => backend.run(EvaluateAnds::<1> { first, wires, pairs, made, tables, bits }),
+            }
         }
-        self.hash(pairs.len());
-        for (k, out) in out.iter_mut().enumerate() {
-            let ([a, b], [x, y]) = (self.keys.as_chunks::<2>().0[k], self.values.as_chunks::<2>().0[k]);
-            let (row, value) = (2 * signal(a) + signal(b), x ^ y);
-            let label = value ^ tables[2 * k].and_bit(b.lsb()) ^ tables[2 * k + 1].and_bit(a.lsb());
-            *out = Held::new(with_signal(label, signal(value) ^ bits[k] >> row));
-        }
+        self.gate += pairs.len() as u64;
     }
-}
-
-fn signal(label: Block) -> u8 {
-    label.0[0] & 1
 }
 
 impl Linear for Gates {
@@ -60,23 +51,19 @@ impl Linear for Gates {
     }
 
     fn xor(&mut self, left: &[Held], right: &[Held], made: &mut [Held], tables: &mut [u8]) {
-        let tables = from_bytes(tables);
-        for (((left, right), made), tables) in
-            left.chunks(BATCH).zip(right.chunks(BATCH)).zip(made.chunks_mut(BATCH)).zip(tables.chunks(BATCH))
-        {
-            for (k, (left, right)) in left.iter().zip(right).enumerate() {
-                let gate = self.gate + k as u64;
-                self.keys.as_chunks_mut::<2>().0[k] = [left.block(), right.block()];
-                self.values.as_chunks_mut::<2>().0[k] =
-                    [tweak(gate, 0, Side::Left), tweak(gate, 0, Side::Right)];
-            }
-            self.hash(left.len());
-            for (k, made) in made.iter_mut().enumerate() {
-                let ([a, b], [x, y]) = (self.keys.as_chunks::<2>().0[k], self.values.as_chunks::<2>().0[k]);
-                let label = x ^ b ^ (y ^ b ^ tables[k]).and_bit(b.lsb());
-                *made = Held::new(with_signal(label, signal(a ^ b)));
+        let [left, right] = [left, right].map(|x| as_bytes(Tagged::blocks(x)));
+        let made = as_bytes_mut(Tagged::blocks_mut(made));
+        for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 4) {
+            let first = self.gate + gates.start as u64;
+            let at = 16 * gates.start..16 * gates.end;
+            let [left, right, tables] = [left, right, &*tables].map(|x| &x[at.clone()]);
+            let made = &mut made[at];
+            match vectors {
+                4 => backend.run(EvaluateXors::<2> { first, left, right, made, tables }),
+                _ => backend.run(EvaluateXors::<1> { first, left, right, made, tables }),
             }
         }
+        self.gate += (left.len() / 16) as u64;
     }
 }
 
@@ -105,13 +92,12 @@ impl End for Evaluator {
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
-        let tables = from_bytes_mut(bytes);
-        let fits = [out.len(), bits.len(), tables.len() / 2].map(|n| n == pairs.len());
-        assert!(fits == [true; 3] && tables.len().is_multiple_of(2), "a table for every gate");
+        let n = pairs.len();
+        assert!((out.len(), bits.len(), bytes.len()) == (n, n, 32 * n), "a table for every gate");
         for (((pairs, out), tables), bits) in pairs
             .chunks(BATCH)
             .zip(out.chunks_mut(BATCH))
-            .zip(tables.chunks(2 * BATCH))
+            .zip(bytes.chunks(32 * BATCH))
             .zip(bits.chunks(BATCH))
         {
             self.gates.and(wires, pairs, out, tables, bits);
@@ -137,8 +123,8 @@ impl Observe for Evaluator {
     /// `public` has no use here.
     fn new(backend: Backend, scheme: Scheme, _: Public) -> Self {
         assert_scheme(scheme);
-        let blocks = || Zeroizing::new(vec![Block::ZERO; 2 * BATCH]);
-        Evaluator { gates: Gates { backend, gate: 0, keys: blocks(), values: blocks() }, xors: Queue::new() }
+        let gates = Gates { backend, gate: 0, rows: vec![0; BATCH + PADDING] };
+        Evaluator { gates, xors: Queue::new(backend) }
     }
 
     fn label(&self, label: Block) -> Held {

@@ -1,10 +1,13 @@
 //! The garbler.
 
+use super::kernel::{GarbleAnds, PADDING};
+use super::linear::GarbleXors;
 use super::queue::{Linear, Queue};
-use super::{BATCH, CONSTANT, LABEL, Pair, Side, assert_scheme, tweak, with_signal};
+use super::{BATCH, CONSTANT, Pair, assert_scheme, signal, with_signal};
+use crate::half::forms::{Form, forms};
 use crate::{Batches, Encode, End, Format, GarbleError, Public, Role, Scheme, Tables};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Tagged, from_bytes_mut};
+use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 use subtle::{Choice, ConditionallySelectable};
@@ -25,9 +28,6 @@ struct Gates {
     gate: u64,
     /// Permute bits of ANDs, a byte each.
     choices: Prg,
-    /// By gates of a batch: keys, and F's inputs and values.
-    keys: Zeroizing<Vec<Block>>,
-    values: Zeroizing<Vec<Block>>,
     permute: Zeroizing<Vec<u8>>,
 }
 
@@ -37,64 +37,22 @@ impl Drop for Garbler {
     }
 }
 
-/// Labels by signal.
-fn by_signal([zero, one]: Pair) -> [Block; 2] {
-    let (zero, one) = (zero.block(), one.block());
-    let swap = (zero ^ one).and_bit(zero.lsb());
-    [zero ^ swap, one ^ swap]
-}
-
-/// `x` where `bit` is 1, `y` elsewhere.
-fn select(bit: u8, x: Block, y: Block) -> Block {
-    y ^ (x ^ y).and_bit(bit == 1)
-}
-
-fn bit(x: Block) -> u8 {
-    x.0[0] & 1
-}
-
 impl Gates {
     fn and(
         &mut self,
         wires: &[Pair],
         pairs: &[[Slot; 2]],
         out: &mut [Pair],
-        tables: &mut [Block],
+        tables: &mut [u8],
         bits: &mut [u8],
     ) {
         let n = pairs.len();
-        let (keys, values) = (&mut self.keys[..4 * n], &mut self.values[..8 * n]);
-        for (k, [a, b]) in pairs.iter().enumerate() {
-            let ([l0, l1], [r0, r1]) = (by_signal(wires[*a as usize]), by_signal(wires[*b as usize]));
-            keys.as_chunks_mut::<4>().0[k] = [l0, l1, r0, r1];
-            let (left, right) = (
-                |r| tweak(self.gate + k as u64, r, Side::Left),
-                |r| tweak(self.gate + k as u64, r, Side::Right),
-            );
-            values.as_chunks_mut::<8>().0[k] =
-                [left(0), left(1), left(2), left(3), right(0), right(2), right(1), right(3)];
-        }
-        self.gate += n as u64;
-        self.backend.rekeyed::<2>(keys, values);
         self.choices.fill(&mut self.permute[..n]);
-        for (k, [a, b]) in pairs.iter().enumerate() {
-            let [l0, l1, l2, l3, r0, r2, r1, r3] = self.values.as_chunks::<8>().0[k];
-            let rows = [l0 ^ r0, l1 ^ r1, l2 ^ r2, l3 ^ r3];
-            let (pl, pr) = (bit(wires[*a as usize][0].block()), bit(wires[*b as usize][0].block()));
-            let t1 = select(pl, rows[2] ^ rows[3], rows[0] ^ rows[1]);
-            let t2 = select(pr, rows[1] ^ rows[3], rows[0] ^ rows[2]);
-            (tables[2 * k], tables[2 * k + 1]) = (t1 & LABEL, t2 & LABEL);
-            let p = self.permute[k] & 1;
-            // C^0 and C^1 trade places where both permute bits are 1.
-            let (x, y) = (rows[0], rows[1] ^ rows[2] ^ rows[3]);
-            let zero = select(pl & pr, y, x);
-            out[k] = [with_signal(zero, p), with_signal(zero ^ x ^ y, p ^ 1)].map(Tagged::new);
-            let ones = [pl & pr, pl & (pr ^ 1), (pl ^ 1) & pr, (pl ^ 1) & (pr ^ 1)];
-            bits[k] = 0;
-            for r in 0..4 {
-                bits[k] |= (bit(rows[r]) ^ p ^ ones[r]) << r;
-            }
-        }
+        let (choices, wires) = (&self.permute[..], bytes_of(wires).as_chunks().0);
+        let (first, made) = (self.gate, bytes_of_mut(out));
+        self.gate += n as u64;
+        let backend = if self.backend.is_batched() { self.backend } else { self.backend.narrowed(1) };
+        backend.run(GarbleAnds { first, wires, pairs, choices, made, tables, bits });
     }
 }
 
@@ -106,33 +64,26 @@ impl Linear for Gates {
     }
 
     fn xor(&mut self, left: &[Pair], right: &[Pair], made: &mut [Pair], tables: &mut [u8]) {
-        let tables = from_bytes_mut(tables);
-        for (((left, right), made), tables) in left
-            .chunks(BATCH)
-            .zip(right.chunks(BATCH))
-            .zip(made.chunks_mut(BATCH))
-            .zip(tables.chunks_mut(BATCH))
-        {
-            let n = left.len();
-            let (keys, values) = (&mut self.keys[..3 * n], &mut self.values[..3 * n]);
-            for (k, (left, right)) in left.iter().zip(right).enumerate() {
-                keys.as_chunks_mut::<3>().0[k] = [left[0].block(), left[1].block(), by_signal(*right)[1]];
-                let gate = self.gate + k as u64;
-                let (l, r) = (tweak(gate, 0, Side::Left), tweak(gate, 0, Side::Right));
-                values.as_chunks_mut::<3>().0[k] = [l, l, r];
-            }
-            self.gate += n as u64;
-            self.backend.rekeyed::<1>(keys, values);
-            for (k, (left, right)) in left.iter().zip(right).enumerate() {
-                let [x, y, z] = values.as_chunks::<3>().0[k];
-                let (d, low) = (x ^ y, by_signal(*right)[0]);
-                tables[k] = (z ^ low ^ d) & LABEL;
-                let zero = x ^ low ^ d.and_bit(right[0].block().lsb());
-                let p = bit(left[0].block()) ^ bit(right[0].block());
-                made[k] = [with_signal(zero, p), with_signal(zero ^ d, p ^ 1)].map(Tagged::new);
+        for Form { backend, vectors, gates } in forms::<1>(self.backend, left.len(), 4) {
+            let first = self.gate + gates.start as u64;
+            let (left, right) = (bytes_of(&left[gates.clone()]), bytes_of(&right[gates.clone()]));
+            let made = bytes_of_mut(&mut made[gates.clone()]);
+            let tables = &mut tables[16 * gates.start..16 * gates.end];
+            match vectors {
+                4 => backend.run(GarbleXors::<4> { first, left, right, made, tables }),
+                _ => backend.run(GarbleXors::<1> { first, left, right, made, tables }),
             }
         }
+        self.gate += left.len() as u64;
     }
+}
+
+fn bytes_of(pairs: &[Pair]) -> &[u8] {
+    as_bytes(Tagged::blocks(pairs.as_flattened()))
+}
+
+fn bytes_of_mut(pairs: &mut [Pair]) -> &mut [u8] {
+    as_bytes_mut(Tagged::blocks_mut(pairs.as_flattened_mut()))
 }
 
 impl Garbler {
@@ -160,13 +111,12 @@ impl End for Garbler {
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
-        let tables = from_bytes_mut(bytes);
-        let fits = [out.len(), bits.len(), tables.len() / 2].map(|n| n == pairs.len());
-        assert!(fits == [true; 3] && tables.len().is_multiple_of(2), "room for every gate");
+        let n = pairs.len();
+        assert!((out.len(), bits.len(), bytes.len()) == (n, n, 32 * n), "room for every gate");
         for (((pairs, out), tables), bits) in pairs
             .chunks(BATCH)
             .zip(out.chunks_mut(BATCH))
-            .zip(tables.chunks_mut(2 * BATCH))
+            .zip(bytes.chunks_mut(32 * BATCH))
             .zip(bits.chunks_mut(BATCH))
         {
             self.gates.and(wires, pairs, out, tables, bits);
@@ -194,16 +144,10 @@ impl Encode for Garbler {
         assert_scheme(scheme);
         let mut labels = Prg::new(backend, seed, "garble labels");
         let constants = [0, 1].map(|value| own(CONSTANT, value, labels.next_block()));
-        let blocks = |n| Zeroizing::new(vec![Block::ZERO; n * BATCH]);
-        let gates = Gates {
-            backend,
-            gate: 0,
-            choices: Prg::new(backend, seed, "garble permute bits"),
-            keys: blocks(4),
-            values: blocks(8),
-            permute: Zeroizing::new(vec![0; BATCH]),
-        };
-        Garbler { gates, xors: Queue::new(), constants, labels }
+        let choices = Prg::new(backend, seed, "garble permute bits");
+        let permute = Zeroizing::new(vec![0; BATCH + PADDING]);
+        let gates = Gates { backend, gate: 0, choices, permute };
+        Garbler { gates, xors: Queue::new(backend), constants, labels }
     }
 
     fn correlated(&mut self, _: Block) -> Pair {
@@ -219,13 +163,13 @@ impl Encode for Garbler {
     }
 
     fn permute_bit(&self, wire: Pair) -> u8 {
-        bit(wire[0].block())
+        signal(wire[0].block())
     }
 }
 
 /// `active` stands for `value`, `drawn` for the other value, with the other signal.
 fn own(active: Block, value: u8, drawn: Block) -> Pair {
-    let other = with_signal(drawn, bit(active) ^ 1);
+    let other = with_signal(drawn, signal(active) ^ 1);
     let value = Choice::from(value & 1);
     let pick = |x, y| Tagged::new(Block::conditional_select(x, y, value));
     [pick(&active, &other), pick(&other, &active)]

@@ -30,6 +30,8 @@ mod evaluator;
 #[cfg(test)]
 mod formulas;
 mod garbler;
+mod kernel;
+mod linear;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -54,8 +56,8 @@ pub enum OfTruth {}
 /// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else relates them.
 pub type Pair = [Tagged<OfTruth>; 2];
 
-/// LOCAL: gates that are hashed at a time, and units of the queue of XORs.
-const BATCH: usize = 64;
+/// LOCAL: most gates in a call of a kernel.
+const BATCH: usize = 1024;
 /// The label that the evaluator holds of either constant.
 const CONSTANT: Block = Block::ZERO;
 /// All bits but the signal.
@@ -72,6 +74,10 @@ enum Side {
 #[inline(always)]
 const fn tweak(gate: u64, row: u8, side: Side) -> Block {
     Block::from_u128(gate as u128 | ((row + 4 * side as u8) as u128) << 64)
+}
+
+fn signal(label: Block) -> u8 {
+    label.0[0] & 1
 }
 
 /// `label` with the signal `bit`.

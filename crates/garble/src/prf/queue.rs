@@ -1,12 +1,16 @@
 //! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
 
-use super::BATCH;
 use crate::{Batches, Format, GarbleError, Tables, engine::has_table};
+use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of an XOR's table.
 pub(super) const TABLE: usize = Format::PRF.xor_bytes;
+
+/// LOCAL: units in the queue, where a gate has no more copies. A strip and its neighbours of AES's circuit fit in, and the
+/// queue in a half of the first cache.
+const UNITS: usize = 256;
 
 /// Gates of which the operands are read and the results are not there yet, copies included.
 pub(super) struct Queue<W: Zeroize> {
@@ -33,14 +37,15 @@ pub(super) trait Linear {
 }
 
 impl<W: Copy + Default + Zeroize> Queue<W> {
-    pub(super) fn new() -> Self {
-        let room = || Zeroizing::new(vec![W::default(); BATCH]);
+    /// Unbatched, every gate is on its own.
+    pub(super) fn new(backend: Backend) -> Self {
+        let room = || Zeroizing::new(vec![W::default(); if backend.is_batched() { UNITS } else { 1 }]);
         Queue {
             left: room(),
             right: room(),
             made: room(),
             units: 0,
-            outs: Vec::with_capacity(BATCH),
+            outs: Vec::with_capacity(UNITS),
             round: 1,
             marks: vec![],
             batches: Batches::default(),
@@ -98,8 +103,13 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
                 **room = vec![W::default(); until];
             }
         }
-        self.left[self.units..until].copy_from_slice(&wires[a as usize * strip..][..strip]);
-        self.right[self.units..until].copy_from_slice(&wires[b as usize * strip..][..strip]);
+        if strip == 1 {
+            // Without a call to copy so few bytes.
+            (self.left[self.units], self.right[self.units]) = (wires[a as usize], wires[b as usize]);
+        } else {
+            self.left[self.units..until].copy_from_slice(&wires[a as usize * strip..][..strip]);
+            self.right[self.units..until].copy_from_slice(&wires[b as usize * strip..][..strip]);
+        }
         self.units = until;
         self.outs.push(out);
         self.marks[out as usize] = self.round;
@@ -123,8 +133,14 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         let bytes = tables.next(n * TABLE)?;
         end.xor(&self.left[..n], &self.right[..n], &mut self.made[..n], bytes);
         // In their order: of two results in a slot, the later one stays.
-        for (out, made) in outs.iter().zip(self.made.chunks_exact(strip)) {
-            wires[*out as usize * strip..][..strip].copy_from_slice(made);
+        if strip == 1 {
+            for (out, made) in outs.iter().zip(self.made.iter()) {
+                wires[*out as usize] = *made;
+            }
+        } else {
+            for (out, made) in outs.iter().zip(self.made.chunks_exact(strip)) {
+                wires[*out as usize * strip..][..strip].copy_from_slice(made);
+            }
         }
         self.outs = outs;
         self.outs.clear();

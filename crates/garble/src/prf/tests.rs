@@ -105,7 +105,7 @@ fn every_case_of_an_xor() {
         }
         assert_eq!(
             (g.xor_batches().calls, g.xor_batches().gates),
-            (2, 80),
+            (1, 80),
             "they do not wait for each other"
         );
         assert_eq!(e.xor_batches(), g.xor_batches());

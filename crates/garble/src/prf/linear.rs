@@ -1,0 +1,139 @@
+//! The same for XORs.
+
+use super::Side;
+use super::kernel::{MOST, Ready, by_signal, input, load_zipped, store_zipped};
+use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
+use hushwire_simd::{Kernel, Lanes};
+
+/// Makes tables and labels of XORs from number `first` on.
+pub(super) struct GarbleXors<'a, const G: usize> {
+    pub(super) first: u64,
+    /// Labels of truth value 0 and 1 in turns.
+    pub(super) left: &'a [u8],
+    pub(super) right: &'a [u8],
+    pub(super) made: &'a mut [u8],
+    pub(super) tables: &'a mut [u8],
+}
+
+impl<const G: usize> Kernel for GarbleXors<'_, G> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (bytes, mut ready) = (G * L::BYTES, Ready::new(l, self.first));
+        for (g, tables) in self.tables.chunks_mut(bytes).enumerate() {
+            let (at, n) = (2 * g * bytes, tables.len());
+            let (left, right) = (&self.left[at..at + 2 * n], &self.right[at..at + 2 * n]);
+            let made = &mut self.made[at..at + 2 * n];
+            if n == bytes {
+                garble_xors::<L, G>(l, &mut ready, left, right, made, tables);
+            } else {
+                let mut pad = [[0; 32 * MOST]; 4];
+                let [x, y, m, t] = &mut pad;
+                x[..2 * n].copy_from_slice(left);
+                y[..2 * n].copy_from_slice(right);
+                garble_xors::<L, G>(l, &mut ready, x, y, m, t);
+                made.copy_from_slice(&m[..2 * n]);
+                tables.copy_from_slice(&t[..n]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn garble_xors<L: Lanes, const G: usize>(
+    l: L,
+    ready: &mut Ready<L>,
+    left: &[u8],
+    right: &[u8],
+    made: &mut [u8],
+    tables: &mut [u8],
+) {
+    // Of every vector of gates: both labels of the left wire, and of the right one the label with signal 1.
+    let (mut keys, mut f) = ([[l.zero(); G]; 3], [[[l.zero()]; G]; 3]);
+    for g in 0..G {
+        let at = 2 * g * L::BYTES;
+        let gates = ready.next(l);
+        let ([_, high], _) = by_signal(l, load_zipped(l, &right[at..]));
+        let [x, y] = load_zipped(l, &left[at..]);
+        (keys[0][g], keys[1][g], keys[2][g]) = (x, y, high);
+        let input_left = input(l, gates, 0, Side::Left);
+        (f[0][g], f[1][g], f[2][g]) = ([input_left], [input_left], [input(l, gates, 0, Side::Right)]);
+    }
+    if G == 4 {
+        for i in 0..3 {
+            encrypt_keyed(l, &keys[i], &[[l.zero()]; G], &mut f[i]);
+        }
+    } else {
+        const { assert!(G == 1 || G == 4, "three vectors of keys, or four for each") };
+        let mut x = [f[0][0], f[1][0], f[2][0]];
+        encrypt_keyed(l, &[keys[0][0], keys[1][0], keys[2][0]], &[[l.zero()]; 3], &mut x);
+        (f[0][0], f[1][0], f[2][0]) = (x[0], x[1], x[2]);
+    }
+    for g in 0..G {
+        let at = 2 * g * L::BYTES;
+        let right = load_zipped(l, &right[at..]);
+        let ([low, _], pr_0) = by_signal(l, right);
+        let d = l.xor(f[0][g][0], f[1][g][0]);
+        l.store(l.and(ready.label, l.xor3(f[2][g][0], low, d)), &mut tables[g * L::BYTES..]);
+        let zero = l.xor3(f[0][g][0], low, l.andnot(pr_0, d));
+        let (zero, one) = ready.pair(l, zero, d, l.xor(keys[0][g], right[0]));
+        store_zipped(l, zero, one, &mut made[at..]);
+    }
+}
+
+/// Evaluates XORs from number `first` on.
+pub(super) struct EvaluateXors<'a, const G: usize> {
+    pub(super) first: u64,
+    pub(super) left: &'a [u8],
+    pub(super) right: &'a [u8],
+    pub(super) made: &'a mut [u8],
+    pub(super) tables: &'a [u8],
+}
+
+impl<const G: usize> Kernel for EvaluateXors<'_, G> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let (bytes, mut ready) = (G * L::BYTES, Ready::new(l, self.first));
+        for (g, made) in self.made.chunks_mut(bytes).enumerate() {
+            let (at, n) = (g * bytes, made.len());
+            let [left, right, tables] = [self.left, self.right, self.tables].map(|x| &x[at..at + n]);
+            if n == bytes {
+                evaluate_xors::<L, G>(l, &mut ready, left, right, made, tables);
+            } else {
+                let mut pad = [[0; 16 * MOST]; 4];
+                let [x, y, m, t] = &mut pad;
+                x[..n].copy_from_slice(left);
+                y[..n].copy_from_slice(right);
+                t[..n].copy_from_slice(tables);
+                evaluate_xors::<L, G>(l, &mut ready, x, y, m, t);
+                made.copy_from_slice(&m[..n]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn evaluate_xors<L: Lanes, const G: usize>(
+    l: L,
+    ready: &mut Ready<L>,
+    left: &[u8],
+    right: &[u8],
+    made: &mut [u8],
+    tables: &[u8],
+) {
+    let (mut keys, mut f) = ([[l.zero(); 2]; G], [[l.zero(); 2]; G]);
+    for g in 0..G {
+        let at = g * L::BYTES;
+        let gates = ready.next(l);
+        keys[g] = [l.load(&left[at..]), l.load(&right[at..])];
+        f[g] = [input(l, gates, 0, Side::Left), input(l, gates, 0, Side::Right)];
+    }
+    super::kernel::hash_pairs::<L, G>(l, &keys, &mut f);
+    for g in 0..G {
+        let ([a, b], [x, y]) = (keys[g], f[g]);
+        let t = l.load(&tables[g * L::BYTES..]);
+        let label = l.xor3(x, b, l.andnot(without_bit_0(l, b), l.xor3(y, b, t)));
+        l.store(ready.with_signal(l, label, l.xor(a, b)), &mut made[g * L::BYTES..]);
+    }
+}
