@@ -41,6 +41,7 @@ impl crate::Family for HalfGates {
 }
 
 /// Free XORs, on any labels: see [`crate::End::xors`].
+#[cfg(test)]
 pub(crate) fn free_xors<K>(wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
     free_xors_on(Backend::best(), wires, strip, gates);
 }

@@ -1,22 +1,19 @@
 //! The evaluator of three halves.
 
-use super::{TWEAKS, plain};
-use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held, half::free_xors};
+use super::kernel::{Evaluate, Grouped};
+use crate::half::forms::{Form, forms};
+use crate::half::free_xors_on;
+use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
-use zeroize::Zeroizing;
-
-/// Gates that are hashed at a time.
-const BATCH: usize = 64;
+use std::ops::Range;
 
 /// Uses three halves.
 pub struct Evaluator {
     backend: Backend,
     public: Public,
     gate: u64,
-    labels: Zeroizing<Vec<Block>>,
-    hashes: Zeroizing<Vec<Block>>,
 }
 
 impl End for Evaluator {
@@ -38,24 +35,25 @@ impl End for Evaluator {
     ) {
         let n = pairs.len();
         assert!(out.len() == n && bytes.len() == 24 * n && bits.len() == n, "a table for every gate");
-        for first in (0..n).step_by(BATCH) {
-            let pairs = &pairs[first..n.min(first + BATCH)];
-            for ([a, b], x) in pairs.iter().zip(self.labels.as_chunks_mut::<3>().0) {
-                let [a, b] = [a, b].map(|s| wires[*s as usize].block());
-                *x = [a, b, a ^ b];
+        let wires = as_bytes(Held::blocks(wires)).as_chunks().0;
+        let out = as_bytes_mut(Held::blocks_mut(out));
+        for Form { backend, vectors, gates } in forms::<3>(self.backend, n, 12) {
+            let Range { start, end } = gates.clone();
+            let kernel = Evaluate {
+                start: self.public.0.0,
+                first: self.gate,
+                wires,
+                pairs: &pairs[start..end],
+                out: &mut out[16 * start..16 * end],
+                tables: &bytes[24 * start..24 * end],
+                bits: &bits[start..end],
+            };
+            match vectors {
+                _ if gates.is_empty() => {}
+                12 => backend.run(Grouped::<_, 12>(kernel)),
+                _ => backend.run(Grouped::<_, 3>(kernel)),
             }
-            let labels = 3 * pairs.len();
-            let tweak = u128::from(TWEAKS) * u128::from(self.gate);
-            let (x, y) = (&self.labels[..labels], &mut self.hashes[..labels]);
-            self.backend.cr_multi_instance::<1>(self.public.0, tweak, x, y);
-            for (k, pair) in pairs.iter().enumerate() {
-                let held = pair.map(|s| wires[s as usize]);
-                let hashes = self.hashes.as_chunks::<3>().0[k].map(plain::Hash::from);
-                let words = bytes[24 * (first + k)..].as_chunks::<8>().0;
-                let g = [0, 1, 2].map(|w| u64::from_le_bytes(words[w]));
-                out[first + k] = plain::evaluate(held, &hashes, g, bits[first + k]);
-            }
-            self.gate += pairs.len() as u64;
+            self.gate += gates.len() as u64;
         }
     }
 
@@ -66,7 +64,7 @@ impl End for Evaluator {
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
-        free_xors(wires, strip, gates);
+        free_xors_on(self.backend, wires, strip, gates);
         Ok(())
     }
 
@@ -78,8 +76,7 @@ impl End for Evaluator {
 impl Observe for Evaluator {
     fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
         assert!(scheme == Scheme::ThreeHalves, "{scheme} is not three halves");
-        let room = || Zeroizing::new(vec![Block::ZERO; 3 * BATCH]);
-        Evaluator { backend, public, gate: 0, labels: room(), hashes: room() }
+        Evaluator { backend, public, gate: 0 }
     }
 
     fn label(&self, label: Block) -> Held {

@@ -1,15 +1,17 @@
 //! The garbler of three halves.
 
-use super::{TWEAKS, plain};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero, half::free_xors};
+use super::kernel::{Garble, Grouped};
+use crate::half::forms::{Form, forms};
+use crate::half::free_xors_on;
+use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes};
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Gates that are hashed at a time.
-const BATCH: usize = 64;
+/// LOCAL: gates whose (r, r') are drawn at a time.
+const BATCH: usize = 1024;
 
 /// Makes three halves.
 pub struct Garbler {
@@ -19,9 +21,8 @@ pub struct Garbler {
     /// (r, r'): bits 0 and 1 of a byte a gate.
     coins: Prg,
     gate: u64,
+    /// Those of a batch, and a vector's bytes behind them.
     drawn: Zeroizing<Vec<u8>>,
-    labels: Zeroizing<Vec<Block>>,
-    hashes: Zeroizing<Vec<Block>>,
 }
 
 impl Drop for Garbler {
@@ -50,30 +51,31 @@ impl End for Garbler {
     ) {
         let n = pairs.len();
         assert!(out.len() == n && bytes.len() == 24 * n && bits.len() == n, "room for every gate");
+        let wires = as_bytes(Zero::blocks(wires)).as_chunks().0;
+        let (out, tables) = (as_bytes_mut(Zero::blocks_mut(out)), bytes.as_chunks_mut().0);
         for first in (0..n).step_by(BATCH) {
-            let pairs = &pairs[first..n.min(first + BATCH)];
-            for ([a, b], x) in pairs.iter().zip(self.labels.as_chunks_mut::<6>().0) {
-                let [a, b] = [a, b].map(|s| plain::at_zero(self.delta, wires[*s as usize]).block());
-                *x = [a, a ^ self.delta, b, b ^ self.delta, a ^ b, a ^ b ^ self.delta];
-            }
-            let labels = 6 * pairs.len();
-            let tweak = u128::from(TWEAKS) * u128::from(self.gate);
-            let (x, y) = (&self.labels[..labels], &mut self.hashes[..labels]);
-            self.backend.cr_multi_instance::<2>(self.public.0, tweak, x, y);
-            self.coins.fill(&mut self.drawn[..pairs.len()]);
-            for (k, [a, b]) in pairs.iter().enumerate() {
-                let zeros = [a, b].map(|s| wires[*s as usize]);
-                let hashes = self.hashes.as_chunks::<6>().0[k].map(plain::Hash::from);
-                let coin = self.drawn[k];
-                let gate = plain::garble(self.delta, zeros, &hashes, [coin & 1 == 1, coin & 2 == 2]);
-                out[first + k] = gate.zero;
-                let words = bytes[24 * (first + k)..].as_chunks_mut::<8>().0;
-                for (word, g) in words.iter_mut().zip(gate.g) {
-                    *word = g.to_le_bytes();
+            let end = n.min(first + BATCH);
+            self.coins.fill(&mut self.drawn[..end - first]);
+            for Form { backend, vectors, gates } in forms::<3>(self.backend, end - first, 12) {
+                let (from, to) = (first + gates.start, first + gates.end);
+                let kernel = Garble {
+                    start: self.public.0.0,
+                    delta: self.delta.0,
+                    first: self.gate,
+                    wires,
+                    pairs: &pairs[from..to],
+                    coins: &self.drawn[gates.start..],
+                    out: &mut out[16 * from..16 * to],
+                    tables: &mut tables[from..to],
+                    bits: &mut bits[from..to],
+                };
+                match vectors {
+                    _ if gates.is_empty() => {}
+                    12 => backend.run(Grouped::<_, 12>(kernel)),
+                    _ => backend.run(Grouped::<_, 3>(kernel)),
                 }
-                bits[first + k] = gate.z;
+                self.gate += gates.len() as u64;
             }
-            self.gate += pairs.len() as u64;
         }
     }
 
@@ -84,7 +86,7 @@ impl End for Garbler {
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
-        free_xors(wires, strip, gates);
+        free_xors_on(self.backend, wires, strip, gates);
         Ok(())
     }
 
@@ -100,9 +102,7 @@ impl Encode for Garbler {
         let mut delta = delta.unwrap_or_else(drawn);
         delta.0[0] |= 1;
         let coins = Prg::new(backend, seed, "three halves coins");
-        let room = || Zeroizing::new(vec![Block::ZERO; 6 * BATCH]);
-        let drawn = Zeroizing::new(vec![0; BATCH]);
-        Garbler { backend, public, delta, coins, gate: 0, drawn, labels: room(), hashes: room() }
+        Garbler { backend, public, delta, coins, gate: 0, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
     }
 
     fn correlated(&mut self, q: Block) -> Zero {

@@ -36,14 +36,14 @@ mod evaluator;
 #[cfg(test)]
 mod formulas;
 mod garbler;
+mod kernel;
+#[cfg(test)]
 mod plain;
 #[cfg(test)]
 mod tests;
 
 pub use evaluator::Evaluator;
 pub use garbler::Garbler;
-
-use hushwire_block::Tagged;
 
 /// Three halves.
 pub enum ThreeHalves {}
@@ -52,12 +52,3 @@ impl crate::Family for ThreeHalves {
     type Garbler = Garbler;
     type Evaluator = Evaluator;
 }
-
-/// Kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
-enum SignalZero {}
-
-/// A label of signal 0.
-type AtZero = Tagged<SignalZero>;
-
-/// Hashes that a gate is numbered with.
-const TWEAKS: u64 = 3;

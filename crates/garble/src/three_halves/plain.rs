@@ -1,8 +1,10 @@
-//! One gate as the paper writes it: what the kernels are compared with.
+//! One gate as the paper writes it: what the kernel is compared with.
 
-use super::AtZero;
 use crate::end::{Held, Zero};
 use hushwire_block::{Block, Tagged};
+
+/// Kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
+pub(super) enum SignalZero {}
 
 /// (X_L, X_R).
 type Halves = [u64; 2];
@@ -85,7 +87,7 @@ pub(super) struct Gate {
 }
 
 /// The label of signal 0 of the wire with this label of truth value 0.
-pub(super) fn at_zero(delta: Block, zero: Zero) -> AtZero {
+pub(super) fn at_zero(delta: Block, zero: Zero) -> Tagged<SignalZero> {
     Tagged::new(zero.block() ^ delta.and_bit(zero.block().lsb()))
 }
 
