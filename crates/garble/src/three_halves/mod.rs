@@ -1,5 +1,5 @@
 //! Three halves: M. Rosulek, L. Roy, "Three halves make a whole? Beating the half-gates lower bound for garbled circuits",
-//! Crypto 2021 (ePrint 2021/749), the scheme of its section 5.
+//! Crypto 2021 (ePrint 2021/749).
 //!
 //! **Functionality.** XOR and NOT are free; an AND costs 197 bits: three half ciphertexts G0, G1, G2 and five control
 //! bits z.
