@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`ot`], [`rep3`].
+//! The benches themselves: [`aes`], [`aes3`], [`garble`], [`ot`], [`rep3`], [`table8`].
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +45,7 @@ mod crew;
 mod date;
 mod engine;
 mod error;
+pub mod garble;
 mod human;
 pub mod limits;
 mod link;
@@ -58,6 +59,7 @@ pub mod report;
 mod reporter;
 pub mod select;
 mod table;
+pub mod table8;
 pub mod timing;
 mod unit;
 

@@ -87,6 +87,9 @@ pub struct Row {
     /// What the paper states for this row.
     #[serde(default)]
     pub paper: Paper,
+    /// What only this bench's rows state, such as a circuit's AND gates: keys beside the others in the JSON.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
 }
 
 impl Row {
@@ -110,7 +113,15 @@ impl Row {
             limit_name: None,
             fraction_of_limit: None,
             paper: Paper::default(),
+            more: Map::new(),
         }
+    }
+
+    /// States one more thing, under a key of this bench's own.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(key.to_owned(), value.into());
+        self
     }
 
     /// Sets the bytes that one party sends per unit of work.
@@ -233,6 +244,8 @@ mod tests {
             .limit("peak")
             .paper(Paper::new(2e9, &Unit::BLOCKS_PER_S, "Table 8"));
         report.push(full).unwrap();
+        let latency = measured(1.0);
+        report.push(Row::new("latency", Unit::MS, latency).with("ands", 5120)).unwrap();
         report
     }
 
@@ -243,6 +256,8 @@ mod tests {
         assert_eq!(keys(&json["limits"][0]), ["name", "value", "unit"]);
         assert_eq!(keys(&json["rows"][0]), ROW_KEYS);
         assert_eq!(keys(&json["rows"][1]), ROW_KEYS);
+        assert_eq!(keys(&json["rows"][2]), [&ROW_KEYS[..], &["ands"]].concat());
+        assert_eq!(json["rows"][2]["ands"], 5120);
         let bare = &json["rows"][0];
         for absent in &ROW_KEYS[8..14] {
             assert!(bare[absent].is_null(), "{absent}");

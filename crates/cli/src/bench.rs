@@ -34,6 +34,17 @@ enum Bench {
         after_help = "Examples:\n  hushwire bench ot --only protocol=softspoken4,net=none,threads=1 --json ot.json\n  hushwire bench ot --paper                          Table 5 of the VASA paper, ours beside"
     )]
     Ot(OtArgs),
+    /// Garbled circuits on one core: schemes, tiers, batch widths, file order against depth order.
+    #[command(
+        after_help = "Examples:\n  hushwire bench garble --only scheme=mi,circuit=aes128,tier=vaes512 --json garble.json\n  hushwire bench garble --circuit adder.txt --only circuit=adder,width=1024"
+    )]
+    Garble(GarbleArgs),
+    /// Table 8 of the VASA paper: four circuits, four schemes, with batching and wider AES or without.
+    #[command(after_help = "Example:\n  hushwire bench table8 --only circuit=aes --json table8.json")]
+    Table8(OptionsArgs),
+    /// Table 4 of the VASA paper: geometric means of Table 8.
+    #[command(after_help = "Example:\n  hushwire bench table4 --only scheme=mi --json table4.json")]
+    Table4(OptionsArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -46,6 +57,21 @@ struct MeasureArgs {
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: all, or the widest]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     aes_backend: Option<String>,
+}
+
+#[derive(Args)]
+struct OptionsArgs {
+    #[command(flatten)]
+    options: BenchOptions,
+}
+
+#[derive(Args)]
+struct GarbleArgs {
+    #[command(flatten)]
+    measure: MeasureArgs,
+    /// Measure this Bristol file too; rows have its name, without its ending
+    #[arg(long, value_name = "FILE")]
+    circuit: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -127,6 +153,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
             let wanted = hushwire_bench::ot::Wanted { backend, net, count: args.count, paper: args.paper };
             hushwire_bench::ot::run(&args.net.measure.options, &wanted).map(drop).map_err(failed)
         }
+        Bench::Garble(args) => {
+            let (backend, circuit) = (args.measure.backend()?, args.circuit.clone());
+            let wanted = hushwire_bench::garble::Wanted { backend, circuit };
+            hushwire_bench::garble::run(&args.measure.options, &wanted).map(drop).map_err(failed)
+        }
+        Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).map_err(failed),
+        Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).map_err(failed),
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;
             NewFile::create(&plot.out, 0o666)?.write(picture.as_bytes())

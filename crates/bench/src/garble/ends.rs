@@ -1,0 +1,160 @@
+//! Both ends of a garbled circuit in this process, whatever the scheme.
+
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, eval, planes};
+use hushwire_garble::{
+    Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
+    half::HalfGates,
+};
+use hushwire_prg::{Prg, Seed};
+
+use super::wide::Wide;
+use crate::BoxError;
+
+/// What benches do with both ends.
+pub(crate) trait Both: Send {
+    /// Garbles once into memory, over what was there.
+    fn garble(&mut self) -> Result<(), BoxError>;
+    /// Garbles once to somewhere else.
+    fn garble_to(&mut self, tables: &mut dyn Tables) -> Result<(), BoxError>;
+    /// Evaluates once what memory holds.
+    fn evaluate(&mut self) -> Result<(), BoxError>;
+    /// Compares the outputs with plain evaluation: after one garbling and one evaluation of fresh ends.
+    fn check(&mut self) -> Result<(), BoxError>;
+    /// Bytes of the tables.
+    fn bytes(&self) -> u64;
+    /// Gates in a batch, on average.
+    fn mean_batch(&self) -> f64;
+}
+
+/// Fresh ends for `instances` sets of random inputs.
+pub(crate) fn open(
+    scheme: Scheme,
+    backend: Backend,
+    width: usize,
+    program: &Program,
+    instances: usize,
+) -> Result<Box<dyn Both>, BoxError> {
+    Ok(match scheme {
+        Scheme::Prp | Scheme::Mi | Scheme::Circ => {
+            Box::new(Ends::<HalfGates>::new(scheme, backend, width, program, instances)?)
+        }
+        _ => return Err(format!("{scheme} is not measured").into()),
+    })
+}
+
+/// Fresh ends for independent gates.
+pub(super) fn open_wide(scheme: Scheme, backend: Backend, width: usize) -> Result<Box<dyn Both>, BoxError> {
+    Ok(match scheme {
+        Scheme::Prp | Scheme::Mi | Scheme::Circ => Box::new(Wide::<HalfGates>::new(scheme, backend, width)),
+        _ => return Err(format!("{scheme} is not measured").into()),
+    })
+}
+
+type Zero<F> = <<F as Family>::Garbler as End>::Wire;
+type Held<F> = <<F as Family>::Evaluator as End>::Wire;
+
+struct Ends<F: Family> {
+    program: Program,
+    instances: usize,
+    garbler: Engine<F::Garbler>,
+    evaluator: Engine<F::Evaluator>,
+    /// Wires of the inputs, register by register, and then of all registers.
+    inputs: (Vec<Zero<F>>, Vec<Held<F>>),
+    zeros: Vec<Zero<F>>,
+    held: Vec<Held<F>>,
+    tables: Memory,
+    wanted: Vec<Vec<u8>>,
+}
+
+impl<F: Family> Ends<F> {
+    fn new(
+        scheme: Scheme,
+        backend: Backend,
+        width: usize,
+        program: &Program,
+        instances: usize,
+    ) -> Result<Self, BoxError> {
+        let seed = Seed::random();
+        let mut prg = Prg::new(backend, &seed, "bench garble");
+        let public = Public(prg.next_block());
+        let mut garbler = F::Garbler::new(backend, scheme, public, &seed, None);
+        let evaluator = F::Evaluator::new(backend, scheme, public);
+        let (mut zeros, mut held, mut values) = (vec![], vec![], vec![]);
+        for width in program.inputs() {
+            let bytes = planes::value_bytes(*width);
+            let mut value = vec![0; bytes * instances];
+            for i in 0..*width {
+                for j in 0..instances {
+                    let active = prg.next_block();
+                    let bit = prg.next_block().0[0] & 1;
+                    value[j * bytes + i / 8] |= bit << (i % 8);
+                    zeros.push(garbler.own(active, bit));
+                    held.push(evaluator.label(active));
+                }
+            }
+            values.push(value);
+        }
+        let wanted = eval::eval(program, &values, instances)?;
+        let room = program.registers() * instances;
+        Ok(Ends {
+            program: program.clone(),
+            instances,
+            garbler: Engine::new(garbler).with_width(width),
+            evaluator: Engine::new(evaluator).with_width(width),
+            inputs: (zeros, held),
+            zeros: vec![Default::default(); room],
+            held: vec![Default::default(); room],
+            tables: Memory::new(),
+            wanted,
+        })
+    }
+}
+
+impl<F: Family> Both for Ends<F> {
+    fn garble(&mut self) -> Result<(), BoxError> {
+        let mut tables = std::mem::take(&mut self.tables);
+        tables.rewind(true);
+        let garbled = self.garble_to(&mut tables);
+        self.tables = tables;
+        garbled
+    }
+
+    fn garble_to(&mut self, tables: &mut dyn Tables) -> Result<(), BoxError> {
+        self.zeros[..self.inputs.0.len()].copy_from_slice(&self.inputs.0);
+        Ok(self.garbler.program(&self.program, self.instances, &mut self.zeros, tables)?)
+    }
+
+    fn evaluate(&mut self) -> Result<(), BoxError> {
+        self.held[..self.inputs.1.len()].copy_from_slice(&self.inputs.1);
+        self.tables.rewind(false);
+        Ok(self.evaluator.program(&self.program, self.instances, &mut self.held, &mut self.tables)?)
+    }
+
+    fn check(&mut self) -> Result<(), BoxError> {
+        let mut registers = self.program.output_registers().iter();
+        for (wanted, width) in self.wanted.iter().zip(self.program.outputs()) {
+            let bytes = planes::value_bytes(*width);
+            for i in 0..*width {
+                let register = *registers.next().ok_or("an output has no register")? as usize;
+                for j in 0..self.instances {
+                    let place = register * self.instances + j;
+                    let bit = self.garbler.end().permute_bit(self.zeros[place])
+                        ^ self.evaluator.end().signal(self.held[place]);
+                    if bit != wanted[j * bytes + i / 8] >> (i % 8) & 1 {
+                        return Err(format!("instance {j} has a wrong output bit {i}").into());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        table_bytes::<F::Garbler>(&self.program, self.instances)
+    }
+
+    fn mean_batch(&self) -> f64 {
+        self.garbler.batches().mean()
+    }
+}

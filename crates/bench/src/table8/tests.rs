@@ -1,0 +1,34 @@
+use super::*;
+use crate::Unit;
+
+fn report(only: &[&str], works: &[Option<Work>]) -> Report {
+    let only = only.iter().map(|part| part.parse().unwrap()).collect();
+    let options = BenchOptions { only, row_seconds: Some(1e-4), ..BenchOptions::default() };
+    crate::run_with("table8", cases(&options, works).unwrap(), &options, table::print).unwrap()
+}
+
+#[test]
+fn a_column_has_its_paper_and_improvements() {
+    let report = report(&["circuit=aes", "scheme=prp"], &Work::ALL.map(Some));
+    let implementations = Impl::ALL.iter().filter(|i| i.backend().is_some()).count();
+    assert_eq!(report.rows.len(), 2 * implementations);
+    for row in &report.rows {
+        let keys: Vec<_> = row.params.keys().collect();
+        assert_eq!(keys, ["circuit", "scheme", "impl", "op"]);
+        assert_eq!((row.more["ands"].as_u64(), &row.unit), (Some(332_800), &Unit::MS));
+        let first = row.params.text("impl").unwrap() == "ref";
+        assert_eq!(row.more["improvement_percent"].is_null(), first);
+        assert!(row.paper.value_in(&Unit::MS).is_some_and(|ms| ms > 8.0));
+    }
+    let text = table::print(&report);
+    assert!(text.contains("| aes | ref |") && text.contains("/ 47.3 |"), "{text}");
+}
+
+#[test]
+fn circuits_are_as_large_as_the_paper_s_or_the_table_says_so() {
+    for work in [Work::Aes, Work::Sha1] {
+        let ands = Circuits::default().get(work).unwrap().ands;
+        let ratio = ands as f64 / work.paper_ands() as f64;
+        assert!((ratio - 1.0).abs() < 0.05, "{}: {ands}", work.name());
+    }
+}

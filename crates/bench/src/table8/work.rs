@@ -1,0 +1,214 @@
+//! The four circuits, and one cell's measurement.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
+
+use hushwire_aes::{Backend, Tier};
+use hushwire_block::Buffer;
+use hushwire_circuit::{Program, named};
+use hushwire_garble::{Scheme, Send};
+use hushwire_wire::{Channel, PartyId, SessionId, Shape};
+
+use super::{Impl, Work};
+use crate::{
+    BoxError, Context, Measurement, Timer, Unit,
+    bounds::{self, count},
+    crew::{self, Worker},
+    garble::{
+        ends::{self, Both},
+        grid::{Op, WIDEST},
+        limits, xors,
+    },
+    link,
+    net::{Transport, two},
+};
+
+impl Work {
+    pub(super) const ALL: [Self; 4] = [Self::Aes, Self::Sha1, Self::ScsPsi, Self::Phasing];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Aes => "aes",
+            Self::Sha1 => "sha1",
+            Self::ScsPsi => "scs-psi",
+            Self::Phasing => "psi-phasing",
+        }
+    }
+
+    /// ANDs of the paper's circuit.
+    pub(super) const fn paper_ands(self) -> u64 {
+        match self {
+            Self::Aes => 332_800,
+            Self::Sha1 => 1_672_650,
+            Self::ScsPsi => 1_113_088,
+            Self::Phasing => 681_885,
+        }
+    }
+
+    /// The circuit by name, and how many run side by side.
+    pub(super) const fn circuit(self) -> (&'static str, usize) {
+        match self {
+            Self::Aes => ("aes128-expanded-key", 65),
+            Self::Sha1 => ("sha1-block", 63),
+            Self::ScsPsi => ("psi-scs:1024x32", 1),
+            Self::Phasing => ("psi-phasing:1024x32", 1),
+        }
+    }
+}
+
+impl Impl {
+    pub(super) const ALL: [Self; 3] = [Self::Ref, Self::AesNi, Self::Vaes];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Ref => "ref",
+            Self::AesNi => "aesni",
+            Self::Vaes => "vaes",
+        }
+    }
+
+    /// Where the CPU has it.
+    pub(super) fn backend(self) -> Option<Backend> {
+        let aesni = Backend::forced(Tier::AesNi).ok();
+        match self {
+            Self::Ref => aesni.map(Backend::unbatched),
+            Self::AesNi => aesni,
+            Self::Vaes => [Tier::Vaes512, Tier::Vaes256].into_iter().find_map(|t| Backend::forced(t).ok()),
+        }
+    }
+
+    /// Gates of a batch.
+    const fn width(self) -> usize {
+        match self {
+            Self::Ref => 1,
+            Self::AesNi | Self::Vaes => WIDEST,
+        }
+    }
+}
+
+/// A circuit as it is measured.
+#[derive(Clone)]
+pub(super) struct Loaded {
+    program: Program,
+    instances: usize,
+    pub(super) ands: u64,
+    xors: u64,
+}
+
+/// Circuits that were made, kept for the next row.
+#[derive(Clone, Default)]
+pub(super) struct Circuits(Rc<RefCell<BTreeMap<Work, Loaded>>>);
+
+impl Circuits {
+    pub(super) fn get(&self, work: Work) -> Result<Loaded, BoxError> {
+        if let Some(loaded) = self.0.borrow().get(&work) {
+            return Ok(loaded.clone());
+        }
+        let (name, instances) = work.circuit();
+        let program = named::program(name)?;
+        let n = instances as u64;
+        let (ands, xors) = (program.ands() * n, xors(&program) * n);
+        let loaded = Loaded { program, instances, ands, xors };
+        self.0.borrow_mut().insert(work, loaded.clone());
+        Ok(loaded)
+    }
+}
+
+/// Milliseconds of a cell.
+pub(super) struct Cell {
+    pub(super) measured: Measurement,
+    pub(super) limit: f64,
+    pub(super) limit_name: String,
+    pub(super) bytes: u64,
+    pub(super) mean_batch: f64,
+}
+
+/// Measures one cell; the parties check each other first.
+pub(super) fn cell(
+    ctx: &mut Context<'_>,
+    timer: Timer,
+    loaded: &Loaded,
+    scheme: Scheme,
+    imp: Impl,
+    op: Op,
+) -> Result<Cell, BoxError> {
+    let backend = imp.backend().ok_or("this CPU lacks the instructions")?;
+    let mut ends = ends::open(scheme, backend, imp.width(), &loaded.program, loaded.instances)?;
+    ends.garble()?;
+    ends.evaluate()?;
+    ends.check()?;
+    let bytes = ends.bytes();
+    let calls = limits::per_and(scheme, op, loaded.ands, loaded.xors);
+    let aes = 1e3 * calls * count(loaded.ands) / bounds::rounds(ctx, backend)?;
+    let (mut limit, mut limit_name) = (aes, format!("{} AES", backend.tier()));
+    let (mean_batch, seconds) = match op {
+        Op::Evaluate => {
+            let ms = timer.try_time_ms(|| ends.evaluate())?;
+            return Ok(Cell { measured: ms, limit, limit_name, bytes, mean_batch: ends.mean_batch() });
+        }
+        Op::Garble => {
+            let (rate, name) = link::one_flow(ctx, Transport::TcpInsecure)?;
+            let link = 1e3 * count(bytes) / rate;
+            if link > limit {
+                (limit, limit_name) = (link, name.to_owned());
+            }
+            sent(timer, ends, bytes)?
+        }
+    };
+    let figures: Vec<f64> = seconds.iter().map(|s| 1e3 * s).collect();
+    let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
+    Ok(Cell { measured, limit, limit_name, bytes, mean_batch })
+}
+
+/// Garbling into a TCP connection that somebody reads.
+fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>), BoxError> {
+    let nets = two(Transport::TcpInsecure, Shape::NONE, SessionId::fresh()?, 1)?;
+    let [mut to, mut from] = nets;
+    let to = to.channel(0, Some(PartyId(1)), Some(PartyId(1)))?;
+    let from = from.channel(0, Some(PartyId(0)), Some(PartyId(0)))?;
+    let mut workers = [
+        Side::Garbler { ends, buffer: Buffer::new(), channel: Some(to) },
+        Side::Reader { bytes, room: vec![0; 1 << 18], channel: Some(from) },
+    ];
+    let seconds = timer.durations(|n| -> Result<Duration, BoxError> { crew::time(&mut workers, n) })?;
+    let mean = match &workers[0] {
+        Side::Garbler { ends, .. } => ends.mean_batch(),
+        Side::Reader { .. } => 0.0,
+    };
+    Ok((mean, seconds))
+}
+
+enum Side {
+    Garbler { ends: Box<dyn Both>, buffer: Buffer, channel: Option<Channel> },
+    Reader { bytes: u64, room: Vec<u8>, channel: Option<Channel> },
+}
+
+impl Worker for Side {
+    fn repeat(&mut self) -> Result<(), BoxError> {
+        match self {
+            Side::Garbler { ends, buffer, channel } => {
+                let channel = channel.as_mut().ok_or("the channel is closed")?;
+                let mut tables = Send::new(channel, buffer);
+                ends.garble_to(&mut tables)?;
+                Ok(tables.finish()?)
+            }
+            Side::Reader { bytes, room, channel } => {
+                let channel = channel.as_mut().ok_or("the channel is closed")?;
+                let mut left = *bytes;
+                while left > 0 {
+                    let now = left.min(room.len() as u64);
+                    channel.recv("tables", &mut room[..usize::try_from(now)?])?;
+                    left -= now;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn abandon(&mut self) {
+        let (Side::Garbler { channel, .. } | Side::Reader { channel, .. }) = self;
+        *channel = None;
+    }
+}
+
+/// The unit of every row here.
+pub(super) const UNIT: Unit = Unit::MS;
