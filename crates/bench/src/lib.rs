@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`garble`], [`ot`], [`rep3`], [`table8`].
+//! The benches themselves: [`aes`], [`aes3`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
 
 #![forbid(unsafe_code)]
 
@@ -62,6 +62,7 @@ mod table;
 pub mod table8;
 pub mod timing;
 mod unit;
+pub mod yao;
 
 pub use engine::{Case, Context, run, run_cases, run_with};
 pub use error::{BoxError, Error, Result};

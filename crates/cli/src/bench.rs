@@ -45,6 +45,11 @@ enum Bench {
     /// Table 4 of the VASA paper: geometric means of Table 8.
     #[command(after_help = "Example:\n  hushwire bench table4 --only scheme=mi --json table4.json")]
     Table4(OptionsArgs),
+    /// Yao's protocol end to end: circuits one at a time and streamed, over every transport and modelled networks.
+    #[command(
+        after_help = "Example:\n  hushwire bench yao --only circuit=aes128,transport=tcp-insecure --json yao.json"
+    )]
+    Yao(NetArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -160,6 +165,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         }
         Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).map_err(failed),
         Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).map_err(failed),
+        Bench::Yao(args) => {
+            let (backend, net) = (args.measure.backend()?, args.given()?.1);
+            let wanted = hushwire_bench::yao::Wanted { backend, net };
+            hushwire_bench::yao::run(&args.measure.options, &wanted).map(drop).map_err(failed)
+        }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;
             NewFile::create(&plot.out, 0o666)?.write(picture.as_bytes())

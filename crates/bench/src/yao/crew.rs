@@ -1,0 +1,194 @@
+//! Both parties, set up and run together.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_garble::{
+    Role, Scheme,
+    yao::{Party, Terms},
+};
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{Channel, Meter, Net, PartyId, SessionId, Shape};
+
+use crate::{
+    BoxError,
+    crew::{self, Worker},
+    net::{Transport, joined, two},
+};
+
+/// How often a set-up is timed.
+const SETUPS: usize = 5;
+
+pub(super) struct Crew {
+    ends: Vec<End>,
+    meters: [Meter; 2],
+    /// Values of all outputs.
+    wanted: Vec<Vec<u8>>,
+}
+
+struct End {
+    party: Party,
+    channel: Option<Channel>,
+    program: Program,
+    roles: TwoParty,
+    instances: usize,
+    inputs: Vec<u8>,
+    /// Planes that it learned last.
+    learned: Vec<u8>,
+    repetitions: u64,
+}
+
+impl Worker for End {
+    fn repeat(&mut self) -> Result<(), BoxError> {
+        let channel = self.channel.as_mut().ok_or("the channel is closed")?;
+        let learned = self.party.run(channel, &self.program, &self.roles, self.instances, &self.inputs)?;
+        self.learned.clear();
+        self.learned.extend_from_slice(&learned);
+        self.repetitions += 1;
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        self.channel = None;
+    }
+}
+
+/// Opens both parties of a session on a thread each: the parties, and how long the slower one took.
+fn set_up(
+    channels: &mut [Channel; 2],
+    scheme: Scheme,
+    backend: Backend,
+) -> Result<([Party; 2], Duration), BoxError> {
+    let context = Context { sid: Sid([0; 32]).child("bench yao", rand()?), backend };
+    let terms = Terms { scheme, ..Terms::default() };
+    let begin = Instant::now();
+    let parties = thread::scope(|scope| -> Result<Vec<Party>, BoxError> {
+        let open = |(role, channel): (Role, &mut Channel)| -> Result<Party, BoxError> {
+            Ok(Party::open(channel, role, &context, terms, &Seed::random())?)
+        };
+        let both = [Role::Garbler, Role::Evaluator].into_iter().zip(channels.iter_mut());
+        let opening: Vec<_> = both.map(|end| scope.spawn(move || open(end))).collect();
+        opening.into_iter().map(|thread| joined(thread.join())?).collect()
+    })?;
+    let took = begin.elapsed();
+    Ok((parties.try_into().map_err(|_| "not two parties")?, took))
+}
+
+/// A number that no other set-up has.
+fn rand() -> Result<u64, BoxError> {
+    Ok(u64::from_le_bytes(SessionId::fresh()?.0[..8].try_into()?))
+}
+
+fn channels(transport: Transport, net: Shape) -> Result<[Channel; 2], BoxError> {
+    let nets = two(transport, net, SessionId::fresh()?, 1)?;
+    let channel = |(mut net, peer): (Net, u8)| net.channel(0, Some(PartyId(peer)), Some(PartyId(peer)));
+    let [a, b] = nets;
+    Ok([channel((a, 1))?, channel((b, 0))?])
+}
+
+impl Crew {
+    pub(super) fn open(
+        program: &Program,
+        instances: usize,
+        scheme: Scheme,
+        backend: Backend,
+        transport: Transport,
+        net: Shape,
+    ) -> Result<Self, BoxError> {
+        let mut links = channels(transport, net)?;
+        let (parties, _) = set_up(&mut links, scheme, backend)?;
+        let mut prg = Prg::new(backend, &Seed::random(), "bench yao");
+        let owners: Vec<usize> = (0..program.inputs().len()).map(|i| usize::from(i > 0)).collect();
+        let roles = TwoParty::new(program, owners, vec![[false, true]; program.outputs().len()]);
+        let (mut inputs, mut values) = ([vec![], vec![]], vec![]);
+        for (width, owner) in program.inputs().iter().zip(&roles.owners) {
+            let mut value = vec![0; planes::value_bytes(*width) * instances];
+            prg.fill(&mut value);
+            let planes = planes::pack(&value, *width, instances);
+            inputs[*owner].extend_from_slice(&planes);
+            values.push(planes::unpack(&planes, *width, instances));
+        }
+        let wanted = eval::eval(program, &values, instances)?;
+        let meters = [Meter::new(), Meter::new()];
+        let mut ends = vec![];
+        for (((party, mut channel), inputs), meter) in parties.into_iter().zip(links).zip(inputs).zip(&meters) {
+            channel.tap(meter.tap());
+            let (program, roles) = (program.clone(), roles.clone());
+            ends.push(End {
+                party,
+                channel: Some(channel),
+                program,
+                roles,
+                instances,
+                inputs,
+                learned: vec![],
+                repetitions: 0,
+            });
+        }
+        let mut crew = Self { ends, meters, wanted };
+        // The first run agrees on the circuit; what is timed are the others.
+        if program.ands() * (instances as u64) < 1 << 25 {
+            crew.time(1)?;
+            crew.meters.iter().for_each(|m| drop(m.take()));
+            crew.ends.iter_mut().for_each(|end| end.repetitions = 0);
+        }
+        Ok(crew)
+    }
+
+    /// `n` runs.
+    pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
+        crew::time(&mut self.ends, n)
+    }
+
+    /// Compares what the evaluator learned last.
+    pub(super) fn check(&self) -> Result<(), BoxError> {
+        let [_, evaluator] = &self.ends[..] else { return Err("not two parties".into()) };
+        let mut at = 0;
+        for (j, (wanted, width)) in self.wanted.iter().zip(evaluator.program.outputs()).enumerate() {
+            let bytes = width * planes::plane_bytes(evaluator.instances);
+            let got = planes::unpack(&evaluator.learned[at..at + bytes], *width, evaluator.instances);
+            if got != *wanted {
+                return Err(format!("output {j} is wrong").into());
+            }
+            at += bytes;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the busier party and rounds, of one run.
+    pub(super) fn spent(&self) -> (f64, u64) {
+        let runs = self.ends.first().map_or(1, |end| end.repetitions).max(1);
+        let readings = self.meters.each_ref().map(Meter::reading);
+        let bytes = readings.iter().map(|r| r.bytes_sent()).max().unwrap_or(0);
+        let rounds = readings.iter().map(|r| r.rounds()).max().unwrap_or(0);
+        (bytes as f64 / runs as f64, rounds.div_ceil(runs))
+    }
+
+    /// From the start of the evaluator's last run to its first table.
+    pub(super) fn first_gate(&self) -> Duration {
+        self.ends.last().map_or(Duration::ZERO, |end| end.party.stats().first_gate)
+    }
+}
+
+/// Milliseconds of several set-ups on fresh connections, and the bytes that the busier party sends in one.
+pub(super) fn setups(
+    scheme: Scheme,
+    backend: Backend,
+    transport: Transport,
+    net: Shape,
+) -> Result<(Vec<f64>, f64), BoxError> {
+    let meters = [Meter::new(), Meter::new()];
+    let mut times = vec![];
+    for _ in 0..SETUPS {
+        let mut links = channels(transport, net)?;
+        links.iter_mut().zip(&meters).for_each(|(link, meter)| link.tap(meter.tap()));
+        times.push(1e3 * set_up(&mut links, scheme, backend)?.1.as_secs_f64());
+    }
+    let bytes = meters.iter().map(|m| m.reading().bytes_sent()).max().unwrap_or(0);
+    Ok((times, bytes as f64 / SETUPS as f64))
+}

@@ -1,0 +1,39 @@
+use super::*;
+
+fn report(only: &[&str]) -> Report {
+    let only = only.iter().map(|part| part.parse().unwrap()).collect();
+    let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
+    crate::run("yao", cases(&options, &Wanted::default()).unwrap(), &options).unwrap()
+}
+
+#[test]
+fn a_circuit_has_its_figures() {
+    let report = report(&["circuit=aes128", "scheme=mi", "transport=inproc", "instances=1"]);
+    let metrics: Vec<&str> = report.rows.iter().map(|row| row.metric.as_str()).collect();
+    assert_eq!(metrics, ["throughput", "per_circuit", "first_gate", "setup"]);
+    for row in &report.rows {
+        let keys: Vec<_> = row.params.keys().collect();
+        assert_eq!(keys, ["circuit", "scheme", "transport", "net", "instances"]);
+    }
+    let row = &report.rows[0];
+    // 32 bytes of tables, and permute bits and digests beside them.
+    assert!(row.bytes_per_unit.is_some_and(|bytes| (32.0..33.0).contains(&bytes)), "{row:?}");
+    assert_eq!(row.more["ands"], 6400);
+    assert!(row.limit.is_some() && row.rounds.is_some_and(|rounds| rounds > 0));
+}
+
+#[test]
+fn the_chain_computes_and_is_as_long_as_it_says() {
+    let program = chain::program(2_000_000).unwrap();
+    assert!((2_000_000..4_000_000).contains(&program.ands()), "{}", program.ands());
+    let point = Point {
+        work: WORKS[4],
+        scheme: Scheme::Prp,
+        transport: Transport::Inproc,
+        net: Shape::NONE,
+    };
+    let Point { scheme, transport, net, .. } = point;
+    let mut crew = Crew::open(&program, 1, scheme, Backend::best(), transport, net).unwrap();
+    crew.time(1).unwrap();
+    crew.check().unwrap();
+}
