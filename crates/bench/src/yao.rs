@@ -218,7 +218,7 @@ fn bound(
     let (rate, flow) = link::one_flow(ctx, point.transport)?;
     let shaped = point.net.bits_per_second.map(|rate| (count(rate) / 8.0, point.net.to_string()));
     for (rate, over) in [(rate, flow.to_owned())].into_iter().chain(shaped) {
-        let name = format!("{:.1} bytes an AND over {over}", per_and);
+        let name = format!("{per_and:.1} bytes an AND over {over}");
         if rate / per_and < least.0 {
             least = (ctx.limit(&name, Unit::AND_PER_S, |_| Ok(rate / per_and))?, name);
         }

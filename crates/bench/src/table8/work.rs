@@ -50,7 +50,7 @@ impl Work {
             Self::Aes => ("aes128-expanded-key", 65),
             Self::Sha1 => ("sha1-block", 63),
             Self::ScsPsi => ("psi-scs:1024x32", 1),
-            Self::Phasing => ("psi-phasing:1024x32", 1),
+            Self::Phasing => ("psi-phasing:1024x1024x32x1", 1),
         }
     }
 }

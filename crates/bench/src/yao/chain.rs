@@ -23,7 +23,14 @@ pub(super) fn program(ands: u64) -> Result<Program, BoxError> {
     let registers = BITS + COPIES * BITS;
     let outputs = (BITS as u32..registers as u32).collect();
     let chain = Chain { block, stages };
-    Ok(Program::new("chain", vec![BITS, COPIES * BITS], vec![COPIES * BITS], registers, outputs, Arc::new(chain)))
+    Ok(Program::new(
+        "chain",
+        vec![BITS, COPIES * BITS],
+        vec![COPIES * BITS],
+        registers,
+        outputs,
+        Arc::new(chain),
+    ))
 }
 
 impl Stages for Chain {

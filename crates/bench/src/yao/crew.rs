@@ -13,7 +13,7 @@ use hushwire_garble::{
 };
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Meter, Net, PartyId, SessionId, Shape};
+use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId, Shape};
 
 use crate::{
     BoxError,
@@ -116,7 +116,8 @@ impl Crew {
         let wanted = eval::eval(program, &values, instances)?;
         let meters = [Meter::new(), Meter::new()];
         let mut ends = vec![];
-        for (((party, mut channel), inputs), meter) in parties.into_iter().zip(links).zip(inputs).zip(&meters) {
+        for (((party, mut channel), inputs), meter) in parties.into_iter().zip(links).zip(inputs).zip(&meters)
+        {
             channel.tap(meter.tap());
             let (program, roles) = (program.clone(), roles.clone());
             ends.push(End {
@@ -164,8 +165,8 @@ impl Crew {
     pub(super) fn spent(&self) -> (f64, u64) {
         let runs = self.ends.first().map_or(1, |end| end.repetitions).max(1);
         let readings = self.meters.each_ref().map(Meter::reading);
-        let bytes = readings.iter().map(|r| r.bytes_sent()).max().unwrap_or(0);
-        let rounds = readings.iter().map(|r| r.rounds()).max().unwrap_or(0);
+        let bytes = readings.iter().map(MeterReading::bytes_sent).max().unwrap_or(0);
+        let rounds = readings.iter().map(MeterReading::rounds).max().unwrap_or(0);
         (bytes as f64 / runs as f64, rounds.div_ceil(runs))
     }
 
