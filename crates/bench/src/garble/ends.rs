@@ -4,7 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Program, eval, planes};
 use hushwire_garble::{
     Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
-    half::HalfGates,
+    half::HalfGates, prf::PrfOnly, three_halves::ThreeHalves,
 };
 use hushwire_prg::{Prg, Seed};
 
@@ -39,7 +39,11 @@ pub(crate) fn open(
         Scheme::Prp | Scheme::Mi | Scheme::Circ => {
             Box::new(Ends::<HalfGates>::new(scheme, backend, width, program, instances)?)
         }
-        _ => return Err(format!("{scheme} is not measured").into()),
+        Scheme::Prf => Box::new(Ends::<PrfOnly>::new(scheme, backend, width, program, instances)?),
+        Scheme::ThreeHalves => {
+            Box::new(Ends::<ThreeHalves>::new(scheme, backend, width, program, instances)?)
+        }
+        Scheme::PrivacyFree => return Err(format!("{scheme} is not measured").into()),
     })
 }
 
@@ -47,7 +51,9 @@ pub(crate) fn open(
 pub(super) fn open_wide(scheme: Scheme, backend: Backend, width: usize) -> Result<Box<dyn Both>, BoxError> {
     Ok(match scheme {
         Scheme::Prp | Scheme::Mi | Scheme::Circ => Box::new(Wide::<HalfGates>::new(scheme, backend, width)),
-        _ => return Err(format!("{scheme} is not measured").into()),
+        Scheme::Prf => Box::new(Wide::<PrfOnly>::new(scheme, backend, width)),
+        Scheme::ThreeHalves => Box::new(Wide::<ThreeHalves>::new(scheme, backend, width)),
+        Scheme::PrivacyFree => return Err(format!("{scheme} is not measured").into()),
     })
 }
 
