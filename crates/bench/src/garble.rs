@@ -12,18 +12,20 @@
 pub(crate) mod ends;
 pub(crate) mod grid;
 pub(crate) mod limits;
+mod streamed;
 #[cfg(test)]
 mod tests;
 mod wide;
 
-use std::{collections::BTreeMap, path::Path, rc::Rc};
+use std::{collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Circuit, Program, bristol, named};
+use hushwire_garble::deferred::Order;
 
 use crate::{BenchOptions, BoxError, Case, Context, Error, Report, Result, Row, Unit, bounds::count};
 use ends::Both;
-use grid::{Op, Order, Point, tiers};
+use grid::{Op, Point, tiers};
 
 /// What to measure, beside [`BenchOptions`].
 #[derive(Clone, Debug, Default)]
@@ -39,7 +41,7 @@ const CIRCUITS: [&str; 3] = ["wide", "aes128", "sha256"];
 
 /// A circuit in both orders.
 struct Loaded {
-    circuit: Circuit,
+    circuit: Arc<Circuit>,
     program: Program,
     ands: u64,
     /// XORs that have tables where XORs have any.
@@ -102,7 +104,7 @@ impl Loaded {
     fn new(name: &str, circuit: Circuit) -> Self {
         let program = Program::flat(name, &circuit);
         let (ands, xors) = (program.ands(), xors(&program));
-        Loaded { circuit, program, ands, xors }
+        Loaded { circuit: Arc::new(circuit), program, ands, xors }
     }
 }
 
@@ -122,9 +124,9 @@ fn measure(ctx: &mut Context<'_>, point: &Point, circuits: &Circuits) -> Result<
     let loaded = circuits.get(&point.circuit);
     let (ands, xors) = loaded.map_or((wide::GATES as u64, 0), |c| (c.ands, c.xors));
     let mut ends: Box<dyn Both> = match (loaded, order) {
-        (None, _) => ends::open_wide(scheme, backend, width)?,
+        (None, _) => ends::open_wide(scheme, backend, width),
         (Some(loaded), Order::Depth) => ends::open(scheme, backend, width, &loaded.program, 1)?,
-        (Some(loaded), Order::File) => ends::open(scheme, backend, width, &loaded.program, 1)?,
+        (Some(loaded), Order::File) => ends::open_streamed(scheme, backend, width, &loaded.circuit)?,
     };
     ends.garble()?;
     ends.evaluate()?;

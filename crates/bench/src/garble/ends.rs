@@ -1,14 +1,16 @@
 //! Both ends of a garbled circuit in this process, whatever the scheme.
 
+use std::sync::Arc;
+
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, eval, planes};
+use hushwire_circuit::{Circuit, Program, eval, planes};
 use hushwire_garble::{
     Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
     half::HalfGates, prf::PrfOnly, three_halves::ThreeHalves,
 };
 use hushwire_prg::{Prg, Seed};
 
-use super::wide::Wide;
+use super::{streamed::InFileOrder, wide::Wide};
 use crate::BoxError;
 
 /// What benches do with both ends.
@@ -27,6 +29,30 @@ pub(crate) trait Both: Send {
     fn mean_batch(&self) -> f64;
 }
 
+/// Ends of the family that a scheme belongs to.
+macro_rules! of_family {
+    ($scheme:expr, $ends:ident => $new:expr) => {
+        match $scheme {
+            Scheme::Prp | Scheme::Mi | Scheme::Circ => {
+                type $ends = HalfGates;
+                $new
+            }
+            Scheme::Prf => {
+                type $ends = PrfOnly;
+                $new
+            }
+            Scheme::ThreeHalves => {
+                type $ends = ThreeHalves;
+                $new
+            }
+            Scheme::PrivacyFree => {
+                type $ends = PrivacyFree;
+                $new
+            }
+        }
+    };
+}
+
 /// Fresh ends for `instances` sets of random inputs.
 pub(crate) fn open(
     scheme: Scheme,
@@ -35,26 +61,22 @@ pub(crate) fn open(
     program: &Program,
     instances: usize,
 ) -> Result<Box<dyn Both>, BoxError> {
-    Ok(match scheme {
-        Scheme::Prp | Scheme::Mi | Scheme::Circ => {
-            Box::new(Ends::<HalfGates>::new(scheme, backend, width, program, instances)?)
-        }
-        Scheme::Prf => Box::new(Ends::<PrfOnly>::new(scheme, backend, width, program, instances)?),
-        Scheme::ThreeHalves => {
-            Box::new(Ends::<ThreeHalves>::new(scheme, backend, width, program, instances)?)
-        }
-        Scheme::PrivacyFree => return Err(format!("{scheme} is not measured").into()),
-    })
+    of_family!(scheme, F => Ok(Box::new(Ends::<F>::new(scheme, backend, width, program, instances)?)))
 }
 
 /// Fresh ends for independent gates.
-pub(super) fn open_wide(scheme: Scheme, backend: Backend, width: usize) -> Result<Box<dyn Both>, BoxError> {
-    Ok(match scheme {
-        Scheme::Prp | Scheme::Mi | Scheme::Circ => Box::new(Wide::<HalfGates>::new(scheme, backend, width)),
-        Scheme::Prf => Box::new(Wide::<PrfOnly>::new(scheme, backend, width)),
-        Scheme::ThreeHalves => Box::new(Wide::<ThreeHalves>::new(scheme, backend, width)),
-        Scheme::PrivacyFree => return Err(format!("{scheme} is not measured").into()),
-    })
+pub(super) fn open_wide(scheme: Scheme, backend: Backend, width: usize) -> Box<dyn Both> {
+    of_family!(scheme, F => Box::new(Wide::<F>::new(scheme, backend, width)))
+}
+
+/// Fresh ends for a circuit in file order.
+pub(super) fn open_streamed(
+    scheme: Scheme,
+    backend: Backend,
+    width: usize,
+    circuit: &Arc<Circuit>,
+) -> Result<Box<dyn Both>, BoxError> {
+    of_family!(scheme, F => Ok(Box::new(InFileOrder::<F>::new(scheme, backend, width, circuit)?)))
 }
 
 type Zero<F> = <<F as Family>::Garbler as End>::Wire;

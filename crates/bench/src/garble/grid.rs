@@ -1,7 +1,7 @@
 //! The points of the grid, and which sets they belong to.
 
 use hushwire_aes::{Backend, Tier};
-use hushwire_garble::Scheme;
+use hushwire_garble::{Scheme, deferred::Order};
 
 use crate::Params;
 
@@ -19,26 +19,6 @@ impl Op {
         match self {
             Self::Garble => "garble",
             Self::Evaluate => "evaluate",
-        }
-    }
-}
-
-/// In which order gates are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// As they come, queued and flushed when one refers to another.
-    File,
-    /// Layer by layer.
-    Depth,
-}
-
-impl Order {
-    pub(crate) const ALL: [Self; 2] = [Self::File, Self::Depth];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Depth => "depth",
         }
     }
 }
