@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Circuit, Program, eval, planes};
 use hushwire_garble::{
     Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
-    half::HalfGates, prf::PrfOnly, three_halves::ThreeHalves,
+    half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
 };
 use hushwire_prg::{Prg, Seed};
 
