@@ -370,3 +370,28 @@ fn backends_are_chosen_by_name_and_errors_name_what_there_is() {
     assert!(error.contains(missing.name()) && error.contains("portable"), "{error}");
     assert_eq!(Backend::all().last(), Some(&Backend::best()));
 }
+
+#[test]
+fn the_keyed_limit_encrypts_every_block_under_its_key() {
+    for b in Backend::all() {
+        let (one, two) = (b.keyed_rounds_only::<1>(2), b.keyed_rounds_only::<2>(1));
+        let lanes = one.states.len() as u64;
+        assert_eq!((one.blocks, two.blocks), (8 * lanes, 8 * lanes), "{b:?}");
+        let sum = |keys: u8, blocks: u8| {
+            let mut sum = Block::ZERO;
+            for k in 1..=keys {
+                let key = u64::from_le_bytes([0xa5; 8]).wrapping_add(u64::from(k) * u64::from_le_bytes([1; 8]));
+                let key = Block::from_u128(u128::from(key) << 64 | u128::from(key));
+                for h in 0..blocks {
+                    let x = key ^ Block([h; 16]);
+                    let mut y = [x];
+                    b.ecb_encrypt(&Aes128::new(&key.0), &mut y);
+                    sum = sum ^ y[0] ^ x;
+                }
+            }
+            sum
+        };
+        assert!(one.states.iter().all(|s| *s == sum(8, 1)), "{b:?}");
+        assert!(two.states.iter().all(|s| *s == sum(4, 2)), "{b:?}");
+    }
+}

@@ -24,6 +24,21 @@ pub(crate) fn rounds(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, Box
     })
 }
 
+/// AES-128 blocks per second that one core can do at most with this tier where every `H` blocks have a key of their own: key
+/// schedules and rounds, no memory.
+pub(crate) fn keyed_rounds<const H: usize>(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, BoxError> {
+    let blocks = if H == 1 { "a block" } else { "two blocks" };
+    ctx.limit(&format!("{}, a key for {blocks}", rounds_name(backend)), Unit::BLOCKS_PER_S, |timer| {
+        const ITERATIONS: u32 = 64;
+        let blocks = f64::from(ITERATIONS) * count(backend.keyed_rounds_only::<H>(1).blocks);
+        Ok(best(timer, |n| {
+            for _ in 0..n {
+                black_box(backend.keyed_rounds_only::<H>(u64::from(ITERATIONS)));
+            }
+        }) * blocks)
+    })
+}
+
 /// Bytes copied per second where source and destination have `bytes` bytes together.
 pub(crate) fn copies(ctx: &mut Context<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
     ctx.limit(name, Unit::BYTES_PER_S, |timer| {

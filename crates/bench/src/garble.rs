@@ -6,8 +6,8 @@
 //! stays in the second cache where it fits. Fresh ends garble and evaluate once before they are timed, and every output
 //! bit is compared with plain evaluation: a wrong one fails the run.
 //!
-//! The limit is the tier's AES rounds in registers over the calls of an AND, key schedules included (and XORs' calls, in
-//! the one scheme where XOR is not free).
+//! The limit is what the tier does in registers for the calls of an AND, key schedules included (and XORs' calls, in the one
+//! scheme where XOR is not free).
 
 pub(crate) mod ends;
 pub(crate) mod grid;
@@ -137,14 +137,12 @@ fn measure(ctx: &mut Context<'_>, point: &Point, circuits: &Circuits) -> Result<
         Op::Garble => ends.garble(),
         Op::Evaluate => ends.evaluate(),
     })?;
-    let [and, xor] = limits::calls(scheme, op);
-    let share = count(xors) / count(ands.max(1));
     Ok(Row::new("throughput", Unit::AND_PER_S, measured)
         .bytes_per_unit(count(ends.bytes()) / count(ands.max(1)))
         .limit(&limit)
         .with("ands", ands)
         .with("ns_per_and", 1e9 / measured.median)
-        .with("aes_calls_per_and", and.blocks + share * xor.blocks)
-        .with("key_schedules_per_and", and.schedules + share * xor.schedules)
+        .with("aes_calls_per_and", calls.blocks())
+        .with("key_schedules_per_and", calls.schedules())
         .with("mean_batch", ends.mean_batch()))
 }

@@ -3,14 +3,14 @@
 //! | scheme | AND garble | AND evaluate | XOR garble | XOR evaluate |
 //! |---|--:|--:|--:|--:|
 //! | PRP | 4 | 2 | | |
-//! | MI | 4 + 2 S | 2 + 2 S | | |
-//! | CIRC | 4 + 4 S | 2 + 2 S | | |
-//! | PRF | 8 + 4 S | 2 + 2 S | 3 + 3 S | 2 + 2 S |
-//! | three halves | 6 + 3 S | 3 + 3 S | | |
-//! | privacy-free | 2 + S | 1 + S | | |
+//! | MI | 2 keys, 2 calls each | 2 keys, 1 each | | |
+//! | CIRC | 4 keys, 1 each | 2 keys, 1 each | | |
+//! | PRF | 4 keys, 2 each | 2 keys, 1 each | 3 keys, 1 each | 2 keys, 1 each |
+//! | three halves | 3 keys, 2 each | 3 keys, 1 each | | |
+//! | privacy-free | 1 key, 2 calls | 1 key, 1 call | | |
 //!
-//! A key schedule S takes the AES work of a quarter of a call: ten last rounds make the round keys of four keys. The bound
-//! is the tier's rounds in registers over these calls: labels, tables and XORs cost nothing in it.
+//! The bound is what the tier does in registers: rounds alone under one key, key schedules and rounds where keys differ.
+//! Labels, tables and XORs cost nothing in it.
 
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
@@ -18,53 +18,112 @@ use hushwire_garble::Scheme;
 use super::grid::Op;
 use crate::{BoxError, Context, Unit, bounds};
 
-/// AES calls and key schedules.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// AES calls for a gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Calls {
-    pub(crate) blocks: f64,
-    pub(crate) schedules: f64,
+    /// Under one key for all.
+    fixed: f64,
+    /// Keys of one call each.
+    ones: f64,
+    /// Keys of two calls each.
+    twos: f64,
 }
 
 impl Calls {
-    /// As calls alone.
-    pub(crate) fn weight(self) -> f64 {
-        self.blocks + self.schedules / 4.0
+    const fn fixed(calls: f64) -> Self {
+        Calls { fixed: calls, ones: 0.0, twos: 0.0 }
+    }
+    const fn ones(keys: f64) -> Self {
+        Calls { fixed: 0.0, ones: keys, twos: 0.0 }
+    }
+    const fn twos(keys: f64) -> Self {
+        Calls { fixed: 0.0, ones: 0.0, twos: keys }
+    }
+
+    /// AES calls.
+    pub(crate) fn blocks(self) -> f64 {
+        self.fixed + self.ones + 2.0 * self.twos
+    }
+
+    /// Key schedules.
+    pub(crate) fn schedules(self) -> f64 {
+        self.ones + self.twos
+    }
+
+    fn plus(self, share: f64, other: Self) -> Self {
+        Calls {
+            fixed: self.fixed + share * other.fixed,
+            ones: self.ones + share * other.ones,
+            twos: self.twos + share * other.twos,
+        }
     }
 }
 
 /// Of an AND, and of an XOR.
-pub(crate) fn calls(scheme: Scheme, op: Op) -> [Calls; 2] {
-    let calls = |blocks: f64, schedules: f64| Calls { blocks, schedules };
-    let free = calls(0.0, 0.0);
+fn calls(scheme: Scheme, op: Op) -> [Calls; 2] {
+    let free = Calls::default();
     match (scheme, op) {
-        (Scheme::Prp, Op::Garble) => [calls(4.0, 0.0), free],
-        (Scheme::Prp, Op::Evaluate) => [calls(2.0, 0.0), free],
-        (Scheme::Mi, Op::Garble) => [calls(4.0, 2.0), free],
-        (Scheme::Circ, Op::Garble) => [calls(4.0, 4.0), free],
-        (Scheme::Mi | Scheme::Circ, Op::Evaluate) => [calls(2.0, 2.0), free],
-        (Scheme::Prf, Op::Garble) => [calls(8.0, 4.0), calls(3.0, 3.0)],
-        (Scheme::Prf, Op::Evaluate) => [calls(2.0, 2.0), calls(2.0, 2.0)],
-        (Scheme::ThreeHalves, Op::Garble) => [calls(6.0, 3.0), free],
-        (Scheme::ThreeHalves, Op::Evaluate) => [calls(3.0, 3.0), free],
-        (Scheme::PrivacyFree, Op::Garble) => [calls(2.0, 1.0), free],
-        (Scheme::PrivacyFree, Op::Evaluate) => [calls(1.0, 1.0), free],
+        (Scheme::Prp, Op::Garble) => [Calls::fixed(4.0), free],
+        (Scheme::Prp, Op::Evaluate) => [Calls::fixed(2.0), free],
+        (Scheme::Mi, Op::Garble) => [Calls::twos(2.0), free],
+        (Scheme::Circ, Op::Garble) => [Calls::ones(4.0), free],
+        (Scheme::Mi | Scheme::Circ, Op::Evaluate) => [Calls::ones(2.0), free],
+        (Scheme::Prf, Op::Garble) => [Calls::twos(4.0), Calls::ones(3.0)],
+        (Scheme::Prf, Op::Evaluate) => [Calls::ones(2.0), Calls::ones(2.0)],
+        (Scheme::ThreeHalves, Op::Garble) => [Calls::twos(3.0), free],
+        (Scheme::ThreeHalves, Op::Evaluate) => [Calls::ones(3.0), free],
+        (Scheme::PrivacyFree, Op::Garble) => [Calls::twos(1.0), free],
+        (Scheme::PrivacyFree, Op::Evaluate) => [Calls::ones(1.0), free],
     }
 }
 
-/// AES calls for an AND of a circuit with so many ANDs and XORs that have tables.
-pub(crate) fn per_and(scheme: Scheme, op: Op, ands: u64, xors: u64) -> f64 {
+/// Calls for an AND of a circuit with so many ANDs and XORs that have tables.
+pub(crate) fn per_and(scheme: Scheme, op: Op, ands: u64, xors: u64) -> Calls {
     let [and, xor] = calls(scheme, op);
-    and.weight() + xor.weight() * xors as f64 / ands.max(1) as f64
+    and.plus(xors as f64 / ands.max(1) as f64, xor)
 }
 
 /// ANDs per second that AES allows, and the limit's name.
 pub(crate) fn ands_per_s(
     ctx: &mut Context<'_>,
     backend: Backend,
-    calls: f64,
+    calls: Calls,
 ) -> Result<(f64, String), BoxError> {
-    let rounds = bounds::rounds(ctx, backend)?;
-    let name = format!("{} AES at {} calls an AND", backend.tier(), (1e3 * calls).round() / 1e3);
-    let value = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(rounds / calls))?;
+    let mut seconds = 0.0;
+    if calls.fixed > 0.0 {
+        seconds += calls.fixed / bounds::rounds(ctx, backend)?;
+    }
+    if calls.ones > 0.0 {
+        seconds += calls.ones / bounds::keyed_rounds::<1>(ctx, backend)?;
+    }
+    if calls.twos > 0.0 {
+        seconds += 2.0 * calls.twos / bounds::keyed_rounds::<2>(ctx, backend)?;
+    }
+    let short = |x: f64| (1e3 * x).round() / 1e3;
+    let (blocks, schedules) = (short(calls.blocks()), short(calls.schedules()));
+    let name = format!("{} AES, {blocks} calls and {schedules} key schedules an AND", backend.tier());
+    let value = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(1.0 / seconds))?;
     Ok((value, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_papers() {
+        let of = |scheme, op| {
+            let calls = per_and(scheme, op, 1, 0);
+            (calls.blocks(), calls.schedules())
+        };
+        assert_eq!(of(Scheme::Prp, Op::Garble), (4.0, 0.0));
+        assert_eq!(of(Scheme::Mi, Op::Garble), (4.0, 2.0));
+        assert_eq!(of(Scheme::Circ, Op::Garble), (4.0, 4.0));
+        assert_eq!(of(Scheme::Prf, Op::Garble), (8.0, 4.0));
+        assert_eq!(of(Scheme::ThreeHalves, Op::Garble), (6.0, 3.0));
+        assert_eq!(of(Scheme::Circ, Op::Evaluate), (2.0, 2.0));
+        let with_xors = per_and(Scheme::Prf, Op::Garble, 2, 6);
+        assert_eq!((with_xors.blocks(), with_xors.schedules()), (17.0, 13.0));
+        assert_eq!(per_and(Scheme::Mi, Op::Garble, 2, 6), per_and(Scheme::Mi, Op::Garble, 1, 0));
+    }
 }

@@ -11,7 +11,7 @@ use hushwire_wire::{Channel, PartyId, SessionId, Shape};
 use super::{Impl, Work};
 use crate::{
     BoxError, Context, Measurement, Timer, Unit,
-    bounds::{self, count},
+    bounds::count,
     crew::{self, Worker},
     garble::{
         ends::{self, Both},
@@ -138,7 +138,7 @@ pub(super) fn cell(
     ends.check()?;
     let bytes = ends.bytes();
     let calls = limits::per_and(scheme, op, loaded.ands, loaded.xors);
-    let aes = 1e3 * calls * count(loaded.ands) / bounds::rounds(ctx, backend)?;
+    let aes = 1e3 * count(loaded.ands) / limits::ands_per_s(ctx, backend, calls)?.0;
     let (mut limit, mut limit_name) = (aes, format!("{} AES", backend.tier()));
     let (mean_batch, seconds) = match op {
         Op::Evaluate => {
