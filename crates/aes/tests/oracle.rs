@@ -380,7 +380,8 @@ fn the_keyed_limit_encrypts_every_block_under_its_key() {
         let sum = |keys: u8, blocks: u8| {
             let mut sum = Block::ZERO;
             for k in 1..=keys {
-                let key = u64::from_le_bytes([0xa5; 8]).wrapping_add(u64::from(k) * u64::from_le_bytes([1; 8]));
+                let key =
+                    u64::from_le_bytes([0xa5; 8]).wrapping_add(u64::from(k) * u64::from_le_bytes([1; 8]));
                 let key = Block::from_u128(u128::from(key) << 64 | u128::from(key));
                 for h in 0..blocks {
                     let x = key ^ Block([h; 16]);
