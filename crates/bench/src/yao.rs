@@ -7,7 +7,8 @@
 //!
 //! Metrics: `throughput` in AND/s; `per_circuit` and `first_gate` in ms, the latter from the start of a run to the
 //! evaluator's first table; `setup` in ms, once for each scheme, transport and network: terms, base OTs, OT extension and
-//! start point. Bytes are those of the busier party for an AND; rounds those of a run. After the last repetition every
+//! start point. Bytes are those of the busier party for an AND; rounds how often the evaluator waits in a run, a
+//! stream of tables being one. After the last repetition every
 //! output is compared with plain evaluation: a wrong one fails the run.
 //!
 //! The limit is what binds first: the garbler's AES, or the tables on the link.

@@ -31,7 +31,6 @@ mod run;
 mod seat;
 mod suggest;
 mod toml_file;
-mod turns;
 mod value;
 
 pub use error::{JobError, Kind, is_consequence};

@@ -17,9 +17,8 @@
 use crate::{
     JobError, Kind, Member, Plan, Prepared, Protocol, Seat, client, confirm, duet, party, place,
     seat::{Observer, explain},
-    turns::Turns,
 };
-use hushwire_wire::{Channel, Meter, Net, PartyId, Reason};
+use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, Turns};
 use std::{sync::Arc, time::Instant};
 
 /// What a member has in the end.

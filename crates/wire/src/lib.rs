@@ -53,6 +53,7 @@ mod tls_link;
 mod tls_records;
 mod transcript;
 mod transport;
+mod turns;
 #[cfg(unix)]
 mod unix;
 mod validity;
@@ -78,5 +79,6 @@ pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tamper::{Edit, Tamper, TamperHits};
 pub use transcript::{Transcript, TranscriptDigest};
+pub use turns::Turns;
 pub use validity::Validity;
 pub use watch::Watch;

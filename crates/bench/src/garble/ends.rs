@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hushwire_aes::Backend;
+use hushwire_block::Block;
 use hushwire_circuit::{Circuit, Program, eval, planes};
 use hushwire_garble::{
     Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
@@ -79,6 +80,15 @@ pub(super) fn open_streamed(
     of_family!(scheme, F => Ok(Box::new(InFileOrder::<F>::new(scheme, backend, width, circuit)?)))
 }
 
+/// A random input: its value, and the label that the evaluator holds. In privacy-free garbling bit 0 of that is the value.
+pub(super) fn input(prg: &mut Prg, scheme: Scheme) -> (Block, u8) {
+    let (mut active, bit) = (prg.next_block(), prg.next_block().0[0] & 1);
+    if scheme == Scheme::PrivacyFree {
+        active.0[0] = active.0[0] & !1 | bit;
+    }
+    (active, bit)
+}
+
 type Zero<F> = <<F as Family>::Garbler as End>::Wire;
 type Held<F> = <<F as Family>::Evaluator as End>::Wire;
 
@@ -114,8 +124,7 @@ impl<F: Family> Ends<F> {
             let mut value = vec![0; bytes * instances];
             for i in 0..*width {
                 for j in 0..instances {
-                    let active = prg.next_block();
-                    let bit = prg.next_block().0[0] & 1;
+                    let (active, bit) = input(&mut prg, scheme);
                     value[j * bytes + i / 8] |= bit << (i % 8);
                     zeros.push(garbler.own(active, bit));
                     held.push(evaluator.label(active));

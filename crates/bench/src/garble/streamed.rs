@@ -10,7 +10,7 @@ use hushwire_garble::{
 };
 use hushwire_prg::{Prg, Seed};
 
-use super::ends::Both;
+use super::ends::{Both, input};
 use crate::BoxError;
 
 pub(super) struct InFileOrder<F: Family> {
@@ -43,7 +43,7 @@ impl<F: Family> InFileOrder<F> {
         for width in circuit.inputs() {
             let mut bits = vec![];
             for _ in 0..*width {
-                let (active, bit) = (prg.next_block(), prg.next_block().0[0] & 1);
+                let (active, bit) = input(&mut prg, scheme);
                 zeros.push(garbler.own(active, bit));
                 held.push(evaluator.label(active));
                 bits.push(bit == 1);

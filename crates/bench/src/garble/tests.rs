@@ -45,3 +45,16 @@ fn a_file_that_is_none_is_named() {
     let error = report(&["scheme=prp"], &wanted).unwrap_err();
     assert!(format!("{error:?}").contains("no/such.txt"), "{error:?}");
 }
+
+#[test]
+fn every_scheme_is_right_in_every_form() {
+    let wide =
+        report(&["width=1024", "tier=portable", "circuit=wide", "order=depth"], &Wanted::default()).unwrap();
+    assert_eq!(wide.rows.len(), 2 * hushwire_garble::Scheme::ALL.len());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("and.txt");
+    std::fs::write(&path, "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
+    let wanted = Wanted { backend: None, circuit: Some(path) };
+    let both = report(&["width=1024", "tier=portable", "circuit=and"], &wanted).unwrap();
+    assert_eq!(both.rows.len(), 4 * hushwire_garble::Scheme::ALL.len());
+}

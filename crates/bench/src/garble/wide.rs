@@ -4,7 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_garble::{Encode, End, Family, Observe, Public, Scheme, Tables};
 use hushwire_prg::{Prg, Seed};
 
-use super::ends::Both;
+use super::ends::{Both, input};
 use crate::BoxError;
 
 /// Gates: their tables, wires and outputs stay in the second cache, and mostly in the first.
@@ -35,7 +35,7 @@ impl<F: Family> Wide<F> {
         let evaluator = F::Evaluator::new(backend, scheme, public);
         let (mut values, mut zeros, mut held) = (vec![], vec![], vec![]);
         for _ in 0..WIRES {
-            let (active, bit) = (prg.next_block(), prg.next_block().0[0] & 1);
+            let (active, bit) = input(&mut prg, scheme);
             values.push(bit);
             zeros.push(garbler.own(active, bit));
             held.push(evaluator.label(active));

@@ -13,7 +13,7 @@ use hushwire_garble::{
 };
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId, Shape};
+use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId, Shape, Turns};
 
 use crate::{
     BoxError,
@@ -27,6 +27,8 @@ const SETUPS: usize = 5;
 pub(super) struct Crew {
     ends: Vec<End>,
     meters: [Meter; 2],
+    /// Of the evaluator.
+    turns: Turns,
     /// Values of all outputs.
     wanted: Vec<Vec<u8>>,
 }
@@ -114,11 +116,14 @@ impl Crew {
             values.push(planes::unpack(&planes, *width, instances));
         }
         let wanted = eval::eval(program, &values, instances)?;
-        let meters = [Meter::new(), Meter::new()];
+        let (meters, turns) = ([Meter::new(), Meter::new()], Turns::default());
         let mut ends = vec![];
         for (((party, mut channel), inputs), meter) in parties.into_iter().zip(links).zip(inputs).zip(&meters)
         {
             channel.tap(meter.tap());
+            if !ends.is_empty() {
+                channel.tap(turns.tap());
+            }
             let (program, roles) = (program.clone(), roles.clone());
             ends.push(End {
                 party,
@@ -131,11 +136,12 @@ impl Crew {
                 repetitions: 0,
             });
         }
-        let mut crew = Self { ends, meters, wanted };
+        let mut crew = Self { ends, meters, turns, wanted };
         // The first run agrees on the circuit; what is timed are the others.
         if program.ands() * (instances as u64) < 1 << 25 {
             crew.time(1)?;
             crew.meters.iter().for_each(|m| drop(m.take()));
+            crew.turns.reset();
             crew.ends.iter_mut().for_each(|end| end.repetitions = 0);
         }
         Ok(crew)
@@ -161,13 +167,12 @@ impl Crew {
         Ok(())
     }
 
-    /// Bytes of the busier party and rounds, of one run.
+    /// Bytes of the busier party, and how often the evaluator waits for the garbler, of one run.
     pub(super) fn spent(&self) -> (f64, u64) {
         let runs = self.ends.first().map_or(1, |end| end.repetitions).max(1);
         let readings = self.meters.each_ref().map(Meter::reading);
         let bytes = readings.iter().map(MeterReading::bytes_sent).max().unwrap_or(0);
-        let rounds = readings.iter().map(MeterReading::rounds).max().unwrap_or(0);
-        (bytes as f64 / runs as f64, rounds.div_ceil(runs))
+        (bytes as f64 / runs as f64, self.turns.rounds().div_ceil(runs))
     }
 
     /// From the start of the evaluator's last run to its first table.

@@ -1,14 +1,15 @@
 //! Counts rounds where messages stream one way: a thousand of them in a row are one round.
 
-use hushwire_wire::{PartyId, Tap};
+use crate::{PartyId, Tap};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// How often each lane waited for the peer after it had said something, or at the start.
+/// How often each lane waited for the peer after it had said something, or at the start: rounds of protocols of two parties,
+/// in which a message may be one of a long stream. Clones count together.
 #[derive(Clone, Default)]
-pub(crate) struct Turns(Arc<Mutex<BTreeMap<u16, Turn>>>);
+pub struct Turns(Arc<Mutex<BTreeMap<u16, Turn>>>);
 
 #[derive(Default)]
 struct Turn {
@@ -19,13 +20,20 @@ struct Turn {
 
 impl Turns {
     /// To be put on every channel that counts.
-    pub(crate) fn tap(&self) -> Box<dyn Tap> {
+    #[must_use]
+    pub fn tap(&self) -> Box<dyn Tap> {
         Box::new(self.clone())
     }
 
     /// Those of the busiest lane: lanes run beside each other.
-    pub(crate) fn rounds(&self) -> u64 {
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
         self.lock().values().map(|turn| turn.count).max().unwrap_or(0)
+    }
+
+    /// Starts to count anew.
+    pub fn reset(&self) {
+        self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Turn>> {
@@ -72,5 +80,7 @@ mod tests {
         assert_eq!(turns.rounds(), 2);
         talk(1, "<><><");
         assert_eq!(turns.rounds(), 3, "the busiest lane");
+        turns.reset();
+        assert_eq!(turns.rounds(), 0);
     }
 }
