@@ -1,6 +1,6 @@
 //! Runs layered circuits and programs on an end: gates in batches, wires in slots.
 
-use crate::{End, GarbleError, Role, Tables};
+use crate::{End, GarbleError, Role, Tables, room::resize};
 use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, ZERO, input_slot};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -168,7 +168,7 @@ impl<E: End> Engine<E> {
         let Stage { block, copies, reads, writes } = stage;
         let (ins, outs) = (block.input_bits(), block.output_slots().len());
         let units = copies * instances;
-        self.written.resize(units * outs, E::Wire::default());
+        resize(&mut self.written, units * outs);
         let mut written = 0;
         for strip in strips(block.slots(), units) {
             let n = strip.len();
@@ -206,7 +206,7 @@ impl<E: End> Engine<E> {
 
     /// Room for a strip's wires, with the constants in theirs.
     fn ready(&mut self, block: &Layered, strip: usize) {
-        self.slots.resize(block.slots() * strip, E::Wire::default());
+        resize(&mut self.slots, block.slots() * strip);
         let [zero, one] = self.end.constants();
         self.slots[ZERO as usize * strip..][..strip].fill(zero);
         self.slots[ONE as usize * strip..][..strip].fill(one);
@@ -231,7 +231,7 @@ impl<E: End> Engine<E> {
         tables: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
         let total = gates.len() * strip;
-        self.products.resize(total, E::Wire::default());
+        resize(&mut self.products, total);
         let format = E::FORMAT;
         for first in (0..total).step_by(PIECE) {
             let n = PIECE.min(total - first);

@@ -29,6 +29,7 @@ pub mod prf;
 pub mod privacy_free;
 #[cfg(test)]
 mod rig;
+mod room;
 mod scheme;
 mod tables;
 pub mod three_halves;

@@ -78,28 +78,33 @@ fn programs_that_differ_are_refused_by_both() {
         (program.clone(), other_roles(vec![0, 1], [true, false]), 3),
         (program.clone(), roles.clone(), 4),
     ];
-    for wrong in ROLES {
+    // The choices that come before the evaluator hears of it are of either kind of OT, or there are none.
+    let (mi, prf) = (terms(Scheme::Mi), terms(Scheme::Prf));
+    let ferret = Terms { ot: Protocol::FerretB10, ..mi };
+    let none = other_roles(vec![0, 0], [true; 2]);
+    let sessions = [(mi, &roles), (prf, &roles), (ferret, &roles), (mi, &none)];
+    for (wrong, (terms, roles)) in ROLES.into_iter().flat_map(|r| sessions.map(|s| (r, s))) {
         // After `before` runs that both agree on.
         for (before, (program_2, roles_2, n_2)) in (0..3).flat_map(|b| cases.iter().map(move |c| (b, c))) {
             let results = parties(inproc_nets(), |role, channel| {
-                let mut party = open(role, channel, terms(Scheme::Mi)).expect("set up");
+                let mut party = open(role, channel, terms).expect("set up");
                 let first = values(&program, 3, 1);
                 for _ in 0..before {
-                    run(&mut party, channel, &program, &roles, 3, &first).expect("they agree");
+                    run(&mut party, channel, &program, roles, 3, &first).expect("they agree");
                 }
                 let e = if role == wrong {
                     let values = values(program_2, *n_2, 1);
                     run(&mut party, channel, program_2, roles_2, *n_2, &values)
                 } else {
-                    run(&mut party, channel, &program, &roles, 3, &first)
+                    run(&mut party, channel, &program, roles, 3, &first)
                 };
-                let again = run(&mut party, channel, &program, &roles, 3, &first).expect_err("it is lost");
+                let again = run(&mut party, channel, &program, roles, 3, &first).expect_err("it is lost");
                 assert!(matches!(again, GarbleError::Ot(OtError::Lost { .. })));
                 e.expect_err("they disagree")
             });
             for (role, e) in ROLES.into_iter().zip(&results) {
                 assert_eq!(blamed(e), Some(peer_of(role)), "{e}");
-                assert!(matches!(e, GarbleError::Mismatch { .. }), "{wrong:?} {before}: {e}");
+                assert!(matches!(e, GarbleError::Mismatch { .. }), "{terms:?} {wrong:?} {before}: {e}");
             }
         }
     }

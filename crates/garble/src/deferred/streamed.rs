@@ -1,6 +1,6 @@
 //! The queue of one end.
 
-use crate::{Batches, End, GarbleError, Role, Tables, engine::has_table};
+use crate::{Batches, End, GarbleError, Role, Tables, engine::has_table, room::resize};
 use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};
 use std::io;
 use zeroize::Zeroizing;
@@ -171,7 +171,7 @@ impl<E: End> Streamed<E> {
         if n == 0 {
             return Ok(());
         }
-        self.made.resize(n, E::Wire::default());
+        resize(&mut self.made, n);
         let (whole, piece) = (E::FORMAT.and_bytes, E::FORMAT.piece(1));
         let tables = tables.next(n * piece)?;
         if E::FORMAT.and_bits == 0 {

@@ -1,6 +1,6 @@
 //! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
 
-use crate::{Batches, Format, GarbleError, Tables, engine::has_table};
+use crate::{Batches, Format, GarbleError, Tables, engine::has_table, room::resize};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
 use zeroize::{Zeroize, Zeroizing};
@@ -100,7 +100,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         if until > self.left.len() {
             // A strip beyond what the engine makes; nothing is in the queue.
             for room in [&mut self.left, &mut self.right, &mut self.made] {
-                **room = vec![W::default(); until];
+                resize(room, until);
             }
         }
         if strip == 1 {

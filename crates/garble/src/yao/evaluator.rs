@@ -8,7 +8,7 @@ use super::{
     job::Job,
     stats::{Stats, Watched},
 };
-use crate::{Engine, GarbleError, Observe, Public, Receive, Role, Tables, engine::table_bytes};
+use crate::{Engine, GarbleError, Observe, Public, Receive, Role, Tables, engine::table_bytes, room::resize};
 use hushwire_block::{Block, Buffer};
 use hushwire_ot::{Context, Driver, Receiver, Receiving, SemiHonest};
 use hushwire_prg::Prg;
@@ -115,8 +115,8 @@ impl<E: Observe + Send + 'static> Side for Evaluates<E> {
         self.agreed.remember(digest, job, || table_bytes::<E>(job.program, job.instances));
         // Registers that nothing was written to are 0.
         let zero = self.engine.end().constants()[0];
-        self.wires.clear();
-        self.wires.resize(job.program.registers() * job.instances, zero);
+        resize(&mut self.wires, job.program.registers() * job.instances);
+        self.wires.fill(zero);
         self.transfer(channel, job, inputs)?;
         self.draw(job);
         if waits {

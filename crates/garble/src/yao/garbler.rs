@@ -7,7 +7,7 @@ use super::{
     job::Job,
     stats::{Stats, Watched},
 };
-use crate::{Encode, Engine, GarbleError, Public, Role, Send, Tables, engine::table_bytes};
+use crate::{Encode, Engine, GarbleError, Public, Role, Send, Tables, engine::table_bytes, room::resize};
 use hushwire_block::{Block, Buffer};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_ot::{Context, Driver, SemiHonest, Sender, Sending};
@@ -142,8 +142,8 @@ impl<E: Encode + std::marker::Send + 'static> Side for Garbles<E> {
         self.agreed.remember(digest, job, || table_bytes::<E>(job.program, job.instances));
         // Registers that nothing was written to are 0.
         let zero = self.engine.end().constants()[0];
-        self.wires.clear();
-        self.wires.resize(job.program.registers() * job.instances, zero);
+        resize(&mut self.wires, job.program.registers() * job.instances);
+        self.wires.fill(zero);
         self.transfer(channel, job)?;
         self.encode(job, inputs);
         if owes {
