@@ -34,7 +34,7 @@ pub(crate) enum Command {
     /// Run a job with all parties on this machine, each in a process of its own.
     #[command(
         arg_required_else_help = true,
-        after_help = "Examples:\n  hushwire local aes-ctr --in letter.txt\n  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063"
+        after_help = "Examples:\n  hushwire local aes-ctr --in letter.txt\n  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063\n  hushwire local examples/jobs/aes-yao.toml                 the same as local run, for a job file\n  hushwire local psi --a mine.csv --b theirs.csv --column email --reveal size"
     )]
     Local {
         #[command(subcommand)]

@@ -37,7 +37,11 @@ mod wiring;
 use args::{Cli, Command, LocalJob};
 use clap::Parser;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::process::ExitCode;
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+    process::ExitCode,
+};
 
 fn main() -> ExitCode {
     end_on_panic();
@@ -69,9 +73,20 @@ fn main() -> ExitCode {
 }
 
 fn by_a_person() -> Command {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(with_run(std::env::args_os().collect()));
     log::start(&cli.log);
     cli.command
+}
+
+/// `hushwire local JOB.toml` is short for `hushwire local run JOB.toml`.
+fn with_run(mut args: Vec<OsString>) -> Vec<OsString> {
+    let flags = args.iter().skip(1).take_while(|arg| arg.as_encoded_bytes().starts_with(b"-")).count();
+    let (command, job) = (args.get(1 + flags), args.get(2 + flags));
+    let is_job = job.is_some_and(|job| Path::new(job).extension() == Some(OsStr::new("toml")));
+    if command.is_some_and(|command| command == "local") && is_job {
+        args.insert(2 + flags, "run".into());
+    }
+    args
 }
 
 /// A process of ours, found without building the whole command line: that is two megabytes of each.
@@ -100,4 +115,23 @@ fn allow_many_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Where it is refused, few threads still work.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_file_needs_no_run() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (given, wanted) in [
+            ("hushwire local job.toml --json -", "hushwire local run job.toml --json -"),
+            ("hushwire -v local a/b.toml", "hushwire -v local run a/b.toml"),
+            ("hushwire local run job.toml", "hushwire local run job.toml"),
+            ("hushwire local psi --a a.toml", "hushwire local psi --a a.toml"),
+            ("hushwire party job.toml", "hushwire party job.toml"),
+        ] {
+            assert_eq!(with_run(words(given)), words(wanted));
+        }
+    }
 }
