@@ -24,7 +24,7 @@ pub enum PsiError {
     },
     /// The parties do not ask for the same thing.
     #[error(
-        "{}: wants something else: the circuit, the protocol, the scheme or what is revealed differs; give both parties the same options",
+        "{}: wants something else: the circuit, the protocol, the scheme or what is revealed differs, or both are the same side; give both parties the same options, and one of them side a",
         named(.peer)
     )]
     Terms {

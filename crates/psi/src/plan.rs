@@ -195,6 +195,16 @@ impl Plan {
                 remedy: "take the circuit phasing, which runs in pieces",
             });
         }
+        // A bin is not cut: few bins of a small set hold very many values of a large one.
+        if method == Method::Phasing && tables.bins > 0 && tables.item * (tables.bin + 1) > MOST_REGISTERS {
+            return Err(PsiError::TooLarge {
+                whose: "party B has".into(),
+                count: b as u64,
+                what: "a bin of the circuit phasing",
+                most: (MOST_REGISTERS / tables.item) as u64,
+                remedy: "let the party with more keys be A, or split its set",
+            });
+        }
         let mut plan = Plan { sizes, width, method, tables, ands: 0 };
         plan.ands = match method {
             _ if a == 0 || b == 0 => 0,

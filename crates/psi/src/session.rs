@@ -1,7 +1,7 @@
 //! One party's side of a run.
 //!
 //! ```text
-//! hello     32 fresh bytes, how many keys, terms 32   ◄──►
+//! hello     32 fresh bytes, keys 8, terms 32, side 1  ◄──►
 //! salt t    whether one's values fit their tables 1   ◄──►   t = 0, 1, … until both do
 //! circuit   the protocol's messages                   ◄──►
 //! size      tables alone: a share of the number 4     ◄──►
@@ -125,12 +125,14 @@ fn hello(
     if count > MOST_KEYS {
         return Err(whole("this party has", count as u64));
     }
-    let (mut ours, mut theirs) = ([0; 72], [0; 72]);
+    let (mut ours, mut theirs) = ([0; 73], [0; 73]);
     getrandom::fill(&mut ours[..32]).map_err(|e| PsiError::Random(e.to_string()))?;
     ours[32..40].copy_from_slice(&(count as u64).to_le_bytes());
-    ours[40..].copy_from_slice(&terms.digest());
+    ours[40..72].copy_from_slice(&terms.digest());
+    ours[72] = side.name().as_bytes()[0];
     channel.exchange("hello", &ours, &mut theirs)?;
-    if ours[40..] != theirs[40..] {
+    // Two parties of one side would wait for each other.
+    if ours[40..72] != theirs[40..72] || ours[72] == theirs[72] {
         return Err(PsiError::Terms { peer: channel.from() });
     }
     let mut number = [0; 8];

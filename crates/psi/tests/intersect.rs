@@ -117,18 +117,51 @@ fn parties_that_want_something_else_hear_so() {
     }
 }
 
+#[test]
+fn two_parties_of_one_side_hear_so() {
+    let [mut a, mut b] = channels();
+    let (set, terms) =
+        (keys(0, 3), Terms { protocol: hushwire_psi::Protocol::Gmw, ..Terms::new(Reveal::Size) });
+    let run = |channel: &mut Channel| {
+        intersect(channel, Side::A, &set, &terms, Backend::best(), &mut |_, _| {}).unwrap_err()
+    };
+    let errors = thread::scope(|scope| {
+        let other = scope.spawn(|| run(&mut b));
+        [run(&mut a), other.join().unwrap()]
+    });
+    assert!(errors.iter().all(|e| matches!(e, PsiError::Terms { .. })), "{errors:?}");
+}
+
+#[test]
+fn a_bin_that_memory_could_not_hold_is_refused() {
+    let [mut a, mut b] = channels();
+    let peer = thread::spawn(move || {
+        let mut hello = [0; 73];
+        b.recv("hello", &mut hello).unwrap();
+        hello[32..40].copy_from_slice(&(1u64 << 22).to_le_bytes());
+        hello[72] ^= b'a' ^ b'b';
+        b.send("hello", &hello).unwrap();
+    });
+    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Flags) };
+    let error =
+        intersect(&mut a, Side::A, &keys(0, 17), &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
+    assert!(matches!(error, PsiError::TooLarge { .. }), "{error}");
+    peer.join().unwrap();
+}
+
 /// A peer that is not one: it says what it likes, and nothing is allocated for it.
 #[test]
 fn a_peer_with_impossible_numbers_is_named() {
-    let hello = |count: u64, ours: &[u8; 72]| {
+    let hello = |count: u64, ours: &[u8; 73]| {
         let mut theirs = *ours;
+        theirs[72] ^= b'a' ^ b'b';
         theirs[32..40].copy_from_slice(&count.to_le_bytes());
         theirs
     };
     for (count, salt) in [(u64::MAX, None), (1 << 40, None), (3, Some(7u8))] {
         let [mut a, mut b] = channels();
         let peer = thread::spawn(move || {
-            let mut ours = [0; 72];
+            let mut ours = [0; 73];
             b.recv("hello", &mut ours).unwrap();
             b.send("hello", &hello(count, &ours)).unwrap();
             if let Some(salt) = salt {
