@@ -18,7 +18,7 @@ const WIDTH: usize = PIECE;
 
 /// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
 ///
-/// As many as keep the second cache, evenly but for [`CUT`]: 65 copies are 24, 24 and 17 rather than 32, 32 and 1.
+/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than 32, 32 and 1.
 ///
 /// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies within 512 KiB were
 /// ahead of 16 and 64, and of strips that keep the first cache.

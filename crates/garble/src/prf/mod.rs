@@ -6,10 +6,10 @@
 //! use for. F's input names the side, so that both operands of a gate may be one wire.
 //! **Security.** Semi-honest garbling privacy, κ = 127, no Δ, no ideal cipher, no public start point. For ANDs AES has to be
 //! a pseudorandom function under keys of which one bit is public. The three calls of an XOR ask for more where its right
-//! operand has other uses: with b = 1 the result's label that the evaluator lacks is R[0] ⊕ F_{L[a]}(g, 0), so that AES
-//! runs under two unknown keys of known difference; and where L is R, or was made from it by XORs, T hides R[0] under AES with
+//! operand has other uses: with b = 1 the result's label that the evaluator lacks is R\[0\] ⊕ F_{L\[a\]}(g, 0), so that AES
+//! runs under two unknown keys of known difference; and where L is R, or was made from it by XORs, T hides R\[0\] under AES with
 //! that key or such a related one.
-//! **Notation.** L, R: operands, L[a] the label with signal a; πl, πr: the signal of truth value 0; `g`: the gate's number;
+//! **Notation.** L, R: operands, L\[a\] the label with signal a; πl, πr: the signal of truth value 0; `g`: the gate's number;
 //! F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without its bit 0, x° that bit. r = 2a + b.
 //!
 //! ```text
