@@ -3,6 +3,7 @@ use crate::{
     Batches, Encode, End, Family, GarbleError, Memory, Observe, Scheme,
     half::HalfGates,
     prf::PrfOnly,
+    privacy_free::PrivacyFree,
     rig::{
         Rig,
         circuits::{of_gates, wide},
@@ -152,6 +153,11 @@ fn prf() {
 #[test]
 fn three_halves() {
     suite::<ThreeHalves>(Scheme::ThreeHalves);
+}
+
+#[test]
+fn privacy_free() {
+    suite::<PrivacyFree>(Scheme::PrivacyFree);
 }
 
 /// The same gates in the order of layers.
