@@ -4,7 +4,7 @@ use crate::{Format, GarbleError, Scheme, Tables};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged};
 use hushwire_circuit::Slot;
-use hushwire_prg::Seed;
+use hushwire_prg::{Prg, Seed};
 use zeroize::Zeroize;
 
 /// Which end.
@@ -136,6 +136,13 @@ pub trait Family {
     type Garbler: Encode + Send;
     /// Uses them.
     type Evaluator: Observe + Send;
+}
+
+/// Δ: the one given, else drawn; bit 0 is set, so that a wire's two labels have different signals.
+pub(crate) fn correlation(backend: Backend, seed: &Seed, given: Option<Block>) -> Block {
+    let mut delta = given.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
+    delta.0[0] |= 1;
+    delta
 }
 
 /// The garbler's wires in families with free XOR.

@@ -3,11 +3,14 @@
 use super::forms::{Form, forms};
 use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::Garble};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use crate::{
+    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
+    end::{Zero, correlation},
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
-use hushwire_prg::{Prg, Seed};
+use hushwire_prg::Seed;
 use std::ops::Range;
 use zeroize::Zeroize;
 
@@ -119,9 +122,7 @@ impl End for Garbler {
 
 impl Encode for Garbler {
     fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
-        let drawn = || Prg::new(backend, seed, "garble delta").next_block();
-        let mut delta = delta.unwrap_or_else(drawn);
-        delta.0[0] |= 1;
+        let delta = correlation(backend, seed, delta);
         Garbler { backend, hash: Hash::new(backend, scheme, public), delta, gate: 0 }
     }
 

@@ -3,11 +3,14 @@
 use super::kernel::{Garble, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use crate::{
+    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
+    end::{Zero, correlation},
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
-use hushwire_prg::{Prg, Seed};
+use hushwire_prg::Seed;
 use zeroize::Zeroize;
 
 /// Makes privacy-free half gates.
@@ -91,9 +94,7 @@ impl Encode for Garbler {
     /// If the scheme is another one (the caller's bug).
     fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
         assert!(scheme == Scheme::PrivacyFree, "{scheme} is not privacy-free");
-        let drawn = || Prg::new(backend, seed, "garble delta").next_block();
-        let mut delta = delta.unwrap_or_else(drawn);
-        delta.0[0] |= 1;
+        let delta = correlation(backend, seed, delta);
         Garbler { backend, hash: Mi(public.0), delta, gate: 0 }
     }
 

@@ -3,7 +3,10 @@
 use super::kernel::{Garble, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use crate::{
+    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
+    end::{Zero, correlation},
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -98,9 +101,7 @@ impl End for Garbler {
 impl Encode for Garbler {
     fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
         assert!(scheme == Scheme::ThreeHalves, "{scheme} is not three halves");
-        let drawn = || Prg::new(backend, seed, "garble delta").next_block();
-        let mut delta = delta.unwrap_or_else(drawn);
-        delta.0[0] |= 1;
+        let delta = correlation(backend, seed, delta);
         let coins = Prg::new(backend, seed, "three halves coins");
         Garbler { backend, public, delta, coins, gate: 0, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
     }
