@@ -11,7 +11,8 @@
 //! registers, each on many operands at once, so that repetitive work stays small.
 //!
 //! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
-//! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values.
+//! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
+//! [`microcode`] is what the hardware party runs.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ mod count;
 pub mod eval;
 mod flat;
 mod layered;
+pub mod microcode;
 pub mod named;
 pub mod phasing;
 pub mod planes;
@@ -43,5 +45,6 @@ pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use count::count;
 pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
+pub use microcode::{Instruction, Microcode, MicrocodeError, Scalar};
 pub use program::{Program, Stage, Stages};
 pub use two::TwoParty;

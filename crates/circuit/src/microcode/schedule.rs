@@ -1,0 +1,255 @@
+//! The order of instructions and the slots of their results.
+
+use super::sums::{Sum, Sums};
+use super::{Instruction, MAX_SCALARS, MAX_SLOTS, MicrocodeError, Scalar};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+};
+
+type Id = u32;
+
+/// What makes a slot's content.
+#[derive(Clone, Copy)]
+pub(super) enum Node {
+    /// An input row: rows are in the order of their nodes.
+    In,
+    /// A product: products are in the order of the ANDs.
+    Product,
+    Lin(Lin),
+}
+
+/// The sum of up to two nodes and a scalar.
+#[derive(Clone, Copy)]
+pub(super) struct Lin {
+    pub(super) sources: [Option<Id>; 2],
+    pub(super) scalar: Sum,
+}
+
+/// All that is to be done, without its order.
+pub(super) struct Plan {
+    nodes: Vec<Node>,
+    /// The layer in which each node is made at the earliest.
+    layer: Vec<u32>,
+    ands: Vec<[Id; 2]>,
+    /// The node that each AND makes.
+    products: Vec<Id>,
+    layer_ands: Vec<usize>,
+    outputs: Vec<(Option<Id>, Sum)>,
+    /// Nodes that something reads.
+    needed: Vec<bool>,
+}
+
+/// One instruction before it has slots.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Products arrive.
+    Sync,
+    In(Id),
+    Lin(Id),
+    And(usize),
+    Out(usize),
+}
+
+/// When a layer's sums are made.
+#[derive(Clone, Copy)]
+enum Order {
+    /// When an AND or an output first asks for them.
+    OnDemand,
+    /// In the circuit's order; an AND as soon as it and those before it can run.
+    Early,
+}
+
+impl Plan {
+    pub(super) fn new(
+        nodes: Vec<Node>,
+        layer: Vec<u32>,
+        ands: Vec<[Id; 2]>,
+        layer_ands: Vec<usize>,
+        outputs: Vec<(Option<Id>, Sum)>,
+    ) -> Plan {
+        let mut needed = vec![false; nodes.len()];
+        let mut stack: Vec<Id> = ands.iter().flatten().copied().collect();
+        stack.extend(outputs.iter().filter_map(|(id, _)| *id));
+        while let Some(id) = stack.pop() {
+            if !std::mem::replace(&mut needed[id as usize], true)
+                && let Node::Lin(lin) = nodes[id as usize]
+            {
+                stack.extend(lin.sources.into_iter().flatten());
+            }
+        }
+        let is_product = |id: &Id| matches!(nodes[*id as usize], Node::Product);
+        let products = (0..nodes.len() as Id).filter(is_product).collect();
+        Plan { nodes, layer, ands, products, layer_ands, outputs, needed }
+    }
+
+    /// The program, its scalars in the order of their first use, and how many slots it takes: the order that takes the
+    /// fewest.
+    pub(super) fn instructions(
+        &self,
+        sums: &Sums,
+    ) -> Result<(Vec<Instruction>, Vec<Scalar>, usize), MicrocodeError> {
+        let orders = [Order::OnDemand, Order::Early].map(|order| {
+            let steps = self.steps(order);
+            let (slots, count) = self.slots(&steps);
+            (steps, slots, count)
+        });
+        let best = orders.into_iter().min_by_key(|(_, _, count)| *count);
+        let (steps, slots, count) = best.expect("there is an order");
+        if count > MAX_SLOTS {
+            return Err(MicrocodeError::Slots { slots: count });
+        }
+        let mut numbers: HashMap<Sum, usize> = HashMap::from([(0, 0)]);
+        let mut scalars = vec![Scalar::default()];
+        let mut scalar = |sum: Sum| {
+            *numbers.entry(sum).or_insert_with(|| {
+                scalars.push(sums.get(sum).clone());
+                scalars.len() - 1
+            }) as u16
+        };
+        let slot = |id: Id| slots[id as usize];
+        let mut program = Vec::with_capacity(steps.len() + 1);
+        let mut sync = false;
+        for step in steps {
+            let next = match step {
+                Step::Sync => {
+                    sync = true;
+                    continue;
+                }
+                Step::In(id) => Instruction::input(slot(id)),
+                Step::Lin(id) => {
+                    let lin = self.lin(id);
+                    let [a, b] = lin.sources.map(|source| source.map(slot));
+                    Instruction::lin(slot(id), a, b, scalar(lin.scalar))
+                }
+                Step::And(k) => {
+                    Instruction::and(slot(self.products[k]), slot(self.ands[k][0]), slot(self.ands[k][1]))
+                }
+                Step::Out(k) => Instruction::output(self.outputs[k].0.map(slot), scalar(self.outputs[k].1)),
+            };
+            program.push(if std::mem::take(&mut sync) { next.after_products() } else { next });
+        }
+        program.push(Instruction::END);
+        if scalars.len() > MAX_SCALARS {
+            return Err(MicrocodeError::Scalars { scalars: scalars.len() });
+        }
+        Ok((program, scalars, count))
+    }
+
+    fn lin(&self, id: Id) -> Lin {
+        match self.nodes[id as usize] {
+            Node::Lin(lin) => lin,
+            _ => unreachable!("only LINs are asked for"),
+        }
+    }
+
+    fn steps(&self, order: Order) -> Vec<Step> {
+        let mut steps = vec![];
+        let mut done: Vec<bool> = self.nodes.iter().map(|n| !matches!(n, Node::Lin(_))).collect();
+        let rows = (0..self.nodes.len() as Id).filter(|id| matches!(self.nodes[*id as usize], Node::In));
+        steps.extend(rows.map(Step::In));
+        let mut lins = vec![vec![]; self.layer_ands.len() + 1];
+        for id in (0..self.nodes.len()).filter(|id| self.needed[*id] && !done[*id]) {
+            lins[self.layer[id] as usize].push(id as Id);
+        }
+        let mut k = 0;
+        for (d, lins) in lins.iter().enumerate() {
+            if d > 0 {
+                steps.push(Step::Sync);
+            }
+            let end = k + self.layer_ands.get(d).copied().unwrap_or(0);
+            let ready = |done: &[bool], k: usize| self.ands[k].iter().all(|id| done[*id as usize]);
+            if let Order::Early = order {
+                for &id in lins {
+                    while k < end && ready(&done, k) {
+                        steps.push(Step::And(k));
+                        k += 1;
+                    }
+                    steps.push(Step::Lin(id));
+                    done[id as usize] = true;
+                }
+            }
+            while k < end {
+                self.ands[k].iter().for_each(|id| self.make(*id, &mut done, &mut steps));
+                steps.push(Step::And(k));
+                k += 1;
+            }
+        }
+        let outputs = self.outputs.iter().filter_map(|(id, _)| *id);
+        outputs.for_each(|id| self.make(id, &mut done, &mut steps));
+        steps.extend((0..self.outputs.len()).map(Step::Out));
+        steps
+    }
+
+    /// Appends what is missing of a node, sources first.
+    fn make(&self, id: Id, done: &mut [bool], steps: &mut Vec<Step>) {
+        let mut stack = vec![id];
+        while let Some(&id) = stack.last() {
+            if done[id as usize] {
+                stack.pop();
+                continue;
+            }
+            let missing = self.lin(id).sources.into_iter().flatten().filter(|s| !done[*s as usize]);
+            let before = stack.len();
+            stack.extend(missing);
+            if stack.len() == before {
+                steps.push(Step::Lin(id));
+                done[id as usize] = true;
+                stack.pop();
+            }
+        }
+    }
+
+    fn reads(&self, step: Step) -> impl Iterator<Item = Id> {
+        let pair = match step {
+            Step::Lin(id) => self.lin(id).sources,
+            Step::And(k) => self.ands[k].map(Some),
+            Step::Out(k) => [self.outputs[k].0, None],
+            Step::Sync | Step::In(_) => [None; 2],
+        };
+        pair.into_iter().flatten()
+    }
+
+    /// A slot for every node that gets one, by linear scan: the lowest free one. How many there are.
+    fn slots(&self, steps: &[Step]) -> (Vec<u16>, usize) {
+        let mut last = vec![0; self.nodes.len()];
+        for (time, step) in steps.iter().enumerate() {
+            self.reads(*step).for_each(|id| last[id as usize] = time);
+        }
+        let mut of = vec![0; self.nodes.len()];
+        let (mut free, mut count) = (BinaryHeap::new(), 0usize);
+        // Products that nothing reads keep their slot until they arrive.
+        let mut unread: Vec<Id> = vec![];
+        for (time, step) in steps.iter().enumerate() {
+            let mut dead: Vec<Id> = self.reads(*step).filter(|id| last[*id as usize] == time).collect();
+            dead.dedup();
+            let made = match *step {
+                Step::Sync => {
+                    dead.append(&mut unread);
+                    None
+                }
+                Step::In(id) | Step::Lin(id) => Some(id),
+                Step::And(k) => Some(self.products[k]),
+                Step::Out(_) => None,
+            };
+            free.extend(dead.into_iter().map(|id| Reverse(of[id as usize])));
+            let Some(id) = made else { continue };
+            let slot = free.pop().map_or_else(
+                || {
+                    count += 1;
+                    // Too many are refused before anything reads these.
+                    (count - 1) as u16
+                },
+                |Reverse(slot)| slot,
+            );
+            of[id as usize] = slot;
+            if !self.needed[id as usize] {
+                match step {
+                    Step::And(_) => unread.push(id),
+                    _ => free.push(Reverse(slot)),
+                }
+            }
+        }
+        (of, count)
+    }
+}
