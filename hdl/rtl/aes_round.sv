@@ -28,16 +28,20 @@ module aes_round #(
                 );
             end
             if (LAST != 0) begin : g_plain
-                assign mixed[32*c +: 32] = shifted[32*c +: 32];
+                assign mixed[32*c +: 32] = shifted[32*c +: 32] ^ round_key[32*c +: 32];
             end else begin : g_mix
-                aes_mix_column u_mix (.in(shifted[32*c +: 32]), .out(mixed[32*c +: 32]));
+                aes_mix_add u_mix (
+                    .in (shifted[32*c +: 32]),
+                    .key(round_key[32*c +: 32]),
+                    .out(mixed[32*c +: 32])
+                );
             end
         end
     endgenerate
 
     always_ff @(posedge clk) begin
         shifted   <= substituted;
-        out_state <= mixed ^ round_key;
+        out_state <= mixed;
     end
 endmodule
 
