@@ -8,6 +8,7 @@
 //   grant         it is issued in this cycle
 //   landed        one of its products is complete in memory
 //   credit        the left neighbour has room for one more of its rows
+//   excess        it gave more credits than it had been sent rows: it does not keep to the rules
 //
 // FLIGHT rows of products at most are under way, so that queues on both ends of a link never overflow.
 `default_nettype none
@@ -30,6 +31,7 @@ module ctx_state #(
     output logic                  wants_in,
     output logic                  wants_out,
     output logic                  wants_end,
+    output logic                  excess,
     output logic [          63:0] instr
 );
   localparam int COUNT_BITS = $clog2(FLIGHT + 1);
@@ -42,6 +44,7 @@ module ctx_state #(
   wire [2:0] op = instr[63:61];
   wire may = ready && !(instr[60] && under_way != '0);
 
+  assign excess    = credit && credits == COUNT_BITS'(FLIGHT);
   assign fetch     = start ? '0 : pc;
   assign idle      = !active && under_way == '0;
   assign wants_and = may && op == AND && under_way != COUNT_BITS'(FLIGHT) && credits != '0;
@@ -69,7 +72,7 @@ module ctx_state #(
       else if (fetched) ready <= 1'b1;
 
       under_way <= under_way + COUNT_BITS'(grant && wants_and) - COUNT_BITS'(landed);
-      credits   <= credits + COUNT_BITS'(credit) - COUNT_BITS'(grant && wants_and);
+      credits   <= credits + COUNT_BITS'(credit && !excess) - COUNT_BITS'(grant && wants_and);
     end
   end
 endmodule

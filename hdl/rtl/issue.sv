@@ -11,6 +11,8 @@
 //
 //   job_*       begins the program in thread job_ctx with first counter job_counter, when that thread is idle and the
 //               input of the job before is read; threads are named by the host, so that all parties name them alike
+//   enable      jobs may begin; halt: nothing is issued any more
+//   excess      the left neighbour gave a credit too many
 //   rows_in     input rows of the program (a constant while jobs run)
 //   in_ok       the cores' next input row is there; in_taken: it will be read
 //   out_ok      there is room for an output row; out_taken: it will be filled
@@ -34,6 +36,9 @@ module issue #(
     input  wire  [                63:0] mc_data,
     input  wire  [                15:0] rows_in,
     // jobs
+    input  wire                         enable,
+    input  wire                         halt,
+    output logic                        excess,
     input  wire                         job_valid,
     output logic                        job_ready,
     input  wire  [$clog2(CONTEXTS)-1:0] job_ctx,
@@ -70,7 +75,7 @@ module issue #(
 
   // Threads.
   logic [CONTEXTS-1:0] wants_and, wants_lin, wants_in, wants_out, wants_end;
-  logic [CONTEXTS-1:0] grant, start, fetched;
+  logic [CONTEXTS-1:0] grant, start, fetched, excesses;
   logic [CONTEXTS*64-1:0] instrs;
   logic [CONTEXTS*ADDR_BITS-1:0] fetches;
   logic [63:0] word;
@@ -98,13 +103,16 @@ module issue #(
         .wants_in(wants_in[v]),
         .wants_out(wants_out[v]),
         .wants_end(wants_end[v]),
+        .excess(excesses[v]),
         .instr(instrs[v*64+:64])
     );
   end
 
+  assign excess = |excesses;
+
   // A new job reads its input before the next one may begin.
   logic [15:0] in_left;
-  assign job_ready = slot == SLOT_BITS'(3) && idle[job_ctx] && in_left == '0;
+  assign job_ready = enable && !halt && slot == SLOT_BITS'(3) && idle[job_ctx] && in_left == '0;
   wire job = job_valid && job_ready;
   always_comb begin
     start = '0;
@@ -121,7 +129,7 @@ module issue #(
     if (slot == SLOT_BITS'(1) && out_ok) others = others | wants_out;
     if (slot == SLOT_BITS'(2) && in_ok) others = others | wants_in;
     if (slot == SLOT_BITS'(3)) others = others | wants_end;
-    if (and_slot || job) others = '0;
+    if (and_slot || job || halt) others = '0;
   end
 
   round_robin #(
@@ -129,7 +137,7 @@ module issue #(
   ) and_choice (
       .clk,
       .rst,
-      .request(and_slot ? wants_and : '0),
+      .request(and_slot && !halt ? wants_and : '0),
       .take(1'b1),
       .grant(and_grant),
       .index(and_index),

@@ -6,6 +6,7 @@
 //   issued     an AND of thread ctx with destination dest is issued
 //   made       this party's own words of an AND of thread ctx: a row chosen in the next cycle is written no sooner than they
 //   rx_*       a beat of the link from the right; rx_waddr says where in the queue it goes, in the next cycle
+//   overflow   the right neighbour sent a row for which it had no credit; its beats are dropped
 //   land       a row lands: its first word is read from rx_raddr in this cycle, the others follow, a cycle each; and it
 //              is written to slot `dest` of thread `ctx` two cycles later
 //   landed_*   the same, late enough that an instruction issued then sees the product; this is also the credit for the
@@ -30,6 +31,7 @@ module landing #(
     input  wire  [          $clog2(CONTEXTS)-1:0] rx_ctx,
     output logic [$clog2(CONTEXTS*FLIGHT*CORES)-1:0] rx_waddr,
     output logic [$clog2(CONTEXTS*FLIGHT*CORES)-1:0] rx_raddr,
+    output logic                                  overflow,
     output logic                                  land,
     output logic [          $clog2(CONTEXTS)-1:0] ctx,
     output logic [             $clog2(SLOTS)-1:0] dest,
@@ -72,13 +74,14 @@ module landing #(
       .any
   );
 
-  wire heard = rx_valid && next_beat[rx_ctx*BEAT_BITS+:BEAT_BITS] == BEAT_BITS'(CORES - 1);
+  assign overflow = rx_valid && rows_heard[rx_ctx*COUNT_BITS+:COUNT_BITS] == COUNT_BITS'(FLIGHT);
+  wire heard = rx_valid && !overflow && next_beat[rx_ctx*BEAT_BITS+:BEAT_BITS] == BEAT_BITS'(CORES - 1);
   assign rx_waddr = place(rx_ctx, next_heard[rx_ctx*ROW_BITS+:ROW_BITS], next_beat[rx_ctx*BEAT_BITS+:BEAT_BITS]);
 
   for (genvar v = 0; v < CONTEXTS; v++) begin : g_ctx
     wire issued_here = issued && issued_ctx == CTX_BITS'(v);
     wire made_here = made && made_ctx == CTX_BITS'(v);
-    wire rx_here = rx_valid && rx_ctx == CTX_BITS'(v);
+    wire rx_here = rx_valid && !overflow && rx_ctx == CTX_BITS'(v);
     wire heard_here = heard && rx_ctx == CTX_BITS'(v);
     assign both[v] = rows_made[v*COUNT_BITS+:COUNT_BITS] != '0 && rows_heard[v*COUNT_BITS+:COUNT_BITS] != '0;
 

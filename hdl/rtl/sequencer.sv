@@ -7,7 +7,8 @@
 // order, are the messages of `CircuitBatch` (crates/rep3/src/circuit.rs), so that software may be any of the neighbours.
 // Microcode: crates/circuit/src/microcode. Reset: 64 cycles at least, as long as pipelines without one.
 //
-//   key_*       PRF keys: which 0 = own (k_i), 1 = prev (k_{i−1}); from the host's session, for the same reasons as in party.sv
+//   key_*       PRF keys: which 0 = own (k_i), 1 = prev (k_{i−1}); from the host's session, for the same reasons as in
+//               party.sv. Taken while all threads are idle; no job begins before both are there
 //   mc_*, sc_*  microcode and scalars (bit 0 own share, bit 1 next), written while no job runs
 //   rows_in     input rows of the program
 //   job_*       a batch begins in thread job_ctx with first PRF counter job_counter
@@ -15,6 +16,8 @@
 //   out_*       output rows of any thread (out_ctx): CORES beats each, beats of one row together
 //   tx_*        link to the left neighbour: LANES words and their thread; credits come back a row (CORES beats) at a time
 //   rx_*        link from the right neighbour
+//   link_error  a neighbour sent rows or credits beyond what flow control allows: nothing is issued until reset, for what
+//               is out of step would give wrong shares silently
 //   idle        threads without a job;  issued: an AND's row was issued;  working: any instruction was (statistics)
 //   latency     an AND's row is on the link 26 to 30 cycles after its issue; products complete when the neighbour's have come
 //   interval    1 AND of 128·LANES bits a cycle
@@ -62,6 +65,7 @@ module sequencer #(
     input  wire  [$clog2(CONTEXTS)-1:0] rx_ctx,
     output logic                        rx_credit,
     output logic [$clog2(CONTEXTS)-1:0] rx_credit_ctx,
+    output logic                        link_error,
     output logic [        CONTEXTS-1:0] idle,
     output logic                        issued,
     output logic                        working
@@ -81,12 +85,12 @@ module sequencer #(
   // Keys.
   logic [1407:0] rk_own, rk_prev;
   logic [1:0] key_readys, loadeds;
-  assign key_ready   = key_readys[key_which];
+  assign key_ready   = key_readys[key_which] && (&idle);
   assign keys_loaded = &loadeds;
   prf_keys own_keys (
       .clk,
       .rst,
-      .key_valid(key_valid && !key_which),
+      .key_valid(key_valid && key_ready && !key_which),
       .key_ready(key_readys[0]),
       .key,
       .loaded(loadeds[0]),
@@ -95,7 +99,7 @@ module sequencer #(
   prf_keys prev_keys (
       .clk,
       .rst,
-      .key_valid(key_valid && key_which),
+      .key_valid(key_valid && key_ready && key_which),
       .key_ready(key_readys[1]),
       .key,
       .loaded(loadeds[1]),
@@ -111,6 +115,8 @@ module sequencer #(
   logic in_ok, in_taken, out_ok, out_taken;
   logic landed;
   logic [CTX-1:0] landed_ctx;
+  logic overflow, excess;
+  always_ff @(posedge clk) link_error <= !rst && (link_error || overflow || excess);
   issue #(
       .LANES(LANES),
       .CORES(CORES),
@@ -124,6 +130,9 @@ module sequencer #(
       .mc_addr,
       .mc_data,
       .rows_in,
+      .enable(keys_loaded),
+      .halt(link_error),
+      .excess,
       .job_valid,
       .job_ready,
       .job_ctx,
@@ -230,6 +239,7 @@ module sequencer #(
       .rx_ctx,
       .rx_waddr,
       .rx_raddr,
+      .overflow,
       .land,
       .ctx(land_ctx),
       .dest,

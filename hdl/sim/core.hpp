@@ -151,6 +151,7 @@ class Core {
         model.eval();
         bool job_taken = model.job_valid && model.job_ready;
         bool input_taken = model.in_tvalid && model.in_tready;
+        if (model.link_error) throw std::runtime_error("a neighbour broke the link's flow control");
         if (model.out_tvalid) take_output();
         sent = model.tx_valid;
         if (sent) {
