@@ -115,6 +115,16 @@ impl Prss {
         [&self.own, &self.prev]
     }
 
+    /// The bytes of [`Prss::keys`], for this party's own hardware, which draws the party's words itself.
+    ///
+    /// They may leave the process only for a device that is part of the party: whoever has both makes every zero share
+    /// of this party, which then hides nothing.
+    #[must_use]
+    pub fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
+        // AES-128 begins its round keys with the key itself.
+        Zeroizing::new(self.keys().map(|key| key.round_keys()[0]))
+    }
+
     /// The backend it was made with.
     #[must_use]
     pub fn backend(&self) -> Backend {

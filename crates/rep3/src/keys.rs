@@ -132,6 +132,24 @@ impl ExpandedKeys {
         ExpandedKeys { rounds, size, keys }
     }
 
+    /// The shares of the expanded keys themselves, as [`ExpandedKeys::from_shares`] takes them: for a circuit, whose
+    /// S-boxes have their constants. `role` is the one that the keys were made for.
+    #[must_use]
+    pub fn to_shares(&self, role: Role) -> Shares {
+        let share = |slot: usize| -> Vec<u8> {
+            let mut bytes = Vec::with_capacity(self.keys * self.size.expanded_bytes());
+            for key in 0..self.keys {
+                for (r, round) in self.rounds.iter().enumerate() {
+                    // What `with_constants` added.
+                    let constant = if r > 0 && role.constant_slot() == Some(slot) { 0x63 } else { 0 };
+                    bytes.extend(round.pair()[slot][16 * key..16 * (key + 1)].iter().map(|b| b ^ constant));
+                }
+            }
+            bytes
+        };
+        Rep3 { own: share(0), next: share(1) }
+    }
+
     /// How many keys there are.
     #[must_use]
     pub fn keys(&self) -> usize {

@@ -154,6 +154,25 @@ fn longer_batches_give_aes() {
 }
 
 #[test]
+fn round_keys_come_out_as_they_went_in_or_were_expanded() {
+    for size in KeySize::ALL {
+        for n in [1, 3] {
+            let keys = noise(40, size.key_bytes() * n);
+            let w = world(5, Backend::best());
+            for mode in [Keys::PreExpanded, Keys::Expand] {
+                let held = round_keys(&w, size, Sbox::Tower, mode, &keys);
+                let shares: [Shares; 3] = [0, 1, 2].map(|i| held[i].to_shares(Role::ALL[i]));
+                let value = open([&shares[0].own, &shares[1].own, &shares[2].own]).unwrap();
+                assert!(value == expanded(size, &keys), "{size:?} {n} keys, {mode:?}");
+                for i in 0..3 {
+                    assert!(shares[i].next == shares[(i + 1) % 3].own, "party {i} holds a foreign share");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn fips_197_appendix_b_and_c() {
     let cases = [
         (

@@ -163,6 +163,14 @@ pub trait Work<E> {
     /// # Errors
     /// Ends the pipeline.
     fn done(&mut self, executor: E) -> Result<(), Self::Error>;
+
+    /// Asked after every step of every run: an executor's steps cannot fail, but what stands behind one may (a device).
+    ///
+    /// # Errors
+    /// Ends the pipeline.
+    fn check(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the same work in the same order.
@@ -175,6 +183,7 @@ pub fn pipeline<E: Executor, W: Work<E>>(lanes: &mut [Lane<E>], work: &mut W) ->
             Some(executor) => lane.begin(executor)?,
             None => break,
         }
+        work.check()?;
     }
     while lanes.iter().any(Lane::is_busy) {
         for lane in lanes.iter_mut().filter(|lane| lane.is_busy()) {
@@ -184,6 +193,7 @@ pub fn pipeline<E: Executor, W: Work<E>>(lanes: &mut [Lane<E>], work: &mut W) ->
                     lane.begin(executor)?;
                 }
             }
+            work.check()?;
         }
     }
     Ok(())

@@ -1,0 +1,93 @@
+//! What can go wrong with a device.
+
+use std::time::Duration;
+
+/// A device failed: which, during what, why, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{device}, {step}: {cause}; {}", .cause.remedy())]
+pub struct HdlError {
+    /// As a person knows it.
+    pub device: String,
+    /// What was being done.
+    pub step: &'static str,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Why a device failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Its program is not there.
+    #[error("there is no {0}")]
+    Missing(String),
+    /// Its program is there and does not start.
+    #[error("it cannot be started ({0})")]
+    NotStarted(String),
+    /// It closed the connection, and ended so if it was ours to start.
+    #[error("it is gone{}", .0.as_ref().map_or(String::new(), |how| format!(", with {how}")))]
+    Died(Option<String>),
+    /// It said so itself before it ended.
+    #[error("it reports: {0}")]
+    Reported(String),
+    /// The connection failed.
+    #[error("the connection failed ({0})")]
+    Io(String),
+    /// It said something that it must not.
+    #[error("it broke the protocol: {0}")]
+    Protocol(String),
+    /// It speaks another version of the protocol.
+    #[error("it speaks version {found} of the protocol, and this program version {expected}")]
+    Version {
+        /// What it said.
+        found: u32,
+        /// What was wanted.
+        expected: u32,
+    },
+    /// A circuit does not fit into it.
+    #[error("the circuit needs {needed} {what}, and it has room for {room}")]
+    Capacity {
+        /// "slots", "instructions" or "scalars".
+        what: &'static str,
+        /// For the circuit.
+        needed: usize,
+        /// In the device.
+        room: usize,
+    },
+    /// It runs batches of another size than the parties agreed on.
+    #[error("it runs batches of {found} instances, and the parties agreed on {expected}")]
+    Instances {
+        /// Its own.
+        found: usize,
+        /// What was agreed.
+        expected: usize,
+    },
+    /// Nothing came and nothing was taken for so long.
+    #[error("it did nothing for {} s", .0.as_secs_f64())]
+    Silent(Duration),
+    /// Our own caller is wrong.
+    #[error("{0}")]
+    Misuse(String),
+}
+
+impl Cause {
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Missing(_) => {
+                "run hdl/setup in a checkout of the source, or set HUSHWIRE_HDL to the folder that holds party-sim"
+            }
+            Self::NotStarted(_) | Self::Version { .. } => {
+                "run hdl/setup again, so that it is built from the same source and for this machine"
+            }
+            Self::Died(_) | Self::Io(_) => "see what it wrote to standard error, and start the run again",
+            Self::Reported(_) => "read its words, and start the run again",
+            Self::Protocol(_) => "run hdl/setup again, and report this if it stays so",
+            Self::Capacity { .. } => "build the device with more room, or take a smaller circuit",
+            Self::Instances { .. } => "build the device with the number of lanes that the run is for",
+            Self::Silent(_) => "see whether its process is stopped or the machine overloaded, and start the run again",
+            Self::Misuse(_) => "please report this with the command line",
+        }
+    }
+}

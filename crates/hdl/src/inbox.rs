@@ -1,0 +1,178 @@
+//! What has come from a device, checked and sorted by context.
+
+use crate::frame::{HEADER, MOST_TEXT};
+use crate::{Cause, Hello, Statistics};
+use zeroize::Zeroizing;
+
+/// One context's bytes.
+#[derive(Default)]
+struct Context {
+    /// A batch is under way.
+    busy: bool,
+    /// Link bytes that the batch has still to send.
+    due: usize,
+    /// Those that came, and how many of them were taken.
+    link: Zeroizing<Vec<u8>>,
+    taken: usize,
+    /// How long the output is, and what has come of it.
+    whole: usize,
+    output: Zeroizing<Vec<u8>>,
+}
+
+/// The frame whose payload is coming.
+#[derive(Clone, Copy)]
+struct Coming {
+    kind: u8,
+    context: usize,
+    left: usize,
+}
+
+/// Everything that came and was not asked for yet.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    header: Vec<u8>,
+    coming: Option<Coming>,
+    /// Payloads of H, X and Z.
+    text: Vec<u8>,
+    contexts: Vec<Context>,
+    pub(crate) hello: Option<Hello>,
+    /// Whether statistics were asked for, and the answer.
+    pub(crate) asked: bool,
+    pub(crate) statistics: Option<Statistics>,
+}
+
+fn broke<T>(what: impl Into<String>) -> Result<T, Cause> {
+    Err(Cause::Protocol(what.into()))
+}
+
+impl Inbox {
+    /// Sorts the next bytes.
+    ///
+    /// # Errors
+    /// [`Cause::Protocol`] for what it must not send now, [`Cause::Version`], or [`Cause::Reported`].
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Cause> {
+        while !bytes.is_empty() {
+            let coming = match self.coming.take() {
+                Some(coming) => coming,
+                None => {
+                    let part = bytes.len().min(HEADER - self.header.len());
+                    self.header.extend_from_slice(&bytes[..part]);
+                    bytes = &bytes[part..];
+                    if self.header.len() < HEADER {
+                        return Ok(());
+                    }
+                    let coming = self.begun()?;
+                    self.header.clear();
+                    coming
+                }
+            };
+            let part = bytes.len().min(coming.left);
+            match coming.kind {
+                b'T' => self.contexts[coming.context].link.extend_from_slice(&bytes[..part]),
+                b'O' => self.contexts[coming.context].output.extend_from_slice(&bytes[..part]),
+                _ => self.text.extend_from_slice(&bytes[..part]),
+            }
+            bytes = &bytes[part..];
+            let coming = Coming { left: coming.left - part, ..coming };
+            if coming.left > 0 {
+                self.coming = Some(coming);
+            } else {
+                self.whole(coming.kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the frame that the header begins may come now.
+    fn begun(&mut self) -> Result<Coming, Cause> {
+        let h = &self.header;
+        let (kind, context, zero) = (h[0], usize::from(h[1]), [h[2], h[3]]);
+        let length = u32::from_le_bytes([h[4], h[5], h[6], h[7]]) as usize;
+        let shown = char::from(kind).escape_default();
+        if zero != [0, 0] {
+            return broke(format!("a header of kind '{shown}' has no zeros where they belong"));
+        }
+        let word = self.hello.map_or(0, |hello| 16 * hello.lanes);
+        match (kind, &self.hello) {
+            (b'H', None) | (b'X', _) if length <= MOST_TEXT => {}
+            (_, None) => return broke(format!("a frame of kind '{shown}' before it introduced itself")),
+            (b'Z', _) if self.asked && length == 16 => {}
+            (b'T' | b'O', _) => {
+                let Some(lane) = self.contexts.get_mut(context).filter(|lane| lane.busy) else {
+                    return broke(format!("a frame of kind '{shown}' for context {context}, which is idle"));
+                };
+                if kind == b'T' {
+                    if length == 0 || length > lane.due || !length.is_multiple_of(word) {
+                        let due = lane.due;
+                        return broke(format!("{length} bytes of the link where {due} are to come"));
+                    }
+                    lane.due -= length;
+                } else if length != lane.whole || lane.due > 0 || !lane.output.is_empty() {
+                    let (whole, due) = (lane.whole, lane.due);
+                    return broke(format!("{length} bytes of output instead of {whole}, with {due} of the link due"));
+                }
+            }
+            _ => return broke(format!("a frame of kind '{shown}' with {length} bytes")),
+        }
+        Ok(Coming { kind, context, left: length })
+    }
+
+    /// A payload is complete.
+    fn whole(&mut self, kind: u8) -> Result<(), Cause> {
+        let text = std::mem::take(&mut self.text);
+        match kind {
+            b'H' => {
+                let hello = Hello::from_bytes(&text)?;
+                self.contexts.resize_with(hello.contexts, Context::default);
+                self.hello = Some(hello);
+            }
+            b'X' => {
+                let text = String::from_utf8_lossy(&text);
+                let printed = |c: char| if c.is_control() { ' ' } else { c };
+                return Err(Cause::Reported(text.trim().chars().map(printed).collect()));
+            }
+            b'Z' => {
+                self.statistics = Statistics::from_bytes(&text);
+                self.asked = false;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Expects a batch: `largest` of the `due` link bytes are waited for at a time, then `whole` bytes of output.
+    ///
+    /// # Errors
+    /// [`Cause::Misuse`] if there is no such context, or if it is busy.
+    pub(crate) fn begin(&mut self, context: usize, due: usize, largest: usize, whole: usize) -> Result<(), Cause> {
+        let Some(lane) = self.contexts.get_mut(context).filter(|lane| !lane.busy) else {
+            return Err(Cause::Misuse(format!("context {context} is busy, or the device has none")));
+        };
+        *lane = Context { busy: true, due, whole, ..Context::default() };
+        lane.link.reserve_exact(largest);
+        lane.output.reserve_exact(whole);
+        Ok(())
+    }
+
+    /// Fills `message` from the link bytes of a context, once there are enough.
+    pub(crate) fn take(&mut self, context: usize, message: &mut [u8]) -> bool {
+        let lane = &mut self.contexts[context];
+        let Some(bytes) = lane.link.get(lane.taken..lane.taken + message.len()) else { return false };
+        message.copy_from_slice(bytes);
+        lane.taken += message.len();
+        if lane.taken == lane.link.len() {
+            lane.link.clear();
+            lane.taken = 0;
+        }
+        true
+    }
+
+    /// The whole output of a context, once it is there; the context is idle then.
+    pub(crate) fn end(&mut self, context: usize) -> Option<Zeroizing<Vec<u8>>> {
+        let lane = &mut self.contexts[context];
+        if lane.output.len() < lane.whole {
+            return None;
+        }
+        Some(std::mem::take(lane).output)
+    }
+}

@@ -1,0 +1,33 @@
+//! Hardware parties: the engine's side of a device that runs circuits on shares.
+//!
+//! ```text
+//! transport ── Lane ── HdlBatch (Executor) ──┐
+//! transport ── Lane ── HdlBatch (Executor) ──┴─ Device ══ Unix socket ══ party-sim (a Verilated sequencer)
+//! ```
+//!
+//! A [`Device`] is one party's hardware: it holds that party's two session keys, a circuit as microcode, and the shares
+//! of what all instances have in common. An [`HdlBatch`] is one batch of instances in one of its contexts, and stands
+//! behind the same trait as a software party's: both send the same bytes, so that the peers cannot tell them apart.
+//!
+//! **Security.** As of `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The device is part of its
+//! party and sees that party's keys and shares; the socket between them must stay on the party's own machine.
+//! **Errors.** The steps of an [`hushwire_wire::drive::Executor`] cannot fail, so that a device keeps its first error:
+//! messages are zeros from then on, [`Device::check`] gives the error, and no output can be had.
+//!
+//! [`model`] is the other end of the socket in software: what the simulated hardware is compared with.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod device;
+mod error;
+mod find;
+mod frame;
+mod inbox;
+pub mod model;
+mod socket;
+
+pub use batch::HdlBatch;
+pub use device::Device;
+pub use error::{Cause, HdlError};
+pub use find::{ENV, PROGRAM, find};
+pub use frame::{Hello, Statistics, VERSION};
