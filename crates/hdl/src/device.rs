@@ -189,8 +189,8 @@ impl Inner {
 
     fn frame(&mut self, kind: u8, context: usize, parts: &[&[u8]]) -> Result<(), Cause> {
         let length = parts.iter().map(|part| part.len()).sum();
-        let context = u8::try_from(context)
-            .map_err(|_| Cause::Misuse(format!("no device has a context {context}")))?;
+        let context =
+            u8::try_from(context).map_err(|_| Cause::Misuse(format!("no device has a context {context}")))?;
         let header = header(kind, context, length)?;
         let parts: Vec<&[u8]> = [&header[..]].into_iter().chain(parts.iter().copied()).collect();
         self.socket.send(&parts)
@@ -272,12 +272,14 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.socket.close();
-        if self.child.is_some() && self.status().is_none()
-            && let Some(child) = &mut self.child {
-                // Gone already, or about to be.
-                let _ = child.kill();
-                let _ = child.wait();
-            }
+        if self.child.is_some()
+            && self.status().is_none()
+            && let Some(child) = &mut self.child
+        {
+            // Gone already, or about to be.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -86,7 +86,9 @@ impl Cause {
             Self::Protocol(_) => "run hdl/setup again, and report this if it stays so",
             Self::Capacity { .. } => "build the device with more room, or take a smaller circuit",
             Self::Instances { .. } => "build the device with the number of lanes that the run is for",
-            Self::Silent(_) => "see whether its process is stopped or the machine overloaded, and start the run again",
+            Self::Silent(_) => {
+                "see whether its process is stopped or the machine overloaded, and start the run again"
+            }
             Self::Misuse(_) => "please report this with the command line",
         }
     }

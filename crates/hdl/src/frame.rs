@@ -99,9 +99,13 @@ impl Hello {
         if let Some(&found) = words.first().filter(|found| **found != VERSION) {
             return Err(Cause::Version { found, expected: VERSION });
         }
-        let (&[_, lanes, cores, contexts, slots, instructions, scalars, and_latency], []) = (&words[..], rest)
+        let (&[_, lanes, cores, contexts, slots, instructions, scalars, and_latency], []) =
+            (&words[..], rest)
         else {
-            return Err(Cause::Protocol(format!("it introduces itself in {} bytes instead of 32", bytes.len())));
+            return Err(Cause::Protocol(format!(
+                "it introduces itself in {} bytes instead of 32",
+                bytes.len()
+            )));
         };
         let sized = |what: &str, n: u32, most: u32| match n {
             n if (1..=most).contains(&n) => Ok(n as usize),

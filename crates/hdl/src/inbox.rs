@@ -109,7 +109,9 @@ impl Inbox {
                     lane.due -= length;
                 } else if length != lane.whole || lane.due > 0 || !lane.output.is_empty() {
                     let (whole, due) = (lane.whole, lane.due);
-                    return broke(format!("{length} bytes of output instead of {whole}, with {due} of the link due"));
+                    return broke(format!(
+                        "{length} bytes of output instead of {whole}, with {due} of the link due"
+                    ));
                 }
             }
             _ => return broke(format!("a frame of kind '{shown}' with {length} bytes")),
@@ -144,7 +146,13 @@ impl Inbox {
     ///
     /// # Errors
     /// [`Cause::Misuse`] if there is no such context, or if it is busy.
-    pub(crate) fn begin(&mut self, context: usize, due: usize, largest: usize, whole: usize) -> Result<(), Cause> {
+    pub(crate) fn begin(
+        &mut self,
+        context: usize,
+        due: usize,
+        largest: usize,
+        whole: usize,
+    ) -> Result<(), Cause> {
         let Some(lane) = self.contexts.get_mut(context).filter(|lane| !lane.busy) else {
             return Err(Cause::Misuse(format!("context {context} is busy, or the device has none")));
         };

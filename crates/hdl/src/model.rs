@@ -69,7 +69,11 @@ pub fn serve(mut stream: impl Read + Write, hello: Hello) -> io::Result<()> {
                 }
             }
             None => {
-                let text = format!("frame '{}' of {} bytes makes no sense now", head[0].escape_ascii(), payload.len());
+                let text = format!(
+                    "frame '{}' of {} bytes makes no sense now",
+                    head[0].escape_ascii(),
+                    payload.len()
+                );
                 send(&mut stream, b'X', 0, text.as_bytes())?;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }

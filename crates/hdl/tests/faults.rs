@@ -95,7 +95,7 @@ fn answered(answer: Vec<u8>) -> Cause {
     let first = device.check().err();
     assert_eq!(batch.output().err(), first, "no output");
     assert_eq!(device.statistics().err(), first, "the first error stays");
-    first.map(|e| e.cause).unwrap_or_else(|| panic!("the device did not fail"))
+    first.map_or_else(|| panic!("the device did not fail"), |e| e.cause)
 }
 
 #[test]
@@ -231,7 +231,9 @@ fn an_answer_in_pieces_is_whole() {
     let mut batch = case.hard(0, &device, 1, 0).unwrap();
     assert!(run(&mut batch).concat().iter().all(|b| *b == 7));
     let output = batch.output().unwrap();
-    assert!(output.own.iter().chain(&output.next).all(|b| *b == 9) && output.len() == 80 * case.code.rows_out());
+    assert!(
+        output.own.iter().chain(&output.next).all(|b| *b == 9) && output.len() == 80 * case.code.rows_out()
+    );
 }
 
 #[test]
@@ -279,7 +281,8 @@ impl Write for Ending {
 #[test]
 fn a_device_that_dies_in_the_middle_of_a_run() {
     let case = small();
-    let whole = 40 + case.code.layer_ands().len() * 8 + 80 * case.code.ands() + 8 + 160 * case.code.rows_out();
+    let whole =
+        40 + case.code.layer_ands().len() * 8 + 80 * case.code.ands() + 8 + 160 * case.code.rows_out();
     for bytes in [40, 41, 48, 49, whole / 2, whole - 1] {
         let (ours, theirs) = UnixStream::pair().unwrap();
         thread::spawn(move || model::serve(Ending(theirs, bytes), HELLO));
@@ -314,7 +317,8 @@ fn a_failure_in_one_context_leaves_no_output_in_another() {
     });
     let device = device.unwrap();
     case.load(0, &device).unwrap();
-    let (mut first, mut second) = (case.hard(0, &device, 0, 0).unwrap(), case.hard(0, &device, 1, 1).unwrap());
+    let (mut first, mut second) =
+        (case.hard(0, &device, 0, 0).unwrap(), case.hard(0, &device, 1, 1).unwrap());
     run(&mut first);
     run(&mut second);
     assert_eq!(cause(first.output()), Cause::Reported("burnt".into()));

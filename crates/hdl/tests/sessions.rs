@@ -78,10 +78,8 @@ fn batches_in_several_contexts_are_under_way_together() {
             let before = std::mem::take(sent);
             for (i, party) in parties.iter_mut().enumerate() {
                 let (own, next) = (before.get(i), before.get((i + 1) % 3));
-                let arrived = Exchanged {
-                    own: own.map_or(&[], Vec::as_slice),
-                    next: next.map_or(&[], Vec::as_slice),
-                };
+                let arrived =
+                    Exchanged { own: own.map_or(&[], Vec::as_slice), next: next.map_or(&[], Vec::as_slice) };
                 if layer == layers {
                     party.finish(arrived);
                 } else {

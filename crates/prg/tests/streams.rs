@@ -53,7 +53,16 @@ fn the_stream_and_the_words_are_what_the_documents_say() {
         b.ecb_encrypt(&key(i, "hushwire prss", &context), &mut word);
         word[0]
     });
-    assert_eq!(zeros(&parties(Backend::best(), 7, "test")[0], ADDR, 3, 16), (own ^ prev).0);
+    let party = &parties(Backend::best(), 7, "test")[0];
+    assert_eq!(zeros(party, ADDR, 3, 16), (own ^ prev).0);
+    // What a device is given makes the same words.
+    let keys = party.device_keys();
+    let [own_word, prev_word] = [0, 1].map(|i| {
+        let mut word = [Block::from_u128(ADDR.counter(3))];
+        b.ecb_encrypt(&Aes128::on(b, &keys[i]), &mut word);
+        word[0]
+    });
+    assert_eq!([own_word, prev_word], [own, prev]);
 }
 
 #[test]

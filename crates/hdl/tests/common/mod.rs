@@ -97,8 +97,7 @@ impl Case {
             (0..self.common_bits).flat_map(|k| vec![bit(k); plane]).chain(rows.iter().copied()).collect()
         };
         let common = &self.common[i];
-        let inputs =
-            Shares { own: spread(&common.own, &rows.own), next: spread(&common.next, &rows.next) };
+        let inputs = Shares { own: spread(&common.own, &rows.own), next: spread(&common.next, &rows.next) };
         let cx = self.world[i].context(b, 0);
         let ws = CircuitWorkspace::default();
         CircuitBatch::new(Role::ALL[i], self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
