@@ -26,6 +26,8 @@ VERILATOR = ("verilator",)
 ICARUS = ("icarus",)
 BOTH = VERILATOR + ICARUS
 TOOL = {"verilator": "verilator", "icarus": "iverilog"}
+# Seconds after which a simulation counts as hung.
+LIMIT = 600
 # Light optimisation: these models run for seconds, so compiling them costs more than running them.
 LIGHT = ["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
 
@@ -210,16 +212,18 @@ def simulate(bench, run, build):
         **{f"PARAM_{key}": str(value) for key, value in bench.params.items()},
         **bench.env,
     }
-    done = subprocess.run(
-        run, cwd=build, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
-    (build / "log").write_text(done.stdout)
+    log = build / "log"
+    with log.open("w") as file:
+        try:
+            code = subprocess.run(run, cwd=build, env=env, stdout=file, stderr=file, timeout=LIMIT).returncode
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{log.read_text(errors='replace')}\nno end after {LIMIT} s") from None
     tests = failed = 0
     if results.exists():
         for case in ElementTree.parse(results).iter("testcase"):
             if case.find("skipped") is None:
                 tests += 1
                 failed += case.find("failure") is not None or case.find("error") is not None
-    if done.returncode != 0 and failed == 0:
+    if code != 0 and failed == 0:
         failed += 1
-    return tests, failed, done.stdout
+    return tests, failed, log.read_text(errors="replace")
