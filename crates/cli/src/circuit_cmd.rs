@@ -1,6 +1,7 @@
 //! `hushwire circuit`: Boolean circuits as files, without any party.
 
 mod info;
+mod microcode;
 
 use crate::{error::Error, files::NewFile, log};
 use clap::{Args, Subcommand};
@@ -44,6 +45,9 @@ enum CircuitCommand {
         after_help = "Example:\n  hushwire circuit convert AES-non-expanded.txt --to fashion --out aes.txt"
     )]
     Convert(ConvertArgs),
+    /// Compile a circuit for the hardware party of `hdl/`.
+    #[command(after_help = microcode::HELP)]
+    MakeMicrocode(microcode::MicrocodeArgs),
     /// Run a circuit on numbers, in the open.
     #[command(after_help = EVAL_HELP)]
     Eval(EvalArgs),
@@ -117,6 +121,7 @@ pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
             let source = load(&args.file)?;
             store(&source.named, &args.file.display().to_string(), &args.to, &args.out)
         }
+        CircuitCommand::MakeMicrocode(args) => microcode::run(args),
         CircuitCommand::Eval(args) => eval(args),
     }
 }

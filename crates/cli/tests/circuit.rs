@@ -174,3 +174,36 @@ fn what_is_wrong_is_told_with_a_remedy() {
     assert!(error.contains("two inputs only; use Bristol Fashion"), "{error}");
     assert_eq!(place.names(), ["bad.txt"], "nothing half written is left");
 }
+
+#[test]
+fn microcode_is_written_with_its_head() {
+    let place = Place::new();
+    let args = ["make-microcode", "less:1", "--common", "1"];
+    assert!(good(&place, &[&args[..], &["--out", "-"]].concat()).starts_with(MICROCODE));
+    let ran = circuit(&place, &[&args[..], &["--out", "less.hex", "--json", "-"]].concat());
+    assert_eq!(ran.err, "2 slots, 1 ANDs in 1 layers, 6 instructions, 3 scalars\n");
+    let facts: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    let found = (&facts["circuit"], &facts["rows_in"], &facts["slots"], &facts["instructions"]);
+    assert_eq!(found, (&"less:1".into(), &1.into(), &2.into(), &6.into()));
+    assert!(place.get("less.hex").starts_with(MICROCODE.as_bytes()));
+    // From a file, and a circuit in stages.
+    good(&place, &["make", "less:1", "--out", "less.txt"]);
+    good(&place, &["make-microcode", "less.txt", "--out", "file.hex", "--json", "facts.json"]);
+    assert!(place.get("file.hex").starts_with(b"// hushwire microcode v1\n// circuit less.txt\n"));
+    let sort = circuit(&place, &["make-microcode", "sort:4x8", "--out", "sort.hex"]);
+    assert!(sort.err.contains(" slots, ") && sort.code == Some(0), "{}", sort.err);
+    let names = place.names();
+    for (args, words) in [
+        (&["less:8", "--common", "2"][..], "--common: common input 2: the circuit has 2 inputs"),
+        (&["add:9000"], "slots, and microcode has 8192"),
+        (&["sort:4096x64"], "'sort:4096x64' has"),
+        (&["less:8", "--json", "-"], "both standard output"),
+    ] {
+        let out = if args.contains(&"-") { "-" } else { "x.hex" };
+        let error = bad(&place, &[&["make-microcode", "--out", out], args].concat(), 2);
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(place.names(), names, "nothing half written is left");
+}
+
+const MICROCODE: &str = "// hushwire microcode v1\n// circuit less:1\n// digest ";

@@ -1,0 +1,41 @@
+//! Test vectors for the hardware party of `hdl/`, from runs of three software parties:
+//! `cargo run -p hushwire-rep3 --example hdl_vectors -- DIR` writes DIR/and_lane.json, DIR/sequencer.json and the
+//! sequencer's microcode beside it. The same bytes every time.
+//!
+//! A number is 32 hexadecimal digits, the most significant first: 128 bits, of which the wire's 16 bytes are the
+//! little-endian form. `own` and `next` are a party's two shares, `own` and `prev` its two keys.
+
+mod and_lane;
+mod sequencer;
+mod tap;
+
+use hushwire_rep3::Session;
+use std::{error::Error, fs, path::Path};
+
+/// Bytes of a word.
+const WORD: usize = 16;
+
+/// The number that 16 bytes of the wire stand for.
+fn hex(word: &[u8]) -> String {
+    let bytes = word.try_into().expect("a word has 16 bytes");
+    format!("{:032x}", u128::from_le_bytes(bytes))
+}
+
+/// Word after word.
+fn hex_words(bytes: &[u8]) -> Vec<String> {
+    bytes.chunks_exact(WORD).map(hex).collect()
+}
+
+/// A party's AES keys: own and previous.
+fn keys(session: &Session) -> [String; 2] {
+    session.context(0, 0).prss.keys().map(|key| hex(&key.round_keys()[0]))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = std::env::args_os().nth(1).ok_or("usage: hdl_vectors DIR")?;
+    let dir = Path::new(&dir);
+    fs::create_dir_all(dir)?;
+    fs::write(dir.join("and_lane.json"), and_lane::vectors()?.to_string())?;
+    fs::write(dir.join("sequencer.json"), sequencer::vectors(dir)?.to_string())?;
+    Ok(())
+}
