@@ -94,7 +94,9 @@ def modules(top, dirs):
         name = todo.pop()
         if name in known and name not in found:
             found[name] = known[name]
-            todo += sorted(set(re.findall(r"\w+", known[name].read_text())), reverse=True)
+            # Instances look like `module #(` or `module name (`; comments name modules too.
+            text = re.sub(r"//.*", "", known[name].read_text())
+            todo += sorted(set(re.findall(r"^\s*(\w+)\s+(?:#|\w+\s*\()", text, re.MULTILINE)), reverse=True)
     if top not in found:
         raise Failure(f"no file {top}.sv in {', '.join(map(str, dirs))}")
     return list(found.values())
