@@ -3,8 +3,8 @@
 // Initiation interval 1 (II2: 2) when nobody holds back and DEPTH ≥ 27 + 2L (II2: 14 + L).
 //
 // key_*:  key_which says which key comes: 0 k_i (own), 1 k_{i−1} (prev). A key is taken at a clock edge where key_valid
-//         and key_ready are high, once the lanes are empty; beats wait from key_valid until both keys are expanded,
-//         and none is taken before both were loaded. The neighbours must be quiet too: the host loads keys between jobs.
+//         and key_ready are high, once the lanes are empty; beats wait from key_valid until both keys are there and
+//         expanded. The neighbours must be quiet too: the host loads keys between jobs.
 // ctr_*:  at an edge with ctr_set, the counter of the beats that follow becomes ctr_value (0 after reset). A beat taken
 //         at that edge still has the old one. The counter (as in prf_ctr: lane n of a beat has counter + n) grows by
 //         LANES a beat, in its word (bits 63..0) alone; where it would pass the last word, beats wait for a ctr_set:
@@ -21,7 +21,7 @@
 // Keys come from the host: each party's two keys must be fresh and known to exactly one neighbour each, which takes an
 // authenticated session, and the host has one (crates/rep3 derives these very keys). Seed 004's core made its own with
 // a generator of which the authors say that its security was not examined.
-// Source: seed 004, figure 4's party; protocols.md §E, §H.
+// Source: seed 004, §III-B; protocols.md §E, §H.
 `default_nettype none
 
 module party #(
