@@ -3,7 +3,9 @@ import shutil
 import time
 
 import model
-from runner import RTL, Failure, Result, command
+from flow_proof import flow_control
+from mutations import mutations
+from runner import OUT, RTL, Bench, Failure, Result, command, run_bench
 
 
 def sbox_equivalence():
@@ -42,7 +44,26 @@ def model_against_openssl():
     return Result("model", "ok" if good else "FAILED", "FIPS-197 C.1, 64 blocks by openssl", "the model's AES is wrong")
 
 
+def rep3_vectors():
+    """Both lanes against the shares that software parties computed, where somebody had them written."""
+    vectors = OUT / "vectors"
+    if not (vectors / "and_lane.json").is_file():
+        remedy = f"cargo run -p hushwire-rep3 --example hdl_vectors -- {vectors}"
+        return Result("rep3_vectors", "skipped", f"{vectors}/and_lane.json is absent ({remedy})")
+    env = {"VECTORS": str(vectors)}
+    tops = ("and_lane", "and_lane_ii2")
+    results = [
+        run_bench(Bench(f"rep3_vectors_{top}", top, "test_rep3_vectors", {"LANE": 0}, env=env), "icarus")
+        for top in tops
+    ]
+    worst = max(results, key=lambda r: ("ok", "skipped", "FAILED").index(r.status))
+    return Result("rep3_vectors", worst.status, "; ".join(f"{t}: {r.text}" for t, r in zip(tops, results)), worst.log)
+
+
 CHECKS = [
     ("model", model_against_openssl),
     ("sbox_equivalence", sbox_equivalence),
+    ("flow_control", flow_control),
+    ("rep3_vectors", rep3_vectors),
+    ("mutations", mutations),
 ]
