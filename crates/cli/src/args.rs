@@ -114,6 +114,15 @@ Examples:
   hushwire local aes-ctr --in a.txt --key-bits 256  the same under a fresh key of AES-256
   hushwire local aes-ctr --in b.txt --key-shares a.txt.enc.keys
                                                      a second file under the first one's key
+  hushwire local aes-ctr --in a.txt --backend hdl-sim --hdl-parties 0
+                                                     party 0 as simulated hardware, 1 and 2 as software
+  hushwire local aes-ctr --in a.txt --backend hdl-sim
+                                                     all three as hardware; the output is the same
+
+Hardware parties (--backend hdl-sim) are Verilated sequencers: programs named party-sim that hdl/setup in a checkout
+of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in target/hdl
+and beside the directory of this program. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
+that is drawn or kept as shares is expanded by the party's own processor, as in software.
 
 Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one
 key: the key directory's ledger.json records what was used, and a run that would use it again is refused.
@@ -157,11 +166,19 @@ pub(crate) struct AesCtrArgs {
     pub(crate) iv_hex: Option<String>,
     /// How S-boxes are computed on shares: tower sends least, gf256 has fewer rounds, bp32
     /// and depth4 are Boolean circuits, lut256 prepares a table lookup of one round
-    #[arg(long, value_name = "NAME", default_value = "tower", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
-    pub(crate) sbox: String,
-    /// Compute threads of each party's process
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]
-    pub(crate) threads: u16,
+    /// [default: tower; with hdl-sim bp32]
+    #[arg(long, value_name = "NAME", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
+    pub(crate) sbox: Option<String>,
+    /// What computes: software; or hdl-sim, simulated hardware at the parties of --hdl-parties,
+    /// software that sends the same bytes at the others
+    #[arg(long, value_name = "NAME", default_value = "software", value_parser = ["software", HDL_SIM])]
+    pub(crate) backend: String,
+    /// The parties that are hardware, as in 0,2 [default with hdl-sim: 0,1,2]
+    #[arg(long, value_name = "LIST", value_parser = hdl_parties)]
+    pub(crate) hdl_parties: Option<HdlParties>,
+    /// Compute threads of each party's process [default: 2; with hdl-sim 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(crate) threads: Option<u16>,
     /// Memory that each process may use, as in 64MiB; longer files are streamed
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     pub(crate) memory: u64,
@@ -174,6 +191,25 @@ pub(crate) struct AesCtrArgs {
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     pub(crate) aes_backend: Option<String>,
+}
+
+/// The backend with hardware parties.
+pub(crate) const HDL_SIM: &str = "hdl-sim";
+
+/// The parties that are hardware, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HdlParties(pub(crate) Vec<u8>);
+
+/// Some of 0, 1 and 2 with commas between them, each once.
+fn hdl_parties(text: &str) -> Result<HdlParties, String> {
+    let known = |word: &str| ["0", "1", "2"].iter().position(|party| *party == word).map(|i| i as u8);
+    let parties: Option<Vec<u8>> = text.split(',').map(|word| known(word.trim())).collect();
+    let mut parties = parties.ok_or("give some of 0, 1 and 2 with commas between them, as in 0,2")?;
+    parties.sort_unstable();
+    if parties.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err("name each party once".to_owned());
+    }
+    Ok(HdlParties(parties))
 }
 
 /// 128, 192 or 256.
@@ -192,6 +228,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn hardware_parties_are_a_list_without_repetition() {
+        for (text, parties) in [("0", &[0][..]), ("2,1", &[1, 2]), ("0, 1, 2", &[0, 1, 2])] {
+            assert_eq!(hdl_parties(text), Ok(HdlParties(parties.to_vec())), "{text}");
+        }
+        for text in ["", ",", "0,", "3", "0,0", "1,2,1", "a", "00", "-1", "0;1"] {
+            assert!(hdl_parties(text).is_err(), "{text}");
+        }
     }
 
     #[test]

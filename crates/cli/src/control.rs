@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) aes_backend: String,
     /// Where it listens.
     pub(crate) listen: String,
+    /// If it is hardware: how many instances its device must run in a batch.
+    pub(crate) device: Option<usize>,
 }
 
 impl Drop for Setup {
@@ -199,9 +201,21 @@ pub(crate) struct Stats {
     /// From the first connection on; of a job's members.
     #[serde(default)]
     pub(crate) seconds: f64,
+    /// Of a hardware party.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) device: Option<DeviceStats>,
     /// Outputs of a job that went to no file: place, and hexadecimal digits.
     #[serde(default)]
     pub(crate) outputs: Vec<(usize, String)>,
+}
+
+/// What a party's device has done.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct DeviceStats {
+    /// Clock cycles.
+    pub(crate) cycles: u64,
+    /// 128-bit ANDs of each lane.
+    pub(crate) ands: u64,
 }
 
 /// Writes one line.

@@ -1,5 +1,6 @@
 //! What can go wrong in a command, and the exit code that says so.
 
+use hushwire_hdl::{Cause, HdlError};
 use hushwire_job::{JobError, Kind, is_consequence};
 use hushwire_wire::NetError;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub(crate) enum Error {
     /// A benchmark failed.
     #[error("{0}")]
     Bench(String),
+    /// A party's device failed.
+    #[error("{0}")]
+    Device(#[from] HdlError),
     /// A job could not be read or run, or a file of it not written.
     #[error("{0}")]
     Job(#[from] JobError),
@@ -81,6 +85,11 @@ impl Error {
             Self::File { .. } => 4,
             Self::Refused { .. } => 5,
             Self::Party(failure) => failure.code,
+            Self::Device(e) => match e.cause {
+                Cause::Missing(_) | Cause::NotStarted(_) => 4,
+                Cause::Misuse(_) => 1,
+                _ => 3,
+            },
             Self::Job(e) => match e.kind {
                 Kind::Internal => 1,
                 Kind::Usage => 2,

@@ -1,7 +1,7 @@
 //! Decides, before anything is started, what a run reads, writes and computes with.
 
 use crate::{
-    args::AesCtrArgs,
+    args::{AesCtrArgs, HDL_SIM},
     error::Error,
     files::{absolute, appended, same_file},
     key::{Iv, Key, draw},
@@ -11,12 +11,15 @@ use crate::{
     plan::{Cut, KeyMode, Plan},
     share_file, size,
 };
+use hushwire_rep3::Sbox;
 use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
+/// LOCAL: compute threads of each party.
+const THREADS: u16 = 2;
 /// What ships, so that the first run needs no input.
 const SAMPLE: &[u8] = include_bytes!("sample.txt");
 const SAMPLE_NAME: &str = "hushwire-sample.txt";
@@ -108,8 +111,7 @@ pub(crate) struct Job {
 impl Job {
     /// Chooses key, counter and cut. Nothing but an empty key directory is written yet.
     pub(crate) fn choose(args: &AesCtrArgs, files: &Files, key: Option<Key>) -> Result<Self, Error> {
-        let sbox = args.sbox.parse().map_err(Error::Usage)?;
-        let cut = Cut::fit(sbox, files.bytes, args.threads, args.memory)?;
+        let cut = cut(args, files.bytes)?;
         let iv = args.iv_hex.as_deref().map(Iv::from_hex).transpose();
         let iv = iv.map_err(|e| Error::Usage(format!("--iv-hex: {e}")))?;
         // A key and a counter: everything is said, as for openssl.
@@ -144,6 +146,12 @@ impl Job {
             check_counters(&ledger, dir, iv, blocks, mode, args.iv_hex.is_some())?;
         }
         let key_bits = key_bits(args, mode, key.as_ref(), dir.as_ref())?;
+        if cut.hdl.is_some() && key_bits != 128 {
+            return Err(Error::Usage(format!(
+                "--backend hdl-sim runs AES-128, and the key has {key_bits} bits; use a key of 128 bits, or leave \
+                 --backend out"
+            )));
+        }
         let plan = Plan { job: format!("aes-{key_bits}-ctr"), iv, bytes, key: mode, key_bits, key_id, cut };
         let records = dir.is_some() && !args.decrypt;
         Ok(Self { plan, key, dir, ledger, lock, out, records })
@@ -184,6 +192,25 @@ impl Job {
         }
         dir.write_ledger(&ledger, &lock)
     }
+}
+
+/// How the file is cut, and what computes.
+fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
+    let sbox = |default| args.sbox.as_deref().map_or(Ok(default), str::parse).map_err(Error::Usage);
+    if args.backend != HDL_SIM {
+        if args.hdl_parties.is_some() {
+            let remedy = "add --backend hdl-sim, or leave --hdl-parties out";
+            return Err(Error::Usage(format!("--hdl-parties names parties that are hardware; {remedy}")));
+        }
+        return Cut::fit(sbox(Sbox::Tower)?, bytes, args.threads.unwrap_or(THREADS), args.memory);
+    }
+    if let Some(threads) = args.threads.filter(|n| *n != 1) {
+        return Err(Error::Usage(format!(
+            "--threads {threads}: a device has one thread at its party; leave --threads out with --backend hdl-sim"
+        )));
+    }
+    let parties = args.hdl_parties.as_ref().map_or(&[0, 1, 2][..], |parties| &parties.0);
+    Cut::for_devices(sbox(Sbox::Bp32)?, parties, bytes, args.memory)
 }
 
 fn open_for_reading(path: &Path, has_key: bool) -> Result<KeyDir, Error> {

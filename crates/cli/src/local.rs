@@ -71,6 +71,7 @@ fn encrypt(
             dir: job.dir.as_ref().map(|dir| path_to_text(dir.path())),
             aes_backend: backend.tier().name().to_owned(),
             listen: places.address(&format!("party{party}")),
+            device: job.plan.cut.device(party as u8),
         };
         crew.tell(party, &ToParty::Setup(setup));
     }

@@ -14,6 +14,7 @@ mod job;
 mod key;
 mod key_dir;
 mod keys;
+mod keystream;
 mod ledger;
 mod local;
 mod local_files;

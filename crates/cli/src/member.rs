@@ -40,6 +40,7 @@ pub(crate) fn main(index: usize) -> ! {
                 peak_memory_bytes: peak_memory(),
                 seconds: stats.seconds,
                 outputs: outcome.shown,
+                ..Stats::default()
             }));
             // The supervisor closes stdin, or says so.
             drop(orders.recv());

@@ -1,19 +1,19 @@
 //! One party's process: hears its part on stdin, joins the ring, and computes keystream on shares.
 
 use crate::{
-    control::{self, FromParty, Setup, Start, Stats, ToParty, peak_memory, text_to_path},
+    control::{self, DeviceStats, FromParty, Setup, Start, Stats, ToParty, peak_memory, text_to_path},
     error::{Error, Failure},
     key::draw,
+    keystream::{Batch, Engine, Spare},
     owner::{SECRETS_STEP, plain_share, secrets_len},
     plan::{DRAW_SHARD, EXPAND_SHARD, KeyMode, Plan},
     share_file::{self, KeyId},
     wiring,
 };
 use hushwire_aes::Backend;
+use hushwire_hdl::Device;
 use hushwire_prg::Seed;
-use hushwire_rep3::{
-    AesBlocks, ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace, xor_into,
-};
+use hushwire_rep3::{ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace};
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
     drive::{Lane, Work, pipeline},
@@ -84,7 +84,7 @@ struct Party {
 }
 
 /// The links of one thread. They stay open until the owner has everything: closing one could overtake data on it.
-type Links = (Vec<Lane<AesBlocks>>, Channel);
+type Links = (Vec<Lane<Batch>>, Channel);
 
 /// What the owner gives one party.
 struct Secrets {
@@ -101,6 +101,8 @@ impl Party {
         self.step = "reading the share of the key";
         let kept = self.kept(&setup, dir.as_ref())?;
         self.step = "start";
+        // First of all, so that a program that is not there is named at once.
+        let device = setup.device.map(start_device).transpose()?;
         let identity = Identity::from_pem(&setup.pem)
             .map_err(|e| Error::Internal { doing: "reading the identity", cause: e.to_string() })?;
         let listener = Listener::bind(&setup.listen)?;
@@ -120,6 +122,7 @@ impl Party {
         let secrets = receive_secrets(&mut clients[0], &plan)?;
         let kept = kept.map(|(_, shares)| shares);
         let keys = self.keys(&session, &plan, sbox, secrets.expanded, kept, dir, &mut net, &meters[0])?;
+        let engine = Engine::new(&session, &plan, sbox, keys, device.clone())?;
 
         self.step = "computing";
         let mut threads = vec![];
@@ -127,21 +130,24 @@ impl Party {
             let ring =
                 (0..plan.cut.lanes).map(|l| ring(self.role, &mut net, t * plan.cut.lanes + l, &meters[0]));
             let lanes = ring.map(|channel| channel.map(Lane::new)).collect::<Result<Vec<_>, _>>()?;
-            let job = Stream::new(&session, &plan, sbox, keys.clone(), secrets.seed.clone(), client, t);
+            let job = Stream::new(&session, &plan, engine.clone(), secrets.seed.clone(), client, t);
             threads.push((lanes, job));
         }
         let links = thread::scope(|scope| {
             let role = self.role;
-            let compute = move |(mut lanes, mut job): (Vec<Lane<AesBlocks>>, Stream)| -> Links {
+            let compute = move |(mut lanes, mut job): (Vec<Lane<Batch>>, Stream)| -> Links {
                 match pipeline(&mut lanes, &mut job).and_then(|()| job.flush()) {
                     Ok(()) => (lanes, job.client),
-                    Err(e) => fail(role, "computing", &e.into()),
+                    // A device that failed may have made the network fail too.
+                    Err(e) => fail(role, "computing", &job.engine.check().err().unwrap_or(e)),
                 }
             };
             let running: Vec<_> = threads.into_iter().map(|job| scope.spawn(move || compute(job))).collect();
             running.into_iter().flat_map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
-        tell(&FromParty::Done(stats(&plan, &meters)));
+        let device = device.map(|device| device.statistics()).transpose()?;
+        let device = device.map(|d| DeviceStats { cycles: d.cycles, ands: d.ands });
+        tell(&FromParty::Done(Stats { device, ..stats(&plan, &meters) }));
         Ok(links)
     }
 
@@ -169,7 +175,7 @@ impl Party {
         dir: Option<PathBuf>,
         net: &mut Net,
         meter: &Meter,
-    ) -> Result<Arc<ExpandedKeys>, Error> {
+    ) -> Result<ExpandedKeys, Error> {
         let size = plan.size();
         let key = match (plan.key, kept, &expanded) {
             (KeyMode::Kept, Some(kept), _) => Some(kept),
@@ -195,21 +201,26 @@ impl Party {
         let wrong = |e: ShareError| Error::Internal { doing: "expanding the key", cause: e.to_string() };
         let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
         if let Some(expanded) = expanded {
-            return keys(&expanded).map(Arc::new).map_err(wrong);
+            return keys(&expanded).map_err(wrong);
         }
         if plan.chunks() == 0 {
             // Nothing is encrypted, so that nothing need be said.
-            return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()]))
-                .map(Arc::new)
-                .map_err(wrong);
+            return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong);
         }
         let key = key.ok_or_else(unexpected)?;
         let cx = session.context(EXPAND_SHARD, 0);
         let ws = Workspace::default();
         let expansion = KeyExpansion::new(self.role, size, sbox, cx, &key, ws).map_err(wrong)?;
         let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
-        Ok(Arc::new(lane.run(expansion)?.into_keys().0))
+        Ok(lane.run(expansion)?.into_keys().0)
     }
+}
+
+/// This party's device, which runs so many instances in a batch.
+fn start_device(instances: usize) -> Result<Device, Error> {
+    let device = Device::start(&hushwire_hdl::find()?)?;
+    device.expect_instances(instances)?;
+    Ok(device)
 }
 
 /// The channel for products: to the left neighbour, from the right one.
@@ -281,14 +292,13 @@ fn unexpected() -> Error {
 struct Stream {
     session: Session,
     plan: Arc<Plan>,
-    sbox: Sbox,
-    keys: Arc<ExpandedKeys>,
+    engine: Engine,
     seed: Seed,
     client: Channel,
     /// The next chunk to begin, and the next to end.
     begin: u32,
     end: u32,
-    spare: Vec<Workspace>,
+    spare: Spare,
     /// The result under way to the owner, and the one being made.
     out: Vec<u8>,
     next: Vec<u8>,
@@ -298,40 +308,42 @@ impl Stream {
     fn new(
         session: &Session,
         plan: &Arc<Plan>,
-        sbox: Sbox,
-        keys: Arc<ExpandedKeys>,
+        engine: Engine,
         seed: Seed,
         client: Channel,
         thread: u16,
     ) -> Self {
         let (begin, end) = (u32::from(thread), u32::from(thread));
-        let (session, plan) = (session.clone(), plan.clone());
-        Self { session, plan, sbox, keys, seed, client, begin, end, spare: vec![], out: vec![], next: vec![] }
+        let (session, plan, spare) = (session.clone(), plan.clone(), Spare::default());
+        Self { session, plan, engine, seed, client, begin, end, spare, out: vec![], next: vec![] }
     }
 
     /// Sends the rest of the last result.
-    fn flush(&mut self) -> Result<(), NetError> {
+    fn flush(&mut self) -> Result<(), Error> {
         let sent = std::mem::take(&mut self.out);
-        if sent.is_empty() { Ok(()) } else { self.client.finish("result", &sent, &mut []) }
+        if !sent.is_empty() {
+            self.client.finish("result", &sent, &mut [])?;
+        }
+        Ok(())
     }
 }
 
-impl Work<AesBlocks> for Stream {
-    type Error = NetError;
+impl Work<Batch> for Stream {
+    type Error = Error;
 
-    fn next(&mut self) -> Result<Option<AesBlocks>, NetError> {
-        let c = self.begin;
+    fn next(&mut self) -> Result<Option<Batch>, Error> {
+        let (c, threads) = (self.begin, u32::from(self.plan.cut.threads));
         if c >= self.plan.chunks() {
             return Ok(None);
         }
-        self.begin += u32::from(self.plan.cut.threads);
-        let blocks = self.plan.bytes_of(c).div_ceil(16);
-        let (cx, ws) = (self.session.context(c, 0), self.spare.pop().unwrap_or_default());
-        let (role, first, keys) = (self.session.role(), self.plan.first_counter(c), self.keys.clone());
-        Ok(Some(AesBlocks::counter(role, self.sbox, cx, keys, first, blocks, ws)))
+        self.begin += threads;
+        let number = (c / threads) as usize;
+        self.engine.begin(&self.session, &self.plan, c, number, &mut self.spare).map(Some)
     }
 
-    fn done(&mut self, batch: AesBlocks) -> Result<(), NetError> {
+    fn done(&mut self, batch: Batch) -> Result<(), Error> {
+        // Nothing goes to the owner after a device has failed.
+        self.check()?;
         let c = self.end;
         self.end += u32::from(self.plan.cut.threads);
         self.next.resize(self.plan.bytes_of(c), 0);
@@ -344,10 +356,13 @@ impl Work<AesBlocks> for Stream {
         if !explicit {
             plain_share(self.session.backend(), &self.seed, c, &mut self.next);
         }
-        xor_into(&mut self.next, &batch.own()[..self.plan.bytes_of(c)]);
+        batch.add_to(&mut self.next, &mut self.spare)?;
         std::mem::swap(&mut self.out, &mut self.next);
         self.client.start("result", &self.out)?;
-        self.spare.push(batch.into_workspace());
         Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        self.engine.check()
     }
 }

@@ -1,6 +1,6 @@
 //! What the three parties and the owner agree on before a run, and how the file is cut.
 
-use crate::{error::Error, key::Iv, size};
+use crate::{error::Error, key::Iv, keystream, size};
 use hushwire_rep3::{KeySize, Sbox};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -11,6 +11,12 @@ const CHUNK_BLOCKS: u32 = 8192;
 const LEAST_CHUNK_BLOCKS: u32 = 256;
 /// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
 const LANES: u16 = 2;
+/// AGREEMENT: instances of a device's batch: five cores on one lane, 128 each. The owner chooses before devices are asked.
+const DEVICE_INSTANCES: u32 = 640;
+/// AGREEMENT: batches under way in contexts of a device.
+const DEVICE_CONTEXTS: u16 = 4;
+/// The memory of a process in a run with devices, without that of the simulated devices. Measured, rounded up.
+const DEVICES_BYTES: u64 = 48 << 20;
 /// Shards from here on are for the key.
 const KEY_SHARDS: u32 = u32::MAX - 15;
 /// Where the key is drawn.
@@ -69,6 +75,9 @@ pub(crate) struct Cut {
     pub(crate) threads: u16,
     /// Lanes of each thread.
     pub(crate) lanes: u16,
+    /// The parties that are hardware. With any, all run AES as a circuit, in batches of a device's size; `None`: with
+    /// AES's own kernels.
+    pub(crate) hdl: Option<Vec<u8>>,
 }
 
 impl Plan {
@@ -160,7 +169,13 @@ impl Cut {
 
     /// The largest chunks and the most lanes that keep every process within `memory`.
     pub(crate) fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Error> {
-        let cut = |chunk_blocks, lanes| Cut { sbox: sbox.name().to_owned(), chunk_blocks, threads, lanes };
+        let cut = |chunk_blocks, lanes| Cut {
+            sbox: sbox.name().to_owned(),
+            chunk_blocks,
+            threads,
+            lanes,
+            hdl: None,
+        };
         let mut choices = vec![];
         let mut chunk = CHUNK_BLOCKS;
         while chunk >= LEAST_CHUNK_BLOCKS {
@@ -176,19 +191,53 @@ impl Cut {
                 size::show(memory)
             )));
         };
-        let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
-        if chunks > u64::from(KEY_SHARDS) {
-            let most = size::show(16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS));
-            return Err(Error::Usage(format!(
-                "the file is longer than {most}, the most for chunks of {chunk_blocks} blocks; \
-                 give more --memory for larger chunks, or split the file"
-            )));
-        }
+        let chunks = count(bytes, chunk_blocks, "give more --memory for larger chunks, or split the file")?;
         // A short file needs fewer connections.
         let threads = u64::from(threads).min(chunks.max(1)) as u16;
         let lanes = u64::from(lanes).min(chunks.div_ceil(u64::from(threads)).max(1)) as u16;
         Ok(Cut { threads, ..cut(chunk_blocks, lanes) })
     }
+
+    /// For runs with hardware parties: batches of a device with one lane, a few of them under way on one thread.
+    pub(crate) fn for_devices(sbox: Sbox, parties: &[u8], bytes: u64, memory: u64) -> Result<Self, Error> {
+        if keystream::circuit(sbox).is_none() {
+            return Err(Error::Usage(format!(
+                "--sbox {sbox}: hardware runs AES as a Boolean circuit; give --sbox bp32 or --sbox depth4, or leave it out"
+            )));
+        }
+        if memory < DEVICES_BYTES {
+            return Err(Error::Usage(format!(
+                "--memory {} is too small for --backend hdl-sim; give at least --memory {}",
+                size::show(memory),
+                size::show(DEVICES_BYTES)
+            )));
+        }
+        let chunks = count(bytes, DEVICE_INSTANCES, "split the file")?;
+        Ok(Cut {
+            sbox: sbox.name().to_owned(),
+            chunk_blocks: DEVICE_INSTANCES,
+            threads: 1,
+            lanes: u64::from(DEVICE_CONTEXTS).min(chunks.max(1)) as u16,
+            hdl: Some(parties.to_vec()),
+        })
+    }
+
+    /// How many instances party `index`'s device must run in a batch, if it is hardware.
+    pub(crate) fn device(&self, index: u8) -> Option<usize> {
+        self.hdl.as_ref().filter(|parties| parties.contains(&index)).map(|_| self.chunk_blocks as usize)
+    }
+}
+
+/// Chunks of a file, if they can be counted.
+fn count(bytes: u64, chunk_blocks: u32, remedy: &str) -> Result<u64, Error> {
+    let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
+    if chunks > u64::from(KEY_SHARDS) {
+        let most = size::show(16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS));
+        return Err(Error::Usage(format!(
+            "the file is longer than {most}, the most for chunks of {chunk_blocks} blocks; {remedy}"
+        )));
+    }
+    Ok(chunks)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{
     args::AesCtrArgs,
-    control::{Stats, peak_memory},
+    control::{DeviceStats, Stats, peak_memory},
     error::Error,
     job::{Files, Job},
     key::Iv,
@@ -44,6 +44,10 @@ pub(crate) struct Report {
     key: KeyMode,
     key_id: Option<String>,
     key_dir: Option<String>,
+    /// What computed: software, or hdl-sim.
+    backend: String,
+    /// The parties that were hardware.
+    hdl_parties: Vec<u8>,
     sbox: String,
     transport: String,
     aes_tier: &'static str,
@@ -72,6 +76,9 @@ struct OfParty {
     bytes_received: u64,
     rounds: u64,
     peak_memory_bytes: Option<u64>,
+    /// Of a hardware party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<DeviceStats>,
 }
 
 #[derive(Serialize)]
@@ -104,6 +111,7 @@ impl Report {
             bytes_received: stats.bytes_received,
             rounds: stats.rounds,
             peak_memory_bytes: stats.peak_memory_bytes,
+            device: stats.device,
         });
         let parties: Vec<_> = parties.collect();
         Self {
@@ -118,6 +126,8 @@ impl Report {
             key: plan.key,
             key_id: plan.key_id.clone(),
             key_dir: job.dir.as_ref().map(|dir| dir.path().display().to_string()),
+            backend: args.backend.clone(),
+            hdl_parties: plan.cut.hdl.clone().unwrap_or_default(),
             sbox: plan.cut.sbox.clone(),
             transport: args.transport.clone(),
             aes_tier: run.backend.tier().name(),
@@ -174,17 +184,27 @@ impl Report {
                 self.threads,
                 memory.map_or("unknown".to_owned(), size::show)
             ),
-            format!(
-                "{:.1} % of the PRF bound, {:.2} M blocks/s",
-                100.0 * self.limit.fraction_of_limit,
-                self.limit.value / 1e6
-            ),
+            self.speed(),
         ];
         for line in lines {
             // Writing to a string does not fail.
             let _ = writeln!(text, "{line}");
         }
         text
+    }
+
+    /// Against the limit; a simulation's speed says nothing, so there its cycles are shown.
+    fn speed(&self) -> String {
+        let of = |p: &OfParty| {
+            let device = p.device.as_ref()?;
+            Some(format!("party {}: {} cycles, {} ANDs a lane", p.party, device.cycles, device.ands))
+        };
+        let devices: Vec<_> = self.parties.iter().filter_map(of).collect();
+        if !devices.is_empty() {
+            return format!("simulated hardware: {}", devices.join("; "));
+        }
+        let Limit { fraction_of_limit, value, .. } = self.limit;
+        format!("{:.1} % of the PRF bound, {:.2} M blocks/s", 100.0 * fraction_of_limit, value / 1e6)
     }
 
     /// JSON.

@@ -135,7 +135,7 @@ fn party(side: Side, orders: &Receiver<ToParty>) -> Result<(PsiFound, Stats, Net
         rounds: reading.rounds(),
         peak_memory_bytes: peak_memory(),
         seconds: begun.elapsed().as_secs_f64(),
-        outputs: vec![],
+        ..Stats::default()
     };
     Ok((found, stats, net))
 }

@@ -1,0 +1,204 @@
+//! What a party computes shares of the keystream with: AES's own kernels, its circuit in software, or a device.
+
+use crate::{error::Error, plan::Plan};
+use hushwire_circuit::{Layered, Program, microcode::Microcode, named, planes};
+use hushwire_hdl::{Device, HdlBatch};
+use hushwire_rep3::{
+    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
+};
+use hushwire_wire::drive::{Exchanged, Executor};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Bits of a block.
+const BLOCK: usize = 128;
+
+/// The circuit that all parties run when one of them is hardware: round keys are its first input.
+pub(crate) fn circuit(sbox: Sbox) -> Option<&'static str> {
+    match sbox {
+        Sbox::Bp32 => Some("aes128-expanded-key"),
+        Sbox::Depth4 => Some("aes128-expanded-key-depth4"),
+        _ => None,
+    }
+}
+
+/// How a party computes. Copies share keys and device.
+#[derive(Clone)]
+pub(crate) enum Engine {
+    /// With AES's own kernels.
+    Blocks(Sbox, Arc<ExpandedKeys>),
+    /// With a circuit, and shares of the planes of the round keys.
+    Circuit(Arc<Program>, Arc<Shares>),
+    /// With the same circuit, in so many contexts.
+    Device(Device, usize),
+}
+
+/// Buffers that wait for their next batch.
+#[derive(Default)]
+pub(crate) struct Spare {
+    blocks: Vec<Workspace>,
+    circuits: Vec<CircuitWorkspace>,
+}
+
+/// A chunk under way.
+pub(crate) enum Batch {
+    Blocks(Box<AesBlocks>),
+    Circuit(Box<CircuitBatch>),
+    Device(HdlBatch),
+}
+
+fn wrong(e: impl std::fmt::Display) -> Error {
+    Error::Internal { doing: "preparing the circuit", cause: e.to_string() }
+}
+
+impl Engine {
+    /// As the plan says; a device is loaded with the session's keys, the circuit and the round keys.
+    pub(crate) fn new(
+        session: &Session,
+        plan: &Plan,
+        sbox: Sbox,
+        keys: ExpandedKeys,
+        device: Option<Device>,
+    ) -> Result<Self, Error> {
+        if plan.cut.hdl.is_none() {
+            return Ok(Self::Blocks(sbox, Arc::new(keys)));
+        }
+        let name = circuit(sbox).ok_or_else(|| wrong(format!("no circuit has S-box {sbox}")))?;
+        let block = Arc::new(Layered::new(&named::make(name).map_err(wrong)?));
+        let keys = keys.to_shares(session.role());
+        // One big-endian number, and shares of its bits.
+        let number = |bytes: &[u8]| bytes.iter().rev().copied().collect();
+        let bits = Shares { own: number(&keys.own), next: number(&keys.next) };
+        if let Some(device) = device {
+            let code = Microcode::compile(name, &block, &[0]).map_err(wrong)?;
+            device.load(&session.context(0, 0), &code, &bits)?;
+            return Ok(Self::Device(device, plan.cut.lanes.into()));
+        }
+        let height = planes::plane_bytes(plan.cut.chunk_blocks as usize);
+        let spread = |bytes: &[u8]| -> Vec<u8> {
+            let mut planes = Vec::with_capacity(8 * bytes.len() * height);
+            for byte in bytes {
+                for bit in 0..8 {
+                    // All ones or all zeros, without a branch.
+                    planes.resize(planes.len() + height, 0u8.wrapping_sub(byte >> bit & 1));
+                }
+            }
+            planes
+        };
+        let planes = Shares { own: spread(&bits.own), next: spread(&bits.next) };
+        Ok(Self::Circuit(Arc::new(Program::of_block(name, block)), Arc::new(planes)))
+    }
+
+    /// Begins chunk `c`, which is the thread's `number`th.
+    pub(crate) fn begin(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        c: u32,
+        number: usize,
+        spare: &mut Spare,
+    ) -> Result<Batch, Error> {
+        let (role, cx, first) = (session.role(), session.context(c, 0), plan.first_counter(c));
+        // A circuit runs whole batches: what lies behind the end of the file is dropped.
+        let whole = plan.cut.chunk_blocks as usize;
+        match self {
+            Self::Blocks(sbox, keys) => {
+                let (blocks, ws) = (plan.bytes_of(c).div_ceil(16), spare.blocks.pop().unwrap_or_default());
+                let batch = AesBlocks::counter(role, *sbox, cx, keys.clone(), first, blocks, ws);
+                Ok(Batch::Blocks(Box::new(batch)))
+            }
+            Self::Circuit(program, keys) => {
+                let counters = counters(role, first, whole);
+                let inputs = Shares {
+                    own: [&keys.own[..], &counters.own].concat(),
+                    next: [&keys.next[..], &counters.next].concat(),
+                };
+                let ws = spare.circuits.pop().unwrap_or_default();
+                let batch = CircuitBatch::new(role, program.clone(), cx, &inputs, whole, ws);
+                Ok(Batch::Circuit(Box::new(batch.map_err(wrong)?)))
+            }
+            Self::Device(device, contexts) => {
+                let batch = device.batch(number % contexts, &cx, &counters(role, first, whole))?;
+                Ok(Batch::Device(batch))
+            }
+        }
+    }
+
+    /// What stands behind the batches still works.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Device(device, _) => Ok(device.check()?),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Batch {
+    /// Adds this party's own share of the keystream to `data`, after the run.
+    pub(crate) fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), Error> {
+        match self {
+            Self::Blocks(batch) => {
+                xor_into(data, &batch.own()[..data.len()]);
+                spare.blocks.push(batch.into_workspace());
+            }
+            Self::Circuit(batch) => {
+                add_planes(data, &batch.output().own);
+                spare.circuits.push(batch.into_workspace());
+            }
+            Self::Device(batch) => add_planes(data, &batch.output()?.own),
+        }
+        Ok(())
+    }
+
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            Self::Blocks(batch) => &**batch,
+            Self::Circuit(batch) => &**batch,
+            Self::Device(batch) => batch,
+        }
+    }
+
+    fn executor_mut(&mut self) -> &mut dyn Executor {
+        match self {
+            Self::Blocks(batch) => &mut **batch,
+            Self::Circuit(batch) => &mut **batch,
+            Self::Device(batch) => batch,
+        }
+    }
+}
+
+/// Shares of the planes of counter blocks, which are public. A block is a big-endian number in the circuit, so that bit
+/// `i` of the counter is wire `i`.
+fn counters(role: Role, first: u128, blocks: usize) -> Shares {
+    let values = (0..blocks).flat_map(|i| first.wrapping_add(i as u128).to_le_bytes());
+    Shares::public(role, &planes::pack(&values.collect::<Vec<u8>>(), BLOCK, blocks))
+}
+
+/// Adds blocks that come as planes.
+fn add_planes(data: &mut [u8], planes: &[u8]) {
+    let mut blocks = Zeroizing::new(planes::unpack(planes, BLOCK, 8 * planes.len() / BLOCK));
+    blocks.as_chunks_mut::<16>().0.iter_mut().for_each(|block| block.reverse());
+    xor_into(data, &blocks[..data.len()]);
+}
+
+impl Executor for Batch {
+    fn layers(&self) -> usize {
+        self.executor().layers()
+    }
+
+    fn message_bytes(&self, layer: usize) -> usize {
+        self.executor().message_bytes(layer)
+    }
+
+    fn step_name(&self, layer: usize) -> &'static str {
+        self.executor().step_name(layer)
+    }
+
+    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        self.executor_mut().local(layer, arrived, message);
+    }
+
+    fn finish(&mut self, arrived: Exchanged<'_>) {
+        self.executor_mut().finish(arrived);
+    }
+}
