@@ -214,7 +214,7 @@ pub(crate) struct Stats {
 pub(crate) struct DeviceStats {
     /// Clock cycles.
     pub(crate) cycles: u64,
-    /// 128-bit ANDs of each lane.
+    /// AND instructions, each for one bit of a whole batch.
     pub(crate) ands: u64,
 }
 

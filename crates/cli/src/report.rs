@@ -197,7 +197,7 @@ impl Report {
     fn speed(&self) -> String {
         let of = |p: &OfParty| {
             let device = p.device.as_ref()?;
-            Some(format!("party {}: {} cycles, {} ANDs a lane", p.party, device.cycles, device.ands))
+            Some(format!("party {}: {} cycles, {} ANDs", p.party, device.cycles, device.ands))
         };
         let devices: Vec<_> = self.parties.iter().filter_map(of).collect();
         if !devices.is_empty() {

@@ -14,7 +14,7 @@
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
 //!                  X  why it ends, as text
-//!                  Z  cycles u64 │ ANDs of each lane u64
+//!                  Z  cycles u64 │ AND instructions u64
 //!
 //! a row            one bit of all instances as shares: the own plane, then the next one, 16·W bytes each
 //! W                words of 128 instances: cores · lanes
@@ -128,7 +128,7 @@ impl Hello {
 pub struct Statistics {
     /// Clock cycles.
     pub cycles: u64,
-    /// Words that each lane multiplied.
+    /// AND instructions that were issued, one for all words of a plane.
     pub ands: u64,
 }
 

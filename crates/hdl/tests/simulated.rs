@@ -42,8 +42,7 @@ fn it_holds_the_shares_that_software_holds() {
             }
         }
         let statistics = device.statistics().unwrap_or_else(|e| panic!("{e}"));
-        let words = device.hello().cores as u64;
-        assert_eq!(statistics.ands, 3 * words * case.code.ands() as u64, "{name}");
+        assert_eq!(statistics.ands, 3 * case.code.ands() as u64, "{name}");
         assert!(statistics.cycles > statistics.ands, "{name}: {statistics:?}");
     }
 }
