@@ -130,7 +130,7 @@ module sequencer #(
       .mc_addr,
       .mc_data,
       .rows_in,
-      .enable(keys_loaded),
+      .enable(keys_loaded && !(key_valid && key_ready)),
       .halt(link_error),
       .excess,
       .job_valid,

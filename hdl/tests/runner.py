@@ -117,7 +117,7 @@ def build_verilator(bench, sources, build):
     """Verilates a bench; returns the command that runs it."""
     config = cocotb_config()
     # Only the top's ports are looked at from Python; to make all public would slow everything.
-    names = re.findall(r"^\s*(?:input|output)\b[^,;()]*?(\w+)\s*,?\s*(?://.*)?$", sources[0].read_text(), re.MULTILINE)
+    names = re.findall(r"^\s*(?:input|output)\b(?:\[[^]]*\]|[^,;()[])*?(\w+)\s*,?\s*(?://.*)?$", sources[0].read_text(), re.MULTILINE)
     public = build / "public.vlt"
     lines = [f'public_flat_rw -module "{bench.top}" -var "{name}"' for name in names]
     public.write_text("\n".join(["`verilator_config", *lines, ""]))

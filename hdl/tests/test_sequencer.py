@@ -1,0 +1,216 @@
+"""sequencer: links, outputs, credits and counters against a model of three parties, under any pace of the others."""
+import os
+import random
+
+import cocotb
+from microcode import AND, CORES, END, IN, OUT, Instr, Program, generate, hand_made, plain
+from seq_bench import CONTEXTS, FLIGHT, SLOTS, WORDS, Pace, Sequencer
+
+SCALARS = int(os.environ["PARAM_SCALARS"])
+
+
+def paces():
+    """Name and pace: everybody ready, and each party slow or hasty in its turn."""
+    return {
+        "ready": Pace(),
+        "ahead": Pace(ahead=True, hold=lambda: random.randint(1, 9)),
+        "slow link": Pace(right=0.5, lag=lambda: random.randint(1, 90), hold=lambda: random.randint(1, 90)),
+        "slow credits": Pace(ahead=True, hold=lambda: random.randint(50, 150)),
+        "slow host": Pace(feed=0.2, drain=0.15, right=0.8, lag=lambda: random.randint(1, 20)),
+        "unsteady": Pace(0.7, 0.6, 0.6, random.random() < 0.5, lambda: random.randint(1, 40), lambda: random.randint(1, 40)),
+    }
+
+
+def threads(rounds):
+    """Threads for jobs: each some times, in random order."""
+    order = list(range(CONTEXTS)) * rounds
+    random.shuffle(order)
+    return order
+
+
+async def start(dut, party, pace=None):
+    seq = Sequencer(dut, party, pace)
+    await seq.reset()
+    await seq.load_keys()
+    return seq
+
+
+@cocotb.test()
+async def every_instruction(dut):
+    """The hand-made programs, several batches a thread, party after party."""
+    for number, (name, program) in enumerate(hand_made().items()):
+        dut._log.info("program %s", name)
+        seq = await start(dut, number % 3, paces()["ready" if number % 2 else "ahead"])
+        await seq.load(program)
+        for thread in threads(2):
+            run = seq.batch(thread)
+        # The model itself: its shares are those of the plain result.
+        scalars, rows = ([a ^ b ^ c for a, b, c in shares] for shares in (seq.scalars, run.rows))
+        opened = [a ^ b ^ c for (a, _), (b, _), (c, _) in zip(*run.out)]
+        assert opened == plain(program, WORDS, scalars, rows)
+        await seq.drain()
+
+
+@cocotb.test()
+async def any_pace(dut):
+    """Generated programs while host and neighbours are slow, hasty or unsteady."""
+    for number, (name, pace) in enumerate(paces().items()):
+        dut._log.info("pace %s", name)
+        seq = await start(dut, number % 3, pace)
+        await seq.load(generate(random, random.choice([6, 12, SLOTS]), SCALARS, 30))
+        for thread in threads(2):
+            seq.batch(thread)
+        await seq.drain()
+
+
+@cocotb.test()
+async def one_thread(dut):
+    """A thread alone: its syncs and writes are all that keeps its instructions apart. Twice with the same counter
+    modulo 2^64, which carries out of its low half; and a shorter program after a longer one."""
+    seq = await start(dut, 2, Pace(ahead=True))
+    for length in (40, 25):
+        await seq.load(generate(random, 8, SCALARS, length))
+        seq.batch(1, (5 << 96) + (1 << 64) - 2)
+        seq.batch(1, (1 << 32) - 3)
+        await seq.drain()
+
+
+@cocotb.test()
+async def quick(dut):
+    """A little of everything: for the mutations, each of which has a simulator of its own to pay for."""
+    seq = await start(dut, 1, Pace(0.8, 0.8, 0.8, True, hold=lambda: random.randint(1, 30)))
+    await seq.load(hand_made()["products"])
+    for thread in (2, 0, 3, 2, 1):
+        seq.batch(thread)
+    await seq.drain(1500)
+    await seq.load(hand_made()["wide"])
+    for thread in (0, 3):
+        seq.batch(thread)
+    await seq.drain(1500)
+
+
+@cocotb.test()
+async def waits_for_keys(dut):
+    """No job begins before both keys are there, nor with a key that is being changed; no key is taken under a job."""
+    seq = Sequencer(dut, 0, Pace())
+    await seq.reset()
+    await seq.load(hand_made()["products"])
+    seq.batch(3)
+    for which, key in ((0, seq.keys[0]), (1, seq.keys[2])):
+        for _ in range(30):
+            await seq.cycle()
+        assert len(seq.jobs) == 1 and not seq.get("keys_loaded")
+        await seq.load_key(which, key)
+    await seq.drain()
+    # While the job runs, and until its products have come, keys wait. The job offered with the key waits for it.
+    seq.batch(1)
+    seq.keys[0], old = random.randbytes(16), seq.keys[0]
+    seq.batch(2)
+    while len(seq.jobs) == 2:
+        await seq.cycle()
+    waiting, taken = 0, False
+    while not taken:
+        seq.set(key_valid=1, key_which=0, key=int.from_bytes(seq.keys[0], "little"))
+        job, seq.jobs = seq.jobs, type(seq.jobs)() if seq.out[1] else seq.jobs
+        await seq.bench.settle()
+        taken = seq.get("key_ready")
+        assert not taken or seq.get("idle") == (1 << CONTEXTS) - 1
+        await seq.cycle()
+        seq.jobs = seq.jobs or job
+        waiting += 1
+    assert waiting > 100 and seq.keys[0] != old
+    seq.set(key_valid=0)
+    await seq.drain()
+
+
+@cocotb.test()
+async def key_and_job_at_once(dut):
+    """A job offered in the very cycle in which a key is taken waits for that key."""
+    seq = await start(dut, 0, Pace(ahead=True))
+    await seq.load(Program([Instr(IN, 0), Instr(AND, 1, 0, 0), Instr(OUT, a=1, sync=True), Instr(END)], 1))
+    while not seq.get("job_ready"):
+        await seq.cycle()
+        await seq.bench.settle()
+    # Ready in this cycle of a frame, and so in that of the next.
+    for _ in range(CORES):
+        await seq.cycle()
+    seq.keys[0] = random.randbytes(16)
+    seq.batch(1)
+    seq.set(key_valid=1, key_which=0, key=int.from_bytes(seq.keys[0], "little"))
+    await seq.cycle()
+    seq.set(key_valid=0)
+    assert len(seq.jobs) == 1
+    await seq.drain()
+
+
+async def halted(seq):
+    """After a breach: the error is there and stays, nothing is issued, and what still comes was issued before and is
+    right (cycle() compares)."""
+    for _ in range(3):
+        await seq.cycle()
+    assert seq.error, "the breach was not reported"
+    issued = seq.issued
+    for _ in range(150):
+        await seq.cycle()
+        assert seq.error and not seq.get("working") and not seq.get("job_ready")
+    assert seq.issued == issued and seq.words_sent == CORES * issued
+    assert any(seq.out), "the program was over before the breach"
+
+
+@cocotb.test()
+async def neighbours_that_err_are_reported(dut):
+    """A row or a credit beyond what was given stops everything until a reset; what is just allowed does not."""
+    for breach in ("row", "credit", "late credit"):
+        seq = await start(dut, 1, Pace(hold=lambda: random.randint(1, 20)))
+        program = hand_made()["wide"]
+        await seq.load(program)
+        seq.batch(0)
+        for _ in range(120):
+            await seq.cycle()
+        # Thread 3 has no job: its neighbour may still be FLIGHT rows ahead.
+        if breach == "row":
+            seq.pace = Pace(right=0)
+            for _ in range(FLIGHT * CORES):
+                await rx(seq, 3)
+                assert not seq.error
+            assert seq.get("working") or any(seq.out)
+            await rx(seq, 3)
+        else:
+            await credit(seq, 3 if breach == "credit" else 0, 1 if breach == "credit" else FLIGHT + 3)
+        await halted(seq)
+        seq.pace = Pace()
+        await seq.reset()
+        await seq.load_keys()
+        await seq.load(program)
+        seq.batch(3)
+        seq.batch(0)
+        await seq.drain()
+
+
+async def rx(seq, thread):
+    """A cycle with a beat of the right neighbour that nobody asked for."""
+    offer = seq.offer
+
+    def more():
+        offer()
+        seq.set(rx_valid=1, rx_ctx=thread, rx_data=random.getrandbits(128))
+
+    seq.offer = more
+    await seq.cycle()
+    seq.offer = offer
+
+
+async def credit(seq, thread, count):
+    """Cycles with a credit of the left neighbour that is not due."""
+    offer = seq.offer
+
+    def more():
+        seq.credits = []
+        offer()
+        seq.unpaid[thread] -= 1
+        seq.set(tx_credit=1, tx_credit_ctx=thread)
+
+    seq.offer = more
+    for _ in range(count):
+        await seq.cycle()
+    seq.offer = offer
