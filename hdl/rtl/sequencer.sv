@@ -389,11 +389,13 @@ module sequencer #(
         .z(z[128*n+:128]),
         .sums
     );
+    // A vector of its own: blocks that read one another's parts of a vector would wake each other without end.
+    logic [255:0] made_row;
     always_comb begin
-      out_row[256*n+:256] = '0;
-      for (int c = 0; c < CORES; c++)
-        out_row[256*n+:256] = out_row[256*n+:256] | ({256{out_now[c]}} & sums[256*c+:256]);
+      made_row = '0;
+      for (int c = 0; c < CORES; c++) made_row = made_row | ({256{out_now[c]}} & sums[256*c+:256]);
     end
+    assign out_row[256*n+:256] = made_row;
   end
 
   // The link.

@@ -25,8 +25,17 @@ class Instr(typing.NamedTuple):
     sync: bool = False
 
     def word(self):
-        flags = 0 if self.op == AND else (self.a is not None) << 59 | (self.b is not None) << 58
+        flags = (self.a is not None) << 59 | (self.b is not None) << 58
         return self.op << 61 | self.sync << 60 | flags | self.s << 40 | (self.a or 0) << 26 | (self.b or 0) << 13 | self.d
+
+
+def instr_of(word):
+    """The instruction of a word."""
+    op, flags = word >> 61, word >> 58 & 3
+    a, b = word >> 26 & 0x1FFF, word >> 13 & 0x1FFF
+    instr = Instr(op, word & 0x1FFF, a if flags & 2 else None, b if flags & 1 else None, word >> 40 & 0xFFFF, bool(word >> 60 & 1))
+    assert instr.word() == word, "a word with more in it than an instruction"
+    return instr
 
 
 class Program(typing.NamedTuple):
@@ -35,6 +44,13 @@ class Program(typing.NamedTuple):
 
     def count(self, op):
         return sum(instr.op == op for instr in self.code)
+
+
+def read(path):
+    """A microcode file."""
+    lines = path.read_text().splitlines()
+    scalars = next(int(line.split()[2]) for line in lines if line.startswith("// scalars "))
+    return Program([instr_of(int(line, 16)) for line in lines if not line.startswith("//")], scalars)
 
 
 def hand_made():

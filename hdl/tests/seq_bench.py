@@ -118,11 +118,15 @@ class Sequencer:
             self.set(mc_we=1, mc_addr=address, mc_data=instr.word())
             await self.edges(1)
         self.set(mc_we=0)
-        for address, shares in enumerate(self.scalars):
-            pair = shares[self.party] | shares[(self.party + 1) % 3] << 1
+        right = (self.party + 1) % 3
+        await self.load_scalars([shares[self.party] | shares[right] << 1 for shares in self.scalars])
+        self.set(rows_in=program.count(IN))
+
+    async def load_scalars(self, pairs):
+        for address, pair in enumerate(pairs):
             self.set(sc_we=1, sc_addr=address, sc_data=pair)
             await self.edges(1)
-        self.set(sc_we=0, rows_in=program.count(IN))
+        self.set(sc_we=0)
 
     def batch(self, thread, first=None):
         """Queues a batch of the program on random shares."""

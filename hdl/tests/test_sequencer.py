@@ -157,34 +157,48 @@ async def halted(seq):
     assert any(seq.out), "the program was over before the breach"
 
 
+async def before_a_breach(dut):
+    """A batch half way."""
+    seq = await start(dut, 1, Pace(hold=lambda: random.randint(1, 20)))
+    await seq.load(hand_made()["wide"])
+    seq.batch(0)
+    for _ in range(120):
+        await seq.cycle()
+    return seq
+
+
+async def recovers(seq):
+    """After a reset all is as at the beginning; the program is still there."""
+    seq.pace = Pace()
+    await seq.reset()
+    await seq.load_keys()
+    seq.set(rows_in=seq.program.count(IN))
+    for thread in (3, 0):
+        seq.batch(thread)
+    await seq.drain()
+
+
 @cocotb.test()
-async def neighbours_that_err_are_reported(dut):
-    """A row or a credit beyond what was given stops everything until a reset; what is just allowed does not."""
-    for breach in ("row", "credit", "late credit"):
-        seq = await start(dut, 1, Pace(hold=lambda: random.randint(1, 20)))
-        program = hand_made()["wide"]
-        await seq.load(program)
-        seq.batch(0)
-        for _ in range(120):
-            await seq.cycle()
-        # Thread 3 has no job: its neighbour may still be FLIGHT rows ahead.
-        if breach == "row":
-            seq.pace = Pace(right=0)
-            for _ in range(FLIGHT * CORES):
-                await rx(seq, 3)
-                assert not seq.error
-            assert seq.get("working") or any(seq.out)
-            await rx(seq, 3)
-        else:
-            await credit(seq, 3 if breach == "credit" else 0, 1 if breach == "credit" else FLIGHT + 3)
+async def a_row_too_many_is_reported(dut):
+    """The right neighbour may be FLIGHT rows ahead, in a thread without a job too; a beat more stops everything."""
+    seq = await before_a_breach(dut)
+    seq.pace = Pace(right=0)
+    for _ in range(FLIGHT * CORES):
+        await rx(seq, 3)
+        assert not seq.error
+    await rx(seq, 3)
+    await halted(seq)
+    await recovers(seq)
+
+
+@cocotb.test()
+async def a_credit_too_many_is_reported(dut):
+    """A credit for a row that was never sent; and credits for one that was, over and over."""
+    for thread, count in ((3, 1), (0, FLIGHT + 3)):
+        seq = await before_a_breach(dut)
+        await credit(seq, thread, count)
         await halted(seq)
-        seq.pace = Pace()
-        await seq.reset()
-        await seq.load_keys()
-        await seq.load(program)
-        seq.batch(3)
-        seq.batch(0)
-        await seq.drain()
+    await recovers(seq)
 
 
 async def rx(seq, thread):
