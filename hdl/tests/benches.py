@@ -16,6 +16,9 @@ def ring(lanes, depth, latency, ii2=0):
     return {"LANES": lanes, "DEPTH": depth, "LINK_LATENCY": latency, "II2": ii2}
 
 
+STANDIN = ("hdl/tests/standin",)
+SEQUENCER = {"LANES": 1, "CONTEXTS": 4, "SLOTS": 64, "INSTRS": 256, "SCALARS": 8, "FLIGHT": 4}
+
 BENCHES = [
     Bench("sbox_table", "sbox_table", "test_sbox"),
     Bench("sbox_composite", "sbox_composite", "test_sbox"),
@@ -39,4 +42,14 @@ BENCHES = [
     flow("three_party", "test_three_party", ring(2, 64, 3)),
     flow("three_party", "test_three_party", ring(3, 8, 3)),
     flow("three_party", "test_three_party", ring(2, 16, 1, ii2=1)),
+    Bench("round_robin", "round_robin", "test_round_robin", {"COUNT": 16}, sims=ICARUS),
+    Bench("rows_in", "rows_in", "test_rows", {"WIDTH": 16, "BEATS": 5}, sims=ICARUS),
+    Bench("rows_out", "rows_out", "test_rows", {"WIDTH": 16, "TAG": 2, "BEATS": 5}, sims=ICARUS),
+    Bench("core", "core", "test_core", {"DEPTH": 16}, sims=ICARUS),
+    Bench("landing", "landing", "test_landing", {"CORES": 5, "CONTEXTS": 4, "FLIGHT": 4, "SLOTS": 64}, sims=ICARUS),
+    Bench("sequencer", "sequencer", "test_sequencer", SEQUENCER, sims=VERILATOR, dirs=STANDIN, env={"STANDIN": "1"}),
+    Bench(
+        "sequencer_lanes2", "sequencer", "test_sequencer", {**SEQUENCER, "LANES": 2}, sims=ICARUS, dirs=STANDIN,
+        env={"STANDIN": "1", "TESTCASE": "quick,one_thread"},
+    ),
 ]

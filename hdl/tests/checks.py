@@ -3,6 +3,7 @@ import shutil
 import time
 
 import model
+import sequencer_checks
 from flow_proof import flow_control
 from mutations import mutations
 from runner import OUT, RTL, Bench, Failure, Result, command, run_bench
@@ -66,4 +67,5 @@ CHECKS = [
     ("flow_control", flow_control),
     ("rep3_vectors", rep3_vectors),
     ("mutations", mutations),
+    *sequencer_checks.CHECKS,
 ]

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 
+import sequencer_mutations
 from runner import ICARUS, RTL, TOOL, Bench, Result, cocotb_config, run_bench
 
 STANDIN = ("hdl/tests/standin",)
@@ -89,6 +90,7 @@ MUTATIONS = [
     Mutation("ShiftRows the wrong way", "aes_round.sv", "(c + r) % 4", "(c + 4 - r) % 4", AES),
     Mutation("MixColumns' matrix wrong", "aes_mix_add.sv", "double_of(a0 ^ a1) ^ a1", "double_of(a0 ^ a1) ^ a0", AES),
     Mutation("one entry of the S-box wrong", "sbox_table.sv", "8'h50: out = 8'h53", "8'h50: out = 8'h52", AES),
+    *(Mutation(*fault) for fault in sequencer_mutations.MUTATIONS),
 ]
 
 

@@ -83,8 +83,10 @@ class Sequencer:
 
         self.jobs, self.input = collections.deque(), collections.deque()
         self.right, self.sent, self.out = queues(), queues(), queues()
-        # When the right neighbour may send a thread's rows; rows that it has credits for, and beats of the one begun.
-        self.release, self.places, self.part = queues(), [FLIGHT] * CONTEXTS, [0] * CONTEXTS
+        # When the right neighbour may send each of a thread's rows, and how many it has begun; rows that it has
+        # credits for, and beats of the one begun.
+        self.release, self.begun = [[] for _ in range(CONTEXTS)], [0] * CONTEXTS
+        self.places, self.part = [FLIGHT] * CONTEXTS, [0] * CONTEXTS
         # Rows of this party without a credit yet; credits to come: (cycle, thread).
         self.unpaid, self.credits = [0] * CONTEXTS, []
         self.tx_row, self.tx_left, self.out_row, self.out_left, self.stalled = 0, 0, 0, 0, None
@@ -170,8 +172,7 @@ class Sequencer:
                 thread = random.choice(may)
                 if self.part[thread] == 0:
                     self.places[thread] -= 1
-                    if not pace.ahead:
-                        self.release[thread].popleft()
+                    self.begun[thread] += 1
                 self.part[thread] = (self.part[thread] + 1) % CORES
                 self.set(rx_valid=1, rx_ctx=thread, rx_data=self.right[thread].popleft())
 
@@ -183,8 +184,8 @@ class Sequencer:
             self.set(tx_credit_ctx=thread)
 
     def may_begin(self, thread):
-        release = self.release[thread]
-        return self.places[thread] > 0 and (self.pace.ahead or bool(release) and release[0] <= self.bench.now)
+        own = self.release[thread][self.begun[thread] :][:1]
+        return self.places[thread] > 0 and (self.pace.ahead or bool(own) and own[0] <= self.bench.now)
 
     async def cycle(self):
         """One cycle of everything; every word that comes is checked."""

@@ -84,9 +84,12 @@ async def quick(dut):
         seq.batch(thread)
     await seq.drain(1500)
     await seq.load(hand_made()["wide"])
-    for thread in (0, 3):
-        seq.batch(thread)
-    await seq.drain(1500)
+    # Now it is credits that are wanting, then the right neighbour's words.
+    for ahead, hold, lag in ((True, 90, 1), (False, 1, 90)):
+        seq.pace = Pace(ahead=ahead, hold=lambda h=hold: h, lag=lambda w=lag: w)
+        for thread in (0, 3):
+            seq.batch(thread)
+        await seq.drain(1500)
 
 
 @cocotb.test()
@@ -181,12 +184,17 @@ async def recovers(seq):
 @cocotb.test()
 async def a_row_too_many_is_reported(dut):
     """The right neighbour may be FLIGHT rows ahead, in a thread without a job too; a beat more stops everything."""
-    seq = await before_a_breach(dut)
-    seq.pace = Pace(right=0)
+    seq = await start(dut, 1)
+    await seq.load(hand_made()["wide"])
     for _ in range(FLIGHT * CORES):
         await rx(seq, 3)
         assert not seq.error
+    seq.batch(0)
+    for _ in range(100):
+        await seq.cycle()
+    seq.pace = Pace(right=0)
     await rx(seq, 3)
+    seq.pace = Pace()
     await halted(seq)
     await recovers(seq)
 
