@@ -403,7 +403,7 @@ module sequencer #(
     rx_beat  <= rx_valid && !rst;
     rx_words <= rx_data;
     rx_place <= rx_waddr;
-    tx_valid <= z_valid[0] && !rst;
+    tx_valid <= (|z_valid) && !rst;  // all lanes alike
     tx_data  <= z;
     z_ctx    <= made_ctx;
   end
