@@ -74,7 +74,7 @@ class Party {
     int turn = 0;
 
     void greet() {
-        uint32_t facts[] = {VERSION, LANES, CORES, CONTEXTS, SLOTS, INSTRS, SCALARS, 23};
+        uint32_t facts[] = {VERSION, LANES, CORES, CONTEXTS, SLOTS, INSTRS, SCALARS, FLIGHT};
         Bytes payload(sizeof facts);
         for (size_t i = 0; i < sizeof facts / 4; i++) put32(payload.data() + 4 * i, facts[i]);
         say('H', 0, payload);

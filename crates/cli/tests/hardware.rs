@@ -28,7 +28,7 @@ const HELLO: Hello = Hello {
     slots: 512,
     instructions: 1 << 15,
     scalars: 1 << 12,
-    and_latency: 23,
+    flight: 512,
 };
 
 /// Writes to a stream until so many bytes are through.

@@ -206,6 +206,11 @@ impl Inner {
             ("slots", code.slots(), room.slots),
             ("instructions", code.instructions().len(), room.instructions),
             ("scalars", code.scalars().len(), room.scalars),
+            (
+                "ANDs of one layer under way",
+                code.layer_ands().iter().copied().max().unwrap_or(0),
+                room.flight,
+            ),
         ] {
             if needed > room {
                 return Err(Cause::Capacity { what, needed, room });

@@ -10,7 +10,7 @@
 //!                  J  first counter u128 │ rows of input: begins a batch in a context
 //!                  R  bytes of the link from the right neighbour
 //!                  Z  asks for statistics
-//! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, AND latency, u32 each: first
+//! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, flight, u32 each: first
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
 //!                  X  why it ends, as text
@@ -57,8 +57,8 @@ pub struct Hello {
     pub instructions: usize,
     /// Room for scalars.
     pub scalars: usize,
-    /// Cycles from an AND's operands to its product.
-    pub and_latency: usize,
+    /// ANDs of a context that may be under way at once. The engine exchanges whole layers, so that no layer may be wider.
+    pub flight: usize,
 }
 
 impl Hello {
@@ -83,8 +83,8 @@ impl Hello {
     /// The payload of H.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Hello { lanes, cores, contexts, slots, instructions, scalars, and_latency } = *self;
-        let fields = [lanes, cores, contexts, slots, instructions, scalars, and_latency];
+        let Hello { lanes, cores, contexts, slots, instructions, scalars, flight } = *self;
+        let fields = [lanes, cores, contexts, slots, instructions, scalars, flight];
         let words = std::iter::once(VERSION).chain(fields.iter().map(|n| *n as u32));
         words.flat_map(u32::to_le_bytes).collect()
     }
@@ -99,8 +99,7 @@ impl Hello {
         if let Some(&found) = words.first().filter(|found| **found != VERSION) {
             return Err(Cause::Version { found, expected: VERSION });
         }
-        let (&[_, lanes, cores, contexts, slots, instructions, scalars, and_latency], []) =
-            (&words[..], rest)
+        let (&[_, lanes, cores, contexts, slots, instructions, scalars, flight], []) = (&words[..], rest)
         else {
             return Err(Cause::Protocol(format!(
                 "it introduces itself in {} bytes instead of 32",
@@ -118,7 +117,7 @@ impl Hello {
             slots: sized("slots", slots, 1 << 24)?,
             instructions: sized("instructions", instructions, 1 << 28)?,
             scalars: sized("scalars", scalars, 1 << 24)?,
-            and_latency: sized("cycles of an AND", and_latency, 1 << 16)?,
+            flight: sized("ANDs under way", flight, 1 << 24)?,
         })
     }
 }
@@ -151,7 +150,7 @@ mod tests {
         slots: 512,
         instructions: 32768,
         scalars: 4096,
-        and_latency: 23,
+        flight: 512,
     };
 
     #[test]

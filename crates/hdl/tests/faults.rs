@@ -146,6 +146,10 @@ fn a_circuit_that_does_not_fit() {
         (Hello { slots: case.code.slots() - 1, ..HELLO }, "slots"),
         (Hello { instructions: case.code.instructions().len() - 1, ..HELLO }, "instructions"),
         (Hello { scalars: case.code.scalars().len() - 1, ..HELLO }, "scalars"),
+        (
+            Hello { flight: case.code.layer_ands().iter().copied().max().unwrap() - 1, ..HELLO },
+            "ANDs of one layer under way",
+        ),
     ] {
         let error = case.load(0, &modelled(hello)).err().unwrap();
         assert!(matches!(error.cause, Cause::Capacity { what: found, .. } if found == what), "{error}");
@@ -155,6 +159,7 @@ fn a_circuit_that_does_not_fit() {
         slots: case.code.slots(),
         instructions: case.code.instructions().len(),
         scalars: case.code.scalars().len(),
+        flight: case.code.layer_ands().iter().copied().max().unwrap(),
         ..HELLO
     };
     assert_eq!(case.load(0, &modelled(exact)), Ok(()));

@@ -17,7 +17,7 @@ pub(crate) const HELLO: Hello = Hello {
     slots: 2048,
     instructions: 1 << 15,
     scalars: 1 << 12,
-    and_latency: 23,
+    flight: 512,
 };
 
 /// How long tests wait for a device that works.
