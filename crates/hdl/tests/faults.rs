@@ -141,15 +141,14 @@ fn garbage_at_the_start() {
 
 #[test]
 fn a_circuit_that_does_not_fit() {
-    let case = small();
+    // Several ANDs a layer.
+    let case = Case::new("less-fast:32", true, HELLO.instances());
+    let widest = case.code.layer_ands().iter().copied().max().unwrap();
     for (hello, what) in [
         (Hello { slots: case.code.slots() - 1, ..HELLO }, "slots"),
         (Hello { instructions: case.code.instructions().len() - 1, ..HELLO }, "instructions"),
         (Hello { scalars: case.code.scalars().len() - 1, ..HELLO }, "scalars"),
-        (
-            Hello { flight: case.code.layer_ands().iter().copied().max().unwrap() - 1, ..HELLO },
-            "ANDs of one layer under way",
-        ),
+        (Hello { flight: widest - 1, ..HELLO }, "ANDs of one layer under way"),
     ] {
         let error = case.load(0, &modelled(hello)).err().unwrap();
         assert!(matches!(error.cause, Cause::Capacity { what: found, .. } if found == what), "{error}");
@@ -159,7 +158,7 @@ fn a_circuit_that_does_not_fit() {
         slots: case.code.slots(),
         instructions: case.code.instructions().len(),
         scalars: case.code.scalars().len(),
-        flight: case.code.layer_ands().iter().copied().max().unwrap(),
+        flight: widest,
         ..HELLO
     };
     assert_eq!(case.load(0, &modelled(exact)), Ok(()));
