@@ -4,6 +4,7 @@
 // c·LANES … c·LANES + LANES − 1.
 #pragma once
 #include "Vsequencer.h"
+#include "ports.hpp"
 #include "verilated.h"
 #include <array>
 #include <cstdint>
@@ -22,25 +23,10 @@ constexpr int BEAT = 16 * LANES;
 
 using Bytes = std::vector<uint8_t>;
 
-inline void put32(uint8_t *to, uint32_t v) {
-    for (int i = 0; i < 4; i++) to[i] = uint8_t(v >> (8 * i));
-}
-
 inline uint64_t get64(const uint8_t *from) {
     uint64_t v = 0;
     for (int i = 7; i >= 0; i--) v = v << 8 | from[i];
     return v;
-}
-
-// A port wider than 64 bits is an array of 32-bit words, the lowest first.
-template <class Port> void set_port(Port &port, const uint8_t *bytes, int count) {
-    for (int i = 0; i < count / 4; i++) {
-        port[i] = uint32_t(bytes[4 * i]) | uint32_t(bytes[4 * i + 1]) << 8 | uint32_t(bytes[4 * i + 2]) << 16 |
-                  uint32_t(bytes[4 * i + 3]) << 24;
-    }
-}
-template <class Port> void get_port(const Port &port, uint8_t *bytes, int count) {
-    for (int i = 0; i < count / 4; i++) put32(bytes + 4 * i, port[i]);
 }
 
 // A beat of a link: LANES words of one thread.

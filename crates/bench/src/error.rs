@@ -91,6 +91,14 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// What a bench needs is not there.
+    #[error("bench {bench}: {source}")]
+    Setup {
+        /// The bench.
+        bench: &'static str,
+        /// What is missing, and what can be done.
+        source: BoxError,
+    },
     /// The measured code failed.
     #[error("case `{case}` ({params}) failed: {source}")]
     Case {

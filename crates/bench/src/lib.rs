@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
+//! The benches themselves: [`aes`], [`aes3`], [`fpga`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +45,7 @@ mod crew;
 mod date;
 mod engine;
 mod error;
+pub mod fpga;
 pub mod garble;
 mod human;
 pub mod limits;

@@ -50,6 +50,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench yao --only circuit=aes128,transport=tcp-insecure --json yao.json"
     )]
     Yao(NetArgs),
+    /// The hardware party in cycles and fabric, by simulation and synthesis, beside the FPGA paper's Table II.
+    #[command(
+        after_help = "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup"
+    )]
+    Fpga(OptionsArgs),
     /// Draw reports that `--json` wrote: bars, and lines over what was swept.
     #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
     Plot(PlotArgs),
@@ -165,6 +170,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         }
         Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).map_err(failed),
         Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).map_err(failed),
+        Bench::Fpga(args) => hushwire_bench::fpga::run(&args.options).map(drop).map_err(failed),
         Bench::Yao(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);
             let wanted = hushwire_bench::yao::Wanted { backend, net };

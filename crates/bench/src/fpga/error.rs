@@ -1,0 +1,66 @@
+//! What can go wrong around the hardware.
+
+use std::path::PathBuf;
+
+/// Why the hardware cannot be simulated or synthesised. Each message ends with what can be done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FpgaError {
+    /// There are no sources.
+    #[error(
+        "the sources of the hardware (hdl/rtl) are neither in ./hdl nor beside this program; run it from the repository"
+    )]
+    Sources,
+    /// A tool is not installed.
+    #[error("{tool} is not installed, and {need}; run hdl/setup, which installs it or says how")]
+    Tool {
+        /// Its command.
+        tool: &'static str,
+        /// What it is for.
+        need: &'static str,
+    },
+    /// A program cannot be started.
+    #[error("{program} cannot be started: {source}; run hdl/setup to have it built again")]
+    Start {
+        /// What was to run.
+        program: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A program failed.
+    #[error("{program} failed: {cause}; if the tools are incomplete, hdl/setup puts them right")]
+    Failed {
+        /// What ran.
+        program: String,
+        /// The end of what it said.
+        cause: String,
+    },
+    /// A program said something that is not understood.
+    #[error("{program} gave no usable figures: {problem}; run hdl/setup to have it built again")]
+    Output {
+        /// What ran.
+        program: String,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// A cell whose size is not known.
+    #[error(
+        "synthesis left cells of a kind whose size is not known, {cell}; hdl/setup names the yosys that was tried (0.23)"
+    )]
+    Cell {
+        /// Its name.
+        cell: String,
+    },
+    /// A file.
+    #[error("{action} {}: {source}; free the place or choose another with HUSHWIRE_HDL", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The circuit's microcode.
+    #[error("microcode of AES-128: {0}")]
+    Microcode(String),
+}

@@ -1,0 +1,130 @@
+//! Which rows there are.
+
+use serde_json::Value;
+
+use super::Top;
+use crate::Params;
+
+/// Modules of `hdl/rtl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Design {
+    AndLane,
+    AndLaneIi2,
+    Party,
+    ThreeParty,
+    Sequencer,
+}
+
+impl Design {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::AndLane => "and_lane",
+            Self::AndLaneIi2 => "and_lane_ii2",
+            Self::Party => "party",
+            Self::ThreeParty => "three_party",
+            Self::Sequencer => "sequencer",
+        }
+    }
+
+    pub(super) fn is_sequencer(self) -> bool {
+        self == Self::Sequencer
+    }
+
+    /// The module with so many lanes.
+    pub(super) fn top(self, lanes: u32) -> Top {
+        match self {
+            Self::AndLane | Self::AndLaneIi2 => Top::new(self.name(), &[]),
+            _ => Top::new(self.name(), &[("LANES", lanes)]),
+        }
+    }
+
+    /// Another form of it, and what that is called.
+    pub(super) fn other(self) -> Option<(&'static str, Top)> {
+        match self {
+            Self::AndLane => Some(("composite_sbox", Top::new(self.name(), &[("COMPOSITE", 1)]))),
+            Self::Party => Some(("ii2", Top::new(self.name(), &[("LANES", 1), ("II2", 1)]))),
+            Self::Sequencer => Some(("contexts_8", Top::new(self.name(), &[("LANES", 1), ("CONTEXTS", 8)]))),
+            _ => None,
+        }
+    }
+}
+
+/// Lanes of a party: the paper's AND cores, and 8 for a line of 200 Gb/s.
+pub(super) const LANES: [u32; 7] = [1, 3, 8, 12, 24, 48, 60];
+pub(super) const CLOCKS: [u32; 3] = [125, 200, 250];
+/// Cycles of a link: none to speak of, from board to board, through a switch, and across a building.
+pub(super) const LINKS: [u32; 4] = [1, 50, 250, 1000];
+/// The link for which lanes are compared.
+pub(super) const LINK: u32 = 50;
+pub(super) const THREADS: [u32; 6] = [1, 2, 4, 8, 12, 16];
+/// All that the sequencer has.
+pub(super) const MOST: u32 = 16;
+/// The clock of rows that differ in cycles alone.
+pub(super) const CLOCK: u32 = 200;
+
+/// One row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub design: Design,
+    pub lanes: u32,
+    pub mhz: u32,
+    /// Batches under way; 0 without a sequencer.
+    pub threads: u32,
+    /// 0 without a link.
+    pub link: u32,
+}
+
+impl Point {
+    pub(super) fn all() -> Vec<Self> {
+        let mut points = vec![];
+        let mut add = |design, lanes, threads, link, clocks: &[u32]| {
+            points.extend(clocks.iter().map(|&mhz| Self { design, lanes, mhz, threads, link }));
+        };
+        add(Design::AndLane, 1, 0, 0, &CLOCKS);
+        add(Design::AndLaneIi2, 1, 0, 0, &CLOCKS);
+        for lanes in LANES {
+            add(Design::Party, lanes, 0, 1, &CLOCKS);
+        }
+        for link in &LINKS[1..3] {
+            add(Design::Party, 1, 0, *link, &[CLOCK]);
+        }
+        add(Design::ThreeParty, 1, 0, 1, &CLOCKS);
+        for link in LINKS {
+            for threads in THREADS {
+                add(Design::Sequencer, 1, threads, link, if threads == MOST { &CLOCKS } else { &[CLOCK] });
+            }
+        }
+        for lanes in &LANES[1..] {
+            for link in &LINKS[1..3] {
+                add(Design::Sequencer, *lanes, MOST, *link, &CLOCKS);
+            }
+        }
+        points
+    }
+
+    pub(super) fn params(&self) -> Params {
+        let given = |n: u32| if n == 0 { Value::from("-") } else { n.into() };
+        Params::new()
+            .with("design", self.design.name())
+            .with("lanes", self.lanes)
+            .with("mhz", self.mhz)
+            .with("threads", given(self.threads))
+            .with("link", given(self.link))
+    }
+
+    pub(super) fn core(&self) -> bool {
+        true
+    }
+
+    /// One of each, at the paper's clock.
+    pub(super) fn quick(&self) -> bool {
+        let sequencer = self.threads == 1 && self.link == LINK;
+        let other = self.mhz == super::paper::MHZ && self.link <= 1;
+        self.lanes == 1 && if self.design.is_sequencer() { sequencer } else { other }
+    }
+
+    /// Whether cycles are counted for this very number of lanes without being asked for.
+    pub(super) fn simulated(&self) -> bool {
+        self.lanes == 1 || (self.lanes == 3 && self.design.is_sequencer())
+    }
+}
