@@ -3,6 +3,7 @@ import shutil
 import time
 
 import model
+import part_proofs
 import sequencer_checks
 from flow_proof import flow_control
 from mutations import mutations
@@ -65,6 +66,7 @@ CHECKS = [
     ("model", model_against_openssl),
     ("sbox_equivalence", sbox_equivalence),
     ("flow_control", flow_control),
+    *part_proofs.CHECKS,
     ("rep3_vectors", rep3_vectors),
     ("mutations", mutations),
     *sequencer_checks.CHECKS,
