@@ -1,10 +1,10 @@
 // What must hold of landing with two threads, if a thread has at most FLIGHT products under way and the right neighbour
 // sends at most FLIGHT rows beyond those that landed: overflow never rises; rows land in the order in which they were
-// issued, each with its destination, after its own half was made and the neighbour's came; the words read for it are its
-// own; no counter wraps. The queue's memory, which is elsewhere, is modelled here as the sequencer writes and reads it.
-// When rows are issued and made and when beats come, of either thread, is arbitrary. Rows are numbered modulo 2^N; a row's
-// destination is its number, and a word of the queue is its thread, row and beat. A frame has CORES = 3 cycles, so that a
-// row is read while `land`, `landed` and in the cycle behind.
+// issued, each with its destination, after its own half was made and the neighbour's came; the words read for it are
+// its own; no counter wraps. The queue's memory, which is elsewhere, is modelled here as the sequencer writes and reads
+// it. When rows are issued and made and when beats come, of either thread, is arbitrary. Rows are numbered modulo 2^N; a
+// row's destination is its number, and a word of the queue is its thread, row and beat. A frame has CORES = 3 cycles, so
+// that a row is read while `land`, `landed` and in the cycle behind.
 // Proved by induction over one cycle; registers and `dests` are ports made by yosys.
 `default_nettype none
 
