@@ -27,7 +27,8 @@ impl Top {
         })
     }
 
-    /// Modules stay apart: flat synthesis finds no more in this design, and takes far longer.
+    /// Modules stay apart: flat synthesis finds no more in this design, and takes far longer. `abc9` counts what multiplexers
+    /// cost, a tenth of the LUTs here; it knows the 7 series, whose LUTs are the same.
     fn script(&self) -> String {
         let set = self.params.iter().fold(String::new(), |mut set, (key, value)| {
             let _ = write!(set, " -chparam {key} {value}");
@@ -35,7 +36,7 @@ impl Top {
         });
         format!(
             "read_verilog -sv *.sv\nhierarchy -top {}{set}\n\
-             synth_xilinx -family xcup -uram -noiopad -noclkbuf\ntee -q -o stat.txt stat\n",
+             synth_xilinx -family xcup -uram -noiopad -noclkbuf -abc9\ntee -q -o stat.txt stat\n",
             self.name
         )
     }
