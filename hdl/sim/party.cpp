@@ -102,6 +102,8 @@ class Party {
 
     void obey(char kind, int ctx, const Bytes &payload) {
         need(ctx < CONTEXTS, "there is no thread of that number");
+        // Loading ticks the core without a look at its streams.
+        if (kind == 'K' || kind == 'M' || kind == 'S' || kind == 'P') need(core.idle(), "a batch is under way");
         switch (kind) {
         case 'K':
             need(payload.size() == 32, "keys have 32 bytes");

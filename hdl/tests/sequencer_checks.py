@@ -102,6 +102,27 @@ def one_batch():
     assert engine.end() == 0, "the end of the engine is no error"
 
 
+def loading_under_a_batch():
+    """Nothing is loaded while a batch is under way: the words that the core sends meanwhile would be lost."""
+    program = struct.pack("<4Q", 3 << 61, 2 << 61 | 3 << 58 | 1, 4 << 61 | 1 << 60 | 1 << 59 | 1 << 26, 0)  # IN AND OUT END
+    for kind, payload in (("K", bytes(32)), ("M", program), ("S", bytes(1)), ("P", struct.pack("<II", 1, 1))):
+        engine = Engine()
+        engine.say("K", 0, bytes(32))
+        engine.say("M", 0, program)
+        engine.say("S", 0, bytes(1))
+        engine.say("P", 0, struct.pack("<II", 1, 1))
+        engine.say("J", 0, bytes(16 + 2 * PLANE))
+        # The product waits for the right neighbour, who says nothing.
+        answer = engine.hear()
+        assert answer[0] == "T", f"{answer}"
+        engine.say(kind, 0, payload)
+        while answer[0] == "T":
+            answer = engine.hear()
+        assert answer[0] == "X", f"{kind} under a batch was answered with {answer[0]!r}"
+        assert engine.process.wait(20) == 1
+        engine.socket.close()
+
+
 def simulators():
     """hdl/sim: both programs build, and do what their frames and options say."""
     for tool in ("verilator", "g++", "make"):
@@ -122,6 +143,7 @@ def simulators():
         refused("M", bytes(8), length=(64 << 20) + 1)
         assert Engine().end() == 0
         one_batch()
+        loading_under_a_batch()
     except (Failure, AssertionError, OSError) as failure:
         return Result("simulators", "FAILED", "party-sim or sequencer-sim", repr(failure)[-3000:])
     return Result("simulators", "ok", f"frames, errors, links of 1 and 50 cycles, {time.monotonic() - start:.1f} s")

@@ -120,8 +120,8 @@ Examples:
                                                      all three as hardware; the output is the same
 
 Hardware parties (--backend hdl-sim) are Verilated sequencers: programs named party-sim that hdl/setup in a checkout
-of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in target/hdl
-and beside the directory of this program. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
+of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in hdl beside
+the directory of this program, then in target/hdl. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
 that is drawn or kept as shares is expanded by the party's own processor, as in software.
 
 Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one

@@ -181,6 +181,7 @@ impl Inner {
         }
         work(self).map_err(|cause| {
             let cause = if let Cause::Died(None) = cause { Cause::Died(self.status()) } else { cause };
+            self.kill();
             let error = HdlError { device: self.name.clone(), step, cause };
             self.error = Some(error.clone());
             error
@@ -260,6 +261,16 @@ impl Inner {
         Ok(messages)
     }
 
+    /// Ends our own process, which is of no more use: it may be stopped, and whoever reports the error may exit
+    /// without dropping the device.
+    fn kill(&mut self) {
+        if let Some(child) = &mut self.child {
+            // Gone already, or about to be.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
     /// How our own process ended, once it has.
     fn status(&mut self) -> Option<String> {
         let child = self.child.as_mut()?;
@@ -277,13 +288,8 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.socket.close();
-        if self.child.is_some()
-            && self.status().is_none()
-            && let Some(child) = &mut self.child
-        {
-            // Gone already, or about to be.
-            let _ = child.kill();
-            let _ = child.wait();
+        if self.child.is_some() && self.status().is_none() {
+            self.kill();
         }
     }
 }

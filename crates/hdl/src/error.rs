@@ -47,7 +47,7 @@ pub enum Cause {
     /// A circuit does not fit into it.
     #[error("the circuit needs {needed} {what}, and it has room for {room}")]
     Capacity {
-        /// "slots", "instructions" or "scalars".
+        /// What is too little of: "slots", for example.
         what: &'static str,
         /// For the circuit.
         needed: usize,
