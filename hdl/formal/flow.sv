@@ -2,7 +2,7 @@
 // way, and a receiver of DEPTH places. offer and ready are arbitrary; hdl/formal/flow_check.sv states what holds.
 //
 // taken: a word is sent in this cycle. The links' stages are ports so that the check can see what is under way; the
-// registers inside credit_tx and credit_rx are made ports by yosys (expose, hdl/tests/formal.py): the modules under
+// registers inside credit_tx and credit_rx are made ports by yosys (expose, hdl/tests/flow_proof.py): the modules under
 // check are those of hdl/rtl as they stand.
 `default_nettype none
 
