@@ -10,7 +10,8 @@
 // so that the rows of two threads never overlap.
 //
 //   job_*       begins the program in thread job_ctx with first counter job_counter, when that thread is idle and the
-//               input of the job before is read; threads are named by the host, so that all parties name them alike
+//               input of the job before is read; threads are named by the host, so that all parties name them alike.
+//               Jobs are taken in order: one for a busy thread holds up those behind it
 //   enable      jobs may begin; halt: nothing is issued any more
 //   excess      the left neighbour gave a credit too many
 //   rows_in     input rows of the program (a constant while jobs run)

@@ -89,7 +89,7 @@ class Party {
         uint8_t head[8];
         read_all(head, 8);
         uint32_t len = uint32_t(head[4]) | uint32_t(head[5]) << 8 | uint32_t(head[6]) << 16 | uint32_t(head[7]) << 24;
-        if (len > LONGEST) throw std::runtime_error("a frame is longer than any that the engine sends");
+        if (head[2] || head[3] || len > LONGEST) throw std::runtime_error("a frame's head is none that the engine sends");
         Bytes payload(len);
         read_all(payload.data(), len);
         obey(char(head[0]), head[1], payload);
@@ -133,6 +133,8 @@ class Party {
         case 'J':
             need(keyed && complete, "a batch comes after keys and program");
             need(payload.size() == 16 + size_t(rows_in) * 2 * PLANE, "a batch's input has another length");
+            // They would be taken for the new batch's.
+            need(rx[ctx].empty(), "words of the link are left from the batch before");
             core.job(ctx, payload.data(), payload.data() + 16);
             break;
         case 'R':

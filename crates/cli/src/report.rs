@@ -66,7 +66,9 @@ pub(crate) struct Report {
     rounds: u64,
     parties: Vec<OfParty>,
     owner: OfOwner,
-    limit: Limit,
+    /// A simulation's speed says nothing, so that there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Limit>,
 }
 
 #[derive(Serialize)]
@@ -146,7 +148,7 @@ impl Report {
                 bytes_received: run.streamed.bytes_received,
                 peak_memory_bytes: peak_memory(),
             },
-            limit: Limit::measure(run.backend, plan, rate),
+            limit: plan.cut.hdl.is_none().then(|| Limit::measure(run.backend, plan, rate)),
         }
     }
 
@@ -199,11 +201,10 @@ impl Report {
             let device = p.device.as_ref()?;
             Some(format!("party {}: {} cycles, {} ANDs", p.party, device.cycles, device.ands))
         };
-        let devices: Vec<_> = self.parties.iter().filter_map(of).collect();
-        if !devices.is_empty() {
+        let Some(Limit { fraction_of_limit, value, .. }) = self.limit else {
+            let devices: Vec<_> = self.parties.iter().filter_map(of).collect();
             return format!("simulated hardware: {}", devices.join("; "));
-        }
-        let Limit { fraction_of_limit, value, .. } = self.limit;
+        };
         format!("{:.1} % of the PRF bound, {:.2} M blocks/s", 100.0 * fraction_of_limit, value / 1e6)
     }
 

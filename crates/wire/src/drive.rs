@@ -81,7 +81,7 @@ impl<E: Executor> Lane<E> {
         self.flight.is_some()
     }
 
-    /// Takes the first local step and starts its exchange; never blocks.
+    /// Takes the first local step and starts its exchange; does not wait for a peer.
     ///
     /// # Errors
     /// As [`Channel::start`].

@@ -25,8 +25,8 @@ use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Op, 
 use std::io::{self, BufRead, Read};
 
 const VERSION: &str = "hushwire microcode v1";
-/// No line of ours is longer; a longer one is refused before it fills the memory.
-const MAX_LINE: u64 = 1 << 20;
+/// A longer line is refused before it fills the memory; it would list a million layers, or one scalar's million bits.
+const MAX_LINE: u64 = 8 << 20;
 
 fn list(numbers: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     numbers.into_iter().map(|n| format!(" {n}")).collect()

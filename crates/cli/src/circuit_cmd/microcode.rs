@@ -11,8 +11,8 @@ use std::{
 
 pub(super) const HELP: &str = "\
 Examples:
-  hushwire circuit make-microcode aes128-expanded-key --common 0 --out aes.hex
-  hushwire circuit make-microcode adder.txt --out adder.hex --json -
+  hushwire circuit make-microcode aes128-expanded-key --common 0 --out aes.hwm
+  hushwire circuit make-microcode adder.txt --out adder.hwm --json -
 
 The file has a head in comment lines, then a 64-bit instruction a line, as Verilog's $readmemh reads it. A common input
 is the same for all instances of a batch, as the round keys of aes128-expanded-key are: it is loaded once and takes no
