@@ -251,7 +251,7 @@ fn malformed_files_are_refused_by_line() {
     assert!(problem.starts_with("the file ends here"), "{problem}");
     assert_eq!(error(&[""]).0, 1);
     let long = format!("// circuit {}", "x".repeat(8 << 20));
-    assert_eq!(with(1, &long), (2, "expected a line of less than 1048576 bytes".into()));
+    assert_eq!(with(1, &long), (2, "expected a line of less than 8388608 bytes".into()));
     // Text that is no text.
     let error = Microcode::read(&b"// hushwire microcode v1\n\xff\n"[..]).unwrap_err().to_string();
     assert!(error.starts_with("line 2: expected text; make the file again"), "{error}");
