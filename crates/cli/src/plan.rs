@@ -145,7 +145,7 @@ impl Plan {
 }
 
 /// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded up.
-const BASE_BYTES: u64 = 29 << 19;
+const BASE_BYTES: u64 = 33 << 19;
 
 /// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages. Measured, rounded up.
 fn lane_bytes_per_block(sbox: Sbox) -> u64 {

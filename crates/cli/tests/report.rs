@@ -53,7 +53,7 @@ fn the_report_has_its_fields() {
 fn every_process_stays_within_the_memory() {
     let place = Place::new();
     place.put("a", &bytes(1_500_000, 1));
-    for (memory, options) in [(20, "--threads 2"), (16, "--sbox bp32"), (40, "--sbox gf256 --threads 2")] {
+    for (memory, options) in [(20, "--threads 2"), (18, "--sbox bp32"), (40, "--sbox gf256 --threads 2")] {
         place.good(&format!("--in a --json r.json --memory {memory}MiB {options}"));
         let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
         let parties = report["parties"].as_array().into_iter().flatten();
