@@ -4,7 +4,7 @@
 //! next begins.
 
 use crate::{Backend, Tier};
-use hushwire_simd::{Kernel, Lanes, Portable, dispatch};
+use hushwire_simd::{Kernel, Lanes, dispatch};
 use std::hint::black_box;
 
 /// `n`, a public count, as the compiler cannot see it: every turn of a loop up to it ends in a branch, and no rounds are
@@ -130,10 +130,12 @@ impl<L: Lanes> Lanes for Alone<L> {
 struct Narrow<K>(K);
 
 impl<K: Kernel> Kernel for Narrow<K> {
+    const GFNI: bool = K::GFNI;
+    const NARROW: bool = true;
     type Out = K::Out;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> K::Out {
-        if L::N == 1 { self.0.run(Alone(l)) } else { unreachable!("a tier of one lane was asked for") }
+        self.0.run(Alone(l))
     }
 }
 
@@ -147,8 +149,7 @@ impl Backend {
     /// Runs a kernel block by block, with the tier's instructions for a single block.
     pub(crate) fn run_alone<K: Kernel>(self, kernel: K) -> K::Out {
         match self.tier() {
-            Tier::Portable => kernel.run(Alone(Portable)),
-            Tier::Neon => dispatch(Tier::Neon, self.gfni(), Narrow(kernel)),
+            tier @ (Tier::Portable | Tier::Neon) => dispatch(tier, self.gfni(), Narrow(kernel)),
             Tier::AesNi | Tier::Vaes256 | Tier::Vaes512 => dispatch(Tier::AesNi, self.gfni(), Narrow(kernel)),
         }
     }

@@ -46,7 +46,6 @@ struct Strips<'a> {
 }
 
 impl Kernel for Strips<'_> {
-    const GFNI: bool = false;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

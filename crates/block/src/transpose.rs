@@ -104,6 +104,7 @@ struct Bits<'a> {
 const STRIP: usize = 2048;
 
 impl Kernel for Bits<'_> {
+    const GFNI: bool = true;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

@@ -46,6 +46,7 @@ pub trait ByteKernel {
 pub fn dispatch_bytes<K: ByteKernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     struct Adapter<K>(K);
     impl<K: ByteKernel> Kernel for Adapter<K> {
+        const GFNI: bool = true;
         type Out = K::Out;
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> K::Out {

@@ -269,8 +269,11 @@ pub trait Lanes: Copy + Send + Sync {
 ///
 /// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the tier's instructions.
 pub trait Kernel {
-    /// Whether it may use GFNI. A kernel without [`Lanes::gf8_mul`] and its kin says no, and is compiled once a tier.
-    const GFNI: bool = true;
+    /// Whether it uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`] and their kin). Each tier of a kernel that does is compiled
+    /// twice, with those instructions and without.
+    const GFNI: bool = false;
+    /// Whether it asks for single blocks only: the wider tiers are then not compiled, and may not be dispatched to.
+    const NARROW: bool = false;
     /// What it returns.
     type Out;
     /// Runs with the given tier's operations.

@@ -9,7 +9,7 @@
 //! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring bits.
 
 use crate::bytes::{planes_linear, planes_mul, slice8};
-use crate::{Lanes, sbox};
+use crate::{Kernel, Lanes, sbox};
 
 /// The tier that every CPU has.
 #[derive(Clone, Copy)]
@@ -143,6 +143,37 @@ fn spread<const W: usize>(x: u64) -> u64 {
     x
 }
 
+/// Runs a kernel here. Out of line, so that one copy serves every place that dispatches it.
+#[inline(never)]
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
+    kernel.run(Portable)
+}
+
+/// AES on every block, sliced once for the whole cipher instead of once a round. Out of line: bit-sliced rounds are long,
+/// and kernels many.
+#[inline(never)]
+fn encrypt_all(keys: &[Words], blocks: &mut [Words]) {
+    let mut sliced = [[0; 8]; 15];
+    let sliced = &mut sliced[..keys.len()];
+    sliced.copy_from_slice(keys);
+    sliced.iter_mut().for_each(slice);
+    let (first, last) = (sliced[0], sliced[keys.len() - 1]);
+    for block in blocks {
+        let mut q = *block;
+        slice(&mut q);
+        q = Portable.xor(q, first);
+        for key in &sliced[1..keys.len() - 1] {
+            sub_shift(&mut q);
+            mix_columns(&mut q);
+            q = Portable.xor(q, *key);
+        }
+        sub_shift(&mut q);
+        q = Portable.xor(q, last);
+        slice(&mut q);
+        *block = q;
+    }
+}
+
 impl Lanes for Portable {
     const N: usize = 4;
     const GFNI: bool = false;
@@ -196,6 +227,7 @@ impl Lanes for Portable {
     fn add64(self, a: Words, b: Words) -> Words {
         zip(a, b, u64::wrapping_add)
     }
+    #[inline(never)]
     fn shuffle(self, a: Words, idx: Words) -> Words {
         let (a, idx) = (to_bytes(&a), to_bytes(&idx));
         let mut out = [0; 64];
@@ -205,6 +237,7 @@ impl Lanes for Portable {
         }
         from_bytes(&out)
     }
+    #[inline(never)]
     fn enc(self, state: Words, key: Words) -> Words {
         let mut q = state;
         slice(&mut q);
@@ -213,6 +246,7 @@ impl Lanes for Portable {
         slice(&mut q);
         self.xor(q, key)
     }
+    #[inline(never)]
     fn enc_last(self, state: Words, key: Words) -> Words {
         let mut q = state;
         slice(&mut q);
@@ -220,10 +254,12 @@ impl Lanes for Portable {
         slice(&mut q);
         self.xor(q, key)
     }
+    #[inline(never)]
     fn gf8_mul(self, a: Words, b: Words) -> Words {
         let (a, b) = (to_bytes(&a), to_bytes(&b));
         from_bytes(&std::array::from_fn(|i| mul_soft(a[i], b[i])))
     }
+    #[inline(never)]
     fn gf8_affine(self, a: Words, matrix: u64) -> Words {
         from_bytes(&to_bytes(&a).map(|x| affine_soft(x, matrix)))
     }
@@ -241,24 +277,9 @@ impl Lanes for Portable {
         planes_linear(self, a, matrix)
     }
 
-    /// Slices once for the whole cipher instead of once a round.
+    #[inline(always)]
     fn encrypt<const M: usize, const R: usize>(self, keys: &[Words; R], blocks: &mut [Words; M]) {
-        let mut sliced = *keys;
-        sliced.iter_mut().for_each(slice);
-        for block in blocks {
-            let mut q = *block;
-            slice(&mut q);
-            q = self.xor(q, sliced[0]);
-            for key in &sliced[1..R - 1] {
-                sub_shift(&mut q);
-                mix_columns(&mut q);
-                q = self.xor(q, *key);
-            }
-            sub_shift(&mut q);
-            q = self.xor(q, sliced[R - 1]);
-            slice(&mut q);
-            *block = q;
-        }
+        encrypt_all(keys, blocks);
     }
 
     fn encrypt_xor<const M: usize, const R: usize>(

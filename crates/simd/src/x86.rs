@@ -17,24 +17,20 @@ pub struct X512<const G: bool>(());
 
 /// Calls `kernel` behind the wrapper of its tier. The caller has checked that the CPU has `tier` and, with `gfni`, GFNI.
 pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
+    // The constants keep wrappers from being compiled for kernels that do not ask for them.
+    let gfni = K::GFNI && gfni;
     // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper enables only
     // features that its tier's detection requires.
     unsafe {
-        // The constant keeps the first half from being compiled for kernels that say so.
-        if K::GFNI && gfni {
-            match tier {
-                Tier::Vaes512 => x512g(kernel),
-                Tier::Vaes256 => x256g(kernel),
-                Tier::AesNi => x128g(kernel),
-                Tier::Portable | Tier::Neon => kernel.run(Portable),
-            }
-        } else {
-            match tier {
-                Tier::Vaes512 => x512(kernel),
-                Tier::Vaes256 => x256(kernel),
-                Tier::AesNi => x128(kernel),
-                Tier::Portable | Tier::Neon => kernel.run(Portable),
-            }
+        match tier {
+            Tier::Portable | Tier::Neon => crate::portable::run(kernel),
+            Tier::AesNi if K::GFNI && gfni => x128g(kernel),
+            Tier::AesNi => x128(kernel),
+            Tier::Vaes256 | Tier::Vaes512 if K::NARROW => unreachable!("a kernel of single blocks on a wider tier"),
+            Tier::Vaes256 if K::GFNI && gfni => x256g(kernel),
+            Tier::Vaes256 => x256(kernel),
+            Tier::Vaes512 if K::GFNI && gfni => x512g(kernel),
+            Tier::Vaes512 => x512(kernel),
         }
     }
 }

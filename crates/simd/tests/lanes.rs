@@ -21,6 +21,7 @@ fn noise(seed: u64, n: usize) -> Vec<u8> {
 struct Every<'a>(&'a [u8], &'a [u8]);
 
 impl Kernel for Every<'_> {
+    const GFNI: bool = true;
     type Out = Vec<Vec<u8>>;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> Vec<Vec<u8>> {
@@ -98,6 +99,7 @@ fn every_tier_and_capability_agrees_with_portable() {
 struct Traded<'a>(&'a [u8]);
 
 impl Kernel for Traded<'_> {
+    const GFNI: bool = true;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -144,6 +146,7 @@ fn trades_and_turns() {
 struct TooShort<'a>(&'a [u8], usize, usize);
 
 impl Kernel for TooShort<'_> {
+    const GFNI: bool = true;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -167,6 +170,7 @@ fn halves_outside_the_slice_are_refused() {
 struct Zipped<'a>(&'a [u8]);
 
 impl Kernel for Zipped<'_> {
+    const GFNI: bool = true;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -214,6 +218,7 @@ fn fips_197_appendix_b_round_by_round() {
     let next: [u8; 16] = hex("a49c7ff2689f352b6b5bea43026a5049");
     struct Round([u8; 16], [u8; 16]);
     impl Kernel for Round {
+        const GFNI: bool = true;
         type Out = [u8; 16];
         #[inline(always)]
         fn run<L: Lanes>(self, l: L) -> [u8; 16] {
@@ -307,6 +312,7 @@ fn tier_names_round_trip_and_unknown_ones_are_explained() {
 struct Pairs<'a>(&'a [[u8; 16]], &'a [[u32; 2]]);
 
 impl Kernel for Pairs<'_> {
+    const GFNI: bool = true;
     type Out = Vec<[[u8; 16]; 2]>;
     fn run<L: Lanes>(self, l: L) -> Self::Out {
         let mut out = vec![];

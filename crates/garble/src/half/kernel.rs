@@ -22,7 +22,6 @@ pub(super) struct Garble<'a, H, const M: usize> {
 }
 
 impl<H: Hashes, const M: usize> Kernel for Garble<'_, H, M> {
-    const GFNI: bool = false;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -97,7 +96,6 @@ pub(super) struct Evaluate<'a, H, const M: usize> {
 }
 
 impl<H: Hashes, const M: usize> Kernel for Evaluate<'_, H, M> {
-    const GFNI: bool = false;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

@@ -42,7 +42,6 @@ fn load<L: Lanes, const M: usize>(l: L, wires: &[[u8; 16]], pairs: &[[u32; 2]]) 
 }
 
 impl<const M: usize> Kernel for Garble<'_, M> {
-    const GFNI: bool = false;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -74,7 +73,6 @@ impl<const M: usize> Kernel for Garble<'_, M> {
 }
 
 impl<const M: usize> Kernel for Evaluate<'_, M> {
-    const GFNI: bool = false;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
