@@ -2,7 +2,7 @@
 
 use crate::bytes::{planes_mul, slice8};
 use crate::portable::{affine_soft, mul_soft};
-use crate::{Kernel, Lanes, Portable, Tier};
+use crate::{Kernel, Lanes, Tier};
 use std::arch::x86_64::*;
 
 /// AES-NI, one block a vector; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
