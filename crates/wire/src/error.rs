@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use thiserror::Error;
 
-use crate::{PartyId, Reason};
+use crate::{PartyId, Reason, printable};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -133,7 +133,7 @@ pub enum NetError {
         what: String,
     },
     /// This party's own port or socket cannot be had.
-    #[error("cannot listen on {address}: {source}; {}", listen_remedy(.source.kind()))]
+    #[error("cannot listen on {}: {source}; {}", printable(.address), listen_remedy(.source.kind()))]
     Listen {
         /// Where it was to listen.
         address: String,
@@ -142,8 +142,8 @@ pub enum NetError {
     },
     /// No connection came about within the connect time-out.
     #[error(
-        "{}: unreachable at {address} during connect: {cause}; see that it runs, that the address is right and that no firewall is between",
-        Who(*.peer)
+        "{}: unreachable at {} during connect: {}; see that it runs, that the address is right and that no firewall is between",
+        Who(*.peer), printable(.address), printable(.cause)
     )]
     Connect {
         /// Whom this party waited for.
@@ -172,7 +172,7 @@ pub enum NetError {
         step: String,
     },
     /// The session's own configuration cannot work.
-    #[error("{}: bad configuration during connect: {what}; correct the party file", Who(*.peer))]
+    #[error("{}: bad configuration during connect: {}; correct the party file", Who(*.peer), printable(.what))]
     Config {
         /// The peer that it is about.
         peer: Option<PartyId>,

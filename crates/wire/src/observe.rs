@@ -3,7 +3,7 @@
 use core::fmt;
 use std::{sync::Arc, time::Duration};
 
-use crate::{PartyId, Validity};
+use crate::{PartyId, Validity, printable};
 
 /// LOCAL: how often a wait is reported.
 pub(crate) const REPORT: Duration = Duration::from_secs(3);
@@ -53,7 +53,7 @@ impl fmt::Display for Event {
                     write!(f, "{}{party}", if i == 0 { "" } else { ", " })?;
                 }
                 write!(f, " to join, for {} s", waited.as_secs())?;
-                last.as_ref().map_or(Ok(()), |last| write!(f, "; last: {last}"))
+                last.as_ref().map_or(Ok(()), |last| write!(f, "; last: {}", printable(last)))
             }
             Self::Waiting { peer, step, waited, behind } => {
                 write!(f, "still waiting for {peer} during {step}, for {} s; it is alive", waited.as_secs())?;
