@@ -26,7 +26,9 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
             Tier::Portable | Tier::Neon => crate::portable::run(kernel),
             Tier::AesNi if K::GFNI && gfni => x128g(kernel),
             Tier::AesNi => x128(kernel),
-            Tier::Vaes256 | Tier::Vaes512 if K::NARROW => unreachable!("a kernel of single blocks on a wider tier"),
+            Tier::Vaes256 | Tier::Vaes512 if K::NARROW => {
+                unreachable!("a kernel of single blocks on a wider tier")
+            }
             Tier::Vaes256 if K::GFNI && gfni => x256g(kernel),
             Tier::Vaes256 => x256(kernel),
             Tier::Vaes512 if K::GFNI && gfni => x512g(kernel),
