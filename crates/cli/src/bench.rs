@@ -1,6 +1,6 @@
 //! `hushwire bench`: measures, and draws what was measured.
 
-use crate::{error::Error, files::NewFile};
+use crate::{error::Error, files::NewFile, out};
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
 use hushwire_bench::BenchOptions;
@@ -145,36 +145,40 @@ impl MeasureArgs {
 /// Runs one.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
     let failed = |e: hushwire_bench::Error| Error::Bench(e.to_string());
+    let ended = |e: hushwire_bench::Error| match e {
+        hushwire_bench::Error::Output(e) => out::ended(Err(e)),
+        e => Err(failed(e)),
+    };
     match &args.bench {
         Bench::Aes(args) => {
             let tier = args.backend()?.map(Backend::tier);
-            hushwire_bench::aes::run(&args.options, tier).map(drop).map_err(failed)
+            hushwire_bench::aes::run(&args.options, tier).map(drop).or_else(ended)
         }
         Bench::Aes3(args) => {
             let (backend, net) = args.given()?;
-            hushwire_bench::aes3::run(&args.measure.options, backend, net).map(drop).map_err(failed)
+            hushwire_bench::aes3::run(&args.measure.options, backend, net).map(drop).or_else(ended)
         }
         Bench::Rep3(args) => {
             let (backend, net) = args.given()?;
-            hushwire_bench::rep3::run(&args.measure.options, backend, net).map(drop).map_err(failed)
+            hushwire_bench::rep3::run(&args.measure.options, backend, net).map(drop).or_else(ended)
         }
         Bench::Ot(args) => {
             let (backend, net) = (args.net.measure.backend()?, args.net.given()?.1);
             let wanted = hushwire_bench::ot::Wanted { backend, net, count: args.count, paper: args.paper };
-            hushwire_bench::ot::run(&args.net.measure.options, &wanted).map(drop).map_err(failed)
+            hushwire_bench::ot::run(&args.net.measure.options, &wanted).map(drop).or_else(ended)
         }
         Bench::Garble(args) => {
             let (backend, circuit) = (args.measure.backend()?, args.circuit.clone());
             let wanted = hushwire_bench::garble::Wanted { backend, circuit };
-            hushwire_bench::garble::run(&args.measure.options, &wanted).map(drop).map_err(failed)
+            hushwire_bench::garble::run(&args.measure.options, &wanted).map(drop).or_else(ended)
         }
-        Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).map_err(failed),
-        Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).map_err(failed),
-        Bench::Fpga(args) => hushwire_bench::fpga::run(&args.options).map(drop).map_err(failed),
+        Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).or_else(ended),
+        Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).or_else(ended),
+        Bench::Fpga(args) => hushwire_bench::fpga::run(&args.options).map(drop).or_else(ended),
         Bench::Yao(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);
             let wanted = hushwire_bench::yao::Wanted { backend, net };
-            hushwire_bench::yao::run(&args.measure.options, &wanted).map(drop).map_err(failed)
+            hushwire_bench::yao::run(&args.measure.options, &wanted).map(drop).or_else(ended)
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;

@@ -3,7 +3,7 @@
 mod info;
 mod microcode;
 
-use crate::{error::Error, files::NewFile, log};
+use crate::{error::Error, files::NewFile, log, out};
 use clap::{Args, Subcommand};
 use hushwire_circuit::{
     Circuit, Flat, Gates, Layered, Program,
@@ -170,10 +170,6 @@ fn flat<'a>(program: &'a Program, name: &str) -> Result<Flat<'a>, Error> {
     Flat::new(program).map_err(|e| Error::Usage(format!("'{name}': {e}")))
 }
 
-fn stdout_error(e: &io::Error) -> Error {
-    Error::io("write", Path::new("standard output"), e)
-}
-
 /// Writes gates to a file, which appears when it is whole.
 fn store(named: &Named, name: &str, format: &str, out: &Path) -> Result<(), Error> {
     let flat_program;
@@ -185,21 +181,28 @@ fn store(named: &Named, name: &str, format: &str, out: &Path) -> Result<(), Erro
         }
     };
     let format = if format == "old" { Format::Old } else { Format::Fashion };
-    let write = |to: &mut dyn Write| {
+    let mut misfit = None;
+    let mut write = |to: &mut dyn Write| {
         let mut to = BufWriter::with_capacity(1 << 16, to);
-        bristol::write(gates, format, &mut to)?;
-        Ok(to.flush()?)
-    };
-    let fail = |e: WriteError, io_error: &dyn Fn(&io::Error) -> Error| match e {
-        WriteError::DoesNotFit(why) => Error::Usage(format!("'{name}': {why}")),
-        WriteError::Io(e) => io_error(&e),
+        match bristol::write(gates, format, &mut to) {
+            Err(WriteError::DoesNotFit(why)) => misfit = Some(why),
+            Err(WriteError::Io(e)) => return Err(e),
+            Ok(()) => {}
+        }
+        to.flush()
     };
     if out == Path::new("-") {
-        return write(&mut io::stdout().lock()).map_err(|e| fail(e, &stdout_error));
+        out::with(write)?;
+        return fits(misfit, name);
     }
     let new = NewFile::create(out, 0o644)?;
-    write(&mut new.writer()?).map_err(|e| fail(e, &|e| new.error(e)))?;
+    write(&mut new.writer()?).map_err(|e| new.error(&e))?;
+    fits(misfit, name)?;
     new.commit()
+}
+
+fn fits(misfit: Option<String>, name: &str) -> Result<(), Error> {
+    misfit.map_or(Ok(()), |why| Err(Error::Usage(format!("'{name}': {why}"))))
 }
 
 fn list() -> Result<(), Error> {
@@ -208,7 +211,7 @@ fn list() -> Result<(), Error> {
         let name = format!("{}{}", family.name, family.numbers);
         text.push_str(&format!("{name:<28}{}\n", family.does));
     }
-    io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_error(&e))
+    out::text(text)
 }
 
 fn eval(args: &EvalArgs) -> Result<(), Error> {
@@ -229,11 +232,8 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     let inputs = inputs(&args.inputs, program.inputs(), order).map_err(Error::Usage)?;
     let outputs = eval_bits(&program, &inputs)
         .map_err(|e| Error::Internal { doing: "running a circuit", cause: e.to_string() })?;
-    let mut out = io::stdout().lock();
-    for (i, bits) in outputs.iter().enumerate() {
-        writeln!(out, "{i}={}", text::format(bits, order)).map_err(|e| stdout_error(&e))?;
-    }
-    Ok(())
+    let lines = outputs.iter().enumerate().map(|(i, bits)| format!("{i}={}\n", text::format(bits, order)));
+    out::text(lines.collect::<String>())
 }
 
 fn program(circuit: &Circuit) -> Program {

@@ -1,9 +1,8 @@
 //! `hushwire completions`: what a shell needs to complete the command line.
 
-use crate::{args::Cli, error::Error};
+use crate::{args::Cli, error::Error, out};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
-use std::io::{self, Write};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -24,12 +23,7 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Error> {
     let mut script = vec![];
     clap_complete::generate(args.shell, &mut shown(), "hushwire", &mut script);
-    match io::stdout().write_all(&script) {
-        // `| head` has seen enough.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Error::io("write", "standard output".as_ref(), &e)),
-        Ok(()) => Ok(()),
-    }
+    out::with(|to| to.write_all(&script))
 }
 
 /// The command line without the subcommands that nobody types.

@@ -8,7 +8,7 @@ mod peers;
 mod report;
 mod verdicts;
 
-use crate::{error::Error, error::Failure, files::NewFile, log};
+use crate::{error::Error, error::Failure, files::NewFile, log, out};
 use clap::Args;
 use hushwire_job::{ClientFile, Member, MemberFile, PartyFile};
 use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
@@ -114,11 +114,12 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     let report = Report::new(&patient, checks);
     match (json, &args.json) {
         (Some(json), _) => {
+            let told = out::text(report.for_people());
             json.write(report.for_programs()?.as_bytes())?;
-            print!("{}", report.for_people());
+            told?;
         }
-        (None, Some(_)) => println!("{}", report.for_programs()?),
-        (None, None) => print!("{}", report.for_people()),
+        (None, Some(_)) => out::text(report.for_programs()?)?,
+        (None, None) => out::text(report.for_people())?,
     }
     match report.checks.iter().find(|check| check.verdict == Verdict::Fail) {
         None => Ok(()),

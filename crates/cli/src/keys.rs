@@ -1,6 +1,6 @@
 //! `hushwire keys`: a party's certificate and private key, and the pin that its peers know it by.
 
-use crate::{error::Error, files::appended, log};
+use crate::{error::Error, files::appended, log, out};
 use clap::{Args, Subcommand};
 use hushwire_job::NewFile;
 use hushwire_wire::{Identity, Pin, Validity, presented};
@@ -205,9 +205,7 @@ pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
 }
 
 fn print_json(value: &impl Serialize) -> Result<(), Error> {
-    let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
-    println!("{}", serde_json::to_string_pretty(value).map_err(cause)?);
-    Ok(())
+    out::text(out::pretty(value)?)
 }
 
 fn made(name: &str, days: u32) -> Result<Identity, Error> {
@@ -250,7 +248,7 @@ fn init(args: &InitArgs) -> Result<(), Error> {
     if args.json {
         return print_json(&described);
     }
-    println!("{}", identity.pin());
+    out::line(identity.pin())?;
     log::note!(
         "\nThe key and its certificate are in {path}; the certificate holds {validity}.\n\
          The key is secret and stays on this machine; the pin is not secret.\n\n\
@@ -274,7 +272,9 @@ fn show(args: &ShowArgs) -> Result<(), Error> {
     }
     let Described { pin, name, days_left, private_key, warnings, .. } = described;
     let held = if private_key { "in this file" } else { "not in this file" };
-    println!("pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}");
+    out::line(format_args!(
+        "pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}"
+    ))?;
     warnings.iter().for_each(log::warn);
     Ok(())
 }
@@ -299,8 +299,7 @@ fn pin(what: &str) -> Result<(), Error> {
         ));
         pin
     };
-    println!("{pin}");
-    Ok(())
+    out::line(pin)
 }
 
 /// What a rotation changed.
@@ -330,7 +329,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     if args.json {
         return print_json(&Rotated { old_pin: old.pin, old_file: &old_file, new });
     }
-    println!("old {}\nnew {}", old.pin, new.pin);
+    out::line(format_args!("old {}\nnew {}", old.pin, new.pin))?;
     log::note!(
         "\n{} holds the new key, whose certificate holds {validity}; the old one is in {}.\n\
          In the others' files, in this member's [[peers]] table, change\n\n\

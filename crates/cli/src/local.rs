@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     files::NewFile,
     job::{self, Files, Job},
-    log,
+    log, out,
     owner::{Owner, Streamed},
     places::Places,
     plan::KeyMode,
@@ -46,7 +46,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     log::note!("{}", report.for_people().trim_end());
     match (json, &args.json) {
         (Some(json), _) => json.write(report.for_programs()?.as_bytes())?,
-        (None, Some(_)) => print!("{}", report.for_programs()?),
+        (None, Some(_)) => out::text(report.for_programs()?)?,
         (None, None) => {}
     }
     Ok(())

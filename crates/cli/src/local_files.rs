@@ -1,6 +1,6 @@
 //! `hushwire local files`: every member's files for a rehearsal on this machine, pins filled in.
 
-use crate::{error::Error, files::NewFile};
+use crate::{error::Error, files::NewFile, out};
 use clap::Args;
 use hushwire_job::{Job, Member, Prepared};
 use hushwire_wire::Identity;
@@ -75,13 +75,13 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         let text = file_of(&job, one, &made, args.port);
         NewFile::create(&args.dir.join(format!("{name}.toml")), 0o600)?.write(text.as_bytes())?;
     }
-    println!("# each line in a terminal of its own");
+    let mut lines = "# each line in a terminal of its own\n".to_owned();
     for one in &made {
         let command = if matches!(one.member, Member::Party(_)) { "party" } else { "client" };
         let file = args.dir.join(format!("{}.toml", one.name()));
-        println!("hushwire {command} {} --config {}", shown(&args.job), shown(&file));
+        lines += &format!("hushwire {command} {} --config {}\n", shown(&args.job), shown(&file));
     }
-    Ok(())
+    out::text(lines)
 }
 
 /// A path as a shell takes it.

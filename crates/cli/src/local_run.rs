@@ -59,13 +59,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     }
     bar.finish_and_clear();
     let shown = gather(&stats)?;
-    if args.json.as_deref() != Some(Path::new("-")) {
-        shown.iter().for_each(|(j, digits)| println!("{j}={digits}"));
-    }
     let report = report(args, &prepared, backend, shape, &shown, members.into_iter().zip(stats), begun);
     log::note!("{}", report.for_people(plan).trim_end());
     files.iter().for_each(|(name, path)| log::note!("output {name} is in {}", path.display()));
-    run_report::deliver(&report, json, args.json.is_some())
+    let shown = shown.iter().map(|(j, digits)| format!("{j}={digits}\n")).collect::<String>();
+    run_report::deliver(Some(shown.into_bytes()), &report, json, args.json.as_deref())
 }
 
 /// The job file with what the command line changes, or a job around a circuit.

@@ -1,5 +1,7 @@
 //! The `hushwire` command.
 #![forbid(unsafe_code)]
+// Results leave through `out`, which knows what to do when nobody takes them.
+#![deny(clippy::print_stdout)]
 
 mod args;
 mod bench;
@@ -23,6 +25,7 @@ mod log;
 mod member;
 mod member_cmd;
 mod ot_cmd;
+mod out;
 mod owner;
 mod party;
 mod places;
@@ -47,7 +50,11 @@ use std::{
 fn main() -> ExitCode {
     end_on_panic();
     allow_many_files();
-    let result = match started_by_us().unwrap_or_else(by_a_person) {
+    let command = match started_by_us().map_or_else(by_a_person, Ok) {
+        Ok(command) => command,
+        Err(code) => return code,
+    };
+    let result = match command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Circuit(args) => circuit_cmd::run(&args),
@@ -68,15 +75,35 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             log::failed(&e);
+            out::failed(e.code(), &e.to_string());
             ExitCode::from(e.code())
         }
     }
 }
 
-fn by_a_person() -> Command {
-    let cli = Cli::parse_from(with_run(std::env::args_os().collect()));
-    log::start(&cli.log);
-    cli.command
+/// What the command line asks for; or, where it is wrong or asked for help, how that ended.
+fn by_a_person() -> Result<Command, ExitCode> {
+    let args = with_run(std::env::args_os().collect());
+    out::start(&args);
+    match Cli::try_parse_from(args) {
+        Ok(cli) => {
+            log::start(&cli.log);
+            Ok(cli.command)
+        }
+        Err(e) if e.use_stderr() => {
+            // There is nothing to do where it cannot be told.
+            let _ = e.print();
+            out::failed(2, e.to_string().trim_end());
+            Err(ExitCode::from(2))
+        }
+        Err(e) => Err(match out::with(|_| e.print()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(e) => {
+                log::failed(&e);
+                ExitCode::from(e.code())
+            }
+        }),
+    }
 }
 
 /// `hushwire local JOB.toml` is short for `hushwire local run JOB.toml`.

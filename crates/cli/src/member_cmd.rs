@@ -89,9 +89,6 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
     let outcome = run(prepared, seat, &observer(&bar, begun))?;
     bar.finish_and_clear();
     let digits: BTreeMap<_, _> = outcome.shown.iter().map(|(j, hex)| (j.to_string(), hex.clone())).collect();
-    if args.json.as_deref() != Some(Path::new("-")) {
-        outcome.shown.iter().for_each(|(j, hex)| println!("{j}={hex}"));
-    }
     let stats = &outcome.stats;
     debug!(
         bytes_sent = stats.bytes_sent,
@@ -128,7 +125,8 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
             seconds: stats.seconds,
         },
     };
-    run_report::deliver(&report, json, args.json.is_some())
+    let shown = outcome.shown.iter().map(|(j, hex)| format!("{j}={hex}\n")).collect::<String>();
+    run_report::deliver(Some(shown.into_bytes()), &report, json, args.json.as_deref())
 }
 
 /// A bar for people at a terminal.

@@ -186,7 +186,7 @@ impl<'a> Prepared<'a> {
             size::show(report.bytes_sent),
             size::show(report.bytes_received)
         );
-        deliver(&report, self.json, self.args.json.is_some())
+        deliver(None, &report, self.json, self.args.json.as_deref())
     }
 }
 

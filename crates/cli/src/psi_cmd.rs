@@ -23,7 +23,6 @@ use hushwire_psi::{Method, Protocol, Reveal, Side};
 use hushwire_wire::{Identity, SessionId};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -123,20 +122,16 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let (found, stats) = compute(args, backend, &bar)?;
     bar.finish_and_clear();
     let text = report::result(args, &found)?;
-    match out {
-        Some(out) => out.write(&text)?,
-        None if args.json.as_deref() == Some(Path::new("-")) => {}
-        None => {
-            // A reader that has seen enough is no error.
-            let _ = std::io::stdout().write_all(&text);
-        }
-    }
+    let shown = match out {
+        Some(out) => out.write(&text).map(|()| None)?,
+        None => Some(text),
+    };
     let report = report::Report::new(args, backend, &found, &stats, begun.elapsed().as_secs_f64());
     log::note!("{}", report.for_people().trim_end());
     if let Some(path) = &args.out {
         log::note!("the result is in {}", path.display());
     }
-    deliver(&report, json, args.json.is_some())
+    deliver(shown, &report, json, args.json.as_deref())
 }
 
 /// Starts both parties, and follows them to their end: what they found, and what each measured.

@@ -6,6 +6,7 @@ use crate::{
     error::Error,
     job::{Files, Job},
     key::Iv,
+    out,
     owner::Streamed,
     plan::{KeyMode, Plan},
     size,
@@ -210,9 +211,7 @@ impl Report {
 
     /// JSON.
     pub(crate) fn for_programs(&self) -> Result<String, Error> {
-        let text = serde_json::to_string_pretty(self);
-        text.map(|t| t + "\n")
-            .map_err(|e| Error::Internal { doing: "writing the report", cause: e.to_string() })
+        out::pretty(self)
     }
 }
 

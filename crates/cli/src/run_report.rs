@@ -1,9 +1,9 @@
 //! What a job's run took, for programs and for people.
 
-use crate::{error::Error, files::NewFile, size};
+use crate::{error::Error, files::NewFile, out, size};
 use hushwire_job::{Member, Plan, Protocol};
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 /// One member's measurements.
 #[derive(Serialize)]
@@ -96,19 +96,22 @@ impl RunReport {
     }
 }
 
-/// Writes a report to its file, or to standard output where one is wanted and there is no file.
-pub(crate) fn deliver(report: &impl Serialize, file: Option<NewFile>, wanted: bool) -> Result<(), Error> {
-    let wrong = |e: serde_json::Error| Error::Internal { doing: "writing the report", cause: e.to_string() };
-    match (file, wanted) {
-        (Some(file), _) => {
-            file.write((serde_json::to_string_pretty(report).map_err(wrong)? + "\n").as_bytes())
-        }
-        (None, true) => {
-            println!("{}", serde_json::to_string_pretty(report).map_err(wrong)?);
-            Ok(())
-        }
-        (None, false) => Ok(()),
+/// Writes what a run computed to standard output, and its report to `file`. With `--json -` the report stands on
+/// standard output, in place of the results. A report is written even if standard output takes nothing.
+pub(crate) fn deliver(
+    results: Option<Vec<u8>>,
+    report: &impl Serialize,
+    file: Option<NewFile>,
+    json: Option<&Path>,
+) -> Result<(), Error> {
+    if json == Some(Path::new("-")) {
+        return out::text(out::pretty(report)?);
     }
+    let told = results.map_or(Ok(()), out::text);
+    if let Some(file) = file {
+        file.write(out::pretty(report)?.as_bytes())?;
+    }
+    told
 }
 
 /// Parties apart from clients.

@@ -1,12 +1,9 @@
 //! What a circuit is, in plain integers.
 
-use super::{Source, flat, load, stdout_error};
-use crate::{error::Error, files::NewFile};
+use super::{Source, flat, load};
+use crate::{error::Error, files::NewFile, out};
 use hushwire_circuit::{Gates, Program, bristol::Format, named::Named};
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 /// What `info` tells.
 #[derive(serde::Serialize)]
@@ -60,13 +57,10 @@ fn facts(source: &Source, name: &str) -> Result<Facts, Error> {
 /// Prints them, or writes them to `json`.
 pub(super) fn run(file: &Path, json: Option<&Path>) -> Result<(), Error> {
     let facts = facts(&load(file)?, &file.display().to_string())?;
-    let mut out = io::stdout().lock();
     if let Some(json) = json {
-        let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
-        let mut text = serde_json::to_string_pretty(&facts).map_err(cause)?;
-        text.push('\n');
+        let text = out::pretty(&facts)?;
         if json == Path::new("-") {
-            return out.write_all(text.as_bytes()).map_err(|e| stdout_error(&e));
+            return out::text(text);
         }
         NewFile::create(json, 0o644)?.write(text.as_bytes())?;
     }
@@ -86,7 +80,5 @@ pub(super) fn run(file: &Path, json: Option<&Path>) -> Result<(), Error> {
         ("stages", facts.stages.to_string()),
         ("digest", facts.digest),
     ];
-    rows.iter()
-        .try_for_each(|(what, value)| writeln!(out, "{what:<10} {value}"))
-        .map_err(|e| stdout_error(&e))
+    out::text(rows.iter().map(|(what, value)| format!("{what:<10} {value}\n")).collect::<String>())
 }

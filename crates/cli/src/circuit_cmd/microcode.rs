@@ -1,11 +1,11 @@
 //! Circuits as microcode for the hardware party.
 
-use super::{flat, load, stdout_error};
-use crate::{error::Error, files::NewFile, log};
+use super::{flat, load};
+use crate::{error::Error, files::NewFile, log, out};
 use clap::Args;
 use hushwire_circuit::{Circuit, Gates, Layered, Microcode, MicrocodeError, Program, named::Named};
 use std::{
-    io::{self, BufWriter, Write},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &MicrocodeArgs) -> Result<(), Error> {
         code.write(&mut to).and_then(|()| to.flush())
     };
     if args.out == stdout {
-        write(&mut io::stdout().lock()).map_err(|e| stdout_error(&e))?;
+        out::with(write)?;
     } else {
         let new = NewFile::create(&args.out, 0o644)?;
         write(&mut new.writer()?).map_err(|e| new.error(&e))?;
@@ -123,11 +123,9 @@ fn tell(code: &Microcode, json: &Path) -> Result<(), Error> {
         layers: code.layer_ands().len(),
         instructions: code.instructions().len(),
     };
-    let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
-    let mut text = serde_json::to_string_pretty(&facts).map_err(cause)?;
-    text.push('\n');
+    let text = out::pretty(&facts)?;
     if json == Path::new("-") {
-        return io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_error(&e));
+        return out::text(text);
     }
     NewFile::create(json, 0o644)?.write(text.as_bytes())
 }

@@ -1,7 +1,7 @@
 //! What the checks found, as a table for people and as JSON for programs.
 
 use super::Patient;
-use crate::error::Error;
+use crate::{error::Error, out};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -92,8 +92,7 @@ impl Report {
 
     /// One object.
     pub(crate) fn for_programs(&self) -> Result<String, Error> {
-        let cause = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
-        serde_json::to_string_pretty(self).map_err(cause)
+        out::pretty(self)
     }
 
     /// A table by subject, then what to do.

@@ -1,0 +1,119 @@
+//! Standard output: the one way by which results leave a command.
+//!
+//! A reader that has seen enough (`| head`) is no error: what it does not take is dropped, without a word. Whatever
+//! else standard output refuses, as on a full disk, is an error with exit code 4.
+
+use crate::error::Error;
+use serde::Serialize;
+use std::{
+    ffi::OsString,
+    fmt,
+    io::{self, BufWriter, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Whether a program reads JSON there.
+static PROGRAMS: AtomicBool = AtomicBool::new(false);
+/// Whether something was written there.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error as well. Of `keys`,
+/// `--json` alone means standard output.
+pub(crate) fn start(args: &[OsString]) {
+    let keys = args.iter().skip(1).find(|arg| !arg.as_encoded_bytes().starts_with(b"-"));
+    let keys = keys.is_some_and(|command| command == "keys");
+    let pair = |pair: &[OsString]| pair[0] == "--json" && pair[1] == "-";
+    let alone = |arg: &OsString| arg == "--json=-" || (keys && arg == "--json");
+    PROGRAMS.store(args.windows(2).any(pair) || args.iter().any(alone), Ordering::Relaxed);
+}
+
+/// Lets `write` write. It ends at the first error, that of a closed pipe included.
+pub(crate) fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    WRITTEN.store(true, Ordering::Relaxed);
+    let mut to = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    ended(write(&mut to).and_then(|()| to.flush()))
+}
+
+/// How writing there ended.
+pub(crate) fn ended(result: io::Result<()>) -> Result<(), Error> {
+    match result {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => {
+            let remedy = "send it to where there is room, or into a file that can be written";
+            Err(Error::file("write", Path::new("standard output"), e, remedy))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes text, or bytes that need not be text, as they are.
+pub(crate) fn text(text: impl AsRef<[u8]>) -> Result<(), Error> {
+    with(|to| to.write_all(text.as_ref()))
+}
+
+/// Writes a line, or several.
+pub(crate) fn line(text: impl fmt::Display) -> Result<(), Error> {
+    with(|to| writeln!(to, "{text}"))
+}
+
+/// A value as JSON for programs and for people who look at it; a line end is last.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
+    let wrong = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
+    Ok(serde_json::to_string_pretty(value).map_err(wrong)? + "\n")
+}
+
+/// An error as programs read it that asked for JSON on standard output.
+#[derive(Serialize)]
+struct Failed<'a> {
+    error: OfError<'a>,
+}
+
+#[derive(Serialize)]
+struct OfError<'a> {
+    exit_code: u8,
+    message: &'a str,
+}
+
+/// Tells a program that waits for JSON why there is none.
+pub(crate) fn failed(exit_code: u8, message: &str) {
+    if !PROGRAMS.load(Ordering::Relaxed) || WRITTEN.load(Ordering::Relaxed) {
+        return;
+    }
+    // Standard error has it as well.
+    let _ = pretty(&Failed { error: OfError { exit_code, message } }).and_then(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_known_by_their_options() {
+        let asks = |line: &str| {
+            start(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+            PROGRAMS.load(Ordering::Relaxed)
+        };
+        for line in [
+            "hushwire local run j.toml --json -",
+            "hushwire -v doctor --json=-",
+            "hushwire keys show --json k",
+        ] {
+            assert!(asks(line), "{line}");
+        }
+        for line in
+            ["hushwire local run --json r.json", "hushwire local run --json keys", "hushwire keys show k"]
+        {
+            assert!(!asks(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_error_and_a_full_disk_is() {
+        assert!(ended(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        let error = ended(Err(io::ErrorKind::StorageFull.into())).err();
+        let error = error.unwrap_or_else(|| panic!("taken for success"));
+        assert_eq!(error.code(), 4);
+        assert!(error.to_string().starts_with("cannot write standard output: "), "{error}");
+    }
+}
