@@ -3,7 +3,9 @@
 use hushwire_block::Block;
 
 use crate::{
-    Context, Extension, OtError, Receiving, Role, Security, Sending, Steps, Tick, Verified, end::End,
+    Context, Extension, OtError, Receiving, Role, Security, Sending, Tick, Verified,
+    end::End,
+    machine::{Latch, Machine},
     pipeline::Pipeline,
 };
 
@@ -96,14 +98,17 @@ impl<S: Security> Verify<'_, S> {
     }
 }
 
-impl<S: Security> Steps for Verify<'_, S> {
-    fn tick(&self) -> Option<Tick> {
-        self.0.tick()
+impl<S: Security> Machine for Verify<'_, S> {
+    fn exchange(&self) -> Option<Tick> {
+        self.0.exchange()
     }
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.0.speak(out)
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        self.0.say(out)
     }
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        self.0.hear(message)
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+        self.0.take(message)
+    }
+    fn latch(&self) -> &Latch {
+        self.0.latch()
     }
 }

@@ -74,8 +74,8 @@ pub enum OtError {
         /// What there is.
         known: String,
     },
-    /// This end failed before, or a call of it was dropped before its last step: its numbers and checks may no longer
-    /// be the peer's, and what was open will never be checked.
+    /// This end failed before, a step of it came out of turn, or a call was dropped before its last step: its numbers
+    /// and checks may no longer be the peer's, and what was open will never be checked.
     #[error(
         "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished; set up a new session"
     )]

@@ -13,7 +13,8 @@
 //! is 1 and bit 0 of every q is 0, so that bit 0 of t is b.
 //!
 //! Everything is sans-IO: a protocol is a machine of [`Steps`] that writes messages into buffers and reads them from
-//! buffers; [`drive`] is the only part that knows a channel.
+//! buffers; [`drive`] is the only part that knows a channel. Whoever moves messages in another way may hand on what came:
+//! a machine refuses other lengths than its [`Tick`] says, and does nothing more after an error.
 #![forbid(unsafe_code)]
 
 pub mod base;
@@ -26,6 +27,7 @@ mod ends;
 mod error;
 mod extension;
 pub mod ferret;
+mod machine;
 mod one_of_n;
 mod owned;
 mod pads;

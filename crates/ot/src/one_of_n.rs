@@ -16,6 +16,7 @@ use zeroize::Zeroize;
 use crate::{
     Context, OtError, Receiver, Security, Sender, Steps, Tick,
     bits::bytes,
+    machine::{Latch, Machine},
     owned::{OwnedKeys, OwnedPairs},
     pipeline::Pipeline,
 };
@@ -89,6 +90,7 @@ pub struct SendOneOfN<'e, 'm, S: Security> {
     first: u64,
     ots: Option<Pipeline<'e, OwnedPairs, S>>,
     masked: Option<Vec<u8>>,
+    latch: Latch,
 }
 
 impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
@@ -101,7 +103,8 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
         let end = sender.end();
         let first = end.next;
         let ots = Pipeline::new(end, OwnedPairs::new(shape.ots()), true);
-        let mut machine = Self { shape, messages, context: *context, first, ots: Some(ots), masked: None };
+        let (ots, latch) = (Some(ots), Latch::new());
+        let mut machine = Self { shape, messages, context: *context, first, ots, masked: None, latch };
         machine.go_on();
         machine
     }
@@ -150,27 +153,30 @@ fn get(bits: &[u8], at: usize, width: usize) -> u8 {
 
 const NAME: &str = "1-of-N OT messages";
 
-impl<S: Security> Steps for SendOneOfN<'_, '_, S> {
-    fn tick(&self) -> Option<Tick> {
+impl<S: Security> Machine for SendOneOfN<'_, '_, S> {
+    fn exchange(&self) -> Option<Tick> {
         match &self.ots {
             Some(ots) => ots.tick(),
             None => self.masked.as_ref().map(|masked| Tick { name: NAME, out: masked.len(), into: 0 }),
         }
     }
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.ots {
             Some(ots) => ots.speak(out)?,
             None => out.copy_from_slice(self.masked.as_deref().unwrap_or_default()),
         }
         Ok(())
     }
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match &mut self.ots {
             Some(ots) => ots.hear(message)?,
             None => self.masked = None,
         }
         self.go_on();
         Ok(())
+    }
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 
@@ -184,6 +190,7 @@ pub struct ReceiveOneOfN<'e, 'm, S: Security> {
     first: u64,
     ots: Option<Pipeline<'e, OwnedKeys, S>>,
     masks: Option<Vec<u8>>,
+    latch: Latch,
 }
 
 impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
@@ -211,7 +218,8 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
         let end = receiver.end();
         let first = end.next;
         let ots = Pipeline::new(end, OwnedKeys::chosen(choices, shape.ots()), true);
-        let mut machine = Self { shape, indices, out, context: *context, first, ots: Some(ots), masks: None };
+        let (ots, latch) = (Some(ots), Latch::new());
+        let mut machine = Self { shape, indices, out, context: *context, first, ots, masks: None, latch };
         machine.go_on();
         machine
     }
@@ -245,8 +253,8 @@ fn select(index: u8, items: impl Iterator<Item = u8>) -> u8 {
         .fold(0, |kept, (x, item)| kept | item & 0u8.wrapping_sub((x as u8).ct_eq(&index).unwrap_u8()))
 }
 
-impl<S: Security> Steps for ReceiveOneOfN<'_, '_, S> {
-    fn tick(&self) -> Option<Tick> {
+impl<S: Security> Machine for ReceiveOneOfN<'_, '_, S> {
+    fn exchange(&self) -> Option<Tick> {
         match &self.ots {
             Some(ots) => ots.tick(),
             None => {
@@ -254,10 +262,10 @@ impl<S: Security> Steps for ReceiveOneOfN<'_, '_, S> {
             }
         }
     }
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         self.ots.as_mut().map_or(Ok(()), |ots| ots.speak(out))
     }
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match &mut self.ots {
             Some(ots) => ots.hear(message)?,
             None => {
@@ -271,6 +279,9 @@ impl<S: Security> Steps for ReceiveOneOfN<'_, '_, S> {
         }
         self.go_on();
         Ok(())
+    }
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     Level, OtError, Role, Security, Steps, Tick, Unverified, Verified,
     bits::bytes,
     end::{End, Made},
-    steps::wrong_length,
+    machine::{Latch, Machine},
     work::Work,
 };
 
@@ -83,8 +83,7 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     verified: usize,
     /// Whether the last segment closes with the call.
     close: bool,
-    /// Whether the end was lost before this call, or in it.
-    lost: bool,
+    latch: Latch,
 }
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
@@ -123,7 +122,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             closed: 0,
             verified: 0,
             close: close || opens,
-            lost,
+            latch: if lost { Latch::lost(LOST) } else { Latch::new() },
         };
         if !lost {
             pipeline.close_segment();
@@ -273,7 +272,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// # Panics
     /// If steps are left, or one failed (the caller's bug).
     pub fn finish(self) -> Unverified<W, S> {
-        assert!(self.plan.is_none() && !self.lost, "finish comes after the last step");
+        assert!(self.tick().is_none(), "finish comes after the last step");
         self.end.epochs.wrap(self.work)
     }
 
@@ -290,17 +289,14 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     }
 
     fn assert_done(&self) {
-        assert!(self.plan.is_none() && !self.lost, "finish comes after the last step");
+        assert!(self.tick().is_none(), "finish comes after the last step");
         let open = S::LEVEL == Level::Malicious && self.end.extension.is_open();
         assert!(!open, "the last segment was closed and checked");
     }
 }
 
-impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
-    fn tick(&self) -> Option<Tick> {
-        if self.lost {
-            return Some(Tick { name: LOST, out: 0, into: 0 });
-        }
+impl<W: Work, S: Security> Machine for Pipeline<'_, W, S> {
+    fn exchange(&self) -> Option<Tick> {
         let plan = self.plan.as_ref()?;
         let name = match plan.check {
             Some(step) => self.end.extension.check_steps()[step].name,
@@ -309,26 +305,6 @@ impl<W: Work, S: Security> Steps for Pipeline<'_, W, S> {
         };
         let sum = |from| self.parts(plan, from).iter().sum();
         Some(Tick { name, out: sum(self.me()), into: sum(self.me().other()) })
-    }
-
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.step(|pipeline| pipeline.say(out))
-    }
-
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        self.step(|pipeline| pipeline.take(message))
-    }
-}
-
-impl<W: Work, S: Security> Pipeline<'_, W, S> {
-    /// A step, after which there is no other if it fails.
-    fn step(&mut self, run: impl FnOnce(&mut Self) -> Result<(), OtError>) -> Result<(), OtError> {
-        if self.lost {
-            return Err(OtError::Lost { step: LOST });
-        }
-        let result = run(self);
-        self.lost = result.is_err();
-        result
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
@@ -358,9 +334,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
-        let parts = self.parts(&plan, me.other());
-        wrong_length("OT extension", message, parts.iter().sum())?;
-        let [chunk, check, fix, _] = parts;
+        let [chunk, check, fix, _] = self.parts(&plan, me.other());
         let (chunk, message) = message.split_at(chunk);
         let (check, message) = message.split_at(check);
         let (fix, payload) = message.split_at(fix);
@@ -390,6 +364,10 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         self.close_segment();
         self.plan_tick();
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

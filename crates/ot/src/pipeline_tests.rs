@@ -304,7 +304,7 @@ fn messages_of_other_lengths_are_malformed() {
         let result = sender.verify().hear(&vec![5; len]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
         let (mut a, mut b) = (open_ends().0, open_ends().0);
-        let mut both = Duplex { first: a.verify(), second: b.verify() };
+        let mut both = Duplex::new(a.verify(), b.verify());
         let result = both.hear(&vec![5; len]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes for two: {result:?}");
     }
@@ -357,9 +357,9 @@ fn both_directions_over_one_channel() {
                     let send = sender.extend(Sending::Rcot(&mut q));
                     let receive = receiver.extend(Receiving::Rcot(&mut t));
                     if me == 0 {
-                        Driver::new().run(&mut channel, &mut Duplex { first: send, second: receive })
+                        Driver::new().run(&mut channel, &mut Duplex::new(send, receive))
                     } else {
-                        Driver::new().run(&mut channel, &mut Duplex { first: receive, second: send })
+                        Driver::new().run(&mut channel, &mut Duplex::new(receive, send))
                     }
                     .expect("an honest run");
                     (q, t)

@@ -1,6 +1,9 @@
 //! Protocols as machines without input or output.
 
-use crate::OtError;
+use crate::{
+    OtError,
+    machine::{Latch, Machine},
+};
 
 /// One exchange of a party: what it sends and, at the same time, what it receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,25 +19,30 @@ pub struct Tick {
 /// One party's half of a protocol: [`Steps::tick`], [`Steps::speak`], [`Steps::hear`], over and over until there is no
 /// tick. What is sent in a tick does not depend on what is received in it.
 ///
-/// After an error the machine is of no use.
+/// After an error the machine answers [`OtError::Lost`], and always has a tick: it never looks done. So it does after a
+/// call out of turn, such as a second `speak` of a driver whose channel failed and that tries again.
 pub trait Steps {
-    /// The next exchange; `None` when the protocol is done. Both parties' ticks mirror each other.
+    /// The exchange under way, or the next one; `None` when the protocol is done. Both parties' ticks mirror each other.
     fn tick(&self) -> Option<Tick>;
 
-    /// Writes the message of this tick; `out` has [`Tick::out`] bytes, which may be none.
+    /// Writes the message of this tick. It may be left out where [`Tick::out`] is 0.
     ///
     /// # Errors
-    /// What the protocol says.
+    /// What the protocol says; [`OtError::Lost`].
+    ///
+    /// # Panics
+    /// If `out` does not have [`Tick::out`] bytes (the caller's bug).
     fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError>;
 
-    /// Takes the peer's message of this tick, of [`Tick::into`] bytes, and goes on to the next tick.
+    /// Takes the peer's message of this tick, and goes on to the next tick. Any message may come here: one of another
+    /// length than [`Tick::into`] is refused.
     ///
     /// # Errors
-    /// The message is malformed, or a check failed.
+    /// The message is malformed, or a check failed; [`OtError::Lost`].
     fn hear(&mut self, message: &[u8]) -> Result<(), OtError>;
 }
 
-impl<T: Steps + ?Sized> Steps for &mut T {
+impl Steps for &mut (dyn Steps + '_) {
     fn tick(&self) -> Option<Tick> {
         (**self).tick()
     }
@@ -46,59 +54,77 @@ impl<T: Steps + ?Sized> Steps for &mut T {
     }
 }
 
-/// Refuses a message of another length than the tick says: a transport of the user's own may hand on what a peer sent.
-pub(crate) fn wrong_length(name: &'static str, message: &[u8], wanted: usize) -> Result<(), OtError> {
-    let len = message.len();
-    if len == wanted {
-        Ok(())
-    } else {
-        Err(OtError::malformed(name, format!("{len} bytes instead of {wanted}")))
-    }
-}
-
 /// Two protocols at once over one channel, such as OTs in both directions. Messages of a tick stand one after the
 /// other; the party that has `first` as sender has a peer that has `first` as receiver.
 pub struct Duplex<A, B> {
-    /// Speaks first in every message.
-    pub first: A,
-    /// Speaks second.
-    pub second: B,
+    first: A,
+    second: B,
+    latch: Latch,
 }
 
-impl<A: Steps, B: Steps> Steps for Duplex<A, B> {
-    fn tick(&self) -> Option<Tick> {
-        match (self.first.tick(), self.second.tick()) {
-            (Some(a), Some(b)) => Some(Tick { name: a.name, out: a.out + b.out, into: a.into + b.into }),
-            (a, b) => a.or(b),
-        }
+impl<A: Steps, B: Steps> Duplex<A, B> {
+    /// `first` speaks first in every message.
+    pub fn new(first: A, second: B) -> Self {
+        Self { first, second, latch: Latch::new() }
     }
+}
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        let cut = self.first.tick().map_or(0, |tick| tick.out);
-        let (a, b) = out.split_at_mut(cut);
-        if self.first.tick().is_some() {
-            self.first.speak(a)?;
-        }
-        if self.second.tick().is_some() {
-            self.second.speak(b)?;
-        }
-        Ok(())
-    }
-
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        // Both are asked before either moves on.
+impl<A: Steps, B: Steps> Machine for Duplex<A, B> {
+    fn exchange(&self) -> Option<Tick> {
         let (first, second) = (self.first.tick(), self.second.tick());
-        let into = [&first, &second].map(|tick| tick.as_ref().map_or(0, |tick| tick.into));
-        wrong_length("two protocols at once", message, into.iter().sum())?;
-        let (a, b) = message.split_at(into[0]);
-        if first.is_some() {
-            self.first.hear(a)?;
-        }
-        if second.is_some() {
-            self.second.hear(b)?;
-        }
-        Ok(())
+        both(first.map_or("two protocols at once", |tick| tick.name), first, second)
     }
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        speak_both(&mut self.first, &mut self.second, out)
+    }
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+        hear_both(&mut self.first, &mut self.second, message)
+    }
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+}
+
+/// The exchange of two machines whose messages stand one after the other.
+pub(crate) fn both(name: &'static str, first: Option<Tick>, second: Option<Tick>) -> Option<Tick> {
+    match (first, second) {
+        (Some(a), Some(b)) => Some(Tick { name, out: a.out + b.out, into: a.into + b.into }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Writes the message of two machines.
+pub(crate) fn speak_both(
+    first: &mut dyn Steps,
+    second: &mut dyn Steps,
+    out: &mut [u8],
+) -> Result<(), OtError> {
+    let (a, b) = out.split_at_mut(first.tick().map_or(0, |tick| tick.out.min(out.len())));
+    if first.tick().is_some() {
+        first.speak(a)?;
+    }
+    if second.tick().is_some() {
+        second.speak(b)?;
+    }
+    Ok(())
+}
+
+/// Takes the message of two machines.
+pub(crate) fn hear_both(
+    first: &mut dyn Steps,
+    second: &mut dyn Steps,
+    message: &[u8],
+) -> Result<(), OtError> {
+    // Both are asked before either moves on.
+    let (of_first, of_second) = (first.tick(), second.tick());
+    let (a, b) = message.split_at(of_first.map_or(0, |tick| tick.into.min(message.len())));
+    if of_first.is_some() {
+        first.hear(a)?;
+    }
+    if of_second.is_some() {
+        second.hear(b)?;
+    }
+    Ok(())
 }
 
 /// Runs both parties of a protocol on this thread, without a channel.

@@ -9,11 +9,13 @@ use hushwire_block::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    Duplex, OtError, Receiver, Security, Sender, Steps, Tick,
+    OtError, Receiver, Security, Sender, Steps, Tick,
     bits::{bytes, lsbs, put_range},
     end::Made,
+    machine::{Latch, Machine},
     pads::Pads,
     pipeline::Pipeline,
+    steps::{both, hear_both, speak_both},
     work::Work,
 };
 
@@ -96,6 +98,7 @@ pub struct Triples<'e, S: Security> {
     send: Pipeline<'e, Sent, S>,
     receive: Pipeline<'e, Received, S>,
     first: bool,
+    latch: Latch,
 }
 
 impl<'e, S: Security> Triples<'e, S> {
@@ -108,7 +111,7 @@ impl<'e, S: Security> Triples<'e, S> {
         let received = Received { count, b: zeros(), v: zeros(), column: Vec::new() };
         let send = Pipeline::new(sender.end(), sent, true);
         let receive = Pipeline::new(receiver.end(), received, true);
-        Self { send, receive, first }
+        Self { send, receive, first, latch: Latch::new() }
     }
 
     /// The triples.
@@ -139,29 +142,25 @@ impl<'e, S: Security> Triples<'e, S> {
     }
 
     /// Both directions, in the order that both parties see.
-    fn both(&mut self) -> Box<dyn Steps + '_> {
+    fn both(&mut self) -> [&mut dyn Steps; 2] {
         let (send, receive) = (&mut self.send, &mut self.receive);
-        if self.first {
-            Box::new(Duplex { first: send, second: receive })
-        } else {
-            Box::new(Duplex { first: receive, second: send })
-        }
+        if self.first { [send, receive] } else { [receive, send] }
     }
 }
 
-impl<S: Security> Steps for Triples<'_, S> {
-    fn tick(&self) -> Option<Tick> {
-        match (self.send.tick(), self.receive.tick()) {
-            (Some(a), Some(b)) => {
-                Some(Tick { name: "bit triples", out: a.out + b.out, into: a.into + b.into })
-            }
-            (a, b) => a.or(b),
-        }
+impl<S: Security> Machine for Triples<'_, S> {
+    fn exchange(&self) -> Option<Tick> {
+        both("bit triples", self.send.tick(), self.receive.tick())
     }
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.both().speak(out)
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        let [first, second] = self.both();
+        speak_both(first, second, out)
     }
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        self.both().hear(message)
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+        let [first, second] = self.both();
+        hear_both(first, second, message)
+    }
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }

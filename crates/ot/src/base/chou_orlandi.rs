@@ -36,7 +36,10 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{Context, OtError, Passive, Sid, Steps, Tick};
+use crate::{
+    Context, OtError, Passive, Sid, Steps, Tick,
+    machine::{Latch, Machine},
+};
 
 /// Chou–Orlandi.
 pub struct ChouOrlandi;
@@ -54,6 +57,7 @@ impl BaseProtocol for ChouOrlandi {
             hash: hash(&context.sid),
             count,
             at: 0,
+            latch: Latch::new(),
             half_a: group::scalar(&mut prg),
             point: [0; POINT],
             keys: Vec::new(),
@@ -65,6 +69,7 @@ impl BaseProtocol for ChouOrlandi {
         ChouOrlandiReceiver {
             hash: hash(&context.sid),
             at: 0,
+            latch: Latch::new(),
             half_betas: group::scalars(&mut prg, choices.len()),
             choices,
             a: [0; POINT],
@@ -95,6 +100,8 @@ pub struct ChouOrlandiSender {
     hash: Oracle,
     count: usize,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     half_a: Scalar,
     /// A as sent.
     point: [u8; POINT],
@@ -121,12 +128,12 @@ impl ChouOrlandiSender {
     }
 }
 
-impl Steps for ChouOrlandiSender {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for ChouOrlandiSender {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.count).get(self.at).copied()
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         if self.at == 0 {
             let half = RISTRETTO_BASEPOINT_TABLE * &self.half_a;
             group::encode_doubles(&[half], core::slice::from_mut(&mut self.point));
@@ -135,12 +142,16 @@ impl Steps for ChouOrlandiSender {
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         if self.at == 1 {
             self.keys(message)?;
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 
@@ -157,6 +168,8 @@ pub struct ChouOrlandiReceiver {
     #[zeroize(skip)]
     hash: Oracle,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     half_betas: Vec<Scalar>,
     choices: Vec<bool>,
     /// A as sent.
@@ -197,19 +210,19 @@ impl ChouOrlandiReceiver {
     }
 }
 
-impl Steps for ChouOrlandiReceiver {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for ChouOrlandiReceiver {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.choices.len()).get(self.at).copied().map(group::mirrored)
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         if self.at == 1 {
             out.copy_from_slice(self.points.as_flattened());
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match self.at {
             0 => self.points(message)?,
             // After the points were sent: S is at work now.
@@ -217,6 +230,10 @@ impl Steps for ChouOrlandiReceiver {
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

@@ -50,7 +50,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, DIGEST, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{Check, Context, OtError, SelectiveFailure, Sid, Steps, Tick};
+use crate::{
+    Check, Context, OtError, SelectiveFailure, Sid, Steps, Tick,
+    machine::{Latch, Machine},
+};
 
 /// SECURITY: fewer OTs in a batch than this, and otans could be guessed.
 pub const MIN_BATCH: usize = 80;
@@ -78,6 +81,7 @@ impl BaseProtocol for Csw {
             hashes: Hashes::new(&context.sid),
             count,
             at: 0,
+            latch: Latch::new(),
             half_r: group::scalar(&mut prg),
             keys,
             z: [0; POINT],
@@ -103,6 +107,7 @@ impl BaseProtocol for Csw {
             hashes: Hashes::new(&context.sid),
             count,
             at: 0,
+            latch: Latch::new(),
             seed: public,
             half_alphas: group::scalars(&mut prg, batch),
             choices: filled,
@@ -171,6 +176,8 @@ pub struct CswSender {
     hashes: Hashes,
     count: usize,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     half_r: Scalar,
     keys: Vec<[Block; 2]>,
     z: [u8; POINT],
@@ -226,12 +233,12 @@ impl CswSender {
     }
 }
 
-impl Steps for CswSender {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for CswSender {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.keys.len()).get(self.at).copied().map(group::mirrored)
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match self.at {
             1 => out.copy_from_slice(&self.z),
             2 => out.copy_from_slice(&self.message),
@@ -240,7 +247,7 @@ impl Steps for CswSender {
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match self.at {
             0 => self.points(message)?,
             // After z was sent.
@@ -250,6 +257,10 @@ impl Steps for CswSender {
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 
@@ -268,6 +279,8 @@ pub struct CswReceiver {
     hashes: Hashes,
     count: usize,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     seed: [u8; SEED],
     half_alphas: Vec<Scalar>,
     choices: Vec<bool>,
@@ -328,12 +341,12 @@ impl CswReceiver {
     }
 }
 
-impl Steps for CswReceiver {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for CswReceiver {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.choices.len()).get(self.at).copied()
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match self.at {
             0 => self.points(out),
             3 => out.copy_from_slice(&self.answer),
@@ -342,7 +355,7 @@ impl Steps for CswReceiver {
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match self.at {
             1 => self.masks(message)?,
             2 => self.keys(message)?,
@@ -350,6 +363,10 @@ impl Steps for CswReceiver {
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

@@ -36,7 +36,10 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{Context, OtError, Passive, Sid, Steps, Tick};
+use crate::{
+    Context, OtError, Passive, Sid, Steps, Tick,
+    machine::{Latch, Machine},
+};
 
 /// Naor–Pinkas.
 pub struct NaorPinkas;
@@ -56,6 +59,7 @@ impl BaseProtocol for NaorPinkas {
             hash: hash(&context.sid),
             count,
             at: 0,
+            latch: Latch::new(),
             half_c: Oracle::new("hushwire 2026 ot naor-pinkas C v1", &context.sid).point(&random),
             half_r: group::scalar(&mut prg),
             points: [[0; POINT]; 2],
@@ -68,6 +72,7 @@ impl BaseProtocol for NaorPinkas {
         NaorPinkasReceiver {
             hash: hash(&context.sid),
             at: 0,
+            latch: Latch::new(),
             half_ks: group::scalars(&mut prg, choices.len()),
             choices,
             r: [0; POINT],
@@ -98,6 +103,8 @@ pub struct NaorPinkasSender {
     hash: Oracle,
     count: usize,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     half_c: RistrettoPoint,
     half_r: Scalar,
     /// C and R as sent.
@@ -125,12 +132,12 @@ impl NaorPinkasSender {
     }
 }
 
-impl Steps for NaorPinkasSender {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for NaorPinkasSender {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.count).get(self.at).copied()
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         if self.at == 0 {
             let halves = [self.half_c, RISTRETTO_BASEPOINT_TABLE * &self.half_r];
             group::encode_doubles(&halves, &mut self.points);
@@ -139,12 +146,16 @@ impl Steps for NaorPinkasSender {
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         if self.at == 1 {
             self.keys(message)?;
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 
@@ -161,6 +172,8 @@ pub struct NaorPinkasReceiver {
     #[zeroize(skip)]
     hash: Oracle,
     at: usize,
+    #[zeroize(skip)]
+    latch: Latch,
     half_ks: Vec<Scalar>,
     choices: Vec<bool>,
     /// R as sent.
@@ -206,19 +219,19 @@ impl NaorPinkasReceiver {
     }
 }
 
-impl Steps for NaorPinkasReceiver {
-    fn tick(&self) -> Option<Tick> {
+impl Machine for NaorPinkasReceiver {
+    fn exchange(&self) -> Option<Tick> {
         ticks(self.choices.len()).get(self.at).copied().map(group::mirrored)
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         if self.at == 1 {
             out.copy_from_slice(self.points.as_flattened());
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match self.at {
             0 => self.points(message)?,
             // After the points were sent: S is at work now.
@@ -226,6 +239,10 @@ impl Steps for NaorPinkasReceiver {
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

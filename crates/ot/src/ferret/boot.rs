@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
 use super::tree::{End, Gatherer, Planter};
+use crate::machine::{Latch, Machine};
 use crate::pipeline::SEGMENT;
 use crate::{Context, Extension, Level, OtError, Role, Security, Steps, Tick};
 
@@ -43,6 +44,7 @@ pub struct Boot<S: Security, E> {
     ends: [Option<E>; 2],
     /// Whether this party spoke in this tick, and with it did its part.
     spoke: bool,
+    latch: Latch,
 }
 
 impl<S: Security> Boot<S, Planter> {
@@ -86,6 +88,7 @@ impl<S: Security, E: End> Boot<S, E> {
             small: None,
             ends,
             spoke: false,
+            latch: Latch::new(),
         }
     }
 
@@ -95,7 +98,7 @@ impl<S: Security, E: End> Boot<S, E> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(mut self) -> Ferret<S, E> {
-        assert_eq!(self.phase, Phase::Done, "the set-up is not done");
+        assert!(self.tick().is_none(), "finish comes after the last step");
         let end = self.ends[1].take().expect("taken once");
         Ferret::new(&self.context, self.set, end, core::mem::take(&mut self.base))
     }
@@ -209,19 +212,19 @@ impl<S: Security, E: End> Boot<S, E> {
     }
 }
 
-impl<S: Security, E: End> Steps for Boot<S, E> {
-    fn tick(&self) -> Option<Tick> {
+impl<S: Security, E: End> Machine for Boot<S, E> {
+    fn exchange(&self) -> Option<Tick> {
         let (name, from, bytes) = self.step()?;
         let (out, into) = if from == E::ROLE { (bytes, 0) } else { (0, bytes) };
         Some(Tick { name, out, into })
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         self.spoke = self.step().is_some_and(|(_, from, _)| from == E::ROLE);
         if self.spoke { self.act(&[], out) } else { Ok(()) }
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         if !core::mem::take(&mut self.spoke) {
             self.act(message, &mut [])?;
         }
@@ -232,6 +235,10 @@ impl<S: Security, E: End> Steps for Boot<S, E> {
             self.next();
         }
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }
 

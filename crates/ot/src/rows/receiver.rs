@@ -7,7 +7,7 @@ use hushwire_block::{Block, Buffer, Gf128, from_bytes_mut};
 use hushwire_simd::clmul::Clmul;
 use zeroize::Zeroize;
 
-use crate::{CheckStep, Context, Extension, OtError, Role, Security};
+use crate::{CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};
 
 use super::{
     Kind,
@@ -216,6 +216,7 @@ impl<S: Security> Extension<S> for Receiver {
 
     fn check(&mut self, step: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         if self.steps[step].from == Role::Sender {
+            wrong_length(self.steps[step].name, heard, self.steps[step].bytes)?;
             self.challenge = heard.to_vec();
             return Ok(());
         }

@@ -76,6 +76,11 @@ impl<S: Security> RootSender<S> {
         self.keys.delta.block(Clmul::best())
     }
 
+    #[cfg(test)]
+    pub(super) fn keys(&self) -> &sender::Keys {
+        &self.keys
+    }
+
     /// An extension with counters and a transcript of its own; Δ is that of all lanes.
     ///
     /// # Panics

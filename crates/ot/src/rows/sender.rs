@@ -12,7 +12,7 @@ use hushwire_simd::clmul::Clmul;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
-use crate::{Check, CheckStep, Context, Extension, OtError, Role, Security};
+use crate::{Check, CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};
 
 use super::{
     Kind,
@@ -24,6 +24,9 @@ use super::{
     stock::Stock,
     tree::secret,
 };
+
+/// The message of a chunk.
+const CHUNK: &str = "OT extension";
 
 /// All keys of one set-up.
 pub(super) struct Keys {
@@ -41,10 +44,10 @@ impl Keys {
         if self.failed.load(Ordering::SeqCst) { Err(OtError::Lost { step }) } else { Ok(()) }
     }
 
-    /// Ends all lanes if a check failed.
-    fn verdict(&self, passed: Choice, check: Check) -> Result<(), OtError> {
+    /// Ends all lanes if a check failed. One that passes while another lane's fails is of no use either.
+    pub(super) fn verdict(&self, passed: Choice, check: Check, step: &'static str) -> Result<(), OtError> {
         if bool::from(passed) {
-            return Ok(());
+            return self.alive(step);
         }
         self.failed.store(true, Ordering::SeqCst);
         Err(OtError::abort(check))
@@ -133,7 +136,7 @@ impl Sender {
         for (row, (own, fold)) in closed.rows.iter().zip(&folds[1..]).enumerate() {
             different |= own.0 ^ fold.to_u128() ^ x & self.keys.delta.mask(row);
         }
-        self.keys.verdict(different.ct_eq(&0), Check::Rows)
+        self.keys.verdict(different.ct_eq(&0), Check::Rows, self.steps[0].name)
     }
 
     /// Of every pair, the two hashes that the sender can compute.
@@ -161,7 +164,7 @@ impl Sender {
             equal &=
                 pairs::matches(hashes, [p, q], wanted[0]) & pairs::matches(hashes, [1 ^ p, 1 ^ q], wanted[1]);
         }
-        self.keys.verdict(equal, Check::Pairs)
+        self.keys.verdict(equal, Check::Pairs, self.steps[1].name)
     }
 }
 
@@ -187,7 +190,8 @@ impl<S: Security> Extension<S> for Sender {
     }
 
     fn chunk(&mut self, heard: &[u8], _: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
-        self.keys.alive("OT extension")?;
+        self.keys.alive(CHUNK)?;
+        wrong_length(CHUNK, heard, Extension::<S>::chunk_bytes(self, blocks.len()))?;
         let width = self.stock.columns(blocks.len());
         if width == 0 {
             self.stock.take(blocks);
@@ -233,6 +237,7 @@ impl<S: Security> Extension<S> for Sender {
             self.challenge = said.to_vec();
             return Ok(());
         }
+        wrong_length(self.steps[step].name, heard, self.steps[step].bytes)?;
         let closed = self.closed.take().expect("a segment was closed");
         match self.proof {
             Proof::Pairs => self.verify_pairs(closed, from_bytes(heard)),

@@ -14,7 +14,7 @@ use hushwire_prg::Seed;
 use crate::{
     Context, Level, OtError, Role, Security, Steps, Tick, Transcript,
     base::{BaseProtocol, BaseReceiver, BaseSender},
-    steps::wrong_length,
+    machine::{Latch, Machine},
 };
 
 use super::{
@@ -30,8 +30,9 @@ enum Stage<B: ?Sized, T, R> {
     Base(Box<B>),
     Trees(T),
     Done(R),
-    /// No second try: each would be another guess of Δ.
-    Failed,
+    /// On the way from one to the next; a step that fails here leaves nothing to try again, which would be another
+    /// guess of Δ.
+    Gone,
 }
 
 /// The name of the message that makes the trees.
@@ -55,6 +56,7 @@ pub struct SetupSender<S: Security> {
     seed: Seed,
     delta: Option<Delta>,
     stage: Stage<dyn AnyReceiver<S::Base>, BaseReceiver<S::Base>, sender::Keys>,
+    latch: Latch,
 }
 
 /// The receiver's set-up at level `S`: sender of the base OTs.
@@ -64,6 +66,7 @@ pub struct SetupReceiver<S: Security> {
     transcript: Transcript,
     own: Aes128,
     stage: Stage<dyn AnySender<S::Base>, Made, receiver::Keys>,
+    latch: Latch,
     level: PhantomData<S>,
 }
 
@@ -107,6 +110,7 @@ impl<S: Security> SetupSender<S> {
             seed: seed.derive("rows coins", &[]),
             stage: Stage::Base(base::receiver::<S::Base, B>(&below, delta.choices(), &secret)),
             delta: Some(delta),
+            latch: Latch::new(),
         };
         setup.advance();
         Ok(setup)
@@ -114,7 +118,7 @@ impl<S: Security> SetupSender<S> {
 
     /// Goes on to the trees when the base OTs are done.
     fn advance(&mut self) {
-        self.stage = match core::mem::replace(&mut self.stage, Stage::Failed) {
+        self.stage = match core::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Base(base) if base.tick().is_none() => {
                 let base = base.finish();
                 if self.kind.bits() > 1 {
@@ -169,6 +173,7 @@ impl<S: Security> SetupSender<S> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootSender<S> {
+        assert!(self.tick().is_none(), "finish comes after the last tick");
         let Stage::Done(keys) = self.stage else { panic!("finish comes after the last tick") };
         RootSender::new(self.context, self.transcript.challenge("set-up"), keys, self.seed)
     }
@@ -193,6 +198,7 @@ impl<S: Security> SetupReceiver<S> {
             transcript: Transcript::new(&context.sid, kind.domain()),
             own: Aes128::on(context.backend, seed.derive("rows own row", &[]).expose()),
             stage: Stage::Base(base::sender::<S::Base, B>(&below, kind.base_ots(), &secret)),
+            latch: Latch::new(),
             level: PhantomData,
         };
         setup.advance();
@@ -201,7 +207,7 @@ impl<S: Security> SetupReceiver<S> {
 
     /// Goes on to the trees when the base OTs are done.
     fn advance(&mut self) {
-        self.stage = match core::mem::replace(&mut self.stage, Stage::Failed) {
+        self.stage = match core::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Base(base) if base.tick().is_none() => {
                 let made = self.trees(&base.finish());
                 if self.kind.bits() > 1 { Stage::Trees(made) } else { self.done(made.leaves) }
@@ -249,97 +255,86 @@ impl<S: Security> SetupReceiver<S> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootReceiver<S> {
+        assert!(self.tick().is_none(), "finish comes after the last tick");
         let Stage::Done(keys) = self.stage else { panic!("finish comes after the last tick") };
         RootReceiver::new(self.context, self.transcript.challenge("set-up"), keys)
     }
 }
 
-impl<S: Security> Steps for SetupSender<S> {
-    fn tick(&self) -> Option<Tick> {
+impl<S: Security> Machine for SetupSender<S> {
+    fn exchange(&self) -> Option<Tick> {
         match &self.stage {
             Stage::Base(base) => base.tick(),
             Stage::Trees(_) => Some(Tick { name: TREES, out: 0, into: self.kind.tree_bytes(S::LEVEL) }),
-            Stage::Failed => Some(Tick { name: TREES, out: 0, into: 0 }),
-            Stage::Done(_) => None,
+            Stage::Done(_) | Stage::Gone => None,
         }
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.stage {
             Stage::Base(base) => base.speak(out)?,
-            Stage::Failed => return Err(OtError::Lost { step: TREES }),
-            Stage::Trees(_) | Stage::Done(_) => {}
+            Stage::Trees(_) | Stage::Done(_) | Stage::Gone => {}
         }
         self.transcript.absorb(Role::Sender, out);
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        let tick = self.tick();
-        wrong_length(tick.map_or(TREES, |tick| tick.name), message, tick.map_or(0, |tick| tick.into))?;
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         self.transcript.absorb(Role::Receiver, message);
-        match &mut self.stage {
-            Stage::Base(base) => {
-                if let Err(error) = base.hear(message) {
-                    self.stage = Stage::Failed;
-                    return Err(error);
-                }
+        match core::mem::replace(&mut self.stage, Stage::Gone) {
+            Stage::Base(mut base) => {
+                base.hear(message)?;
+                self.stage = Stage::Base(base);
                 self.advance();
             }
-            Stage::Trees(_) => {
-                let Stage::Trees(base) = core::mem::replace(&mut self.stage, Stage::Failed) else {
-                    return Ok(());
-                };
+            Stage::Trees(base) => {
                 let leaves = self.trees(&base, message)?;
                 self.stage = self.done(leaves);
             }
-            Stage::Failed => return Err(OtError::Lost { step: TREES }),
-            Stage::Done(_) => {}
+            stage => self.stage = stage,
         }
         Ok(())
     }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
 }
 
-impl<S: Security> Steps for SetupReceiver<S> {
-    fn tick(&self) -> Option<Tick> {
+impl<S: Security> Machine for SetupReceiver<S> {
+    fn exchange(&self) -> Option<Tick> {
         match &self.stage {
             Stage::Base(base) => base.tick(),
             Stage::Trees(made) => Some(Tick { name: TREES, out: made.message.len(), into: 0 }),
-            Stage::Failed => Some(Tick { name: TREES, out: 0, into: 0 }),
-            Stage::Done(_) => None,
+            Stage::Done(_) | Stage::Gone => None,
         }
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.stage {
             Stage::Base(base) => base.speak(out)?,
             Stage::Trees(made) => out.copy_from_slice(&made.message),
-            Stage::Failed => return Err(OtError::Lost { step: TREES }),
-            Stage::Done(_) => {}
+            Stage::Done(_) | Stage::Gone => {}
         }
         self.transcript.absorb(Role::Receiver, out);
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        let tick = self.tick();
-        wrong_length(tick.map_or(TREES, |tick| tick.name), message, tick.map_or(0, |tick| tick.into))?;
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         self.transcript.absorb(Role::Sender, message);
-        match &mut self.stage {
-            Stage::Base(base) => {
-                if let Err(error) = base.hear(message) {
-                    self.stage = Stage::Failed;
-                    return Err(error);
-                }
+        match core::mem::replace(&mut self.stage, Stage::Gone) {
+            Stage::Base(mut base) => {
+                base.hear(message)?;
+                self.stage = Stage::Base(base);
                 self.advance();
             }
-            Stage::Trees(made) => {
-                let leaves = core::mem::take(&mut made.leaves);
-                self.stage = self.done(leaves);
-            }
-            Stage::Failed => return Err(OtError::Lost { step: TREES }),
-            Stage::Done(_) => {}
+            Stage::Trees(made) => self.stage = self.done(made.leaves),
+            stage => self.stage = stage,
         }
         Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }

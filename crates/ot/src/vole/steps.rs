@@ -9,10 +9,13 @@ use crate::ferret::Set;
 use crate::ferret::end::public_key;
 use crate::ferret::nodes::Patch;
 use crate::ferret::tree::{End, Grower, Tree};
-use crate::{Context, Extension, OtError, Role, SemiHonest, Steps, Tick};
+use crate::machine::{Latch, Machine};
+use crate::{Context, Extension, OtError, Role, SemiHonest, Tick};
 
 /// Trees of a message at most. AGREEMENT.
 const BURST: usize = 16;
+/// The first step's name.
+const COTS: &str = "vole: COTs";
 /// COTs of a base VOLE: one for each bit of u.
 const PACK: usize = 128;
 
@@ -36,6 +39,8 @@ pub(super) struct Vole<E> {
     keys: Keys,
     stock: Vec<Vec<Block>>,
     taken: usize,
+    /// From the beginning of a call to its last step: after an error, or a call that was dropped, it stays.
+    busy: bool,
 }
 
 /// A round's public keys.
@@ -76,6 +81,7 @@ impl<E: End> Vole<E> {
             keys: Keys::new(context, &set, 0),
             stock: empty(BURST.min(set.trees()) * set.leaves()),
             taken: 0,
+            busy: false,
         }
     }
 
@@ -229,12 +235,24 @@ pub struct Extend<'a, E> {
     done: usize,
     /// Whether this party spoke in this tick, and with it did its part.
     spoke: bool,
+    latch: Latch,
 }
 
 impl<'a, E: End> Extend<'a, E> {
     pub(super) fn new(vole: &'a mut Vole<E>, mut out: Vec<&'a mut [Gf128]>) -> Self {
+        let lost = core::mem::replace(&mut vole.busy, true);
+        if lost {
+            return Self { vole, out, done: 0, spoke: false, latch: Latch::lost(COTS) };
+        }
         let done = vole.take(&mut out, 0);
-        Self { vole, out, done, spoke: false }
+        let mut call = Self { vole, out, done, spoke: false, latch: Latch::new() };
+        call.rest();
+        call
+    }
+
+    /// The end is free for the next call when this one is done.
+    fn rest(&mut self) {
+        self.vole.busy = self.done < self.out[0].len();
     }
 
     /// The next message's name, sender and bytes.
@@ -245,7 +263,7 @@ impl<'a, E: End> Extend<'a, E> {
             None
         } else if cots > 0 {
             let len = vole.cots.chunk_len(cots);
-            Some(("vole: COTs", vole.cots.speaker(), vole.cots.chunk_bytes(len)))
+            Some((COTS, vole.cots.speaker(), vole.cots.chunk_bytes(len)))
         } else {
             Some(("vole: trees", Role::Sender, vole.trees_due(wanted) * vole.tree_bytes()))
         }
@@ -277,19 +295,27 @@ impl<'a, E: End> Extend<'a, E> {
     }
 }
 
-impl<E: End> Steps for Extend<'_, E> {
-    fn tick(&self) -> Option<Tick> {
+impl<E: End> Machine for Extend<'_, E> {
+    fn exchange(&self) -> Option<Tick> {
         let (name, from, bytes) = self.part()?;
         let (out, into) = if from == E::ROLE { (bytes, 0) } else { (0, bytes) };
         Some(Tick { name, out, into })
     }
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         self.spoke = self.part().is_some_and(|(_, from, _)| from == E::ROLE);
         if self.spoke { self.act(&[], out) } else { Ok(()) }
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if core::mem::take(&mut self.spoke) { Ok(()) } else { self.act(message, &mut []) }
+    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+        if !core::mem::take(&mut self.spoke) {
+            self.act(message, &mut [])?;
+        }
+        self.rest();
+        Ok(())
+    }
+
+    fn latch(&self) -> &Latch {
+        &self.latch
     }
 }

@@ -7,7 +7,7 @@ use hushwire_simd::clmul::Clmul;
 
 use super::{Receiver, Sender, code};
 use crate::ferret::rig::{DELTA, TINY, context, dealer, stream};
-use crate::{Role, Steps};
+use crate::{OtError, Role, Steps};
 
 fn ends(backend: Backend) -> (Sender, Receiver) {
     let context = context(backend);
@@ -123,4 +123,53 @@ fn a_changed_message_breaks_the_relation() {
     }
     let wrong = (0..512).filter(|&i| t[i] != q[i] + u[i].mul(DELTA.into(), Clmul::best())).count();
     assert_eq!(wrong, 1, "d of the last tree counts at one leaf");
+}
+
+#[test]
+fn other_lengths_end_a_call_and_every_later_one() {
+    for name in ["vole: COTs", "vole: trees"] {
+        for change in [-1, 1, i64::MIN] {
+            let (mut s, mut r) = ends(Backend::best());
+            let [mut q, mut t, mut u] = [(); 3].map(|()| vec![Gf128::ZERO; 512]);
+            let (mut sender, mut receiver) = (s.extend(&mut q), r.extend(&mut t, &mut u));
+            let refused = loop {
+                let (ts, tr) = (sender.tick().expect("more"), receiver.tick().expect("more"));
+                let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
+                sender.speak(&mut from_s).expect("an honest run");
+                receiver.speak(&mut from_r).expect("an honest run");
+                if ts.name == name {
+                    let cut = |m: &mut Vec<u8>| m.resize(m.len().saturating_add_signed(change as isize), 0);
+                    [&mut from_s, &mut from_r].into_iter().for_each(cut);
+                    break [sender.hear(&from_r), receiver.hear(&from_s)];
+                }
+                sender.hear(&from_r).expect("an honest run");
+                receiver.hear(&from_s).expect("an honest run");
+            };
+            // Whoever hears nothing in this tick may not notice that a message was cut to nothing.
+            let malformed = refused.iter().filter(|r| matches!(r, Err(OtError::Malformed { .. }))).count();
+            let hearer = usize::from(name == "vole: trees");
+            assert!(matches!(refused[hearer], Err(OtError::Malformed { .. })), "{name} {change}");
+            assert!(malformed == 1 + usize::from(change == 1), "{name} {change}");
+            drop((sender, receiver));
+            let lost = |end: &mut dyn Steps| {
+                assert!(end.tick().is_some(), "it does not look done");
+                assert!(matches!(end.hear(&[]), Err(OtError::Lost { .. })));
+            };
+            if hearer == 0 {
+                lost(&mut s.extend(&mut q));
+                lost(&mut s.extend(&mut []));
+            } else {
+                lost(&mut r.extend(&mut t, &mut u));
+                lost(&mut r.extend(&mut [], &mut []));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_end_whose_call_was_dropped_unfinished_is_lost() {
+    let (mut s, _) = ends(Backend::best());
+    let mut q = vec![Gf128::ZERO; 5];
+    drop(s.extend(&mut q));
+    assert!(matches!(s.extend(&mut q).hear(&[]), Err(OtError::Lost { .. })));
 }

@@ -312,14 +312,57 @@ fn a_failed_check_ends_every_lane() {
     }
 }
 
+/// The other lane's check fails while this one compares.
+#[test]
+fn a_lane_that_passes_beside_one_that_fails_is_lost() {
+    use subtle::Choice;
+    let (mut s, mut r) = setups::<Malicious>(Kind::Kos, Backend::best(), 12).expect("the kind exists");
+    lockstep(&mut s, &mut r).expect("an honest set-up");
+    let s = s.finish();
+    let keys = s.keys();
+    assert!(keys.verdict(Choice::from(1), Check::Rows, "this lane").is_ok());
+    assert_abort(&keys.verdict(Choice::from(0), Check::Rows, "the other lane"), Check::Rows, "it fails");
+    let passed = keys.verdict(Choice::from(1), Check::Rows, "this lane");
+    assert!(matches!(passed, Err(OtError::Lost { step: "this lane" })), "{passed:?}");
+}
+
+#[test]
+fn extensions_themselves_refuse_other_lengths() {
+    let malformed = |result: Result<(), OtError>| {
+        assert!(matches!(result, Err(OtError::Malformed { .. })), "{result:?}");
+    };
+    for kind in kinds::<Malicious>() {
+        let (s, r) = roots::<Malicious>(kind, Backend::best(), 13);
+        let mut pump = Pump::new(&s, 0, r.fork(0));
+        let chunk = pump.s.chunk_bytes(512);
+        for len in [0, 16, chunk - 16, chunk + 16] {
+            malformed(pump.s.chunk(&vec![0; len], &mut [], &mut [Block::ZERO; 512]));
+        }
+        pump.extend(512, &mut |_| ()).expect("sent");
+        pump.close();
+        for (step, at) in pump.s.check_steps().to_vec().into_iter().enumerate() {
+            for len in [0, at.bytes - 1, at.bytes - 16, at.bytes + 16] {
+                if at.from == crate::Role::Receiver {
+                    malformed(pump.s.check(step, &vec![0; len], &mut []));
+                } else {
+                    malformed(pump.r.check(step, &vec![0; len], &mut []));
+                }
+            }
+        }
+        pump.check(&mut |_, _| ()).expect("what was refused left no trace");
+    }
+}
+
 #[test]
 fn set_ups_refuse_other_lengths() {
-    let (mut s, mut r) = setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
-    let mut message = vec![0; r.tick().expect("trees").out + 1];
-    let len = message.len() - 1;
-    r.speak(&mut message[..len]).expect("an honest receiver");
-    for len in [0, len - 1, len + 1] {
-        let result = s.hear(&message[..len]);
+    let tree_bytes = Kind::SoftSpoken2.cost(Level::Malicious).setup_bytes;
+    for len in [0, tree_bytes - 1, tree_bytes + 1] {
+        let (mut s, mut r) =
+            setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
+        let mut message = vec![0; tree_bytes];
+        r.speak(&mut message).expect("an honest receiver");
+        message.resize(len, 0);
+        let result = s.hear(&message);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
     }
 }

@@ -1,0 +1,299 @@
+//! Both ends of every machine that a caller can hold, ready for their first tick: what tests and the fuzzer feed.
+
+use std::marker::PhantomData;
+
+use hushwire_aes::Backend;
+use hushwire_block::{Block, Gf128};
+use hushwire_ot::{
+    Context, Duplex, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving, Security, SemiHonest,
+    SendOneOfN, Sender, Sending, Sid, Steps, Tick, Triples,
+    base::{BaseProtocol, ChouOrlandi, Csw, NaorPinkas},
+    ferret::{self, B10, B11},
+    lockstep,
+    rows::{Kind, RootReceiver, RootSender, SetupReceiver, SetupSender},
+    vole,
+};
+use hushwire_prg::Seed;
+
+/// What is done with both ends.
+pub(crate) type Run<'r> = &'r mut dyn FnMut(&mut Ends<'_>);
+
+/// Both ends.
+pub(crate) type Ends<'e> = [&'e mut dyn Steps; 2];
+
+/// OTs of a call: some, and not whole bytes of choices.
+const COUNT: usize = 77;
+
+/// A set-up that lanes are forked from, since it costs a thousand times what a lane does.
+struct Lanes<S: Security> {
+    kind: Kind,
+    roots: Option<(RootSender<S>, RootReceiver<S>)>,
+    next: u16,
+    level: PhantomData<S>,
+}
+
+fn context(label: &str, index: u64) -> Context {
+    Context { sid: Sid([9; 32]).child(label, index), backend: Backend::best() }
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 16])
+}
+
+fn set_up<S: Security>(kind: Kind) -> (SetupSender<S>, SetupReceiver<S>) {
+    let context = context("set-up", 0);
+    let s = SetupSender::new::<S::DefaultBase>(&context, kind, &seed(1)).expect("the kind exists");
+    (s, SetupReceiver::new::<S::DefaultBase>(&context, kind, &seed(2)).expect("the kind exists"))
+}
+
+impl<S: Security> Lanes<S> {
+    fn new(kind: Kind) -> Self {
+        Lanes { kind, roots: None, next: 0, level: PhantomData }
+    }
+
+    /// The next lane's number; its contexts are no other's, until a new set-up begins to count.
+    fn lane(&mut self) -> (u16, &(RootSender<S>, RootReceiver<S>)) {
+        if self.next == u16::MAX {
+            (self.next, self.roots) = (0, None);
+        }
+        self.next += 1;
+        let roots = self.roots.get_or_insert_with(|| {
+            let (mut s, mut r) = set_up::<S>(self.kind);
+            lockstep(&mut s, &mut r).expect("an honest set-up");
+            (s.finish(), r.finish())
+        });
+        (self.next, roots)
+    }
+
+    fn ends(&mut self) -> (Sender<S>, Receiver<S>) {
+        let (lane, (s, r)) = self.lane();
+        let context = context("lane", lane.into());
+        (Sender::new(&context, s.fork(lane)), Receiver::new(&context, r.fork(lane)))
+    }
+
+    /// One call of `count` OTs, or what `run` makes of the ends.
+    fn extend(&mut self, run: impl FnOnce(&mut Sender<S>, &mut Receiver<S>)) {
+        let (mut s, mut r) = self.ends();
+        run(&mut s, &mut r);
+    }
+
+    fn random_cots(&mut self, run: Run<'_>) {
+        let (mut q, mut t) = (vec![Block::ZERO; COUNT], vec![Block::ZERO; COUNT]);
+        self.extend(|s, r| {
+            run(&mut [&mut s.extend(Sending::Rcot(&mut q)), &mut r.extend(Receiving::Rcot(&mut t))]);
+        });
+    }
+
+    fn chosen_ots(&mut self, run: Run<'_>) {
+        let (messages, choices) = (vec![[Block::ZERO, Block::ONES]; COUNT], vec![0x5a; COUNT.div_ceil(8)]);
+        let mut got = vec![Block::ZERO; COUNT];
+        self.extend(|s, r| {
+            let receive = Receiving::Ot { choices: &choices, messages: &mut got };
+            run(&mut [&mut s.extend(Sending::Ot(&messages)), &mut r.extend(receive)]);
+        });
+    }
+
+    fn bits(&mut self, run: Run<'_>) {
+        let bytes = COUNT.div_ceil(8);
+        let (zero, one, choices, mut got) =
+            (vec![0; bytes], vec![0xff; bytes], vec![0x5a; bytes], vec![0; bytes]);
+        self.extend(|s, r| {
+            let send = Sending::BitOt { messages: [&zero, &one], count: COUNT };
+            let receive = Receiving::BitOt { choices: &choices, messages: &mut got, count: COUNT };
+            run(&mut [&mut s.extend(send), &mut r.extend(receive)]);
+        });
+    }
+
+    fn verify(&mut self, run: Run<'_>) {
+        let (mut q, mut t) = (vec![Block::ZERO; COUNT], vec![Block::ZERO; COUNT]);
+        self.extend(|s, r| {
+            let (mut send, mut receive) =
+                (s.extend(Sending::Rcot(&mut q)), r.extend(Receiving::Rcot(&mut t)));
+            lockstep(&mut send, &mut receive).expect("an honest run");
+            let _ = (send.finish(), receive.finish());
+            run(&mut [&mut s.verify(), &mut r.verify()]);
+        });
+    }
+
+    fn one_of_n(&mut self, run: Run<'_>) {
+        let shape = OneOfN { bits: 2, width: 3, count: 5 };
+        let (messages, indices, mut got) = (vec![5; 20], [0, 1, 2, 3, 0], [0; 5]);
+        let context = context("1 of n", 0);
+        self.extend(|s, r| {
+            let mut receive = ReceiveOneOfN::new(r, &context, shape, &indices, &mut got);
+            run(&mut [&mut SendOneOfN::new(s, &context, shape, &messages), &mut receive]);
+        });
+    }
+
+    fn triples(&mut self, run: Run<'_>) {
+        let ((mut s0, mut r1), (mut s1, mut r0)) = (self.ends(), self.ends());
+        let mut zero = Triples::new(&mut s0, &mut r0, COUNT, true);
+        run(&mut [&mut zero, &mut Triples::new(&mut s1, &mut r1, COUNT, false)]);
+    }
+
+    fn both_directions(&mut self, run: Run<'_>) {
+        let ((mut s0, mut r1), (mut s1, mut r0)) = (self.ends(), self.ends());
+        let [mut q, mut t, mut p, mut u] = [(); 4].map(|()| vec![Block::ZERO; COUNT]);
+        let (s0, r0) = (s0.extend(Sending::Rcot(&mut q)), r0.extend(Receiving::Rcot(&mut t)));
+        let (s1, r1) = (s1.extend(Sending::Rcot(&mut p)), r1.extend(Receiving::Rcot(&mut u)));
+        run(&mut [&mut Duplex::new(s0, r0), &mut Duplex::new(r1, s1)]);
+    }
+
+    fn boot(&mut self, set: ferret::Set, run: Run<'_>) {
+        let (lane, (s, r)) = self.lane();
+        let context = context("ferret", lane.into());
+        let mut s = ferret::SenderBoot::new(&context, set, s.fork(lane), &seed(3));
+        run(&mut [&mut s, &mut ferret::ReceiverBoot::new(&context, set, r.fork(lane))]);
+    }
+}
+
+/// All set-ups, made when they are needed.
+pub(crate) struct World {
+    semi_honest: Lanes<SemiHonest>,
+    malicious: [Lanes<Malicious>; 3],
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        World {
+            semi_honest: Lanes::new(Kind::SoftSpoken2),
+            malicious: [Kind::SoftSpoken2, Kind::Kos, Kind::Alsz].map(Lanes::new),
+        }
+    }
+
+    fn vole(&mut self, run: Run<'_>) {
+        let (lane, (s, r)) = self.semi_honest.lane();
+        let context = context("vole", lane.into());
+        let mut s = vole::Sender::new(&context, B10, s.fork(lane), &seed(4));
+        let mut r = vole::Receiver::new(&context, B10, r.fork(lane));
+        let [mut q, mut t, mut u] = [(); 3].map(|()| vec![Gf128::ZERO; COUNT]);
+        run(&mut [&mut s.extend(&mut q), &mut r.extend(&mut t, &mut u)]);
+    }
+}
+
+fn base<P: BaseProtocol>(run: Run<'_>) {
+    let context = context("base", 0);
+    let choices = (0..5).map(|i| i % 2 == 0).collect();
+    run(&mut [&mut P::sender(&context, 5, &seed(1)), &mut P::receiver(&context, choices, &seed(2))]);
+}
+
+fn set_ups<S: Security>(kind: Kind, run: Run<'_>) {
+    let (mut s, mut r) = set_up::<S>(kind);
+    run(&mut [&mut s, &mut r]);
+}
+
+/// A machine's two ends, by name.
+pub(crate) type Case = (&'static str, fn(&mut World, Run<'_>));
+
+/// All machines. The last ones take long to come to their end.
+pub(crate) const CASES: [Case; 22] = [
+    ("naor-pinkas", |_, run| base::<NaorPinkas>(run)),
+    ("chou-orlandi", |_, run| base::<ChouOrlandi>(run)),
+    ("csw", |_, run| base::<Csw>(run)),
+    ("random COTs", |w, run| w.semi_honest.random_cots(run)),
+    ("chosen OTs", |w, run| w.semi_honest.chosen_ots(run)),
+    ("bit OTs", |w, run| w.semi_honest.bits(run)),
+    ("1-of-N OTs", |w, run| w.semi_honest.one_of_n(run)),
+    ("triples", |w, run| w.semi_honest.triples(run)),
+    ("both directions", |w, run| w.semi_honest.both_directions(run)),
+    ("malicious chosen OTs", |w, run| w.malicious[0].chosen_ots(run)),
+    ("malicious bit OTs", |w, run| w.malicious[0].bits(run)),
+    ("malicious 1-of-N OTs", |w, run| w.malicious[0].one_of_n(run)),
+    ("malicious triples", |w, run| w.malicious[0].triples(run)),
+    ("row check of softspoken2", |w, run| w.malicious[0].verify(run)),
+    ("row check of kos", |w, run| w.malicious[1].verify(run)),
+    ("pair check of alsz", |w, run| w.malicious[2].verify(run)),
+    ("vole", World::vole),
+    ("semi-honest set-up", |_, run| set_ups::<SemiHonest>(Kind::SoftSpoken2, run)),
+    ("malicious set-up of trees", |_, run| set_ups::<Malicious>(Kind::SoftSpoken2, run)),
+    ("malicious set-up of pairs", |_, run| set_ups::<Malicious>(Kind::Kos, run)),
+    ("semi-honest ferret", |w, run| w.semi_honest.boot(B10, run)),
+    ("malicious ferret", |w, run| w.malicious[0].boot(B11, run)),
+];
+
+/// Changes what is heard: gets the number of the exchange, the side that hears, its tick and the message. False ends the
+/// run.
+pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Tick, &mut Vec<u8>) -> bool;
+
+/// What a run came to: who stopped it, where and why.
+pub(crate) struct Stop {
+    pub(crate) side: usize,
+    pub(crate) tick: Tick,
+    pub(crate) error: OtError,
+}
+
+/// Runs both ends to the first error.
+pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
+    for at in 0.. {
+        let (Some(ta), Some(tb)) = (a.tick(), b.tick()) else { break };
+        let (mut from_a, mut from_b) = (vec![0; ta.out], vec![0; tb.out]);
+        for (side, tick, end, out) in [(0, ta, &mut *a, &mut from_a), (1, tb, &mut *b, &mut from_b)] {
+            if let Err(error) = end.speak(out) {
+                return Some(Stop { side, tick, error });
+            }
+        }
+        for (side, tick, end, message) in [(0, ta, &mut *a, &mut from_b), (1, tb, &mut *b, &mut from_a)] {
+            if !edit(at, side, &tick, message) {
+                return None;
+            }
+            if let Err(error) = end.hear(message) {
+                return Some(Stop { side, tick, error });
+            }
+        }
+    }
+    None
+}
+
+/// What every end does after an error: nothing, and it never looks done.
+pub(crate) fn assert_lost(end: &mut dyn Steps) {
+    for _ in 0..2 {
+        assert_eq!(end.tick().map(|tick| (tick.out, tick.into)), Some((0, 0)), "it never looks done");
+        assert!(matches!(end.hear(&[]), Err(OtError::Lost { .. })));
+        assert!(matches!(end.hear(&[1; 16]), Err(OtError::Lost { .. })));
+        assert!(matches!(end.speak(&mut []), Err(OtError::Lost { .. })));
+        assert!(matches!(end.speak(&mut [0; 16]), Err(OtError::Lost { .. })));
+    }
+}
+
+/// Feeds a machine with messages made of `bytes`: nothing may panic, and what has another length must be refused.
+///
+/// The first bytes say which machine, from which tick on, and how: one message or all, in place of the honest one or
+/// xored with it.
+pub(crate) fn fed(world: &mut World, bytes: &[u8]) {
+    let [case, from, how, content @ ..] = bytes else { return };
+    let (side, always, replaced) = (usize::from(how & 1), how & 2 != 0, how & 4 != 0);
+    let (_, case) = CASES[usize::from(*case) % CASES.len()];
+    let mut aborted = false;
+    case(world, &mut |ends| {
+        let mut refused = None;
+        let stop = edited(ends, &mut |at, to, tick, message| {
+            if at >= 64 {
+                return false;
+            }
+            if (at, to) == (usize::from(*from), side) || always && at >= usize::from(*from) {
+                if replaced {
+                    *message = content.to_vec();
+                } else {
+                    message.iter_mut().zip(content.iter().cycle()).for_each(|(byte, with)| *byte ^= with);
+                }
+            }
+            refused = (message.len() != tick.into).then_some(to);
+            true
+        });
+        if let Some(side) = refused {
+            let Some(Stop { error: OtError::Malformed { .. }, side: stopped, .. }) = stop else {
+                panic!("a message of another length is taken")
+            };
+            assert_eq!(stopped, side);
+        }
+        if let Some(Stop { side, error, .. }) = stop {
+            aborted = matches!(error, OtError::Abort { .. });
+            assert!(aborted || matches!(error, OtError::Malformed { .. }), "{error:?}");
+            assert_lost(ends[side]);
+        }
+    });
+    if aborted {
+        // A failed check ends all lanes of its set-up.
+        world.malicious.iter_mut().for_each(|lanes| lanes.roots = None);
+    }
+}
