@@ -1,11 +1,12 @@
 //! A queue for jobs that arrive one at a time: run together when the queue is full or a result is referred to.
 
 use crate::Backend;
+use zeroize::Zeroize;
 
-/// What a queue collects.
-pub trait Job {
+/// What a queue collects; labels and keys, so that both jobs and results can be wiped.
+pub trait Job: Zeroize {
     /// A result.
-    type Out;
+    type Out: Zeroize;
     /// Runs jobs together and appends their results to `out`, in order.
     fn run(backend: Backend, jobs: &[Self], out: &mut Vec<Self::Out>)
     where
@@ -16,7 +17,8 @@ pub trait Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(usize);
 
-/// The queue. Results stay until [`Deferred::clear`]; batches depend on who asks when, results do not.
+/// The queue. Results stay until [`Deferred::clear`]; batches depend on who asks when, results do not. Jobs are wiped when
+/// they have run, results when the queue is dropped.
 pub struct Deferred<J: Job> {
     backend: Backend,
     pending: Vec<J>,
@@ -72,9 +74,16 @@ impl<J: Job> Deferred<J> {
             return;
         }
         let want = self.done.len() + self.pending.len();
+        if self.done.capacity() < want {
+            // Not in place, which could leave a copy behind.
+            let mut larger = Vec::with_capacity(want.next_power_of_two());
+            larger.append(&mut self.done);
+            self.done.zeroize();
+            self.done = larger;
+        }
         J::run(self.backend, &self.pending, &mut self.done);
         assert_eq!(self.done.len(), want, "one result per job");
-        self.pending.clear();
+        self.pending.zeroize();
         self.batches += 1;
     }
 
@@ -88,5 +97,12 @@ impl<J: Job> Deferred<J> {
     #[must_use]
     pub fn batches(&self) -> usize {
         self.batches
+    }
+}
+
+impl<J: Job> Drop for Deferred<J> {
+    fn drop(&mut self) {
+        self.pending.zeroize();
+        self.done.zeroize();
     }
 }

@@ -2,8 +2,11 @@
 
 use hushwire_aes::{Backend, Deferred, Job};
 use hushwire_block::Block;
+use std::cell::Cell;
+use zeroize::Zeroize;
 
 /// A multi-instance hash of one label under its own tweak.
+#[derive(Zeroize)]
 struct Hash {
     tweak: Block,
     label: Block,
@@ -56,4 +59,41 @@ fn a_reference_runs_what_waits_and_nothing_twice() {
     assert_eq!(queue.batches(), 1);
     assert_eq!(*queue.get(second), value);
     assert_eq!(queue.batches(), 2);
+}
+
+thread_local! {
+    static WIPED: Cell<[usize; 2]> = const { Cell::new([0; 2]) };
+}
+
+/// A job (0) or a result (1) that counts how often one of its kind was wiped.
+struct Seen<const KIND: usize>;
+
+impl<const KIND: usize> Zeroize for Seen<KIND> {
+    fn zeroize(&mut self) {
+        let mut wiped = WIPED.get();
+        wiped[KIND] += 1;
+        WIPED.set(wiped);
+    }
+}
+
+impl Job for Seen<0> {
+    type Out = Seen<1>;
+    fn run(_: Backend, jobs: &[Self], out: &mut Vec<Seen<1>>) {
+        out.extend(jobs.iter().map(|_| Seen));
+    }
+}
+
+#[test]
+fn jobs_are_wiped_when_they_ran_and_all_that_is_left_with_the_queue() {
+    let mut queue = Deferred::new(Backend::best(), 4);
+    for _ in 0..5 {
+        queue.push(Seen::<0>);
+    }
+    assert_eq!(WIPED.get(), [4, 0], "four ran");
+    for _ in 0..5 {
+        queue.push(Seen::<0>);
+    }
+    assert_eq!(WIPED.get(), [8, 0], "results move to a larger buffer and stay");
+    drop(queue);
+    assert_eq!(WIPED.get(), [10, 8], "two that never ran, and all results");
 }

@@ -29,6 +29,14 @@ pub(crate) fn lsbs(blocks: &[Block], out: &mut [u8]) {
     }
 }
 
+/// Bit 0 of both blocks of every pair, packed; the last bytes are filled up with zeros.
+pub(crate) fn pair_lsbs(pairs: &[[Block; 2]], zero: &mut [u8], one: &mut [u8]) {
+    let bit = |byte: u8, block: &Block| byte << 1 | block.0[0] & 1;
+    for (pairs, (zero, one)) in pairs.chunks(8).zip(zero.iter_mut().zip(one)) {
+        (*zero, *one) = pairs.iter().rev().fold((0, 0), |(m0, m1), [a, b]| (bit(m0, a), bit(m1, b)));
+    }
+}
+
 /// Masks for the blocks of a vector from as many bits, in constant time: the bits in every byte, each lane keeps its own
 /// (1, 2, 4 or 8), and a shuffle's table turns that into all ones.
 struct Masks<L: Lanes> {

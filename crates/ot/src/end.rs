@@ -2,6 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use zeroize::ZeroizeOnDrop;
 
 use crate::{
     Context, Extension, Security,
@@ -31,6 +32,7 @@ impl<S: Security> End<S> {
 }
 
 /// OTs of one chunk, until they are delivered.
+#[derive(ZeroizeOnDrop)]
 pub struct Made {
     /// The number of the first one: the tweak of its hash.
     pub(crate) first: u64,

@@ -34,6 +34,7 @@ mod pads;
 mod pipeline;
 mod protocol;
 pub mod rows;
+mod secret;
 mod security;
 mod steps;
 mod transcript;

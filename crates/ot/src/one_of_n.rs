@@ -11,7 +11,7 @@
 
 use hushwire_aes::Aes128;
 use hushwire_block::Block;
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use crate::{
     Context, OtError, Receiver, Security, Sender, Steps, Tick,
@@ -59,8 +59,8 @@ impl OneOfN {
     }
 
     /// H of all sums of a call whose first OT has the number `first`, under public keys of the session.
-    fn masks(context: &Context, first: u64, sums: &[Block]) -> Vec<Block> {
-        let mut masks = vec![Block::ZERO; sums.len()];
+    fn masks(context: &Context, first: u64, sums: &[Block]) -> Zeroizing<Vec<Block>> {
+        let mut masks = Zeroizing::new(vec![Block::ZERO; sums.len()]);
         let mut at = 0;
         while at < sums.len() {
             let tweak = OneOfN::tweak(first) + at as u128;
@@ -114,7 +114,7 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
         if let Some(ots) = self.ots.take_if(|ots| ots.tick().is_none()) {
             let ots = ots.into_verified();
             let OneOfN { bits, width, .. } = self.shape;
-            let mut sums = Vec::with_capacity(self.messages.len());
+            let mut sums = Zeroizing::new(Vec::with_capacity(self.messages.len()));
             for keys in ots.pairs.chunks_exact(bits) {
                 for x in 0..self.shape.n() {
                     let sum =
@@ -122,13 +122,11 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
                     sums.push(sum);
                 }
             }
-            let mut masks = OneOfN::masks(&self.context, self.first, &sums);
+            let masks = OneOfN::masks(&self.context, self.first, &sums);
             let mut masked = vec![0; self.shape.payload_bytes()];
-            for (i, (message, mask)) in self.messages.iter().zip(&masks).enumerate() {
+            for (i, (message, mask)) in self.messages.iter().zip(&*masks).enumerate() {
                 put(&mut masked, i * width, width, message ^ mask.0[0]);
             }
-            sums.zeroize();
-            masks.zeroize();
             self.masked = Some(masked);
         }
     }
@@ -180,6 +178,9 @@ impl<S: Security> Machine for SendOneOfN<'_, '_, S> {
     }
 }
 
+/// What the receiver may unmask with.
+pub(crate) type Masks = Zeroizing<Vec<u8>>;
+
 /// The receiver's machine.
 #[must_use = "run its steps"]
 pub struct ReceiveOneOfN<'e, 'm, S: Security> {
@@ -189,7 +190,7 @@ pub struct ReceiveOneOfN<'e, 'm, S: Security> {
     context: Context,
     first: u64,
     ots: Option<Pipeline<'e, OwnedKeys, S>>,
-    masks: Option<Vec<u8>>,
+    masks: Option<Masks>,
     latch: Latch,
 }
 
@@ -229,18 +230,17 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
         if let Some(ots) = self.ots.take_if(|ots| ots.tick().is_none()) {
             let ots = ots.into_verified();
             let n = self.shape.n();
-            let mut sums = Vec::with_capacity(n * self.shape.count);
+            let mut sums = Zeroizing::new(Vec::with_capacity(n * self.shape.count));
             for keys in ots.messages.chunks_exact(self.shape.bits) {
                 let sum = keys.iter().fold(Block::ZERO, |sum, key| sum ^ *key);
                 // The tweak depends on the index: hash under all of them, keep one in constant time.
                 sums.extend(core::iter::repeat_n(sum, n));
             }
-            let mut masks = OneOfN::masks(&self.context, self.first, &sums);
+            let masks = OneOfN::masks(&self.context, self.first, &sums);
             let kept = masks.chunks_exact(n).zip(self.indices);
             let kept = kept.map(|(masks, index)| select(*index, masks.iter().map(|mask| mask.0[0])));
-            self.masks = Some(kept.collect());
-            sums.zeroize();
-            masks.zeroize();
+            // Of a known length, so that collecting moves nothing.
+            self.masks = Some(Zeroizing::new(kept.collect()));
         }
     }
 }
@@ -297,7 +297,7 @@ mod tests {
         // 4096 OTs have the tweaks of a key.
         let zeros = vec![Block::ZERO; 1024];
         let masks = OneOfN::masks(&context, 4094, &zeros);
-        assert_eq!(OneOfN::masks(&context, 4096, &zeros[512..]), masks[512..]);
+        assert_eq!(OneOfN::masks(&context, 4096, &zeros[512..])[..], masks[512..]);
         let name = |index| context.sid.child("1 of n", index).0;
         for (index, part) in [(0, &masks[..512]), (1, &masks[512..])] {
             let key = Aes128::on(context.backend, name(index).first_chunk().expect("32 bytes hold 16"));

@@ -2,9 +2,9 @@
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
-use crate::{Context, Extension, Level, Role, Security};
+use crate::{Context, Extension, Level, Role, Security, bits::pair_lsbs, secret::refit};
 
 /// SECURITY: OTs hashed under one fixed AES key, as a power of two.
 const KEY_SPAN: u32 = 20;
@@ -13,22 +13,30 @@ const KEY_SPAN: u32 = 20;
 ///
 /// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i as the tweak. Both
 /// circular correlation robust for a random permutation π (GKWY, ePrint 2019/074, sections 7.3 and 7.4).
+#[derive(ZeroizeOnDrop)]
 pub struct Pads {
+    #[zeroize(skip)]
     context: Context,
+    #[zeroize(skip)]
     tweaked: bool,
     /// The sender's.
     delta: Block,
+    /// Public.
+    #[zeroize(skip)]
     key: Option<(u64, Aes128)>,
     /// LOCAL: whether what a call makes goes past the caches.
+    #[zeroize(skip)]
     pub(crate) streamed: bool,
     scratch: Vec<Block>,
+    pairs: Vec<[Block; 2]>,
 }
 
 impl Pads {
     pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
         let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
         let delta = extension.delta().unwrap_or_default();
-        Self { context: *context, tweaked, delta, key: None, streamed: false, scratch: Vec::new() }
+        let (scratch, pairs) = (Vec::new(), Vec::new());
+        Self { context: *context, tweaked, delta, key: None, streamed: false, scratch, pairs }
     }
 
     /// The sender's Δ; zero at the receiver.
@@ -60,7 +68,7 @@ impl Pads {
     /// `x[n]` becomes H(first + n, x\[n\]), to be used soon.
     pub(crate) fn hash_here(&mut self, first: u64, x: &mut Vec<Block>) {
         let mut out = core::mem::take(&mut self.scratch);
-        out.resize(x.len(), Block::ZERO);
+        refit(&mut out, x.len());
         let streamed = core::mem::replace(&mut self.streamed, false);
         self.hash(first, x, &mut out);
         self.streamed = streamed;
@@ -90,6 +98,17 @@ impl Pads {
         }
     }
 
+    /// Bit 0 of both blocks of [`Pads::pairs`], packed.
+    pub(crate) fn pair_bits(&mut self, first: u64, q: &[Block], zero: &mut [u8], one: &mut [u8]) {
+        let mut pairs = core::mem::take(&mut self.pairs);
+        refit(&mut pairs, q.len());
+        let streamed = core::mem::replace(&mut self.streamed, false);
+        self.pairs(first, q, &mut pairs);
+        self.streamed = streamed;
+        pair_lsbs(&pairs, zero, one);
+        self.pairs = pairs;
+    }
+
     /// [`Pads::pairs`], xored with `messages`.
     pub(crate) fn encrypt(
         &mut self,
@@ -105,12 +124,5 @@ impl Pads {
         } else {
             backend.pads_ccr_xor(key, delta, q, messages, out);
         }
-    }
-}
-
-impl Drop for Pads {
-    fn drop(&mut self) {
-        self.delta.zeroize();
-        self.scratch.zeroize();
     }
 }

@@ -14,13 +14,14 @@
 use std::collections::VecDeque;
 
 use hushwire_block::Block;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::{
     Level, OtError, Role, Security, Steps, Tick, Unverified, Verified,
     bits::bytes,
     end::{End, Made},
     machine::{Latch, Machine},
+    secret::refit,
     work::Work,
 };
 
@@ -44,14 +45,8 @@ struct Plan {
 }
 
 /// Buffers for blocks of chunks, kept for the next ones and wiped at the end.
-#[derive(Default)]
-struct Spare(Vec<Vec<Block>>);
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        self.0.iter_mut().for_each(Zeroize::zeroize);
-    }
-}
+#[derive(Default, ZeroizeOnDrop)]
+pub(crate) struct Spare(Vec<Vec<Block>>);
 
 /// The tick of a call that cannot run.
 const LOST: &str = "OT extension";
@@ -214,7 +209,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             Some(blocks) => blocks,
             None => {
                 made.blocks = self.spare.0.pop().unwrap_or_default();
-                made.blocks.resize(len, Block::ZERO);
+                refit(&mut made.blocks, len);
                 &mut made.blocks[..]
             }
         };
@@ -259,10 +254,10 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
 
     /// The oldest chunk is delivered; its buffer is kept.
     fn pop(&mut self) {
-        if let Some(made) = self.made.pop_front() {
+        if let Some(mut made) = self.made.pop_front() {
             self.fixed -= 1;
             if !made.blocks.is_empty() {
-                self.spare.0.push(made.blocks);
+                self.spare.0.push(core::mem::take(&mut made.blocks));
             }
         }
     }

@@ -5,7 +5,6 @@
 //! (bits are bit 0 of the blocks). The triples carry no MACs: a malicious party cannot make an honest one's wrong, but
 //! may later say that its own shares are others.
 
-use hushwire_block::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
@@ -15,6 +14,7 @@ use crate::{
     machine::{Latch, Machine},
     pads::Pads,
     pipeline::Pipeline,
+    secret::refit,
     steps::{both, hear_both, speak_both},
     work::Work,
 };
@@ -36,7 +36,6 @@ struct Sent {
     count: usize,
     a: Vec<u8>,
     u: Vec<u8>,
-    pairs: Vec<[Block; 2]>,
     column: [Vec<u8>; 2],
 }
 
@@ -57,19 +56,11 @@ impl Work for Sent {
         false
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
-        self.pairs.resize(chunk.len, [Block::ZERO; 2]);
-        let streamed = core::mem::replace(&mut pads.streamed, false);
-        pads.pairs(chunk.first, &chunk.blocks, &mut self.pairs);
-        pads.streamed = streamed;
         let [zeros, sums] = &mut self.column;
-        zeros.resize(bytes(chunk.len), 0);
-        sums.resize(bytes(chunk.len), 0);
-        for (pairs, (zero, sum)) in self.pairs.chunks(8).zip(zeros.iter_mut().zip(sums.iter_mut())) {
-            let bit = |byte: u8, block: &Block| byte << 1 | block.0[0] & 1;
-            let (m0, m1) =
-                pairs.iter().rev().fold((0, 0), |(m0, m1), [zero, one]| (bit(m0, zero), bit(m1, one)));
-            (*zero, *sum) = (m0, m0 ^ m1);
-        }
+        refit(zeros, bytes(chunk.len));
+        refit(sums, bytes(chunk.len));
+        pads.pair_bits(chunk.first, &chunk.blocks, zeros, sums);
+        sums.iter_mut().zip(&*zeros).for_each(|(sum, zero)| *sum ^= zero);
         put_range(zeros, chunk.len, &mut self.u, chunk.start);
         put_range(sums, chunk.len, &mut self.a, chunk.start);
     }
@@ -83,7 +74,7 @@ impl Work for Received {
         false
     }
     fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
-        self.column.resize(bytes(chunk.len), 0);
+        refit(&mut self.column, bytes(chunk.len));
         lsbs(&chunk.blocks, &mut self.column);
         put_range(&self.column, chunk.len, &mut self.b, chunk.start);
         pads.hash_here(chunk.first, &mut chunk.blocks);
@@ -106,8 +97,7 @@ impl<'e, S: Security> Triples<'e, S> {
     /// Verified when the steps are done.
     pub fn new(sender: &'e mut Sender<S>, receiver: &'e mut Receiver<S>, count: usize, first: bool) -> Self {
         let zeros = || vec![0; bytes(count)];
-        let sent =
-            Sent { count, a: zeros(), u: zeros(), pairs: Vec::new(), column: [Vec::new(), Vec::new()] };
+        let sent = Sent { count, a: zeros(), u: zeros(), column: [Vec::new(), Vec::new()] };
         let received = Received { count, b: zeros(), v: zeros(), column: Vec::new() };
         let send = Pipeline::new(sender.end(), sent, true);
         let receive = Pipeline::new(receiver.end(), received, true);

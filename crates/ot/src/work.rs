@@ -1,6 +1,7 @@
 //! What becomes of the random correlated OTs of a chunk: the four functionalities, for either role.
 
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
+use zeroize::Zeroizing;
 
 use crate::{
     bits::{add_chosen, add_where, bytes, lsbs, put_range, xor_range},
@@ -179,12 +180,10 @@ impl Work for Sending<'_> {
                 pads.encrypt(chunk.first, &chunk.blocks, &messages[chunk.range()], out);
             }
             Sending::BitOt { messages, .. } => {
-                let mut both = vec![[Block::ZERO; 2]; chunk.len];
-                pads.pairs(chunk.first, &chunk.blocks, &mut both);
-                for (choice, out) in out.chunks_exact_mut(bytes(chunk.len)).enumerate() {
-                    let column: Vec<Block> = both.iter().map(|pair| pair[choice]).collect();
-                    lsbs(&column, out);
-                    xor_range(messages[choice], chunk.start, chunk.len, out);
+                let (zero, one) = out.split_at_mut(bytes(chunk.len));
+                pads.pair_bits(chunk.first, &chunk.blocks, zero, one);
+                for (message, out) in messages.iter().zip([zero, one]) {
+                    xor_range(message, chunk.start, chunk.len, out);
                 }
             }
             Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => {}
@@ -267,14 +266,14 @@ impl Work for Receiving<'_> {
         match self {
             Receiving::Ot { choices, messages } => {
                 let pairs = from_bytes(payload).as_chunks().0;
-                let mut chosen = vec![0; bytes(chunk.len)];
+                let mut chosen = Zeroizing::new(vec![0; bytes(chunk.len)]);
                 xor_range(choices, chunk.start, chunk.len, &mut chosen);
                 add_chosen(pads.outputs(), &chosen, pairs, &chunk.blocks, &mut messages[chunk.range()]);
             }
             Receiving::BitOt { choices, messages, .. } => {
                 let n = bytes(chunk.len);
                 let (zero, one) = payload.split_at(n);
-                let (mut choice, mut plain) = (vec![0; n], vec![0; n]);
+                let [mut choice, mut plain] = [(); 2].map(|()| Zeroizing::new(vec![0; n]));
                 xor_range(choices, chunk.start, chunk.len, &mut choice);
                 lsbs(&chunk.blocks, &mut plain);
                 for i in 0..n {

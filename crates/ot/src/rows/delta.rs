@@ -5,13 +5,16 @@ use hushwire_block::{Block, Gf128};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
 use subtle::Choice;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{Kind, compress};
 
+/// Bits of one tree's α, 0 or 1 each.
+pub(crate) type Path = Zeroizing<Vec<u8>>;
+
 /// Bit r of Δ belongs to row r: α_i of tree i is bits i k to i k + k − 1, the lowest first.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(super) struct Delta {
+pub(crate) struct Delta {
     /// 0 or 1 each.
     bits: Vec<u8>,
     #[zeroize(skip)]
@@ -34,15 +37,19 @@ impl Delta {
     }
 
     /// α of tree `i`, most significant bit first.
-    pub(super) fn path(&self, tree: usize) -> Vec<Choice> {
+    pub(super) fn path(&self, tree: usize) -> Path {
         let k = self.kind.bits();
-        (0..k).rev().map(|b| Choice::from(self.bits[tree * k + b])).collect()
+        Zeroizing::new((0..k).rev().map(|b| self.bits[tree * k + b]).collect())
     }
 
     /// What the base OTs choose: at every level the side that the path leaves.
     pub(super) fn choices(&self) -> Vec<bool> {
         let trees = self.kind.first_tree()..self.kind.trees();
-        trees.flat_map(|tree| self.path(tree)).map(|turn| bool::from(!turn)).collect()
+        let mut choices = Vec::with_capacity(self.bits.len());
+        for tree in trees {
+            choices.extend(self.path(tree).iter().map(|turn| bool::from(!Choice::from(*turn))));
+        }
+        choices
     }
 
     /// Bit `row` as a mask, all ones or zero.

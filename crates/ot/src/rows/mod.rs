@@ -89,3 +89,10 @@ mod tests;
 pub use kind::{Cost, Kind};
 pub use root::{RootReceiver, RootSender};
 pub use setup::{SetupReceiver, SetupSender};
+
+#[cfg(test)]
+pub(crate) use delta::{Delta, Path};
+#[cfg(test)]
+pub(crate) use segment::Closed;
+#[cfg(test)]
+pub(crate) use stock::Stock;

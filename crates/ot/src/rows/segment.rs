@@ -12,7 +12,7 @@
 use hushwire_block::{Block, Gf128, as_bytes, fold::Folds};
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::Clmul;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::{Context, Role, Transcript};
 
@@ -35,9 +35,13 @@ pub(super) struct Segment {
 }
 
 /// A closed segment.
-pub(super) struct Closed {
+#[derive(ZeroizeOnDrop)]
+pub(crate) struct Closed {
+    #[zeroize(skip)]
     context: Context,
+    #[zeroize(skip)]
     clmul: Clmul,
+    #[zeroize(skip)]
     transcript: Transcript,
     /// A sum for every row, and for every row of the messages.
     pub(super) rows: Vec<Gf128>,
@@ -47,13 +51,6 @@ pub(super) struct Closed {
     /// The last column's message, at the receiver.
     pub(super) message: Vec<Block>,
     pub(super) number: u64,
-}
-
-impl Drop for Closed {
-    fn drop(&mut self) {
-        self.rows.zeroize();
-        self.last.zeroize();
-    }
 }
 
 impl Segment {

@@ -3,7 +3,9 @@
 use hushwire_aes::Backend;
 use hushwire_block::{Block, transpose};
 use hushwire_simd::clmul::Clmul;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
+
+use crate::secret::refit;
 
 use super::{
     Kind, compress,
@@ -11,21 +13,14 @@ use super::{
 };
 
 /// OTs that were made and not handed out yet.
-#[derive(Default)]
-pub(super) struct Stock {
+#[derive(Default, ZeroizeOnDrop)]
+pub(crate) struct Stock {
     blocks: Vec<Block>,
     next: usize,
     /// Rows 128 to 191, turned.
     high: Vec<u64>,
     /// Whether whole chunks go past the caches.
     pub(super) streamed: bool,
-}
-
-impl Drop for Stock {
-    fn drop(&mut self) {
-        self.blocks.zeroize();
-        self.high.zeroize();
-    }
 }
 
 impl Stock {
@@ -65,12 +60,12 @@ impl Stock {
         let out = if whole {
             &mut *blocks
         } else {
-            self.blocks.resize(made, Block::ZERO);
+            refit(&mut self.blocks, made);
             self.next = 0;
             &mut self.blocks
         };
         if kind == Kind::Alsz {
-            self.high.resize(made, 0);
+            refit(&mut self.high, made);
             compress::rows192(backend, clmul, rows, &mut self.high, out);
         } else {
             let turn = if self.streamed { transpose::rows128_streamed } else { transpose::rows128 };

@@ -69,19 +69,20 @@ pub(super) fn grow(
 pub(super) fn regrow(
     backend: Backend,
     keys: &GgmKeys,
-    path: &[Choice],
+    path: &[u8],
     base: &[Block],
     corrections: &[Block],
 ) -> Secret {
     let mut nodes = Zeroizing::new(vec![Block::ZERO, base[0]]);
     for ((base, pair), turn) in base[1..].iter().zip(corrections.chunks_exact(2)).zip(&path[1..]) {
+        let turn = Choice::from(*turn);
         let mut children = secret(2 * nodes.len());
         backend.ggm_level(keys, &nodes, &mut children);
         // The correction of the side that the path leaves: 1 where it goes to 0.
-        let mut sibling = Block::conditional_select(&pair[1], &pair[0], *turn) ^ *base;
+        let mut sibling = Block::conditional_select(&pair[1], &pair[0], turn) ^ *base;
         for (y, pair) in children.chunks_exact_mut(2).enumerate() {
             let (left, right) = pair.split_at_mut(1);
-            Block::conditional_swap(&mut left[0], &mut right[0], *turn);
+            Block::conditional_swap(&mut left[0], &mut right[0], turn);
             if y > 0 {
                 sibling ^= right[0];
             }
@@ -122,7 +123,7 @@ impl Digest {
     }
 
     /// The same from a tree that lacks leaf α, with the sum that the receiver sent.
-    pub(super) fn add_punctured(&mut self, path: &[Choice], checks: &mut [[Block; 2]], total: [Block; 2]) {
+    pub(super) fn add_punctured(&mut self, path: &[u8], checks: &mut [[Block; 2]], total: [Block; 2]) {
         checks[0] = [Block::ZERO; 2];
         let others = sum(checks);
         checks[0] = [total[0] ^ others[0], total[1] ^ others[1]];
@@ -131,7 +132,7 @@ impl Digest {
             for x in (0..checks.len()).filter(|x| x >> level & 1 == 0) {
                 let (low, high) = checks.split_at_mut(x + (1 << level));
                 for (a, b) in low[x].iter_mut().zip(&mut high[0]) {
-                    Block::conditional_swap(a, b, *turn);
+                    Block::conditional_swap(a, b, Choice::from(*turn));
                 }
             }
         }
