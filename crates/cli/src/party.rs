@@ -241,7 +241,8 @@ fn establish(
     let mut channel = net.channel(lane, Some(role.right().id()), Some(role.left().id()))?;
     channel.tap(meter.tap());
     let seed = Seed::from_bytes(draw("drawing a session key")?);
-    Ok(Session::establish(role, backend, wiring::session_id(start)?, seed, &mut channel)?)
+    let session = net.session().map_or_else(|| wiring::session_id(start), Ok)?;
+    Ok(Session::establish(role, backend, session, seed, &mut channel)?)
 }
 
 fn client_channels(net: &mut Net, plan: &Plan, meter: &Meter) -> Result<Vec<Channel>, NetError> {

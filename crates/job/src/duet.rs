@@ -94,13 +94,13 @@ fn peer_of(index: usize) -> PartyId {
     PartyId(1 - index as u8)
 }
 
-/// The name of this run and no other: a session's may serve again, and either party's fresh part makes it new.
+/// The name of this run and no other: either party's fresh part makes it new, whatever the session's id.
 fn name(joined: &Joined, index: usize, control: &mut Channel) -> Result<Context, JobError> {
     let (mut own, mut theirs) = ([0; 32], [0; 32]);
     getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
     control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(joined.plan(), e).during(NAME))?;
     let fresh = if index == 0 { [own, theirs] } else { [theirs, own] };
-    let sid = sid(joined.seat.session, &joined.plan().digest(), &fresh);
+    let sid = sid(joined.session(), &joined.plan().digest(), &fresh);
     Ok(Context { sid, backend: joined.seat.backend })
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn compute(joined: &mut Joined) -> Result<Links, JobError> {
     let control = control_lane(&plan);
     let mut forward = joined.channel(1, control, right, left)?;
     let backward = joined.channel(1, control, left, right)?;
-    let (backend, id) = (joined.seat.backend, joined.seat.session);
+    let (backend, id) = (joined.seat.backend, joined.session());
     let session = Session::establish(role, backend, id, Seed::random(), &mut forward)
         .map_err(|e| explain(&plan, e).during("session keys"))?;
 

@@ -18,7 +18,7 @@ use crate::{
     JobError, Kind, Member, Plan, Prepared, Protocol, Seat, client, confirm, duet, party, place,
     seat::{Observer, explain},
 };
-use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, Turns};
+use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use std::{sync::Arc, time::Instant};
 
 /// What a member has in the end.
@@ -78,6 +78,11 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
+    /// The id of this session and of no other, the same for all members.
+    pub(crate) fn session(&self) -> SessionId {
+        self.net.session().unwrap_or(self.seat.session)
+    }
+
     fn new(prepared: &Prepared, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
         let plan = &prepared.plan;
         plan.protocol.admits(&seat.me).map_err(|(cause, _)| {

@@ -51,8 +51,9 @@ pub struct Seat {
     pub outputs: BTreeMap<String, OutputPlace>,
 }
 
-/// The session's name from a label that all members give. It may serve again: every session draws fresh keys, on which
-/// all randomness rests, so that its name need not be unique. Members of runs with other labels refuse each other.
+/// The session's name from a label that all members give. It may serve again: the session's id, which hashes and
+/// pseudo-random sharings rest on, covers what every party draws afresh (see [`wire::Net::session`]). Members of runs
+/// with other labels refuse each other.
 #[must_use]
 pub fn session_of(label: &str) -> SessionId {
     let mut id = [0; 16];

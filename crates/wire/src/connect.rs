@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    iter,
+    fmt, iter,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -20,7 +20,7 @@ use crate::{
     Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,
     Signal, TransportKind, Tx, Validity,
     hello::CONTROL_LANE,
-    observe::REPORT,
+    roster::{Nonce, Roster},
     tcp::Guard,
     tls::TlsSide,
     watch::{Half, Hold},
@@ -31,8 +31,6 @@ pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Dur
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// A connection that can do both, until the hello has said which way it goes.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
@@ -47,14 +45,26 @@ pub(crate) struct Slot {
     pub(crate) sends: bool,
 }
 
-/// Joins the session: connects every lane with every peer, both ways.
+/// Reads after a party's name and "dialled".
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lane {
+            CONTROL_LANE => f.write_str("the control connection"),
+            lane => write!(f, "lane {lane}"),
+        }
+    }
+}
+
+/// Joins the session: connects every lane with every peer, both ways, and waits until all peers have done so.
 ///
 /// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
 /// do not end the session. `listener` may be `None` when every peer has an address, as for a client. A peer that dies
-/// after it has joined, or ends the session, ends the wait for the others.
+/// after it has joined, or ends the session, ends the wait for the others. One process of each member takes part: the
+/// connections of a second one with the same key are refused, and [`Net::session`] is new each time.
 ///
 /// # Errors
-/// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::UnknownPeer`] or
+/// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::Duplicate`] when another process
+/// with this party's key has joined before, [`NetError::UnknownPeer`] or
 /// [`NetError::Tls`] when a dialled peer is not the one pinned, [`NetError::Connect`] when a peer does not come
 /// within `connect_timeout`, [`NetError::Config`] when the configuration cannot work, [`NetError::Expired`] when a
 /// certificate is not valid today, [`NetError::Dead`] and [`NetError::Aborted`] when a peer ends before all are here.
@@ -94,11 +104,9 @@ fn join(
     if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
         return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
     }
-    let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(|source| NetError::Io {
-        peer: Some(cfg.me),
-        step: "connect".to_owned(),
-        source,
-    })?;
+    let failed = |source| NetError::Io { peer: Some(cfg.me), step: "connect".to_owned(), source };
+    let nonce = Nonce::fresh().map_err(failed)?;
+    let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(failed)?;
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
@@ -106,6 +114,7 @@ fn join(
         listens: listener.is_some(),
         guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up },
         heard_all: AtomicBool::new(false),
+        roster: Roster::new(cfg.me, nonce),
         links: Mutex::new(BTreeMap::new()),
         certificates: Mutex::new(BTreeMap::from([(cfg.me, own)])),
         moved: Signal::default(),
@@ -128,22 +137,24 @@ pub(crate) struct Joining<'a> {
     pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
     pub(crate) heard_all: AtomicBool,
+    /// Which processes these are.
+    pub(crate) roster: Roster,
     /// `None` where the watcher has it.
-    links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
+    pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
     /// What this party and its peers showed.
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
     /// Bumped when a link is there, and when all is lost.
     pub(crate) moved: Signal,
-    watched: Hold,
-    observer: Option<Observer>,
+    pub(crate) watched: Hold,
+    pub(crate) observer: Option<Observer>,
     /// Accepted connections still to come.
     pub(crate) awaited: AtomicUsize,
     pub(crate) greeting: AtomicUsize,
     errors: Mutex<Vec<NetError>>,
     /// How many connections were refused, and why the last was.
-    refused: Mutex<(usize, String)>,
+    pub(crate) refused: Mutex<(usize, String)>,
     /// Why the last attempt to dial came to nothing.
-    undialled: Mutex<Option<String>>,
+    pub(crate) undialled: Mutex<Option<String>>,
 }
 
 impl Joining<'_> {
@@ -184,40 +195,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Tells the observer who is missing, and gives up when a peer that is here dies or ends the session.
-    fn mind(&self) {
-        let begun = Instant::now();
-        let mut next_report = begun + REPORT;
-        let mut over: Option<Instant> = None;
-        loop {
-            let seen = self.moved.epoch();
-            let mut missing = self.slots(|slot, _| !lock(&self.links).contains_key(&slot));
-            missing.dedup_by_key(|slot| slot.peer);
-            if missing.is_empty() || self.guard.check().is_err() {
-                return;
-            }
-            let now = Instant::now();
-            if let Err(e) = self.watched.shared().check("connect") {
-                // Our own handshakes may tell more than another's word.
-                if now >= *over.get_or_insert(now + GRACE) {
-                    return self.give_up(e);
-                }
-            }
-            if let (Some(observer), true) = (&self.observer, now >= next_report) {
-                next_report += REPORT;
-                let missing = missing.iter().map(|slot| slot.peer).collect();
-                let refused = lock(&self.refused);
-                let last =
-                    if refused.0 > 0 { Some(refused.1.clone()) } else { lock(&self.undialled).clone() };
-                drop(refused);
-                observer(&Event::Joining { missing, waited: now - begun, last });
-            }
-            self.moved.wait_past(seen, LOOK);
-        }
-    }
-
     /// All slots of this party that `wanted` keeps, given also whether this party dials them.
-    fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
+    pub(crate) fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
         let mut slots = Vec::new();
         for peer in &self.cfg.peers {
             // The control link comes first: from then on the peer's death shows.
@@ -258,15 +237,10 @@ impl Joining<'_> {
         }
     }
 
-    /// The first connection for a slot stays; a second is refused.
+    /// An accepted connection, the only one for its slot.
     pub(crate) fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
-        let mut links = lock(&self.links);
-        if links.contains_key(&slot) {
-            drop(links);
-            return self.refuse(format!("{} dialled lane {} twice", slot.peer, slot.lane));
-        }
         self.awaited.fetch_sub(1, Ordering::SeqCst);
-        self.put(&mut links, slot, link);
+        self.put(&mut lock(&self.links), slot, link);
     }
 
     fn put(&self, links: &mut BTreeMap<Slot, Option<Box<dyn Duplex>>>, slot: Slot, link: Box<dyn Duplex>) {
@@ -294,19 +268,22 @@ impl Joining<'_> {
 
     /// The links, or the most telling error.
     fn into_net(self) -> Result<Net, NetError> {
-        let errors = self.errors.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let errors = core::mem::take(&mut *lock(&self.errors));
         let telling = |e: &NetError| match e {
             NetError::HandshakeMismatch { .. } => 0,
-            NetError::UnknownPeer { .. } | NetError::Expired { .. } => 1,
+            NetError::UnknownPeer { .. } | NetError::Expired { .. } | NetError::Duplicate { .. } => 1,
             NetError::Tls { .. } | NetError::Malformed { .. } => 2,
             NetError::Dead { .. } | NetError::Aborted { .. } => 3,
             _ => 4,
         };
-        if let Some(e) = errors.into_iter().min_by_key(telling) {
+        let session = match errors.into_iter().min_by_key(telling) {
+            None => self.agree(),
+            Some(e) => Err(e),
+        };
+        let session = session.inspect_err(|e| {
             let culprit = e.peer().unwrap_or(self.cfg.me);
-            self.watched.watch().abort(culprit, Reason::of(&e), "connect");
-            return Err(e);
-        }
+            self.watched.watch().abort(culprit, Reason::of(e), "connect");
+        })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
         let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);
         for (slot, link) in self.links.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -316,7 +293,8 @@ impl Joining<'_> {
                 None => {}
             }
         }
-        net.attend(self.watched, self.certificates.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let certificates = self.certificates.into_inner().unwrap_or_else(PoisonError::into_inner);
+        net.attend(session, self.watched, certificates);
         if let Some(observer) = &self.observer {
             for (party, validity) in net.expiring() {
                 observer(&Event::Expiring { party, validity });

@@ -102,6 +102,14 @@ pub enum NetError {
         /// The peer's value.
         theirs: String,
     },
+    /// More than one process with the key of one member takes part.
+    #[error("{}: refused during handshake: {what}; end all of its processes but one and start again", Who(*.peer))]
+    Duplicate {
+        /// Whose processes; this party itself where it is the second.
+        peer: Option<PartyId>,
+        /// Who saw it, or how.
+        what: String,
+    },
     /// Somebody presented a certificate, or an id, that this session does not list.
     #[error("{}: unknown during {step}: {presented} is not listed; add its pin to the party file if it belongs here", Who(*.peer))]
     UnknownPeer {
@@ -195,6 +203,7 @@ impl NetError {
             | Self::Io { peer, .. }
             | Self::Tls { peer, .. }
             | Self::HandshakeMismatch { peer, .. }
+            | Self::Duplicate { peer, .. }
             | Self::UnknownPeer { peer, .. }
             | Self::OtherUser { peer, .. }
             | Self::Malformed { peer, .. }
@@ -261,6 +270,7 @@ impl Reason {
             NetError::Dead { .. } => Self::Silent,
             NetError::Stalled { .. } => Self::Stalled,
             NetError::Connect { .. } => Self::Absent,
+            NetError::Duplicate { .. } => Self::Duplicate,
             NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
             NetError::HandshakeMismatch { .. }
             | NetError::UnknownPeer { .. }

@@ -6,6 +6,7 @@ use crate::{
     NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    roster::Refusal,
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport::{self, Stream},
@@ -32,14 +33,24 @@ impl Joining<'_> {
         self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];
         self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
-        match Hello::decode(&theirs) {
-            // It looks at its peers before it joins: it may come yet.
-            Ok(theirs) if theirs.session == SessionId::PROBE => return Err(only_looks(peer.id)),
-            Ok(theirs) => ours.judge(&theirs, peer.id)?,
-            Err(bad) => return Err(bad_hello(Some(peer.id), &bad)),
+        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        // It looks at its peers before it joins: it may come yet.
+        if theirs.session == SessionId::PROBE {
+            return Err(only_looks(peer.id));
         }
+        if theirs.full {
+            let what = format!("{} says that another process with its key joined before", peer.id);
+            return Err(NetError::Duplicate { peer: Some(self.cfg.me), what });
+        }
+        ours.judge(&theirs, peer.id)?;
+        let admission = self.roster.admit(slot, theirs.nonce).map_err(|_| {
+            let what = format!("the process that answers at {address} is not the one that joined before");
+            NetError::Duplicate { peer: Some(peer.id), what }
+        })?;
         self.remember(peer.id, shown);
-        self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)
+        let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
+        admission.keep();
+        Ok(link)
     }
 
     /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
@@ -80,17 +91,45 @@ impl Joining<'_> {
         };
         let (lane, wanted) = theirs.as_ref().map_or((0, Flow::FromDialer), |hello| (hello.lane, hello.flow));
         let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
-        let ours = self.hello(peer.id, lane, flow, Role::Listener);
-        guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)))?;
+        let mut ours = self.hello(peer.id, lane, flow, Role::Listener);
+        let mut answer =
+            |ours: &Hello| guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)));
         // Who only looks whether this party is there has its answer, and the session waits on.
         if Hello::is_probe(&bytes) {
+            answer(&ours)?;
             return Err((false, only_looks(peer.id)));
         }
-        let theirs = theirs.map_err(|bad| (true, bad_hello(Some(peer.id), &bad)))?;
-        ours.judge(&theirs, peer.id).map_err(|e| (true, e))?;
-        self.remember(peer.id, shown);
+        let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
+        let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
+            Ok(theirs) => theirs,
+            // Both sides name it.
+            Err(e) => {
+                answer(&ours)?;
+                return Err((true, e));
+            }
+        };
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
+        // Before the answer, from which the other side concludes that it is in.
+        let admission = match self.roster.admit(slot, theirs.nonce) {
+            Ok(admission) => admission,
+            Err(Refusal::Duplicate) => {
+                ours.full = true;
+                answer(&ours)?;
+                let what = "another process with its key joined before".to_owned();
+                return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
+            }
+            Err(Refusal::Taken) => {
+                let source = io::Error::other(format!("it dialled {slot} twice"));
+                return Err((
+                    false,
+                    NetError::Io { peer: Some(peer.id), step: "handshake".to_owned(), source },
+                ));
+            }
+        };
+        answer(&ours)?;
+        self.remember(peer.id, shown);
         let link = self.settled(link, slot, Role::Listener, &guard).map_err(stranger(Some(peer.id)))?;
+        admission.keep();
         Ok((slot, link))
     }
 
@@ -121,6 +160,8 @@ impl Joining<'_> {
             flow,
             role,
             shm: self.cfg.transport == TransportKind::Shm,
+            full: false,
+            nonce: self.roster.own(),
         }
     }
 

@@ -1,28 +1,29 @@
 //! What both ends of a connection say first, and compare.
 //!
 //! ```text
-//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99     128
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+------+
-//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm | zero |
-//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 29   |
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+------+
+//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100    112     128
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+------+-------+
+//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full | zero | nonce |
+//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 12   | 16    |
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+------+-------+
 //! ```
 //! Numbers are little endian. The first 28 bytes stay where they are in every version, so that releases which
-//! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). Each side writes its hello before
-//! it judges the other's: a mismatch is an error on both sides.
+//! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). A listener answers a hello that it
+//! disagrees with, so that a mismatch is an error on both sides. The nonce tells processes with one key apart (see
+//! [`roster`](crate::roster)); to a second process the listener says `full` and closes.
 
-use crate::{NetError, PartyId, SessionId};
+use crate::{NetError, PartyId, SessionId, roster::Nonce};
 
 /// AGREEMENT: bytes of a hello.
 pub(crate) const HELLO_BYTES: usize = 128;
 /// AGREEMENT: opens every hello.
 const MAGIC: [u8; 8] = *b"hushwire";
 /// AGREEMENT: the bytes on the wire change with it.
-pub(crate) const WIRE_VERSION: u16 = 2;
+pub(crate) const WIRE_VERSION: u16 = 3;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
-/// Where the used part ends; zeros follow.
-const USED_BYTES: usize = 99;
+/// Zeros.
+const RESERVED: core::ops::Range<usize> = 100..112;
 
 /// Which way data flows on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -55,6 +56,10 @@ pub(crate) struct Hello {
     pub(crate) role: Role,
     /// Whether data moves in shared memory once the hellos agree; otherwise it moves on this connection.
     pub(crate) shm: bool,
+    /// A listener's answer that it is in the session with another process of the dialler.
+    pub(crate) full: bool,
+    /// What the process drew.
+    pub(crate) nonce: Nonce,
 }
 
 /// Why bytes are not a hello of this version.
@@ -89,6 +94,8 @@ impl Hello {
             Role::Listener => 1,
         };
         bytes[98] = self.shm.into();
+        bytes[99] = self.full.into();
+        bytes[RESERVED.end..].copy_from_slice(&self.nonce.0);
         bytes
     }
 
@@ -116,12 +123,17 @@ impl Hello {
             1 => true,
             _ => return Err(BadHello::Field("transport")),
         };
+        let full = match (bytes[99], role) {
+            (0, _) => false,
+            (1, Role::Listener) => true,
+            _ => return Err(BadHello::Field("answer")),
+        };
         let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
         let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
         if lane >= lanes && lane != CONTROL_LANE {
             return Err(BadHello::Field("lane"));
         }
-        if bytes[USED_BYTES..].iter().any(|&b| b != 0) {
+        if bytes[RESERVED].iter().any(|&b| b != 0) {
             return Err(BadHello::Field("reserved"));
         }
         Ok(Self {
@@ -136,6 +148,8 @@ impl Hello {
             flow,
             role,
             shm,
+            full,
+            nonce: Nonce(array(bytes, RESERVED.end)),
         })
     }
 

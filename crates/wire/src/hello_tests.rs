@@ -15,12 +15,14 @@ fn hello() -> Hello {
         flow: Flow::FromDialer,
         role: Role::Dialer,
         shm: false,
+        full: false,
+        nonce: Nonce([6; 16]),
     }
 }
 
 /// What an agreeing peer answers.
 fn answer() -> Hello {
-    Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, ..hello() }
+    Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, nonce: Nonce([7; 16]), ..hello() }
 }
 
 fn field(theirs: &Hello) -> Option<&'static str> {
@@ -58,9 +60,15 @@ fn every_field_is_compared() {
 #[test]
 fn bytes_are_pinned() {
     let bytes = hello().encode();
-    assert_eq!(&bytes[..12], b"hushwire\x02\x00\x01\x02");
-    assert_eq!(&bytes[90..98], &[5, 5, 1, 0, 4, 0, 0, 0]);
+    let mut pinned = b"hushwire\x03\x00\x01\x02".to_vec();
+    pinned.extend(
+        [[3; 16].as_slice(), &[4; 32], &[5; 32], &[1, 0, 4, 0, 0, 0, 0, 0], &[0; 12], &[6; 16]].concat(),
+    );
+    assert_eq!(bytes[..], pinned);
     assert_eq!(Hello::decode(&bytes), Ok(hello()));
+    let full = Hello { full: true, flow: Flow::FromListener, shm: true, ..answer() };
+    assert_eq!(full.encode()[96..100], [1, 1, 1, 1]);
+    assert_eq!(Hello::decode(&full.encode()), Ok(full));
     let control = Hello { lane: CONTROL_LANE, ..hello() };
     assert_eq!(Hello::decode(&control.encode()), Ok(control));
 }
@@ -73,11 +81,15 @@ fn each_bad_field_is_named() {
         Hello::decode(&bytes)
     };
     assert_eq!(spoilt(0, b'H'), Err(BadHello::Magic));
-    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 258, from: PartyId(1) }));
+    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 259, from: PartyId(1) }));
     assert_eq!(spoilt(92, 4), Err(BadHello::Field("lane")));
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
-    assert_eq!(spoilt(127, 1), Err(BadHello::Field("reserved")));
+    assert_eq!(spoilt(98, 2), Err(BadHello::Field("transport")));
+    // Only a listener says so.
+    assert_eq!(spoilt(99, 1), Err(BadHello::Field("answer")));
+    assert_eq!(spoilt(100, 1), Err(BadHello::Field("reserved")));
+    assert_eq!(spoilt(111, 1), Err(BadHello::Field("reserved")));
 }
 
 #[test]
@@ -104,7 +116,8 @@ proptest! {
             for (at, value) in (92..98).zip(small) {
                 bytes[at] = value % 3;
             }
-            bytes[USED_BYTES..].fill(0);
+            bytes[99] %= 2;
+            bytes[RESERVED].fill(0);
         }
         if let Ok(hello) = Hello::decode(&bytes) {
             prop_assert_eq!(hello.encode(), bytes);

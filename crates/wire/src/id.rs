@@ -29,7 +29,7 @@ impl fmt::Display for PartyId {
     }
 }
 
-/// The name of one session, 16 bytes, never used twice.
+/// The name or the id of a session, 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SessionId(pub [u8; 16]);
 

@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    Channel, NetError, PartyId, Reason, Rx, Shape, Tx, Validity, Watch, shaped::shape_all, watch::Hold,
+    Channel, NetError, PartyId, Reason, Rx, SessionId, Shape, Tx, Validity, Watch, shaped::shape_all,
+    watch::Hold,
 };
 
 type Lane = (PartyId, u16);
@@ -26,6 +27,7 @@ pub struct Net {
     tx: BTreeMap<Lane, Option<Box<dyn Tx>>>,
     rx: BTreeMap<Lane, Option<Box<dyn Rx>>>,
     certificates: BTreeMap<PartyId, Validity>,
+    session: Option<SessionId>,
     /// Last, so that the data's links close before the goodbye. In one process nobody watches.
     watched: Option<Hold>,
 }
@@ -41,13 +43,27 @@ impl Net {
             tx: BTreeMap::new(),
             rx: BTreeMap::new(),
             certificates: BTreeMap::new(),
+            session: None,
             watched: None,
         }
     }
 
-    /// Puts it under watch, and says which certificates the session stands on.
-    pub(crate) fn attend(&mut self, watched: Hold, certificates: BTreeMap<PartyId, Validity>) {
-        (self.watched, self.certificates) = (Some(watched), certificates);
+    /// Puts it under watch, and says which session it is and on which certificates it stands.
+    pub(crate) fn attend(
+        &mut self,
+        session: SessionId,
+        watched: Hold,
+        certificates: BTreeMap<PartyId, Validity>,
+    ) {
+        (self.session, self.watched, self.certificates) = (Some(session), Some(watched), certificates);
+    }
+
+    /// The session's id, the same for all its members and no other session's: a hash of
+    /// [`SessionConfig::session`](crate::SessionConfig::session) and of what every party's process drew afresh. `None`
+    /// when all parties are in one process, which names the session itself.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        self.session
     }
 
     /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in one process.

@@ -7,16 +7,21 @@
 //!        | 1    | 1     | 1    | 1      | 60               |
 //!        +------+-------+------+--------+------------------+
 //! ```
-//! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII.
+//! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII; a notice that
+//! its sender has joined carries the session's id in its place.
 
 use core::fmt;
 
-use crate::PartyId;
+use crate::{PartyId, SessionId};
 
 /// AGREEMENT: bytes of a notice.
 pub(crate) const NOTICE_BYTES: usize = 64;
 const HEAD_BYTES: usize = 4;
 const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
+/// Bytes of a session's id.
+const ID_BYTES: usize = 16;
+/// The kind of a notice whose text is an id.
+const JOINED: u8 = 4;
 /// Where no party is meant.
 const NOBODY: u8 = 0xff;
 
@@ -42,10 +47,12 @@ pub enum Reason {
     Refused,
     /// It sent what no honest party sends.
     Cheated,
+    /// Another process with its key had joined before.
+    Duplicate,
 }
 
 /// AGREEMENT: the place of a reason is its code.
-const REASONS: [Reason; 9] = [
+const REASONS: [Reason; 10] = [
     Reason::Failed,
     Reason::Interrupted,
     Reason::Died,
@@ -55,6 +62,7 @@ const REASONS: [Reason; 9] = [
     Reason::Absent,
     Reason::Refused,
     Reason::Cheated,
+    Reason::Duplicate,
 ];
 
 /// Reads after a party's name: "party 1: died".
@@ -70,6 +78,7 @@ impl fmt::Display for Reason {
             Self::Absent => "did not come",
             Self::Refused => "was refused",
             Self::Cheated => "sent what no honest party sends",
+            Self::Duplicate => "was started twice",
         })
     }
 }
@@ -110,6 +119,8 @@ pub(crate) enum Notice {
     Goodbye,
     /// It ends the session because of this party.
     Abort { culprit: PartyId, why: Reason, step: Step },
+    /// It has all its connections, in the session of this id.
+    Joined(SessionId),
 }
 
 impl Notice {
@@ -121,6 +132,11 @@ impl Notice {
             Self::Abort { culprit, why, step } => {
                 let code = REASONS.iter().position(|&r| r == why).unwrap_or_default();
                 (3, culprit.0, u8::try_from(code).unwrap_or_default(), step)
+            }
+            Self::Joined(session) => {
+                let mut step = Step { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
+                step.text[..ID_BYTES].copy_from_slice(&session.0);
+                (JOINED, NOBODY, 0, step)
             }
         };
         let mut bytes = [0; NOTICE_BYTES];
@@ -136,7 +152,7 @@ impl Notice {
         step.text.copy_from_slice(&bytes[HEAD_BYTES..]);
         let (name, zeros) =
             step.text.split_at_checked(usize::from(len)).ok_or("its step is longer than a notice")?;
-        if !name.iter().all(|&b| printable(b)) || zeros.iter().any(|&b| b != 0) {
+        if (kind != JOINED && !name.iter().all(|&b| printable(b))) || zeros.iter().any(|&b| b != 0) {
             return Err("its step is not printable text");
         }
         let culprit = (party != NOBODY).then_some(PartyId(party));
@@ -146,7 +162,12 @@ impl Notice {
             (1, Some(peer)) => Self::Alive(Some((peer, step))),
             (2, None) => Self::Goodbye,
             (3, Some(culprit)) => Self::Abort { culprit, why, step },
-            (1..=3, _) => return Err("it names a party where none belongs, or none where one does"),
+            (JOINED, None) => {
+                let mut id = [0; ID_BYTES];
+                id.copy_from_slice(&step.text[..ID_BYTES]);
+                Self::Joined(SessionId(id))
+            }
+            (1..=JOINED, _) => return Err("it names a party where none belongs, or none where one does"),
             _ => return Err("its kind does not exist"),
         };
         // Fields that a kind does not use are as we write them.
@@ -171,7 +192,9 @@ mod tests {
         assert_eq!(Notice::Alive(None).encode()[..4], [1, 255, 0, 0]);
         assert_eq!(Notice::Goodbye.encode()[..4], [2, 255, 0, 0]);
         let waits = Notice::Alive(Some((PartyId(1), Step::new("x"))));
-        for notice in [abort(), Notice::Alive(None), Notice::Goodbye, waits] {
+        let joined = Notice::Joined(SessionId([0x9b; 16]));
+        assert_eq!(joined.encode()[..5], [4, 255, 0, 16, 0x9b]);
+        for notice in [abort(), Notice::Alive(None), Notice::Goodbye, waits, joined] {
             assert!(Notice::decode(&notice.encode()) == Ok(notice));
         }
         for (code, &why) in REASONS.iter().enumerate() {
@@ -189,10 +212,26 @@ mod tests {
 
     #[test]
     fn each_bad_field_is_refused() {
-        for (at, value) in
-            [(0, 0), (0, 4), (0, 2), (1, NOBODY), (2, 9), (3, 6), (3, 8), (3, 61), (4, 0x1b), (4, 0), (63, 1)]
-        {
+        for (at, value) in [
+            (0, 0),
+            (0, 4),
+            (0, 5),
+            (0, 2),
+            (1, NOBODY),
+            (2, 10),
+            (3, 6),
+            (3, 8),
+            (3, 61),
+            (4, 0x1b),
+            (4, 0),
+            (63, 1),
+        ] {
             let mut bytes = abort().encode();
+            bytes[at] = value;
+            assert!(Notice::decode(&bytes).is_err(), "byte {at} = {value}");
+        }
+        for (at, value) in [(1, 0), (2, 1), (3, 15), (3, 17), (20, 1)] {
+            let mut bytes = Notice::Joined(SessionId([5; 16])).encode();
             bytes[at] = value;
             assert!(Notice::decode(&bytes).is_err(), "byte {at} = {value}");
         }
@@ -207,7 +246,7 @@ mod tests {
         ) {
             let mut bytes = [0; NOTICE_BYTES];
             for (byte, small) in bytes.iter_mut().zip(head) {
-                *byte = if plain { small % 4 } else { small };
+                *byte = if plain { small % 5 } else { small };
             }
             for (byte, c) in bytes[HEAD_BYTES..].iter_mut().zip(step) {
                 *byte = if plain { 0 } else { c };

@@ -21,6 +21,7 @@ use crate::{
     connect::Duplex,
     greeting::{bad_hello, handshake_error},
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    roster::Nonce,
     tcp::Guard,
     tls::TlsSide,
     transport::{self, Stream},
@@ -195,6 +196,8 @@ impl Prober {
             flow: Flow::FromDialer,
             role,
             shm: self.cfg.transport == TransportKind::Shm,
+            full: false,
+            nonce: Nonce([0; 16]),
         }
     }
 

@@ -88,7 +88,7 @@ pub struct PeerConfig {
 pub struct SessionConfig {
     /// Who this party is.
     pub me: PartyId,
-    /// Agreed: the name of this session.
+    /// Agreed: the name of this session. It may serve again: [`Net::session`](crate::Net::session) is new each time.
     pub session: SessionId,
     /// Agreed: the digest of the job's plan.
     pub job_digest: [u8; 32],

@@ -17,7 +17,7 @@ use std::{
 };
 
 use crate::{
-    NetError, Observer, PartyId, Reason, Rx, Tx,
+    NetError, Observer, PartyId, Reason, Rx, SessionId, Tx,
     bell::{self, Bell},
     notice::{Notice, Step},
     watcher::Watcher,
@@ -160,6 +160,12 @@ pub(crate) struct State {
     /// For whom this party's channels wait.
     pub(crate) waits: BTreeMap<u64, Wanted>,
     next_wait: u64,
+    /// Whom this party waits for to join.
+    pub(crate) joins: Option<PartyId>,
+    /// The session that this party has joined, until the peers have been told.
+    pub(crate) announced: Option<SessionId>,
+    /// The sessions that peers have joined, as they say.
+    pub(crate) joined: BTreeMap<PartyId, SessionId>,
     /// Links that the watcher has not yet taken over.
     pub(crate) fresh: Vec<(PartyId, Half)>,
     /// What all peers are to hear, and whether they can.
@@ -208,6 +214,31 @@ impl Shared {
     pub(crate) fn add(&self, peer: PartyId, half: Half) {
         self.lock().fresh.push((peer, half));
         self.wake();
+    }
+
+    /// This party waits for `peer` to join, for the heartbeats.
+    pub(crate) fn joins(&self, peer: Option<PartyId>) {
+        self.lock().joins = peer;
+    }
+
+    /// All control links are there: the peers are told that this party has joined.
+    pub(crate) fn announce(&self, session: SessionId) {
+        self.lock().announced = Some(session);
+        self.wake();
+    }
+
+    /// Which session `peer` has joined; waits for its word, for `limit` or until the session is over.
+    pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
+        let deadline = Instant::now() + limit;
+        let mut state = self.lock();
+        while state.verdict.is_none() && !state.joined.contains_key(&peer) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.joined.get(&peer).copied()
     }
 
     /// Whether there is a verdict; costs nothing while there is none.

@@ -48,7 +48,7 @@ pub(crate) struct Watcher {
 struct Peer {
     tx: Option<Box<dyn Tx>>,
     rx: Option<Box<dyn Rx>>,
-    /// At most three notices: a heartbeat is only written after the one before is gone.
+    /// At most four notices: a heartbeat is only written after the one before is gone.
     out: Vec<u8>,
     inbox: [u8; NOTICE_BYTES],
     got: usize,
@@ -89,9 +89,9 @@ impl Watcher {
         // This process was stopped or starved: what it did not hear meanwhile says nothing of the others.
         let missed = (begun - self.turned).saturating_sub(2 * BEAT);
         self.peers.values_mut().for_each(|peer| peer.heard += missed);
-        let (fresh, notice, ending) = {
+        let (fresh, joined, notice, ending) = {
             let mut state = self.shared.lock();
-            (core::mem::take(&mut state.fresh), state.notice, state.ending)
+            (core::mem::take(&mut state.fresh), state.announced.take(), state.notice, state.ending)
         };
         for (id, half) in fresh {
             let peer = self.peers.entry(id).or_insert_with(|| Peer::new(begun));
@@ -103,6 +103,9 @@ impl Watcher {
         let mut rushed = false;
         for (&id, peer) in &mut self.peers {
             rushed |= peer.hear(id, &self.shared);
+        }
+        if let Some(session) = joined {
+            self.say(Notice::Joined(session));
         }
         if let (Some(notice), false) = (notice, self.aborting) {
             self.aborting = true;
@@ -137,6 +140,9 @@ impl Watcher {
     /// The longest wait of this party, which the observer hears from time to time.
     fn report(&mut self, now: Instant) -> Option<(PartyId, Step)> {
         let state = self.shared.lock();
+        if let Some(peer) = state.joins {
+            return Some((peer, Step::new("connect")));
+        }
         let longest = *state.waits.values().min_by_key(|wanted| wanted.since)?;
         let behind = state.behind.get(&longest.peer).copied();
         drop(state);
@@ -283,6 +289,10 @@ impl Peer {
             Notice::Abort { culprit, why, step } => {
                 self.left = true;
                 shared.settle(Verdict { culprit, why, step, from: Source::Told(id) });
+            }
+            Notice::Joined(session) => {
+                shared.lock().joined.insert(id, session);
+                shared.ring();
             }
             Notice::Goodbye => {
                 self.left = true;

@@ -1,0 +1,183 @@
+//! Which process of each member this session is with.
+//!
+//! Every process that joins draws a nonce and says it in each hello. The first hello of a member that is let in
+//! settles its nonce; a connection that shows another is another process with the same key, and is refused. When all
+//! connections are there, the parties' nonces and the agreed name make the session's id, so that no two sessions
+//! share one even where their names repeat, and everybody compares it before anything else moves.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    sync::Mutex,
+};
+
+use crate::{
+    PartyId, SessionId,
+    connect::{Slot, lock},
+};
+
+/// AGREEMENT: separates this hash from all others.
+const DOMAIN: &str = "hushwire wire 3 session of these processes";
+
+/// What one process drew for one session. Not secret.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Nonce(pub(crate) [u8; 16]);
+
+impl Nonce {
+    pub(crate) fn fresh() -> io::Result<Self> {
+        SessionId::fresh().map(|id| Self(id.0))
+    }
+}
+
+/// The processes met so far, with the connections that stand or are being greeted.
+pub(crate) struct Roster {
+    me: PartyId,
+    own: Nonce,
+    met: Mutex<BTreeMap<PartyId, Met>>,
+}
+
+struct Met {
+    nonce: Nonce,
+    slots: BTreeSet<Slot>,
+}
+
+/// Why a connection is not let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// Another process of the member was first.
+    Duplicate,
+    /// There is a connection for this slot, or one is being greeted.
+    Taken,
+}
+
+/// A place among the connections, given back when it is dropped before [`Admission::keep`].
+pub(crate) struct Admission<'a> {
+    roster: &'a Roster,
+    slot: Slot,
+    kept: bool,
+}
+
+impl Admission<'_> {
+    pub(crate) fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let mut met = lock(&self.roster.met);
+        if let Some(peer) = met.get_mut(&self.slot.peer) {
+            peer.slots.remove(&self.slot);
+            // It may have died while it greeted; then its successor may come.
+            if peer.slots.is_empty() {
+                met.remove(&self.slot.peer);
+            }
+        }
+    }
+}
+
+impl Roster {
+    pub(crate) fn new(me: PartyId, own: Nonce) -> Self {
+        Self { me, own, met: Mutex::default() }
+    }
+
+    pub(crate) fn own(&self) -> Nonce {
+        self.own
+    }
+
+    /// Lets a process of `slot.peer` in, for this slot.
+    pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, Refusal> {
+        let mut met = lock(&self.met);
+        let peer = met.entry(slot.peer).or_insert_with(|| Met { nonce, slots: BTreeSet::new() });
+        if peer.nonce != nonce {
+            return Err(Refusal::Duplicate);
+        }
+        if !peer.slots.insert(slot) {
+            return Err(Refusal::Taken);
+        }
+        Ok(Admission { roster: self, slot, kept: false })
+    }
+
+    /// The id of the session called `name` between the processes met. The nonces of clients are not in it, as clients
+    /// do not meet each other: every session has a party, and each of them draws afresh.
+    pub(crate) fn session(&self, name: SessionId) -> SessionId {
+        let met = lock(&self.met);
+        let mut nonces: BTreeMap<_, _> = met.iter().map(|(&id, peer)| (id, peer.nonce)).collect();
+        nonces.insert(self.me, self.own);
+        let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
+        hash.update(&name.0);
+        for (id, nonce) in nonces.iter().filter(|(id, _)| !id.is_client()) {
+            hash.update(&[id.0]).update(&nonce.0);
+        }
+        let mut id = [0; 16];
+        hash.finalize_xof().fill(&mut id);
+        SessionId(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: SessionId = SessionId([7; 16]);
+
+    fn slot(peer: u8, lane: u16) -> Slot {
+        Slot { peer: PartyId(peer), lane, sends: false }
+    }
+
+    fn met(me: u8, own: u8, others: &[(u8, u8)]) -> Roster {
+        let roster = Roster::new(PartyId(me), Nonce([own; 16]));
+        for &(peer, nonce) in others {
+            let admitted = roster.admit(slot(peer, 0), Nonce([nonce; 16]));
+            admitted.unwrap_or_else(|e| panic!("{e:?}")).keep();
+        }
+        roster
+    }
+
+    #[test]
+    fn all_members_make_the_same_id_and_every_nonce_changes_it() {
+        let ids = [
+            met(0, 10, &[(1, 11), (2, 12), (128, 13), (129, 14)]),
+            met(1, 11, &[(2, 12), (0, 10), (128, 13), (129, 14)]),
+            met(2, 12, &[(0, 10), (1, 11), (129, 14), (128, 13)]),
+            met(128, 13, &[(0, 10), (1, 11), (2, 12)]),
+            met(129, 14, &[(2, 12), (1, 11), (0, 10)]),
+        ]
+        .map(|roster| roster.session(NAME));
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        let others = [
+            met(0, 9, &[(1, 11), (2, 12)]).session(NAME),
+            met(0, 10, &[(1, 9), (2, 12)]).session(NAME),
+            met(0, 10, &[(1, 12), (2, 11)]).session(NAME),
+            met(0, 10, &[(1, 11)]).session(NAME),
+            met(0, 10, &[(1, 11), (3, 12)]).session(NAME),
+            met(0, 10, &[(1, 11), (2, 12)]).session(SessionId([8; 16])),
+            NAME,
+        ];
+        for (i, id) in others.iter().enumerate() {
+            assert!(*id != ids[0] && others[..i].iter().all(|other| other != id), "{i}");
+        }
+        // Pinned: a change of it is a change on the wire.
+        assert_eq!(ids[0].to_string(), "2b2f2f4a3990e2fa9776bff20ebd4f68");
+    }
+
+    #[test]
+    fn a_second_process_is_refused_until_the_first_is_gone() {
+        let roster = met(0, 10, &[]);
+        let first = roster.admit(slot(1, 0), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Taken));
+        // Another member is another matter.
+        drop(roster.admit(slot(2, 0), Nonce([2; 16])));
+        let more = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
+        drop(first);
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
+        drop(more);
+        roster.admit(slot(1, 0), Nonce([2; 16])).unwrap_or_else(|e| panic!("{e:?}")).keep();
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Taken));
+    }
+}
