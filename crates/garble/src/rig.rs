@@ -1,6 +1,7 @@
 //! Both ends in one process, for tests: garble into memory, evaluate from it, decode.
 
 pub(crate) mod circuits;
+pub(crate) mod oracle;
 pub(crate) mod suite;
 
 use crate::{Encode, End, Engine, Family, GarbleError, Memory, Observe, Public, Scheme, engine::table_bytes};

@@ -69,6 +69,17 @@ impl Scheme {
         }
     }
 
+    /// AGREEMENT: its name in all that both ends hash or compare, with the revision of its tables where it is not the
+    /// first. Ends of different revisions refuse each other.
+    #[must_use]
+    pub const fn agreed(self) -> &'static str {
+        match self {
+            // The first revision's hash protected Δ with 64 bits.
+            Scheme::ThreeHalves => "three-halves revision 2",
+            scheme => scheme.name(),
+        }
+    }
+
     /// What its tables are.
     #[must_use]
     pub const fn format(self) -> Format {

@@ -8,7 +8,7 @@ use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
 };
-use hushwire_ot::{OtError, Protocol};
+use hushwire_ot::{Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Edit, NetError, PartyId, Record, Recording, Replay, Tamper};
 
@@ -54,6 +54,59 @@ fn terms_that_differ_are_refused_by_both() {
         Party::open(channel, role, &context, mi, &Seed::from_bytes([1; 16])).err()
     });
     assert!(errors.iter().all(|e| matches!(e, Some(GarbleError::Mismatch { .. }))), "two sessions");
+}
+
+/// The digest of terms as it was when no scheme had a second revision.
+fn first_terms(terms: Terms, role: Role) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new_derive_key("hushwire yao terms v1");
+    hash.update(&context().sid.0);
+    for name in [terms.scheme.name(), terms.ot.name()] {
+        hash.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+    }
+    hash.update(&[role as u8]);
+    *hash.finalize().as_bytes()
+}
+
+#[test]
+fn the_first_three_halves_and_these_refuse_each_other() {
+    // Its hash left 64 bits of Δ's security. Schemes with one revision speak with releases before there were any.
+    for scheme in Scheme::PRIVATE {
+        let terms = terms(scheme);
+        for old in ROLES {
+            let agreed = parties(inproc_nets(), |role, channel| {
+                if role != old {
+                    return open(role, channel, terms).map(drop);
+                }
+                let mut theirs = [0; 32];
+                channel.exchange("Yao terms", &first_terms(terms, role), &mut theirs)?;
+                if theirs == first_terms(terms, ROLES[1 - role as usize]) {
+                    return open_ot(role, channel, terms);
+                }
+                Err(GarbleError::Mismatch { peer: None, what: "terms" })
+            });
+            for (role, result) in ROLES.into_iter().zip(agreed) {
+                let Some(e) = result.err() else {
+                    assert_ne!(scheme, Scheme::ThreeHalves, "{role:?} speaks with the first revision");
+                    continue;
+                };
+                assert!(matches!(e, GarbleError::Mismatch { .. }) && scheme == Scheme::ThreeHalves, "{e}");
+                assert!(role == old || blamed(&e) == Some(peer_of(role)), "{e}");
+                assert!(role == old || e.to_string().contains("scheme or its revision"), "{e}");
+            }
+        }
+    }
+}
+
+/// What follows the terms when a party opens.
+fn open_ot(role: Role, channel: &mut Channel, terms: Terms) -> Result<(), GarbleError> {
+    let (mut driver, seed) = (Driver::new(), Seed::from_bytes([9; 16]));
+    let part = context().child("yao inputs", 0);
+    if role == Role::Garbler {
+        open_sender::<SemiHonest>(&mut driver, channel, &part, terms.ot, &seed)?;
+        return Ok(channel.send("Yao start point", &[5; 16])?);
+    }
+    open_receiver::<SemiHonest>(&mut driver, channel, &part, terms.ot, &seed)?;
+    Ok(channel.recv("Yao start point", &mut [0; 16])?)
 }
 
 #[test]

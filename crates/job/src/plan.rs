@@ -115,7 +115,11 @@ impl Plan {
     /// The protocol with what it was told, as `yao, scheme mi, ot softspoken4`.
     #[must_use]
     pub fn computing(&self) -> String {
-        let scheme = self.scheme.map(|s| format!(", scheme {s}")).unwrap_or_default();
+        self.computing_with(Scheme::name)
+    }
+
+    fn computing_with(&self, scheme: impl Fn(Scheme) -> &'static str) -> String {
+        let scheme = self.scheme.map(|s| format!(", scheme {}", scheme(s))).unwrap_or_default();
         let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
         format!("{}{scheme}{ot}", self.protocol)
     }
@@ -146,7 +150,7 @@ impl Plan {
             format!("{name}: {width} bits to {}", to.join(" and "))
         });
         [
-            format!("{}, plan version {PLAN_VERSION}", self.computing()),
+            format!("{}, plan version {PLAN_VERSION}", self.computing_with(Scheme::agreed)),
             hex::encode(self.circuit_digest),
             self.bit_order.name().to_owned(),
             self.instances.to_string(),

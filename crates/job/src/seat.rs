@@ -222,7 +222,7 @@ pub(crate) fn explain(plan: &Plan, e: NetError) -> JobError {
     }
     if let Some(differs) = differs {
         error.cause = format!("{peer} has another plan, which differs in {differs}");
-        error.remedy = "give every member the same job file and circuit".to_owned();
+        error.remedy = "give every member the same job file, circuit and release".to_owned();
     }
     error.cause = with_names(&error.cause, &plan.clients);
     error.remedy = with_names(&error.remedy, &plan.clients);

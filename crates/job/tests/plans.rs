@@ -109,7 +109,7 @@ fn what_two_parties_compute_with_is_agreed() {
     assert!(ours.fields()[0].starts_with("yao, scheme mi, ot softspoken4, plan version"));
     let mut digests = vec![ours.digest()];
     for (to, shows) in [
-        ("\"yao\"\nscheme = \"three-halves\"", "yao, scheme three-halves, ot softspoken4"),
+        ("\"yao\"\nscheme = \"three-halves\"", "yao, scheme three-halves revision 2, ot softspoken4"),
         ("\"yao\"\not = \"ferret-b11\"", "yao, scheme mi, ot ferret-b11"),
         ("\"gmw\"", "gmw, ot softspoken4"),
         ("\"gmw\"\not = \"iknp\"", "gmw, ot iknp"),
@@ -127,6 +127,22 @@ fn what_two_parties_compute_with_is_agreed() {
     // What is the default may be written out.
     let written = TWO.replace("\"yao\"", "\"yao\"\nscheme = \"mi\"\not = \"softspoken4\"");
     assert_eq!(plan(&written).digest(), ours.digest());
+}
+
+#[test]
+fn the_first_three_halves_are_another_plan() {
+    let ours = plan(&TWO.replace("\"yao\"", "\"yao\"\nscheme = \"three-halves\""));
+    assert_eq!(ours.computing(), "yao, scheme three-halves, ot softspoken4", "people need not know");
+    let mut fields = ours.fields();
+    assert_eq!(fields[0], "yao, scheme three-halves revision 2, ot softspoken4, plan version 1");
+    // The tags that a member of an earlier release sends in its hello.
+    fields[0] = "yao, scheme three-halves, ot softspoken4, plan version 1".to_owned();
+    let mut theirs = ours.tags();
+    let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
+    hash.update(format!("protocol: {}", fields[0]).as_bytes());
+    theirs[..4].copy_from_slice(&hash.finalize().as_bytes()[..4]);
+    let named = "protocol (ours: yao, scheme three-halves revision 2, ot softspoken4, plan version 1)";
+    assert_eq!(ours.differences(&theirs), [named]);
 }
 
 #[test]

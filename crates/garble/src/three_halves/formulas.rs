@@ -1,9 +1,9 @@
 //! The paper's formulas, gate by gate and hash by hash: what tables are compared with.
 
 use super::{Evaluator, plain};
-use crate::rig::suite::Recorded;
+use crate::rig::{oracle, suite::Recorded};
 use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero, half::free_xors};
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
@@ -27,9 +27,7 @@ pub(super) struct Plain {
 
 /// AES_{S⊕t}(σ(x)) ⊕ σ(x).
 pub(super) fn hash(public: Public, tweak: u128, x: Block) -> plain::Hash {
-    let mut y = [x.sigma()];
-    Backend::best().ecb_encrypt(&Aes128::new(&(public.0 ^ Block::from_u128(tweak)).0), &mut y);
-    (y[0] ^ x.sigma()).into()
+    (oracle::aes(public.0 ^ Block::from_u128(tweak), plain::sigma(x)) ^ plain::sigma(x)).into()
 }
 
 impl End for Plain {

@@ -16,7 +16,8 @@
 //!
 //! p, uw and vv of C0 and G are those of (A0, B0); G is base_00 ⊕ base_11 and base_00 ⊕ base_01 with equal terms gone.
 
-use hushwire_aes::kernel::{Tweaks, encrypt_keyed, sigma};
+use super::sigma::sigma;
+use hushwire_aes::kernel::{Tweaks, encrypt_keyed};
 use hushwire_simd::{Kernel, Lanes};
 
 /// Most gates in a group: four vectors of four lanes.
@@ -205,8 +206,8 @@ fn garble<L: Lanes, const M: usize>(
         let [AtZero(a0), AtZero(b0)] = labels[g];
         let (ab, ba) = (signals[g], swap(l, signals[g]));
         let window = coins[g * L::N..].first_chunk().expect("coins have bytes behind them");
-        let drawn = l.and(spread(l, window), l.splat(&[1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]));
-        let r = l.shuffle(l.splat(&[0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), drawn);
+        let drawn = spread(l, window);
+        let r = with_bit(l, l.unpack::<64>(drawn, l.shr64::<1>(drawn)).0);
         let r_ = swap(l, r);
         let [uw, vv, p] = linear(l, a0, b0);
         let (h, m) = l.unpack::<64>(ha0, hb0);

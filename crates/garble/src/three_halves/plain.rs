@@ -2,6 +2,7 @@
 
 use crate::end::{Held, Zero};
 use hushwire_block::{Block, Tagged};
+use std::array;
 
 /// Kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
 pub(super) enum SignalZero {}
@@ -31,13 +32,23 @@ fn block([left, right]: Halves) -> Block {
     Block::from_u128(u128::from(right) << 64 | u128::from(left))
 }
 
+/// x times an element of GF(2^64), x^64 = x^4 + x^3 + x + 1.
+fn doubled(a: u64) -> u64 {
+    a << 1 ^ times(a >> 63 == 1, 0x1b)
+}
+
+/// Both halves doubled.
+pub(super) fn sigma(x: Block) -> Block {
+    block(halves(x).map(doubled))
+}
+
 /// `x` where `bit`, 0 elsewhere; no branch on `bit`.
 fn times(bit: bool, x: u64) -> u64 {
     x & 0u64.wrapping_sub(u64::from(bit))
 }
 
 /// Rows out_L and out_R, columns A_L, A_R, B_L, B_R.
-type Matrix = [[bool; 4]; 2];
+pub(super) type Matrix = [[bool; 4]; 2];
 
 const fn matrix(rows: [[u8; 4]; 2]) -> Matrix {
     let mut m = [[false; 4]; 2];
@@ -59,17 +70,21 @@ const P: [Matrix; 4] = [
     matrix([[0; 4]; 2]),
 ];
 
-/// R_ij(A, B). The place in `P` is the signals': public to the evaluator, every one in turn to the garbler.
-fn controlled([r, r_]: [bool; 2], i: bool, j: bool, a: Block, b: Block) -> Halves {
-    let columns = [halves(a)[0], halves(a)[1], halves(b)[0], halves(b)[1]];
+/// R_ij. The place in `P` is the signals': public to the evaluator, every one in turn to the garbler.
+pub(super) fn control([r, r_]: [bool; 2], i: bool, j: bool) -> Matrix {
     let p = &P[2 * usize::from(i) + usize::from(j)];
-    let mut out = [0; 2];
-    for (row, out) in out.iter_mut().enumerate() {
-        for (k, x) in columns.iter().enumerate() {
-            *out ^= times((r & S1[row][k]) ^ (r_ & S2[row][k]) ^ p[row][k], *x);
-        }
-    }
-    out
+    array::from_fn(|row| array::from_fn(|k| (r & S1[row][k]) ^ (r_ & S2[row][k]) ^ p[row][k]))
+}
+
+/// A row of a matrix times (A_L, A_R, B_L, B_R).
+pub(super) fn product(row: [bool; 4], a: Block, b: Block) -> u64 {
+    let columns = [halves(a), halves(b)].concat();
+    row.into_iter().zip(columns).fold(0, |sum, (bit, x)| sum ^ times(bit, x))
+}
+
+/// R_ij(A, B).
+fn controlled(coins: [bool; 2], i: bool, j: bool, a: Block, b: Block) -> Halves {
+    control(coins, i, j).map(|row| product(row, a, b))
 }
 
 fn xor([a, b]: Halves, [c, d]: Halves) -> Halves {

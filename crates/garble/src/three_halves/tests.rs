@@ -11,21 +11,21 @@ use hushwire_prg::{Prg, Seed};
 
 const SCHEME: Scheme = Scheme::ThreeHalves;
 
-suite_of!(suite_of_three_halves: ThreeHalves, SCHEME, pinned "95ae780af62d8255c3eca9f609415d33");
+suite_of!(suite_of_three_halves: ThreeHalves, SCHEME, pinned "0f1b99cb7dd0ee2ebf9773a903f5715b");
 
 /// Gates of all sixteen cases, `rounds` of each: permute bits and truth values are the low bits of the gate's number.
-struct Gates {
-    public: Public,
+pub(super) struct Gates {
+    pub(super) public: Public,
     garbler: Garbler,
     evaluator: Evaluator,
-    delta: Block,
-    zeros: Vec<Zero>,
-    held: Vec<Held>,
-    pairs: Vec<[Slot; 2]>,
+    pub(super) delta: Block,
+    pub(super) zeros: Vec<Zero>,
+    pub(super) held: Vec<Held>,
+    pub(super) pairs: Vec<[Slot; 2]>,
 }
 
 impl Gates {
-    fn new(backend: Backend, n: usize) -> Self {
+    pub(super) fn new(backend: Backend, n: usize) -> Self {
         let seed = Seed::from_bytes([7; 16]);
         let mut prg = Prg::new(backend, &seed, "gates");
         let mut delta = prg.next_block();
@@ -47,7 +47,7 @@ impl Gates {
     }
 
     /// Labels of truth value 0, tables and control bits.
-    fn garble(&mut self) -> (Vec<Zero>, Vec<u8>, Vec<u8>) {
+    pub(super) fn garble(&mut self) -> (Vec<Zero>, Vec<u8>, Vec<u8>) {
         let n = self.pairs.len();
         let (mut out, mut bytes, mut bits) = (vec![Zero::default(); n], vec![0; 24 * n], vec![0; n]);
         self.garbler.ands(&self.zeros, &self.pairs, &mut out, &mut bytes, &mut bits);

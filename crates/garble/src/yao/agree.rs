@@ -12,7 +12,7 @@ pub(super) type Digest = [u8; 32];
 pub(super) fn terms_digest(context: &Context, terms: Terms, role: Role) -> Digest {
     let mut hash = blake3::Hasher::new_derive_key("hushwire yao terms v1");
     hash.update(&context.sid.0);
-    for name in [terms.scheme.name(), terms.ot.name()] {
+    for name in [terms.scheme.agreed(), terms.ot.name()] {
         hash.update(&(name.len() as u64).to_le_bytes());
         hash.update(name.as_bytes());
     }
@@ -25,7 +25,7 @@ pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
     let mut hash = blake3::Hasher::new_derive_key("hushwire yao run v1");
     hash.update(&job.program.digest());
     hash.update(&(job.instances as u64).to_le_bytes());
-    for name in [terms.scheme.name(), terms.ot.name()] {
+    for name in [terms.scheme.agreed(), terms.ot.name()] {
         hash.update(&(name.len() as u64).to_le_bytes());
         hash.update(name.as_bytes());
     }
@@ -51,7 +51,12 @@ pub(super) fn greet(
     };
     let mut theirs = [0; 32];
     channel.exchange("Yao terms", &digest(role), &mut theirs)?;
-    compare(channel, &digest(other), &theirs, "the terms: session, scheme, OT protocol, or who garbles")
+    compare(
+        channel,
+        &digest(other),
+        &theirs,
+        "the terms: session, scheme or its revision (its release), OT protocol, or who garbles",
+    )
 }
 
 /// What the runs of a party were, and what the next one is.
