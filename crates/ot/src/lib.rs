@@ -27,6 +27,10 @@ mod ends;
 mod error;
 mod extension;
 pub mod ferret;
+#[cfg(test)]
+mod formulas;
+#[cfg(test)]
+mod ideal;
 mod machine;
 mod one_of_n;
 mod owned;

@@ -49,3 +49,42 @@ impl Transcript {
         Seed::from_bytes(seed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All that both ends must agree on, and in which way they said it.
+    #[test]
+    fn a_challenge_binds_session_protocol_step_and_every_message() {
+        let of = |sid: u8, protocol, step, messages: &[(Role, &[u8])]| {
+            let mut transcript = Transcript::new(&Sid([sid; 32]), protocol);
+            for (from, message) in messages {
+                transcript.absorb(*from, message);
+            }
+            *transcript.challenge(step).expose()
+        };
+        use Role::{Receiver, Sender};
+        let said: [(Role, &[u8]); 2] = [(Sender, b"one"), (Receiver, b"two")];
+        let challenges = [
+            of(1, "a", "b", &said),
+            of(2, "a", "b", &said),
+            of(1, "c", "b", &said),
+            of(1, "a", "c", &said),
+            of(1, "", "ab", &said),
+            of(1, "a", "b", &[]),
+            of(1, "a", "b", &[said[0]]),
+            of(1, "a", "b", &[said[1]]),
+            of(1, "a", "b", &[(Sender, b"two"), (Receiver, b"one")]),
+            of(1, "a", "b", &[(Sender, b"one"), (Receiver, b"twp")]),
+            of(1, "a", "b", &[(Sender, b"onf"), (Receiver, b"two")]),
+            of(1, "a", "b", &[(Sender, b"on"), (Sender, b"e"), (Receiver, b"two")]),
+            of(1, "a", "b", &[said[0], said[1], (Receiver, b"")]),
+        ];
+        for (i, challenge) in challenges.iter().enumerate() {
+            assert!(!challenges[..i].contains(challenge), "challenge {i} came before");
+        }
+        // Directions have no order between them: each end writes its own before it hears the other's.
+        assert_eq!(of(1, "a", "b", &[said[1], said[0]]), challenges[0]);
+    }
+}

@@ -165,3 +165,99 @@ impl LeafCheck {
 fn length<const N: usize>(heard: &[u8], name: &'static str) -> Result<[u8; N], OtError> {
     heard.try_into().map_err(|_| OtError::malformed(name, format!("{} bytes instead of {N}", heard.len())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{TINY, WIDE, stream};
+    use super::*;
+    use hushwire_aes::Backend;
+
+    const LEAVES: usize = 256;
+
+    /// A check that has seen trees of these messages, all with the same leaves and place.
+    fn checked(sid: u8, set: &Set, trees: &[&[u8]]) -> LeafCheck {
+        let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
+        let mut leaves = vec![Block::ZERO; LEAVES];
+        stream(9).fill_blocks(&mut leaves);
+        let mut check = LeafCheck::new(&context, set);
+        for message in trees {
+            check.tree(message, &leaves, 77);
+        }
+        check
+    }
+
+    /// The receiver's message of a segment whose 128 COTs have these choice bits.
+    fn said(bits: u128) -> u128 {
+        let mut spare = vec![Block::ZERO; SPARE];
+        stream(10).fill_blocks(&mut spare);
+        for (j, block) in spare.iter_mut().enumerate() {
+            block.0[0] = block.0[0] & 0xfe | (bits >> j & 1) as u8;
+        }
+        let mut check = checked(1, &TINY, &[b"one", b"two"]);
+        check.give_spare(&spare);
+        check.close();
+        let mut said = [0; 16];
+        check.step(0, None, &[], &mut said).expect("the receiver speaks first");
+        u128::from_le_bytes(said)
+    }
+
+    #[test]
+    fn what_the_receiver_says_is_masked_by_every_one_of_128_choices() {
+        let places = checked(1, &TINY, &[b"one", b"two"]).open.places;
+        assert_ne!(places.0, 0);
+        for bits in [0, 1, 1 << 127, u128::MAX, 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210] {
+            assert_eq!(said(bits) ^ places.0, bits);
+        }
+    }
+
+    #[test]
+    fn coefficients_bind_session_set_and_every_message_so_far() {
+        let checks = [
+            checked(1, &TINY, &[b"one", b"two"]),
+            checked(2, &TINY, &[b"one", b"two"]),
+            checked(1, &WIDE, &[b"one", b"two"]),
+            checked(1, &TINY, &[b"one", b"twp"]),
+            checked(1, &TINY, &[b"onf", b"two"]),
+            checked(1, &TINY, &[b"two", b"one"]),
+        ];
+        let folds: Vec<_> = checks.iter().map(|check| (check.open.fold, check.open.places)).collect();
+        for (i, (fold, places)) in folds.iter().enumerate() {
+            assert!(folds[..i].iter().all(|other| other.0 != *fold && other.1 != *places), "check {i}");
+        }
+        // The second tree's coefficients are not the first one's.
+        assert_ne!(checked(1, &TINY, &[b"one"]).open.fold, folds[0].0);
+        assert_ne!(folds[0].0, Gf128::ZERO);
+    }
+
+    #[test]
+    fn the_digest_binds_session_segment_and_both_sums() {
+        let digest = |sid, index, value, masked| {
+            let mut check = checked(sid, &TINY, &[]);
+            check.closed = Closed { index, value: Gf128(value), masked: Gf128(masked) };
+            check.digest()
+        };
+        let digests = [
+            digest(1, 2, 3, 4),
+            digest(5, 2, 3, 4),
+            digest(1, 5, 3, 4),
+            digest(1, 2, 5, 4),
+            digest(1, 2, 3, 5),
+        ];
+        for (i, digest) in digests.iter().enumerate() {
+            assert!(!digests[..i].contains(digest), "digest {i}");
+        }
+        // Segments are numbered.
+        let mut check = checked(1, &TINY, &[]);
+        check.close();
+        assert_eq!(check.closed.index, 0);
+        check.close();
+        assert_eq!(check.closed.index, 1);
+    }
+
+    /// What tests see of the COTs that hide the open segment's places.
+    impl LeafCheck {
+        pub(crate) fn spare(&self) -> &[Block] {
+            self.open.spare.as_deref().unwrap_or_default()
+        }
+    }
+}

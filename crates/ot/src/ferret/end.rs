@@ -255,12 +255,77 @@ impl<S, E> Drop for Ferret<S, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{TINY, ends, extend, no_edit};
-    use crate::SemiHonest;
+    use super::super::rig::{TINY, context, ends, extend, no_edit};
+    use super::*;
+    use crate::{Malicious, SemiHonest, Sid};
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_round_use_set_and_session_has_a_key_of_its_own() {
+        let mut seen = HashSet::new();
+        for sid in [1, 2] {
+            let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
+            for set in [super::super::B10, super::super::B11] {
+                for label in ["half tree", "code", "vole tree", "vole code", "vole leaves"] {
+                    for round in 0..3 {
+                        let key = *public_key(&context, &set, label, round).round_keys();
+                        assert!(seen.insert(key), "{label} of round {round} of {}", set.name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_go_on_with_their_own_keys() {
+        let mut ends = ends::<SemiHonest>(Backend::best(), TINY);
+        let round = (TINY.trees() - TINY.refill_trees()) * TINY.leaves();
+        let mut seen = HashSet::new();
+        for number in 0..3 {
+            for label in ["code", "half tree"] {
+                let wanted = *public_key(&context(Backend::best()), &TINY, label, number).round_keys();
+                for key in [[&ends.0.code, ends.0.grower.key()], [&ends.1.code, ends.1.grower.key()]] {
+                    assert_eq!(*key[usize::from(label != "code")].round_keys(), wanted, "{label} {number}");
+                }
+                assert!(seen.insert(wanted));
+            }
+            extend(&mut ends, round, 16, no_edit).expect("an honest run");
+        }
+    }
+
+    /// COTs that hide a check's places are spent: whoever used them too would open its choices.
+    #[test]
+    fn spare_cots_come_out_nowhere_else() {
+        let (mut s, mut r) = ends::<Malicious>(Backend::best(), TINY);
+        let (mut spent, mut out) = (HashSet::new(), HashSet::new());
+        // Two chunks a segment, and so many segments that a round ends.
+        for segment in 0..6 {
+            for _ in 0..2 {
+                let len = s.chunk_len(usize::MAX);
+                let mut message = vec![0; s.chunk_bytes(len)];
+                let (mut q, mut t) = (vec![Block::ZERO; len], vec![Block::ZERO; len]);
+                s.chunk(&[], &mut message, &mut q).expect("an honest run");
+                r.chunk(&message, &mut [], &mut t).expect("an honest run");
+                out.extend(q.into_iter().chain(t));
+            }
+            for end in [s.check.as_ref(), r.check.as_ref()] {
+                let spare = end.expect("there is a check").spare();
+                assert_eq!(spare.len(), SPARE, "segment {segment}");
+                // The ends' COTs are the same where the choice is 0, and no segment's are another's.
+                spent.extend(spare.iter().map(|block| (*block, segment)));
+            }
+            s.close_segment();
+            r.close_segment();
+        }
+        assert!(s.round > 0);
+        assert!(spent.iter().all(|(block, _)| !out.contains(block)));
+        let blocks: HashSet<_> = spent.iter().map(|(block, _)| block).collect();
+        assert_eq!(blocks.len(), spent.len(), "no COT hides two segments");
+    }
 
     #[test]
     fn a_spent_base_is_wiped() {
-        let mut ends = ends::<SemiHonest>(hushwire_aes::Backend::best(), TINY);
+        let mut ends = ends::<SemiHonest>(Backend::best(), TINY);
         let round = (TINY.trees() - TINY.refill_trees()) * TINY.leaves();
         for number in 1..3 {
             extend(&mut ends, round, 16, no_edit).expect("an honest run");

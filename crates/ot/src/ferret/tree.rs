@@ -25,6 +25,11 @@ impl Grower {
         Self { backend, key, levels: [level.clone(), level] }
     }
 
+    #[cfg(test)]
+    pub(super) fn key(&self) -> &Aes128 {
+        &self.key
+    }
+
     /// A key for another round: one key serves one round's trees.
     pub(crate) fn set_key(&mut self, key: Aes128) {
         self.key = key;

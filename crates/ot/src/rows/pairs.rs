@@ -69,3 +69,51 @@ pub(super) fn matches(hashes: &[Block], [p, q]: [u8; 2], wanted: Block) -> subtl
     }
     found.0.ct_eq(&wanted.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aes::cipher::{BlockCipherEncrypt, KeyInit};
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_row_is_compared_with_four_others_that_the_challenge_draws() {
+        let draw = |challenge: u8| partners(Backend::best(), &[challenge; 16]);
+        let pairs = draw(1);
+        assert_eq!(pairs.len(), 4 * 191);
+        let mut second = HashSet::new();
+        for row in 1..192 {
+            let of_row: Vec<usize> = pairs.iter().filter(|pair| pair[0] == row).map(|pair| pair[1]).collect();
+            assert_eq!(of_row.len(), 4, "row {row}");
+            assert!(of_row.iter().all(|other| (1..192).contains(other) && *other != row), "row {row}");
+            let distinct: HashSet<_> = of_row.iter().collect();
+            // Four of 190 may meet, which is rare.
+            assert!(distinct.len() >= 3, "row {row}: {of_row:?}");
+            second.extend(of_row);
+        }
+        assert!(second.len() > 170, "all rows are partners: {}", second.len());
+        assert_ne!(draw(2), pairs);
+    }
+
+    #[test]
+    fn hashes_are_of_the_segment_the_challenge_and_the_pair() {
+        let sums: Vec<Block> = (0..12u128).map(|i| Block::from_u128(i << 60 | 5)).collect();
+        let of = |segment: u8, challenge: u8| {
+            let mut out = vec![Block::ZERO; sums.len()];
+            hash::<4>(Backend::best(), &[segment; 32], &[challenge; 16], &sums, &mut out);
+            out
+        };
+        let name = blake3::keyed_hash(&[3; 32], &[4; 16]);
+        let key: [u8; 16] = *name.as_bytes().first_chunk().expect("32 bytes hold 16");
+        let cipher = aes::Aes128::new(&key.into());
+        let pi = |x: Block| {
+            let mut block = x.0.into();
+            cipher.encrypt_block(&mut block);
+            Block(block.into())
+        };
+        let wanted: Vec<Block> =
+            (0u128..).zip(&sums).map(|(n, sum)| pi(pi(*sum) ^ Block::from_u128(n / 4)) ^ pi(*sum)).collect();
+        assert_eq!(of(3, 4), wanted);
+        assert!(of(3, 5) != wanted && of(5, 4) != wanted);
+    }
+}

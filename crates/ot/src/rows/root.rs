@@ -99,6 +99,20 @@ impl<S: Security> RootSender<S> {
     }
 }
 
+#[cfg(test)]
+impl<S> RootSender<S> {
+    pub(super) fn setup(&self) -> &[u8; 16] {
+        self.root.setup.expose()
+    }
+}
+
+#[cfg(test)]
+impl<S> RootReceiver<S> {
+    pub(super) fn setup(&self) -> &[u8; 16] {
+        self.root.setup.expose()
+    }
+}
+
 impl<S: Security> RootReceiver<S> {
     pub(super) fn new(context: Context, setup: Seed, keys: receiver::Keys) -> Self {
         let root = Root { kind: keys.kind, context, setup, lanes: Mutex::default() };

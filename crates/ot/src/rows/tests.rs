@@ -1,5 +1,6 @@
 //! Both ends in lockstep over base OTs from a dealer.
 
+mod binding;
 mod cheat;
 mod honest;
 

@@ -152,3 +152,66 @@ impl Digest {
 fn sum(checks: &[[Block; 2]]) -> [Block; 2] {
     checks.iter().fold([Block::ZERO; 2], |[a, b], check| [a ^ check[0], b ^ check[1]])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aes::cipher::{BlockCipherEncrypt, KeyInit};
+    use std::collections::HashSet;
+
+    fn nodes(count: u128) -> Secret {
+        Zeroizing::new(
+            (1..=count)
+                .map(|i| Block::from_u128(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)))
+                .collect(),
+        )
+    }
+
+    /// The sums and the digest tell the sender the check blocks of the leaf that it lacks; that leaf must not be among them.
+    #[test]
+    fn what_the_check_reveals_is_no_leaf() {
+        for backend in Backend::all() {
+            let nodes = nodes(16);
+            let (leaves, checks) = split(backend, &nodes);
+            let mut seen = HashSet::new();
+            for ((node, leaf), checks) in nodes.iter().zip(&*leaves).zip(&checks) {
+                let cipher = aes::Aes128::new(&node.0.into());
+                let stream = [0u128, 1, 2].map(|counter| {
+                    let mut block = counter.to_le_bytes().into();
+                    cipher.encrypt_block(&mut block);
+                    Block(block.into())
+                });
+                assert_eq!([*leaf, checks[0], checks[1]], stream);
+                assert!([*leaf, checks[0], checks[1], *node].iter().all(|block| seen.insert(*block)));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_trees_are_two_and_of_one_session() {
+        let keys = [1, 2].map(|sid| {
+            let keys = ggm_keys(&Context { sid: Sid([sid; 32]), backend: Backend::best() });
+            [*keys.left.round_keys(), *keys.right.round_keys()]
+        });
+        let keys: HashSet<_> = keys.as_flattened().iter().collect();
+        assert_eq!(keys.len(), 4);
+    }
+
+    #[test]
+    fn the_digest_binds_session_kind_and_every_block() {
+        let of = |sid, kind, change: usize| {
+            let mut checks: Vec<[Block; 2]> = nodes(32).as_chunks().0.to_vec();
+            if let Some(block) = checks.as_flattened_mut().get_mut(change) {
+                *block ^= Block::from_u128(1 << 77);
+            }
+            let mut digest = Digest::new(&Sid([sid; 32]), kind);
+            digest.add(&checks[..8]);
+            digest.add(&checks[8..]);
+            digest.finish()
+        };
+        let mut seen = HashSet::from([of(2, Kind::SoftSpoken2, 32), of(1, Kind::SoftSpoken4, 32)]);
+        for change in 0..=32 {
+            assert!(seen.insert(of(1, Kind::SoftSpoken2, change)), "block {change}");
+        }
+    }
+}

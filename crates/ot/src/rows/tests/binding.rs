@@ -1,0 +1,107 @@
+//! What challenges bind: a check whose challenge does not know of the set-up, the session or a message can be tried again.
+
+use std::collections::HashSet;
+
+use hushwire_aes::Aes128;
+use hushwire_block::Gf128;
+use hushwire_simd::clmul::Clmul;
+
+use super::super::{kind::Proof, receiver, segment::Segment};
+use super::*;
+use crate::{Malicious, SemiHonest, base::ChouOrlandi};
+
+/// The coefficients of a receiver's first two chunks, whose messages are the same in every session and set-up.
+fn coefficients(sid: u8, setup: u8, lane: u16) -> [Gf128; 2] {
+    let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
+    let kind = Kind::Kos;
+    let key = |i: usize| Aes128::new(&[i as u8; 16]);
+    let keys = receiver::Keys { kind, leaves: (0..2 * (kind.trees() - 1)).map(key).collect(), own: key(255) };
+    let root = RootReceiver::<Malicious>::new(context, Seed::from_bytes([setup; 16]), keys);
+    let mut receiver = root.receiver(lane);
+    [(); 2].map(|()| {
+        let extension: &mut dyn Extension<Malicious> = &mut receiver;
+        let mut said = vec![0; extension.chunk_bytes(512)];
+        extension.chunk(&[], &mut said, &mut [Block::ZERO; 512]).expect("an honest receiver");
+        receiver.segment.chi[0]
+    })
+}
+
+#[test]
+fn coefficients_bind_session_set_up_lane_and_all_chunks_before() {
+    let mut seen = HashSet::new();
+    for (sid, setup, lane) in [(1, 1, 0), (2, 1, 0), (1, 2, 0), (1, 1, 1)] {
+        for (chunk, chi) in coefficients(sid, setup, lane).into_iter().enumerate() {
+            assert!(seen.insert(chi.0), "chunk {chunk} of session {sid}, set-up {setup}, lane {lane}");
+        }
+    }
+    assert_eq!(coefficients(1, 1, 0), coefficients(1, 1, 0), "both ends find the same");
+}
+
+#[test]
+fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
+    let context = context(Backend::best(), 20);
+    let message = |fill: u128, len: usize| vec![Block::from_u128(fill); len];
+    // The fold of a last column of ones is its coefficient, where the rows of chunks are zero.
+    let of = |kind: Kind, setup: u8, chunk: u128, last: u128| {
+        let mut segment = Segment::new(context, Clmul::best(), kind, Proof::Rows, &[setup; 16]);
+        segment.add(&message(chunk, 4), &message(0, 4 * kind.rows()));
+        let chi = segment.chi.clone();
+        let mut closed = segment.close(message(1, kind.rows()), Vec::new());
+        closed.fold_last(&message(last, 4));
+        [chi[0], closed.rows[0]]
+    };
+    let runs = [
+        of(Kind::Kos, 1, 2, 3),
+        of(Kind::SoftSpoken2, 1, 2, 3),
+        of(Kind::Kos, 4, 2, 3),
+        of(Kind::Kos, 1, 4, 3),
+        of(Kind::Kos, 1, 2, 4),
+    ];
+    for (i, [chunk, last]) in runs.iter().enumerate() {
+        assert!(runs[..i].iter().all(|other| other[1] != *last), "the last column of run {i}");
+        // A chunk's coefficients are drawn before the last column is said.
+        let new = runs[..i].iter().all(|other| other[0] != *chunk);
+        assert_eq!(new, i < 4, "the chunk of run {i}");
+    }
+    assert_ne!(runs[0][0], runs[0][1]);
+}
+
+/// What a set-up leaves for challenges: another where either party said something else.
+#[test]
+fn the_set_up_s_name_binds_what_both_parties_said() {
+    let run = |kind: Kind, sender: u64, receiver: u64| {
+        let context = context(Backend::best(), 21);
+        let new = SetupSender::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(sender, 1));
+        let mut s = new.expect("the kind exists");
+        let new = SetupReceiver::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(receiver, 2));
+        let mut r = new.expect("the kind exists");
+        lockstep(&mut s, &mut r).expect("an honest set-up");
+        let (s, r) = (s.finish(), r.finish());
+        assert_eq!(s.setup(), r.setup(), "both ends agree");
+        *s.setup()
+    };
+    let mut seen = HashSet::new();
+    for kind in [Kind::Iknp, Kind::SoftSpoken2] {
+        for (sender, receiver) in [(1, 1), (2, 1), (1, 2)] {
+            assert!(seen.insert(run(kind, sender, receiver)), "{kind}, {sender}, {receiver}");
+        }
+    }
+}
+
+/// Columns are counted on over chunks, segments and their last columns, and every lane has its own.
+#[test]
+fn no_ot_comes_twice() {
+    for kind in [Kind::Kos, Kind::Alsz, Kind::SoftSpoken4] {
+        let (s, r) = roots::<Malicious>(kind, Backend::best(), 22);
+        let mut seen = HashSet::new();
+        for lane in [0, 1, 256] {
+            let mut pump = Pump::new(&s, lane, r.fork(lane));
+            for count in [512, 512, 1000] {
+                let (q, _) = pump.extend(count, &mut |_| ()).expect("an honest run");
+                assert!(q.into_iter().all(|q| seen.insert(q)), "{kind}, lane {lane}");
+                pump.close();
+                pump.check(&mut |_, _| ()).expect("an honest run");
+            }
+        }
+    }
+}
