@@ -13,7 +13,9 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_hdl::Device;
 use hushwire_prg::Seed;
-use hushwire_rep3::{ExpandedKeys, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace};
+use hushwire_rep3::{
+    Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace,
+};
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
     drive::{Lane, Work, pipeline},
@@ -115,12 +117,15 @@ impl Party {
         let mut net = connect(&config, &identity, Some(&listener))?;
         let meters = [Meter::new(), Meter::new()];
         self.step = "key set-up";
-        let session = establish(self.role, backend, &start, &mut net, &meters[0])?;
+        let (session, mut control) = establish(self.role, backend, &start, &mut net, &meters[0])?;
         let plan = Arc::new(start.plan);
         let sbox: Sbox = plan.cut.sbox.parse().map_err(Error::Usage)?;
         let mut clients = client_channels(&mut net, &plan, &meters[1])?;
         let secrets = receive_secrets(&mut clients[0], &plan)?;
         let kept = kept.map(|(_, shares)| shares);
+        if let Some(shares) = secrets.expanded.as_ref().or(kept.as_ref()) {
+            compare_key(&session, plan.key, shares, &mut control)?;
+        }
         let keys = self.keys(&session, &plan, sbox, secrets.expanded, kept, dir, &mut net, &meters[0])?;
         let engine = Engine::new(&session, &plan, sbox, keys, device.clone())?;
 
@@ -236,13 +241,32 @@ fn establish(
     start: &Start,
     net: &mut Net,
     meter: &Meter,
-) -> Result<Session, Error> {
+) -> Result<(Session, Channel), Error> {
     let lane = start.plan.key_lane();
     let mut channel = net.channel(lane, Some(role.right().id()), Some(role.left().id()))?;
     channel.tap(meter.tap());
     let seed = Seed::from_bytes(draw("drawing a session key")?);
-    let session = net.session().map_or_else(|| wiring::session_id(start), Ok)?;
-    Ok(Session::establish(role, backend, session, seed, &mut channel)?)
+    let id = net.session().map_or_else(|| wiring::session_id(start), Ok)?;
+    let session = Session::establish(role, backend, id, seed, &mut channel)?;
+    Ok((session, channel))
+}
+
+/// Nothing is computed, or stored, with shares of a key that do not fit together.
+fn compare_key(session: &Session, key: KeyMode, shares: &Shares, control: &mut Channel) -> Result<(), Error> {
+    let mut tagging = session.tagging(0, EXPAND_SHARD);
+    tagging.part(&shares.own, &shares.next);
+    let comparison = Comparison::begin(session.role(), control, vec![tagging.finish()])?;
+    let Some(Inconsistent { holders: [a, b], .. }) = comparison.end(control)? else { return Ok(()) };
+    let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+    let different = format!("party {a} and party {b}");
+    Err(if key.owner_has_it() {
+        let what = format!("the owner gave {different} different shares of the same key");
+        Error::Refused { what, remedy: "run this release at the owner, unchanged; nothing was computed".into() }
+    } else {
+        let what = format!("the key shares of {different} do not belong together");
+        let remedy = "restore both share files from the same backup; nothing was computed".into();
+        Error::Refused { what, remedy }
+    })
 }
 
 fn client_channels(net: &mut Net, plan: &Plan, meter: &Meter) -> Result<Vec<Channel>, NetError> {

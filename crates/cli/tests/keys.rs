@@ -75,6 +75,34 @@ fn a_longer_key_is_drawn_kept_and_imported() {
     assert!(place.get("a.dec") == place.get("a"));
 }
 
+/// A share that its own file vouches for, and that does not fit the other two: a backup of another day, or a lie of whoever
+/// gave the key.
+#[test]
+fn key_shares_that_do_not_fit_together_are_named_before_anything_is_computed() {
+    let place = place(1000);
+    place.good("--in a --key-shares k");
+    let names = [0, 1, 2].map(|party| format!("k/party-{party}.share"));
+    for (party, byte, pair) in [
+        (0, 32, "party 0 and party 2"),
+        (0, 63, "party 0 and party 1"),
+        (1, 32, "party 0 and party 1"),
+        (2, 48, "party 0 and party 2"),
+        (1, 48, "party 1 and party 2"),
+    ] {
+        let good = place.get(&names[party]);
+        let mut bad = good.clone();
+        bad[byte] ^= 1;
+        let content = bad.len() - 32;
+        let sum = blake3::hash(&bad[..content]);
+        bad[content..].copy_from_slice(sum.as_bytes());
+        place.put(&names[party], &bad);
+        place.bad("--in a --out b --key-shares k", 5, &[pair, "share", "backup"]);
+        assert!(!place.at("b").exists());
+        place.put(&names[party], &good);
+    }
+    place.good("--in a --out b --key-shares k");
+}
+
 #[test]
 fn a_drawn_key_is_one_key_for_every_counter() {
     let place = place(100);

@@ -1,14 +1,16 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
 use crate::{
-    JobError, Member, Plan, place,
+    JobError, Kind, Member, Plan, place,
     seat::{Event, Observer},
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Program, planes};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Role, Session, Shares, xor_into};
-use hushwire_wire::{Channel, NetError, drive::Work};
+use hushwire_rep3::{
+    CircuitBatch, CircuitWorkspace, Comparison, Inconsistent, Role, Session, Shares, Tags, xor_into,
+};
+use hushwire_wire::{Channel, NetError, Reason, Watch, drive::Work};
 use std::{
     ops::Range,
     sync::{
@@ -22,6 +24,7 @@ use zeroize::Zeroizing;
 const INPUT_LABEL: &str = "hushwire job input v1";
 pub(crate) const IN: &str = "sharing inputs";
 const OUT: &str = "opening outputs";
+const COMPARE: &str = "comparing shares of inputs";
 pub(crate) const COMPUTE: &str = "computing";
 
 /// The share of which a client sends a part of batch `b` in full; the others grow from seeds. AGREEMENT.
@@ -60,6 +63,9 @@ pub(crate) struct Flow {
     /// In the plan's order.
     pub(crate) clients: Vec<Channel>,
     pub(crate) seeds: Vec<Option<[Seed; 2]>>,
+    /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
+    pub(crate) comparison: Option<Comparison>,
+    pub(crate) watch: Option<Watch>,
     /// The next batch to begin, and the next to end.
     pub(crate) begin: u32,
     pub(crate) end: u32,
@@ -102,6 +108,7 @@ impl Flow {
     /// Of party p's input, x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero, and
     /// x_{p+1} = v ⊕ x_p goes to the right one.
     fn inputs(&mut self, b: u32, n: usize) -> Result<Shares, Failed> {
+        self.compared()?;
         let places = ranges(&self.plan.input_widths, planes::plane_bytes(n));
         let total = places.last().map_or(0, |r| r.end);
         let mut shares = Shares { own: vec![0; total], next: vec![0; total] };
@@ -132,12 +139,51 @@ impl Flow {
             self.io.exchange(IN, &out, &mut arrived)?;
         }
         scatter(&arrived, &from_left, &mut shares.own);
-        self.client_inputs(b, &places, &mut shares)?;
+        let tags = self.client_inputs(b, &places, &mut shares)?;
+        if !tags.is_empty() {
+            self.comparison = Some(Comparison::begin(self.role, &mut self.io, tags)?);
+        }
         Ok(shares)
     }
 
-    /// Clients' inputs: two of three shares grow from seeds, the third comes in full.
-    fn client_inputs(&mut self, b: u32, places: &[Range<usize>], shares: &mut Shares) -> Result<(), Failed> {
+    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and `io` serves nothing
+    /// else, before.
+    fn compared(&mut self) -> Result<(), Failed> {
+        let Some(comparison) = self.comparison.take() else { return Ok(()) };
+        comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
+    }
+
+    /// Ends the session because of the client who gave such shares.
+    fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> JobError {
+        let owners = self.plan.clients.iter().zip(&self.seeds).filter(|(_, seeds)| seeds.is_some());
+        let client = owners.map(|(name, _)| Member::Client(name.clone())).nth(owner);
+        let id = client.as_ref().and_then(|client| client.id(&self.plan.clients));
+        let (Some(client), Some(id)) = (client, id) else {
+            return JobError::internal(COMPARE, "no client gave these shares");
+        };
+        if let Some(watch) = &self.watch {
+            watch.abort(id, Reason::Cheated, COMPARE);
+        }
+        let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+        JobError::new(
+            Kind::Network,
+            COMPARE,
+            format!(
+                "{client} gave party {a} and party {b} different shares of the same inputs; no output of them was opened"
+            ),
+            format!("let {client} run this release unchanged, or plan the job without it"),
+        )
+    }
+
+    /// Clients' inputs: two of three shares grow from seeds, the third comes in full. Tags of each client's shares come
+    /// back, in the order of clients.
+    fn client_inputs(
+        &mut self,
+        b: u32,
+        places: &[Range<usize>],
+        shares: &mut Shares,
+    ) -> Result<Vec<Tags>, Failed> {
+        let mut tags = vec![];
         let (held, backend) = ([self.role.index(), self.role.right().index()], self.session.backend());
         for (c, name) in self.plan.clients.iter().enumerate() {
             let Some(seeds) = &self.seeds[c] else { continue };
@@ -163,8 +209,13 @@ impl Flow {
                 share[place].copy_from_slice(&arrived[at..at + len]);
                 at += len;
             }
+            let mut tagging = self.session.tagging(c as u32, b);
+            for place in self.plan.inputs_of(&member).map(|i| places[i].clone()) {
+                tagging.part(&shares.own[place.clone()], &shares.next[place]);
+            }
+            tags.push(tagging.finish());
         }
-        Ok(())
+        Ok(tags)
     }
 
     /// Gives each recipient what it lacks.
@@ -172,6 +223,7 @@ impl Flow {
     /// Party r lacks x_{r+2}, which its left neighbour has as `own`. Clients have nothing, so they hear every party's
     /// own share, masked by a zero-share.
     fn outputs(&mut self, b: u32, n: usize, mut shares: Shares) -> Result<(), Failed> {
+        self.compared()?;
         let places = ranges(&self.plan.output_widths, planes::plane_bytes(n));
         let [me, right] = [self.role, self.role.right()].map(|r| Member::Party(r.index() as u8));
         let learns = |j: usize, member: &Member| self.plan.outputs[j].1.contains(member);

@@ -55,6 +55,8 @@ pub(crate) fn compute(joined: &mut Joined) -> Result<Links, JobError> {
             io: joined.channel(1, first, right, left)?,
             clients,
             seeds: seeds.clone(),
+            comparison: None,
+            watch: joined.net.watch(),
             begin: u32::from(t),
             end: u32::from(t),
             spare: vec![],

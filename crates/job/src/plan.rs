@@ -9,7 +9,7 @@ use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 1;
+const PLAN_VERSION: u32 = 2;
 /// AGREEMENT: instances in a batch, where memory allows.
 const BATCH: u64 = 4096;
 /// AGREEMENT: bytes of one share of all registers of a batch.

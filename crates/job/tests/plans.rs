@@ -84,7 +84,7 @@ fn what_is_not_agreed_does_not_show() {
 fn the_digest_does_not_move() {
     // AGREEMENT: when this changes, PLAN_VERSION must change with it.
     let text = plan(JOB).fields().join("\n");
-    assert!(text.starts_with("rep3, plan version 1\n"), "{text}");
+    assert!(text.starts_with("rep3, plan version 2\n"), "{text}");
     assert!(text.ends_with(
         "lsb\n100000\na: 32 bits from client:alice, b: 32 bits from party1\n0: 1 bits to party0 and client:bob\n\
          1024\n2 and 3"

@@ -8,7 +8,8 @@
 //! **Deviations.** Shares are the replicated pairs themselves, not the paper's `(x, a)`, which are linearly equivalent;
 //! products are over GF(2), GF(2^4) and GF(2^8) alike.
 //! **Security.** Semi-honest adversary, one party, F = AES-128 as PRF, κ = 128. A party that deviates can change
-//! results unnoticed; one that only looks learns nothing but its outputs.
+//! results unnoticed, and from wrong results learn inputs; one that only looks learns nothing but its outputs. Shares from
+//! outside the parties are compared before anything that depends on them is opened ([`Comparison`]).
 //! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
 //!
@@ -18,6 +19,7 @@
 mod aes;
 mod boolean;
 mod circuit;
+mod consistency;
 mod field;
 mod kernels;
 mod keys;
@@ -32,6 +34,7 @@ mod share;
 
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
 pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words, plane_bytes};
+pub use consistency::{Comparison, Inconsistent, Tagging, Tags};
 pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
 pub use machine::{Context, Workspace};
 pub use multiply::{Field, Multiply};

@@ -1,6 +1,6 @@
 //! Fresh keys for a session, and openings to named parties.
 
-use crate::{Context, Role, Shares, xor_into};
+use crate::{Context, Role, Shares, consistency::TagKeys, xor_into};
 use hushwire_aes::Backend;
 use hushwire_prg::{Address, Prss, PrssKeys, Seed};
 use hushwire_wire::{Channel, NetError, SessionId};
@@ -16,6 +16,7 @@ pub struct Session {
     role: Role,
     backend: Backend,
     prss: Arc<Prss>,
+    tag_keys: TagKeys,
 }
 
 impl Session {
@@ -40,7 +41,12 @@ impl Session {
     /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be fresh for every `id`.
     #[must_use]
     pub fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
-        Session { role, backend, prss: Arc::new(Prss::new(backend, keys, &id.0, LABEL)) }
+        let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
+        Session { role, backend, prss: Arc::new(Prss::new(backend, keys, &id.0, LABEL)), tag_keys }
+    }
+
+    pub(crate) fn tag_keys(&self) -> &TagKeys {
+        &self.tag_keys
     }
 
     /// Which party this is.
