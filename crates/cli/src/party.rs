@@ -261,7 +261,10 @@ fn compare_key(session: &Session, key: KeyMode, shares: &Shares, control: &mut C
     let different = format!("party {a} and party {b}");
     Err(if key.owner_has_it() {
         let what = format!("the owner gave {different} different shares of the same key");
-        Error::Refused { what, remedy: "run this release at the owner, unchanged; nothing was computed".into() }
+        Error::Refused {
+            what,
+            remedy: "run this release at the owner, unchanged; nothing was computed".into(),
+        }
     } else {
         let what = format!("the key shares of {different} do not belong together");
         let remedy = "restore both share files from the same backup; nothing was computed".into();

@@ -71,7 +71,11 @@ fn the_report_goes_to_standard_output() {
     place.put("key", KEY.as_bytes());
     let ran = place.good("--in a --key-file key --json -");
     let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}", ran.out));
-    assert_eq!((&report["bytes"], &report["rounds"]), (&json!(0), &json!(3)), "the session's keys, and tags of the key's shares");
+    assert_eq!(
+        (&report["bytes"], &report["rounds"]),
+        (&json!(0), &json!(3)),
+        "the session's keys, and tags of the key's shares"
+    );
     assert_eq!(place.get("a.enc"), b"");
 }
 
