@@ -213,9 +213,9 @@ mod tests {
                     let mut all = [given(0), given(1)];
                     let copy: &mut Shares = &mut all[owner][party];
                     if next {
-                        copy.next[byte] ^= 0x80
+                        copy.next[byte] ^= 0x80;
                     } else {
-                        copy.own[byte] ^= 0x80
+                        copy.own[byte] ^= 0x80;
                     }
                     let component = Role::ALL[(party + usize::from(next)) % 3];
                     let wanted = Inconsistent { owner, holders: [component.left(), component] };
