@@ -1,22 +1,36 @@
 //! The listening side of joining a session: takes connections until every peer is here.
 
 use std::{
-    io,
-    sync::atomic::Ordering,
+    io::Read,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, Scope},
     time::{Duration, Instant},
 };
 
 use crate::{
-    Listener,
-    connect::{BACKOFF, GRACE, Joining},
-    tcp::Guard,
+    Listener, TransportKind,
+    bell::Bell,
+    connect::{BACKOFF, GRACE, Joining, lock},
+    lobby::{Crowd, Lobby, Origin, Visitor, out_of_descriptors},
 };
 
-/// LOCAL: connections that greet at the same time; more wait in the system's queue.
-const GREETERS: usize = 64;
-/// LOCAL: the wait for connections that greet, before others are accepted that may be strangers.
-const ALL_HERE: Duration = Duration::from_millis(10);
+/// LOCAL: connections that greet at the same time, in all and of one address.
+const GREETING: Crowd = Crowd { all: 64, of_one: 32 };
+/// LOCAL: threads that greet, those among them who were put out and have not noticed.
+const GREETERS: usize = 128;
+/// LOCAL: how often the listening side looks at whether the session was given up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A connection that greets, on a thread of its own.
+pub(crate) struct Greeter {
+    number: u64,
+    origin: Origin,
+    /// Ends its greeting.
+    out: Arc<AtomicBool>,
+}
 
 impl Joining<'_> {
     /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
@@ -27,46 +41,64 @@ impl Joining<'_> {
         self.guard.check().is_ok()
     }
 
-    pub(crate) fn accept_all<'s, 'e>(&'s self, scope: &'s Scope<'s, 'e>, listener: &'s Listener) {
-        let mut grace = None;
+    /// `ear` rings when the last connection is there.
+    pub(crate) fn accept_all<'s, 'e>(
+        &'s self,
+        scope: &'s Scope<'s, 'e>,
+        listener: &'s Listener,
+        mut ear: &'s Bell,
+    ) {
+        let mut lobby = Lobby::new(self.cfg.transport == TransportKind::TcpTls);
+        let (mut grace, mut number) = (None, 0);
         while self.awaited.load(Ordering::SeqCst) > 0 && self.may_accept(&mut grace) {
-            if self.greeting.load(Ordering::SeqCst) >= GREETERS {
-                thread::sleep(BACKOFF.0);
-                continue;
+            if let Err(e) = lobby.turn(listener, self.cfg.socket_buffer, ear, LOOK) {
+                self.refuse(format!("no connection could be accepted: {e}"));
+                if out_of_descriptors(&e) {
+                    self.short_of_descriptors(e);
+                }
+                thread::sleep(BACKOFF.1);
             }
-            // Everybody may be here already.
-            let (seen, greeting) = (self.moved.epoch(), self.greeting.load(Ordering::SeqCst));
-            if greeting >= self.awaited.load(Ordering::SeqCst) && greeting > 0 {
-                self.moved.wait_past(seen, ALL_HERE);
-                if self.moved.epoch() != seen {
-                    continue;
-                }
-            }
-            // Short waits: the last greeting may fill the last slot meanwhile.
-            let turn = Guard { given_up: &self.heard_all, ..self.guard }.within(Duration::from_millis(50));
-            let stream = match listener.accept(&turn, self.cfg.socket_buffer) {
-                Ok(stream) => stream,
-                Err(e) => {
-                    if e.kind() != io::ErrorKind::TimedOut {
-                        self.refuse(format!("no connection could be accepted: {e}"));
-                        thread::sleep(BACKOFF.1);
-                    }
-                    continue;
-                }
-            };
-            self.greeting.fetch_add(1, Ordering::SeqCst);
-            let greeter = thread::Builder::new().name("greeter".to_owned()).spawn_scoped(scope, move || {
-                match self.greet(stream) {
-                    Ok((slot, link)) => self.keep(slot, link),
-                    Err((true, e)) => self.give_up(e),
-                    Err((false, e)) => self.refuse(e.to_string()),
-                }
-                self.greeting.fetch_sub(1, Ordering::SeqCst);
-            });
-            if let Err(e) = greeter {
-                self.greeting.fetch_sub(1, Ordering::SeqCst);
-                self.refuse(format!("no thread could be started: {e}"));
+            // Rung or not, the loop looks.
+            let _ = ear.read(&mut [0; 8]);
+            while self.greeting.load(Ordering::SeqCst) < GREETERS {
+                let Some(visitor) = lobby.next() else { break };
+                number += 1;
+                self.receive(scope, number, visitor);
             }
         }
+    }
+
+    /// Greets on a thread of its own. Where there are too many the oldest goes whose peer has not yet proved who it
+    /// is.
+    fn receive<'s, 'e>(&'s self, scope: &'s Scope<'s, 'e>, number: u64, visitor: Visitor) {
+        let out = Arc::new(AtomicBool::new(false));
+        let origin = visitor.origin;
+        {
+            let mut unproven = lock(&self.unproven);
+            if let Some(at) = GREETING.evicts(origin, unproven.iter().map(|greeter| greeter.origin)) {
+                unproven.remove(at).out.store(true, Ordering::SeqCst);
+            }
+            unproven.push(Greeter { number, origin, out: out.clone() });
+        }
+        self.greeting.fetch_add(1, Ordering::SeqCst);
+        let greeter = thread::Builder::new().name("greeter".to_owned()).spawn_scoped(scope, move || {
+            match self.greet(visitor, &out, || self.proved(number)) {
+                Ok((slot, link)) => self.keep(slot, link),
+                Err((true, e)) => self.give_up(e),
+                Err((false, e)) => self.refuse(e.to_string()),
+            }
+            self.proved(number);
+            self.greeting.fetch_sub(1, Ordering::SeqCst);
+        });
+        if let Err(e) = greeter {
+            self.proved(number);
+            self.greeting.fetch_sub(1, Ordering::SeqCst);
+            self.refuse(format!("no thread could be started: {e}"));
+        }
+    }
+
+    /// Nobody puts this one out any more.
+    fn proved(&self, number: u64) {
+        lock(&self.unproven).retain(|greeter| greeter.number != number);
     }
 }

@@ -5,7 +5,9 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, iter,
+    fmt,
+    io::{self, Write},
+    iter,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -19,7 +21,10 @@ use rustix::fd::AsFd;
 use crate::{
     Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,
     Signal, TransportKind, Tx, Validity,
+    accept::Greeter,
+    bell::{self, Bell},
     hello::CONTROL_LANE,
+    lobby::out_of_descriptors,
     roster::{Nonce, Roster},
     tcp::Guard,
     tls::TlsSide,
@@ -31,6 +36,8 @@ pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Dur
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
+/// LOCAL: how long this process may lack descriptors before it says so and gives up.
+const SHORTAGE: Duration = Duration::from_secs(3);
 
 /// A connection that can do both, until the hello has said which way it goes.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
@@ -106,13 +113,14 @@ fn join(
     }
     let failed = |source| NetError::Io { peer: Some(cfg.me), step: "connect".to_owned(), source };
     let nonce = Nonce::fresh().map_err(failed)?;
+    let (bell, ear) = bell::pair().map_err(failed)?;
     let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(failed)?;
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
         tls: TlsSide::new(identity),
         listens: listener.is_some(),
-        guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up },
+        guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None },
         heard_all: AtomicBool::new(false),
         roster: Roster::new(cfg.me, nonce),
         links: Mutex::new(BTreeMap::new()),
@@ -121,12 +129,15 @@ fn join(
         watched,
         observer,
         awaited: AtomicUsize::new(0),
+        bell,
         greeting: AtomicUsize::new(0),
+        unproven: Mutex::default(),
+        shortage: Mutex::default(),
         errors: Mutex::new(Vec::new()),
         refused: Mutex::new((0, String::new())),
         undialled: Mutex::new(None),
     };
-    joining.run(listener);
+    joining.run(listener, &ear);
     joining.into_net()
 }
 
@@ -149,7 +160,14 @@ pub(crate) struct Joining<'a> {
     pub(crate) observer: Option<Observer>,
     /// Accepted connections still to come.
     pub(crate) awaited: AtomicUsize,
+    /// Rings when none is.
+    bell: Bell,
+    /// Threads that greet.
     pub(crate) greeting: AtomicUsize,
+    /// Those among them, oldest first, whose peers have not proved who they are.
+    pub(crate) unproven: Mutex<Vec<Greeter>>,
+    /// Since when this process has no descriptors left.
+    shortage: Mutex<Option<Instant>>,
     errors: Mutex<Vec<NetError>>,
     /// How many connections were refused, and why the last was.
     pub(crate) refused: Mutex<(usize, String)>,
@@ -158,7 +176,7 @@ pub(crate) struct Joining<'a> {
 }
 
 impl Joining<'_> {
-    fn run(&self, listener: Option<&Listener>) {
+    fn run(&self, listener: Option<&Listener>, ear: &Bell) {
         let expected = self.slots(|_, dials| !dials);
         self.awaited.store(expected.len(), Ordering::SeqCst);
         thread::scope(|scope| {
@@ -176,7 +194,7 @@ impl Joining<'_> {
                 }
             }
             if let Some(listener) = listener.filter(|_| !expected.is_empty()) {
-                self.accept_all(scope, listener);
+                self.accept_all(scope, listener, ear);
                 self.heard_all.store(true, Ordering::SeqCst);
             }
         });
@@ -223,7 +241,13 @@ impl Joining<'_> {
                     self.put(&mut lock(&self.links), slot, link);
                     return Ok(());
                 }
-                Err(NetError::Io { source, .. }) => source.to_string(),
+                Err(NetError::Io { source, .. }) => {
+                    let last = source.to_string();
+                    if out_of_descriptors(&source) {
+                        self.short_of_descriptors(source);
+                    }
+                    last
+                }
                 Err(e @ NetError::Closed { .. }) => e.to_string(),
                 Err(e) => return Err(e),
             };
@@ -239,8 +263,19 @@ impl Joining<'_> {
 
     /// An accepted connection, the only one for its slot.
     pub(crate) fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
-        self.awaited.fetch_sub(1, Ordering::SeqCst);
         self.put(&mut lock(&self.links), slot, link);
+        if self.awaited.fetch_sub(1, Ordering::SeqCst) == 1 {
+            // A full pipe wakes as well.
+            let _ = (&self.bell).write(&[0]);
+        }
+    }
+
+    /// This process could not have another descriptor. That may pass, and gives up where it does not.
+    pub(crate) fn short_of_descriptors(&self, source: io::Error) {
+        let now = Instant::now();
+        if now - *lock(&self.shortage).get_or_insert(now) >= SHORTAGE {
+            self.give_up(NetError::Descriptors { step: "connect".to_owned(), source });
+        }
     }
 
     fn put(&self, links: &mut BTreeMap<Slot, Option<Box<dyn Duplex>>>, slot: Slot, link: Box<dyn Duplex>) {
@@ -252,6 +287,7 @@ impl Joining<'_> {
             Some(link)
         };
         links.insert(slot, link);
+        *lock(&self.shortage) = None;
         self.moved.bump();
     }
 

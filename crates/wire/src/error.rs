@@ -148,6 +148,16 @@ pub enum NetError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// This process may not open another file or connection.
+    #[error(
+        "this process has too many open files during {step}: {source}; allow it more (`ulimit -n` in the shell that starts it)"
+    )]
+    Descriptors {
+        /// What was under way.
+        step: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// No connection came about within the connect time-out.
     #[error(
         "{}: unreachable at {} during connect: {}; see that it runs, that the address is right and that no firewall is between",
@@ -194,7 +204,7 @@ impl NetError {
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
-            Self::Listen { .. } => None,
+            Self::Listen { .. } | Self::Descriptors { .. } => None,
             Self::Closed { peer, .. }
             | Self::Dead { peer, .. }
             | Self::Aborted { peer, .. }
@@ -277,6 +287,7 @@ impl Reason {
             | NetError::OtherUser { .. }
             | NetError::Expired { .. } => Self::Refused,
             NetError::Listen { .. }
+            | NetError::Descriptors { .. }
             | NetError::LaneTaken { .. }
             | NetError::Dropped { .. }
             | NetError::Config { .. } => Self::Failed,

@@ -1,18 +1,19 @@
 //! One connection of a session from the first byte to the judged hellos, on either side.
 
-use std::{io, time::Duration};
+use std::{io, sync::atomic::AtomicBool, time::Duration};
 
 use crate::{
     NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    lobby::Visitor,
     roster::Refusal,
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
-    transport::{self, Stream},
+    transport,
 };
 
-/// LOCAL: how long an accepted connection may take to greet, so that silent strangers leave.
+/// LOCAL: how long an accepted connection may take to greet once it has said its first words.
 const GREETING: Duration = Duration::from_secs(10);
 
 impl Joining<'_> {
@@ -53,20 +54,32 @@ impl Joining<'_> {
         Ok(link)
     }
 
-    /// Greets on an accepted connection. The error says whether it ends the session: only a known peer's does.
-    pub(crate) fn greet(&self, stream: Stream) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
-        let guard = Guard { given_up: &self.heard_all, ..self.guard }.within(GREETING);
+    /// Greets on an accepted connection, until `out` says otherwise; calls `proved` when the peer has shown who it is.
+    /// The error says whether it ends the session: only a known peer's does.
+    pub(crate) fn greet(
+        &self,
+        visitor: Visitor,
+        out: &AtomicBool,
+        proved: impl FnOnce(),
+    ) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
+        let Visitor { stream, first, .. } = visitor;
+        let guard = Guard { given_up: &self.heard_all, out: Some(out), ..self.guard }.within(GREETING);
         let stranger = |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, peer, e));
         let holder = |pin: Pin| self.cfg.peers.iter().find(|peer| peer.pin == pin).map(|peer| peer.id);
-        let accepted = transport::accepted(stream, self.cfg, &self.tls, &guard);
+        let accepted = transport::accepted(stream, self.cfg, &self.tls, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
             // It holds the key, so it is that peer.
             Some(peer) => (true, handshake_error(self.cfg.me, Some(peer), e)),
             None => stranger(None)(e),
         })?;
+        proved();
         let pinned = shown.and_then(|shown| holder(shown.pin));
         let mut bytes = [0; HELLO_BYTES];
-        guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?;
+        match <[u8; HELLO_BYTES]>::try_from(first) {
+            // Without TLS the hello itself came first.
+            Ok(hello) if shown.is_none() => bytes = hello,
+            _ => guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?,
+        }
         // Nobody speaks again before our answer. Who left meanwhile, as at the end of an earlier session on this port,
         // is not judged.
         match link.try_recv(&mut [0]) {

@@ -31,6 +31,7 @@ mod identity;
 pub mod inproc;
 mod link;
 mod listener;
+mod lobby;
 mod measure;
 mod meet;
 mod meter;

@@ -5,6 +5,11 @@ use std::{
     net::{SocketAddr, TcpListener},
 };
 
+use rustix::{
+    event::PollFlags,
+    fd::{AsFd, BorrowedFd},
+};
+
 #[cfg(unix)]
 use crate::unix::UnixPath;
 use crate::{NetError, TransportKind, tcp, tcp::Guard, transport::Stream};
@@ -75,16 +80,35 @@ impl Listener {
     /// The next connection; `TimedOut` when `guard` ends the wait.
     pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<Stream> {
         loop {
-            let accepted = match &self.socket {
-                Socket::Tcp(socket) => tcp::accept(socket, guard, socket_buffer).map(Stream::Tcp),
+            if let Some(stream) = self.take(socket_buffer)? {
+                return Ok(stream);
+            }
+            guard.wait(self.fd(), PollFlags::IN)?;
+        }
+    }
+
+    /// The next connection that waits.
+    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Stream>> {
+        loop {
+            let taken = match &self.socket {
+                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(Stream::Tcp)),
                 #[cfg(unix)]
-                Socket::Unix(socket) => socket.accept(guard, socket_buffer).map(Stream::Unix),
+                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(Stream::Unix)),
             };
-            match accepted {
+            match taken {
                 // The stranger left the queue before we took it.
                 Err(e) if matches!(e.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
                 other => return other,
             }
+        }
+    }
+
+    /// What to poll for connections.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.as_fd(),
+            #[cfg(unix)]
+            Socket::Unix(socket) => socket.fd(),
         }
     }
 }

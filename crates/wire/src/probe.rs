@@ -71,7 +71,7 @@ pub enum Visit {
 }
 
 pub(crate) fn guard(limit: Duration) -> Guard<'static> {
-    Guard { deadline: Instant::now() + limit, given_up: &NEVER }
+    Guard { deadline: Instant::now() + limit, given_up: &NEVER, out: None }
 }
 
 impl Prober {
@@ -163,7 +163,7 @@ impl Prober {
         let greeting = guard(STEP);
         let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, peer, e);
         let (mut link, shown) =
-            transport::accepted(stream, &self.cfg, &self.tls, &greeting).map_err(on(None))?;
+            transport::accepted(stream, &self.cfg, &self.tls, &greeting, &[]).map_err(on(None))?;
         let pinned = shown.and_then(|s| self.cfg.peers.iter().find(|p| p.pin == s.pin)).map(|p| p.id);
         let mut bytes = [0; HELLO_BYTES];
         greeting.recv(&mut *link, &mut bytes).map_err(on(pinned))?;

@@ -15,32 +15,44 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::{Rx, Tx, link::poll_fds};
 
-/// Listens on `addr`, without blocking.
+/// LOCAL: connections that wait in the system's queue until somebody accepts, between two sessions too.
+const BACKLOG: i32 = 1024;
+
+/// Listens on `addr`, without blocking; of a name's addresses on the first that works.
 pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
-    let socket = TcpListener::bind(addr)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+    for addr in addr.to_socket_addrs()? {
+        match bind_one(addr) {
+            Ok(socket) => return Ok(socket),
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
 }
 
-/// The next connection; `TimedOut` when `guard` ends the wait.
-pub(crate) fn accept(
-    listener: &TcpListener,
-    guard: &Guard<'_>,
-    socket_buffer: Option<usize>,
-) -> io::Result<TcpStream> {
-    loop {
-        match listener.accept() {
-            Ok((stream, _)) => {
-                stream.set_nonblocking(true)?;
-                let socket = Socket::from(stream);
-                tune(&socket, socket_buffer)?;
-                return Ok(socket.into());
-            }
-            Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                guard.wait(listener.as_fd(), PollFlags::IN)?;
-            }
-            Err(e) => return Err(e),
+fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+    // Else the port stays taken for a minute after a session. On Windows it would let others take the port over.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&SockAddr::from(addr))?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// The next connection that waits.
+pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::Result<Option<TcpStream>> {
+    match listener.accept() {
+        Ok((stream, _)) => {
+            stream.set_nonblocking(true)?;
+            let socket = Socket::from(stream);
+            // Whose other end is gone already may not be tuned, and is found out when it is read.
+            let _ = tune(&socket, socket_buffer);
+            Ok(Some(socket.into()))
         }
+        Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(e) => Err(e),
     }
 }
 
@@ -52,6 +64,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Guard<'a> {
     pub(crate) deadline: Instant,
     pub(crate) given_up: &'a AtomicBool,
+    /// Ends the waits of one connection.
+    pub(crate) out: Option<&'a AtomicBool>,
 }
 
 impl Guard<'_> {
@@ -63,7 +77,8 @@ impl Guard<'_> {
     /// Whether to go on; `TimedOut` otherwise.
     pub(crate) fn check(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || self.given_up.load(Ordering::Relaxed) {
+        let ends = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if left.is_zero() || ends(self.given_up) || self.out.is_some_and(ends) {
             return Err(ErrorKind::TimedOut.into());
         }
         Ok(left)

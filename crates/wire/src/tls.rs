@@ -101,20 +101,22 @@ impl TlsSide {
         // No check reads the name: the pin says who it is.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
         let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-        pinned.shown(greet(conn, socket, guard))
+        pinned.shown(greet(conn, socket, guard, &[]))
     }
 
-    /// The handshake of the side that listened, with a holder of one of `pins`; answers whose.
+    /// The handshake of the side that listened, with a holder of one of `pins`, of which `first` was read; answers
+    /// whose.
     pub(crate) fn accept(
         &self,
         socket: TcpStream,
         pins: Vec<Pin>,
         guard: &Guard<'_>,
+        first: &[u8],
     ) -> io::Result<(TlsLink, Shown)> {
         let pinned = self.pinned(pins);
         let config = self.server(pinned.clone()).map_err(io::Error::other)?;
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
-        pinned.shown(greet(conn, socket, guard))
+        pinned.shown(greet(conn, socket, guard, first))
     }
 }
 

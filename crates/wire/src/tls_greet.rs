@@ -74,20 +74,24 @@ session!(UnbufferedClientConnection, ClientConnectionData);
 session!(UnbufferedServerConnection, ServerConnectionData);
 
 /// Greets with TLS until application data can flow both ways; answers also the certificate that the peer proved.
+/// `first` was read before, one record at most.
 pub(crate) fn greet<S: Session>(
     session: S,
     socket: TcpStream,
     guard: &Guard<'_>,
+    first: &[u8],
 ) -> io::Result<(TlsLink, Option<CertificateDer<'static>>)> {
+    let mut incoming = Zeroizing::new(vec![0; BUFFER_BYTES]);
+    incoming[..first.len()].copy_from_slice(first);
     let mut greeting = Greeting {
         session,
         socket,
         out: vec![0; BUFFER_BYTES],
         out_begin: 0,
         out_end: 0,
-        incoming: Zeroizing::new(vec![0; BUFFER_BYTES]),
+        incoming,
         begin: 0,
-        end: 0,
+        end: first.len(),
         early: Zeroizing::default(),
     };
     match greeting.run(guard) {

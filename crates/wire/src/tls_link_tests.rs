@@ -23,7 +23,7 @@ fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
 }
 
 fn guard() -> Guard<'static> {
-    Guard { deadline: Instant::now() + STALL, given_up: &GOES_ON }
+    Guard { deadline: Instant::now() + STALL, given_up: &GOES_ON, out: None }
 }
 
 fn identities() -> [Identity; 2] {
@@ -49,7 +49,7 @@ fn pair(provider: &CryptoProvider) -> (TlsLink, TlsLink) {
     thread::scope(|scope| {
         let accepted = scope.spawn(|| {
             let side = TlsSide::with_provider(&b, provider.clone());
-            ok(side.accept(ours(heard), vec![a.pin()], &guard())).0
+            ok(side.accept(ours(heard), vec![a.pin()], &guard(), &[])).0
         });
         let side = TlsSide::with_provider(&a, provider.clone());
         let (link, _) = ok(side.dial(ours(dialled), b.pin(), &guard()));
@@ -271,7 +271,7 @@ fn rustls_dials_us() {
             ok(peer.complete_io(&mut dialled));
             (peer, dialled)
         });
-        let (link, shown) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard()));
+        let (link, shown) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard(), &[]));
         assert_eq!(shown.pin, a.pin());
         let (peer, dialled) = peer.join().unwrap_or_else(|_| panic!("rustls panicked"));
         (link, peer, dialled)
@@ -306,7 +306,7 @@ fn early_data_is_carried_over() {
                 thread::sleep(Duration::from_millis(20));
                 ok(dialled.write_all(&wire[first..]));
             });
-            let (mut link, _) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard()));
+            let (mut link, _) = ok(TlsSide::new(&b).accept(ours(heard), vec![a.pin()], &guard(), &[]));
             let mut into = vec![0; 40_000];
             for piece in into.chunks_mut(999) {
                 ok(guard().recv(&mut link, piece));

@@ -38,7 +38,7 @@ fn keys_change_many_times_in_a_long_session() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
     let address = listener.local_addr().unwrap_or_else(|e| panic!("{e}"));
     let given_up = AtomicBool::new(false);
-    let guard = Guard { deadline: Instant::now() + Duration::from_secs(20), given_up: &given_up };
+    let guard = Guard { deadline: Instant::now() + Duration::from_secs(20), given_up: &given_up, out: None };
     let stall = Duration::from_secs(20);
     // 40 messages of 21 records and many short ones: updates fall inside messages and between them.
     let lengths = || [333_333, 1, 2, 3, 16_384].into_iter().cycle().take(200);
@@ -47,7 +47,8 @@ fn keys_change_many_times_in_a_long_session() {
             let (socket, _) = listener.accept().unwrap_or_else(|e| panic!("{e}"));
             socket.set_nonblocking(true).unwrap_or_else(|e| panic!("{e}"));
             let side = TlsSide::with_provider(&b, short_lived(5));
-            let (link, shown) = side.accept(socket, vec![a.pin()], &guard).unwrap_or_else(|e| panic!("{e}"));
+            let (link, shown) =
+                side.accept(socket, vec![a.pin()], &guard, &[]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(shown.pin, a.pin());
             let mut channel = Channel::new(0, None, Some((PartyId(0), Box::new(link))), stall);
             for (i, bytes) in lengths().enumerate() {

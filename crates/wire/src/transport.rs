@@ -13,6 +13,7 @@ use crate::{
     Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
     connect::Duplex,
     hello::Role,
+    lobby::Origin,
     tcp::{self, Guard, try_read, try_write},
     tls::{Shown, TlsSide},
 };
@@ -22,6 +23,27 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
+}
+
+impl Stream {
+    /// Where it comes from; as from this host where its other end is gone.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::of(match self {
+            Self::Tcp(stream) => stream.peer_addr().ok().map(|addr| addr.ip()),
+            #[cfg(unix)]
+            Self::Unix(_) => None,
+        })
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
 }
 
 /// One attempt to connect to `address`, `host:port` or `unix:/path`.
@@ -52,16 +74,18 @@ pub(crate) fn dialled(
 }
 
 /// The listener's side of `stream` under `transport`, and the certificate that the peer showed, where it shows one.
+/// TLS goes on from `first`, what was already read.
 pub(crate) fn accepted(
     stream: Stream,
     cfg: &SessionConfig,
     tls: &TlsSide,
     guard: &Guard<'_>,
+    first: &[u8],
 ) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
     match (cfg.transport, stream) {
         (TransportKind::TcpTls, Stream::Tcp(stream)) => {
             let pins = cfg.peers.iter().map(|peer| peer.pin).collect();
-            let (link, shown) = tls.accept(stream, pins, guard)?;
+            let (link, shown) = tls.accept(stream, pins, guard, first)?;
             Ok((Box::new(link), Some(shown)))
         }
         (transport, stream) => Ok((plain(transport, stream)?, None)),

@@ -8,7 +8,7 @@ use std::{
     fs,
     io::{self, ErrorKind},
     os::{
-        fd::AsFd,
+        fd::{AsFd, BorrowedFd},
         unix::{
             fs::{FileTypeExt, MetadataExt, PermissionsExt},
             net::{UnixListener, UnixStream},
@@ -17,13 +17,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{
-    event::PollFlags,
-    fs::{FlockOperation, flock},
-};
+use rustix::fs::{FlockOperation, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::{error::OtherUser, tcp::Guard};
+use crate::error::OtherUser;
 
 /// LOCAL: connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -57,22 +54,23 @@ impl UnixPath {
         Ok(Self { socket: socket.into(), path: path.to_owned(), file })
     }
 
-    /// The next connection; `TimedOut` when `guard` ends the wait.
-    pub(crate) fn accept(&self, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<UnixStream> {
-        loop {
-            match self.socket.accept() {
-                Ok((stream, _)) => {
-                    stream.set_nonblocking(true)?;
-                    let socket = Socket::from(stream);
-                    tune(&socket, buffer)?;
-                    return Ok(socket.into());
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    guard.wait(self.socket.as_fd(), PollFlags::IN)?;
-                }
-                Err(e) => return Err(e),
+    /// The next connection that waits.
+    pub(crate) fn take(&self, buffer: Option<usize>) -> io::Result<Option<UnixStream>> {
+        match self.socket.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(true)?;
+                let socket = Socket::from(stream);
+                // As with TCP: whose other end is gone shows when it is read.
+                let _ = tune(&socket, buffer);
+                Ok(Some(socket.into()))
             }
+            Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(e) => Err(e),
         }
+    }
+
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

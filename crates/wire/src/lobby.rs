@@ -1,0 +1,276 @@
+//! Where connections wait that have not yet said a whole hello: on one thread, at little cost, and not for long.
+//!
+//! Whoever finds the port can connect. A connection that says nothing, or says it slowly, costs a descriptor until
+//! the limit or until it is put out for a newer one; a thread and cryptography are spent only on those that have said
+//! all that a peer says first (a TLS `ClientHello`, or our hello). When there are too many, the oldest of the address
+//! with most goes: never a new one, so that peers who share an address with strangers still come in.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags},
+    fd::AsFd,
+    io::Errno,
+};
+
+use crate::{
+    Listener,
+    bell::Bell,
+    hello::HELLO_BYTES,
+    link::poll_fds,
+    tcp::try_read,
+    tls_records::{HEADER_BYTES, RECORD_BYTES},
+    transport::Stream,
+};
+
+/// LOCAL: how long a connection may take to say its first words. They come with the connection, but for lost packets.
+const FIRST_WORDS: Duration = Duration::from_secs(3);
+/// LOCAL: connections that wait, in all and of one address.
+const WAITING: Crowd = Crowd { all: 256, of_one: 128 };
+/// LOCAL: connections taken from the system's queue in one turn.
+const TAKEN: usize = 64;
+/// LOCAL: the wait for a thread to greet on.
+const SOON: Duration = Duration::from_millis(1);
+/// What a TLS handshake record begins with.
+const HANDSHAKE: u8 = 22;
+
+/// How many may be somewhere.
+pub(crate) struct Crowd {
+    pub(crate) all: usize,
+    pub(crate) of_one: usize,
+}
+
+/// Where a connection comes from, as far as that tells strangers apart: an IPv4 address, the network of an IPv6
+/// address, or this host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Origin(Option<[u8; 8]>);
+
+impl Origin {
+    pub(crate) fn of(address: Option<IpAddr>) -> Self {
+        Self(address.map(|address| {
+            let mut key = [0; 8];
+            match address.to_canonical() {
+                IpAddr::V4(ip) => key[..4].copy_from_slice(&ip.octets()),
+                // A host has a whole network of 64 bits to choose from.
+                IpAddr::V6(ip) => key.copy_from_slice(&ip.octets()[..8]),
+            }
+            key
+        }))
+    }
+}
+
+impl Crowd {
+    /// Which of `those`, oldest first, has to go before another of `origin` comes; `None` while there is room.
+    pub(crate) fn evicts(
+        &self,
+        origin: Origin,
+        those: impl Iterator<Item = Origin> + Clone,
+    ) -> Option<usize> {
+        let mut counts: BTreeMap<Origin, usize> = BTreeMap::new();
+        those.clone().for_each(|origin| *counts.entry(origin).or_default() += 1);
+        let full = if counts.get(&origin).is_some_and(|&n| n >= self.of_one) {
+            origin
+        } else if counts.values().sum::<usize>() >= self.all {
+            *counts.iter().max_by_key(|(_, n)| **n)?.0
+        } else {
+            return None;
+        };
+        those.into_iter().position(|origin| origin == full)
+    }
+}
+
+/// A connection and what it has said.
+pub(crate) struct Visitor {
+    pub(crate) stream: Stream,
+    pub(crate) origin: Origin,
+    pub(crate) first: Vec<u8>,
+    since: Instant,
+}
+
+pub(crate) struct Lobby {
+    tls: bool,
+    /// Oldest first.
+    waiting: Vec<Visitor>,
+    /// They have said all that they say first.
+    ready: Vec<Visitor>,
+}
+
+/// What a look at a connection showed.
+enum Said {
+    All,
+    Part,
+    Gone,
+}
+
+impl Lobby {
+    pub(crate) fn new(tls: bool) -> Self {
+        Self { tls, waiting: Vec::new(), ready: Vec::new() }
+    }
+
+    /// The next connection that has said enough.
+    pub(crate) fn next(&mut self) -> Option<Visitor> {
+        (!self.ready.is_empty()).then(|| self.ready.remove(0))
+    }
+
+    /// Waits for connections, and for what they say, until something came, `ear` was rung or `limit` has passed.
+    ///
+    /// # Errors
+    /// The system gives no connections.
+    pub(crate) fn turn(
+        &mut self,
+        listener: &Listener,
+        buffer: Option<usize>,
+        ear: &Bell,
+        limit: Duration,
+    ) -> io::Result<()> {
+        let now = Instant::now();
+        self.waiting.retain(|visitor| now - visitor.since < FIRST_WORDS);
+        // Those who are ready wait for a thread, and nobody rings when there is one.
+        let limit = if self.ready.is_empty() { limit } else { SOON };
+        let mut fds =
+            vec![PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
+        fds.extend(self.waiting.iter().map(|v| PollFd::from_borrowed_fd(v.stream.as_fd(), PollFlags::IN)));
+        poll_fds(&mut fds, limit)?;
+        let speaks: Vec<_> = fds[2..].iter().map(|fd| !fd.revents().is_empty()).collect();
+        let comes = !fds[0].revents().is_empty();
+        let mut speaks = speaks.into_iter();
+        for mut visitor in core::mem::take(&mut self.waiting) {
+            let said = if speaks.next() == Some(true) { visitor.hear(self.tls) } else { Said::Part };
+            self.place(visitor, &said);
+        }
+        for _ in 0..TAKEN {
+            if !comes || self.ready.len() >= TAKEN {
+                break;
+            }
+            let stream = match listener.take(buffer) {
+                Ok(Some(stream)) => stream,
+                Ok(None) => break,
+                // A stranger's connection makes room for whoever comes next.
+                Err(e) if out_of_descriptors(&e) && !self.waiting.is_empty() => {
+                    self.put_out(Origin(None), &Crowd { all: 0, of_one: usize::MAX });
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let origin = stream.origin();
+            self.put_out(origin, &WAITING);
+            let mut visitor = Visitor { stream, origin, first: Vec::new(), since: now };
+            let said = visitor.hear(self.tls);
+            self.place(visitor, &said);
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, visitor: Visitor, said: &Said) {
+        match said {
+            Said::All => self.ready.push(visitor),
+            Said::Part => self.waiting.push(visitor),
+            Said::Gone => {}
+        }
+    }
+
+    /// Makes room among those who have not said enough.
+    fn put_out(&mut self, origin: Origin, crowd: &Crowd) {
+        if let Some(at) = crowd.evicts(origin, self.waiting.iter().map(|visitor| visitor.origin)) {
+            self.waiting.remove(at);
+        }
+    }
+}
+
+impl Visitor {
+    /// Reads what it says, and no more than its first words.
+    fn hear(&mut self, tls: bool) -> Said {
+        loop {
+            let (have, wanted) = (self.first.len(), first_bytes(tls, &self.first));
+            if have >= wanted {
+                return Said::All;
+            }
+            self.first.resize(wanted, 0);
+            let read = match &mut self.stream {
+                Stream::Tcp(stream) => try_read(stream, &mut self.first[have..]),
+                #[cfg(unix)]
+                Stream::Unix(stream) => try_read(stream, &mut self.first[have..]),
+            };
+            self.first.truncate(have + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => return Said::Part,
+                Ok(_) => {}
+                Err(_) => return Said::Gone,
+            }
+        }
+    }
+}
+
+/// How many bytes the first words have, of which `first` came: a TLS record, or our hello. What is no handshake record
+/// of TLS is enough as it is, for TLS to refuse.
+fn first_bytes(tls: bool, first: &[u8]) -> usize {
+    match first {
+        _ if !tls => HELLO_BYTES,
+        [] => 1,
+        [kind, ..] if *kind != HANDSHAKE => first.len(),
+        [_, _, _, high, low, ..] => match usize::from(u16::from_be_bytes([*high, *low])) {
+            bytes @ ..=RECORD_BYTES => HEADER_BYTES + bytes,
+            _ => first.len(),
+        },
+        _ => HEADER_BYTES,
+    }
+}
+
+/// Whether this process, or the host, has no descriptors left.
+pub(crate) fn out_of_descriptors(e: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| e.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(text: &str) -> Origin {
+        Origin::of(Some(text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))))
+    }
+
+    #[test]
+    fn the_oldest_of_the_fullest_address_goes() {
+        let [a, b, c] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map(origin);
+        let crowd = Crowd { all: 6, of_one: 4 };
+        let evicts = |origin, those: &[Origin]| crowd.evicts(origin, those.iter().copied());
+        assert_eq!(evicts(a, &[]), None);
+        assert_eq!(evicts(a, &[b, a, a, a, b]), None);
+        // Its own share is full.
+        assert_eq!(evicts(a, &[b, a, a, a, a]), Some(1));
+        // All are: whoever has most loses the oldest, not who comes.
+        assert_eq!(evicts(c, &[b, a, a, b, a, a]), Some(1));
+        assert_eq!(evicts(c, &[b, b, a, c, b, a]), Some(0));
+        assert_eq!(evicts(a, &[b, b, a, c, b, a]), Some(0));
+        assert_eq!(Crowd { all: 0, of_one: 9 }.evicts(a, [b, b].into_iter()), Some(0));
+    }
+
+    #[test]
+    fn an_address_is_a_host_or_its_network() {
+        assert_eq!(origin("10.0.0.1"), origin("::ffff:10.0.0.1"));
+        assert_ne!(origin("10.0.0.1"), origin("10.0.0.2"));
+        assert_eq!(origin("2001:db8:1:2::1"), origin("2001:db8:1:2:ffff::7"));
+        assert_ne!(origin("2001:db8:1:2::1"), origin("2001:db8:1:3::1"));
+        assert_ne!(Origin::of(None), origin("0.0.0.0"));
+    }
+
+    #[test]
+    fn first_words_end_where_the_first_record_does() {
+        assert_eq!(first_bytes(false, &[]), HELLO_BYTES);
+        assert_eq!(first_bytes(false, &[22; 128]), HELLO_BYTES);
+        let record = [22, 3, 1, 2, 5, 9, 9];
+        for (have, wanted) in [(0, 1), (1, 5), (4, 5), (5, 5 + 0x205), (7, 5 + 0x205)] {
+            assert_eq!(first_bytes(true, &record[..have]), wanted, "{have}");
+        }
+        // No TLS, and a record longer than any.
+        assert_eq!(first_bytes(true, b"GET"), 3);
+        assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 1]), 5);
+        assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 0]), 5 + RECORD_BYTES);
+        assert_eq!(first_bytes(true, &[22, 3, 1, 0, 0]), 5);
+    }
+}
