@@ -41,10 +41,7 @@ pub(crate) enum Command {
         job: LocalJob,
     },
     /// Measure against the limit of this machine, and draw what was measured.
-    #[command(
-        arg_required_else_help = true,
-        after_help = "Examples:\n  hushwire bench aes --quick --json aes.json\n  hushwire bench aes3 --json aes3.json\n  hushwire bench plot aes.json aes3.json --out bench.svg"
-    )]
+    #[command(disable_help_flag = true)]
     Bench(BenchArgs),
     /// Look at, make, convert and run Boolean circuits as files.
     #[command(

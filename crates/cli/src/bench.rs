@@ -1,188 +1,31 @@
-//! `hushwire bench`: measures, and draws what was measured.
+//! `hushwire bench`: hands its arguments to `hushwire-bench`, the program that measures.
 
-use crate::{error::Error, files::NewFile, out};
-use clap::{Args, Subcommand};
-use hushwire_aes::Backend;
-use hushwire_bench::BenchOptions;
-use hushwire_wire::Shape;
-use std::path::PathBuf;
+use crate::error::Error;
+use clap::Args;
+use std::{ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
-/// What to measure or draw.
+/// The program's name, beside this one.
+const PROGRAM: &str = "hushwire-bench";
+
+/// What follows `bench`, read by the other program.
 #[derive(Args)]
 pub(crate) struct BenchArgs {
-    #[command(subcommand)]
-    bench: Bench,
+    /// A benchmark and its options; `hushwire bench --help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "BENCH")]
+    args: Vec<OsString>,
 }
 
-#[derive(Subcommand)]
-enum Bench {
-    /// AES, hashes and transposition on one core, on every tier of this CPU.
-    #[command(after_help = "Example:\n  hushwire bench aes --only mode=ctr,resident=l1 --json aes.json")]
-    Aes(MeasureArgs),
-    /// AES-128 among three parties on shares: S-boxes, keys, batches and transports, beside the papers' figures.
-    #[command(
-        after_help = "Example:\n  hushwire bench aes3 --only sbox=tower,blocks=100000 --json aes3.json"
-    )]
-    Aes3(NetArgs),
-    /// AND gates among three parties on shares: bare products and circuits, over every transport and modelled networks.
-    #[command(
-        after_help = "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json"
-    )]
-    Rep3(NetArgs),
-    /// Oblivious transfers between two parties: protocols, security, kinds and transports, beside the VASA paper's.
-    #[command(
-        after_help = "Examples:\n  hushwire bench ot --only protocol=softspoken4,net=none,threads=1 --json ot.json\n  hushwire bench ot --paper                          Table 5 of the VASA paper, ours beside"
-    )]
-    Ot(OtArgs),
-    /// Garbled circuits on one core: schemes, tiers, batch widths, file order against depth order.
-    #[command(
-        after_help = "Examples:\n  hushwire bench garble --only scheme=mi,circuit=aes128,tier=vaes512 --json garble.json\n  hushwire bench garble --circuit adder.txt --only circuit=adder,width=1024"
-    )]
-    Garble(GarbleArgs),
-    /// Table 8 of the VASA paper: four circuits, four schemes, with batching and wider AES or without.
-    #[command(after_help = "Example:\n  hushwire bench table8 --only circuit=aes --json table8.json")]
-    Table8(OptionsArgs),
-    /// Table 4 of the VASA paper: geometric means of Table 8.
-    #[command(after_help = "Example:\n  hushwire bench table4 --only scheme=mi --json table4.json")]
-    Table4(OptionsArgs),
-    /// Yao's protocol end to end: circuits one at a time and streamed, over every transport and modelled networks.
-    #[command(
-        after_help = "Example:\n  hushwire bench yao --only circuit=aes128,transport=tcp-insecure --json yao.json"
-    )]
-    Yao(NetArgs),
-    /// The hardware party in cycles and fabric, by simulation and synthesis, beside the FPGA paper's Table II.
-    #[command(
-        after_help = "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup"
-    )]
-    Fpga(OptionsArgs),
-    /// Draw reports that `--json` wrote: bars, and lines over what was swept.
-    #[command(after_help = "Example:\n  hushwire bench plot before.json after.json --out change.svg")]
-    Plot(PlotArgs),
-}
-
-#[derive(Args)]
-struct MeasureArgs {
-    #[command(flatten)]
-    options: BenchOptions,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: all, or the widest]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    aes_backend: Option<String>,
-}
-
-#[derive(Args)]
-struct OptionsArgs {
-    #[command(flatten)]
-    options: BenchOptions,
-}
-
-#[derive(Args)]
-struct GarbleArgs {
-    #[command(flatten)]
-    measure: MeasureArgs,
-    /// Measure this Bristol file too; rows have its name, without its ending
-    #[arg(long, value_name = "FILE")]
-    circuit: Option<PathBuf>,
-}
-
-#[derive(Args)]
-struct NetArgs {
-    #[command(flatten)]
-    measure: MeasureArgs,
-    /// Measure over this modelled network alone: none, lan, wan, or rate and round trip as in 1Gbps,5ms
-    /// [default: none, lan and wan]
-    #[arg(long, value_name = "NET")]
-    net: Option<String>,
-}
-
-impl NetArgs {
-    /// The tier, and the network that was asked for.
-    fn given(&self) -> Result<(Backend, Option<Shape>), Error> {
-        let net = self.net.as_deref().map(str::parse).transpose();
-        let net = net.map_err(|e: hushwire_wire::NetError| Error::Usage(format!("--net: {e}")))?;
-        Ok((self.measure.backend()?.unwrap_or_default(), net))
-    }
-}
-
-#[derive(Args)]
-struct OtArgs {
-    #[command(flatten)]
-    net: NetArgs,
-    /// OTs of a row; portable rows make a 64th of them, rows that encrypt block by block an eighth
-    /// [default: 10000000, with --quick 1000000]
-    #[arg(long, value_name = "N", value_parser = count)]
-    count: Option<usize>,
-    /// Measure what stands in the VASA paper's Table 5, and print that table with ours beside
-    #[arg(long)]
-    paper: bool,
-}
-
-/// A number of OTs, as in 10_000_000.
-fn count(text: &str) -> Result<usize, String> {
-    match text.replace('_', "").parse() {
-        Ok(n) if (1..=1 << 32).contains(&n) => Ok(n),
-        _ => Err("expected a number of OTs, at least 1 and at most 2^32".to_owned()),
-    }
-}
-
-#[derive(Args)]
-struct PlotArgs {
-    /// Reports; several are drawn beside each other
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// The picture to write, as SVG
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-}
-
-impl MeasureArgs {
-    /// The tier that was asked for.
-    fn backend(&self) -> Result<Option<Backend>, Error> {
-        let name = self.aes_backend.as_deref().filter(|name| !name.is_empty());
-        name.map(Backend::named).transpose().map_err(|e| Error::Usage(e.to_string()))
-    }
-}
-
-/// Runs one.
+/// Becomes the other program, so that signals, streams and the exit code are its own.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
-    let failed = |e: hushwire_bench::Error| Error::Bench(e.to_string());
-    let ended = |e: hushwire_bench::Error| match e {
-        hushwire_bench::Error::Output(e) => out::ended(Err(e)),
-        e => Err(failed(e)),
+    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(PROGRAM)));
+    let program = beside.unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let cause = Command::new(&program).args(&args.args).exec();
+    let remedy = match cause.kind() {
+        std::io::ErrorKind::NotFound => {
+            "benchmarks are a program of their own, built by `cargo build --release -p hushwire-bench` in a checkout of \
+             the source, or installed by `cargo install --path crates/bench`"
+        }
+        _ => "check its permissions, or build it again with `cargo build --release -p hushwire-bench`",
     };
-    match &args.bench {
-        Bench::Aes(args) => {
-            let tier = args.backend()?.map(Backend::tier);
-            hushwire_bench::aes::run(&args.options, tier).map(drop).or_else(ended)
-        }
-        Bench::Aes3(args) => {
-            let (backend, net) = args.given()?;
-            hushwire_bench::aes3::run(&args.measure.options, backend, net).map(drop).or_else(ended)
-        }
-        Bench::Rep3(args) => {
-            let (backend, net) = args.given()?;
-            hushwire_bench::rep3::run(&args.measure.options, backend, net).map(drop).or_else(ended)
-        }
-        Bench::Ot(args) => {
-            let (backend, net) = (args.net.measure.backend()?, args.net.given()?.1);
-            let wanted = hushwire_bench::ot::Wanted { backend, net, count: args.count, paper: args.paper };
-            hushwire_bench::ot::run(&args.net.measure.options, &wanted).map(drop).or_else(ended)
-        }
-        Bench::Garble(args) => {
-            let (backend, circuit) = (args.measure.backend()?, args.circuit.clone());
-            let wanted = hushwire_bench::garble::Wanted { backend, circuit };
-            hushwire_bench::garble::run(&args.measure.options, &wanted).map(drop).or_else(ended)
-        }
-        Bench::Table8(args) => hushwire_bench::table8::run(&args.options).map(drop).or_else(ended),
-        Bench::Table4(args) => hushwire_bench::table8::means(&args.options).map(drop).or_else(ended),
-        Bench::Fpga(args) => hushwire_bench::fpga::run(&args.options).map(drop).or_else(ended),
-        Bench::Yao(args) => {
-            let (backend, net) = (args.measure.backend()?, args.given()?.1);
-            let wanted = hushwire_bench::yao::Wanted { backend, net };
-            hushwire_bench::yao::run(&args.measure.options, &wanted).map(drop).or_else(ended)
-        }
-        Bench::Plot(plot) => {
-            let picture = hushwire_bench::plot::svg(&plot.files).map_err(failed)?;
-            NewFile::create(&plot.out, 0o666)?.write(picture.as_bytes())
-        }
-    }
+    Err(Error::file("start", &program, cause, remedy))
 }

@@ -33,9 +33,6 @@ pub(crate) enum Error {
     /// Neither the user nor the network is to blame.
     #[error("{doing}: {cause}; please report this with the command line")]
     Internal { doing: &'static str, cause: String },
-    /// A benchmark failed.
-    #[error("{0}")]
-    Bench(String),
     /// A party's device failed.
     #[error("{0}")]
     Device(#[from] HdlError),
@@ -79,7 +76,7 @@ impl Error {
     /// The process's exit code; `--help` lists them.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Internal { .. } | Self::Bench(_) => 1,
+            Self::Internal { .. } => 1,
             Self::Usage(_) => 2,
             Self::Net(_) => 3,
             Self::File { .. } => 4,

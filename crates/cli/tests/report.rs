@@ -124,10 +124,7 @@ fn help_teaches() {
     for (args, words) in [
         (&["--help"][..], &["Exit codes", "hushwire local aes-ctr"][..]),
         (&["local"], &["aes-ctr", "Example"]),
-        (&["bench"], &["aes", "plot", "Example"]),
-        (&["bench", "aes", "--help"], &["--quick", "--only", "--json", "Example"]),
         (&["local", "aes-ctr", "--help"], &["openssl", "PRF bound", "ledger.json", "Exit codes"]),
-        (&["bench", "plot", "--help"], &["Example"]),
     ] {
         let (_, text) = help(args);
         for word in words {
@@ -135,10 +132,4 @@ fn help_teaches() {
         }
         assert!(!text.contains("__party"));
     }
-}
-
-#[test]
-fn a_report_that_cannot_be_drawn_is_named() {
-    let (code, text) = help(&["bench", "plot", "no.json", "--out", "no.svg"]);
-    assert!(code == Some(1) && text.contains("no.json"), "{text}");
 }

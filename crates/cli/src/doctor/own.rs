@@ -2,9 +2,9 @@
 
 use super::{Patient, report::Check};
 use hushwire_aes::Backend;
-use hushwire_bench::Machine;
 use hushwire_wire::{Listener, NetError, TransportKind, Validity};
 use rustix::process::{Resource, getrlimit};
+use rustix::system::sysinfo;
 use std::{io, time::SystemTime};
 
 /// LOCAL: files that a process has open beside its links.
@@ -107,12 +107,20 @@ fn open_files(patient: &Patient) -> Check {
     Check::ok("open files", found).value(limit as f64, "files")
 }
 
+/// The CPU's name, or its architecture where the kernel gives none.
+fn cpu_model() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let fields = text.lines().filter_map(|line| line.split_once(':'));
+    let model = fields.into_iter().find(|(key, _)| key.trim() == "model name");
+    model.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
+}
+
 fn machine() -> Check {
-    let (machine, tier) = (Machine::this(), Backend::best().tier().name());
-    let cores = machine.usable_cores.unwrap_or(1);
-    let memory =
-        machine.memory_bytes.map_or_else(String::new, |bytes| format!(", {}", crate::size::show(bytes)));
-    let found = format!("{cores} cores{memory}, AES with {tier}, {}", machine.cpu.unwrap_or(machine.arch));
+    let tier = Backend::best().tier().name();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let memory = sysinfo();
+    let memory = crate::size::show(memory.totalram.saturating_mul(u64::from(memory.mem_unit)));
+    let found = format!("{cores} cores, {memory}, AES with {tier}, {}", cpu_model());
     if tier == "portable" {
         let remedy = "use a CPU with AES instructions, or let the virtual machine see them";
         return Check::warn("machine", found, remedy);
