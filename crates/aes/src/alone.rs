@@ -32,6 +32,7 @@ macro_rules! within_lanes {
 impl<L: Lanes> Lanes for Alone<L> {
     const N: usize = 1;
     const GFNI: bool = L::GFNI;
+    const SOFT: bool = L::SOFT;
     type V = L::V;
 
     within_lanes! {

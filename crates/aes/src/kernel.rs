@@ -21,12 +21,40 @@ pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
             let key = [keys[i], keys[i + 1], keys[i + 2], keys[i + 3]];
             let mask = [masks[i], masks[i + 1], masks[i + 2], masks[i + 3]];
             let mut four = [x[i], x[i + 1], x[i + 2], x[i + 3]];
-            rekey::encrypt(l, key, &mask, &mut four);
+            if L::SOFT {
+                four_called(l, key, &mask, &mut four);
+            } else {
+                rekey::encrypt(l, key, &mask, &mut four);
+            }
             [x[i], x[i + 1], x[i + 2], x[i + 3]] = four;
         }
+    } else if L::SOFT {
+        called_in_place(l, keys, masks, x);
     } else {
         expanded_in_place(l, keys, masks, x);
     }
+}
+
+/// [`rekey::encrypt`] out of line, which costs nothing beside a cipher in bit slices: one copy serves all kernels.
+#[inline(never)]
+fn four_called<L: Lanes, const H: usize>(
+    l: L,
+    keys: [L::V; 4],
+    masks: &[[L::V; H]; 4],
+    x: &mut [[L::V; H]; 4],
+) {
+    rekey::encrypt(l, keys, masks, x);
+}
+
+/// [`expanded_in_place`], likewise.
+#[inline(never)]
+fn called_in_place<L: Lanes, const K: usize, const H: usize>(
+    l: L,
+    keys: &[L::V; K],
+    masks: &[[L::V; H]; K],
+    x: &mut [[L::V; H]; K],
+) {
+    expanded_in_place(l, keys, masks, x);
 }
 
 /// RotWord of the last word in every column, where ShiftRows does nothing.

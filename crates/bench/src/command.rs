@@ -212,13 +212,14 @@ pub(crate) fn main() -> ExitCode {
     match run(&cli.bench) {
         Ok(()) => ExitCode::SUCCESS,
         // A reader that has seen enough (`| head`) is no error.
-        Err(Error::Failed(BenchError::Output(e))) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Error::Failed(BenchError::Output(e))) if e.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(e) => {
             match cli.log.log_format {
                 Format::Text => eprintln!("error: {e}"),
                 Format::Json => {
-                    let line =
-                        serde_json::json!({"level": "ERROR", "message": e.to_string(), "exit_code": e.code()});
+                    let line = serde_json::json!({"level": "ERROR", "message": e.to_string(), "exit_code": e.code()});
                     eprintln!("{line}");
                 }
             }
@@ -268,8 +269,11 @@ fn run(bench: &Bench) -> Result<(), Error> {
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files)?;
             let action = "writing";
-            fs::write(&plot.out, picture)
-                .map_err(|source| BenchError::File { action, path: plot.out.clone(), source })?;
+            fs::write(&plot.out, picture).map_err(|source| BenchError::File {
+                action,
+                path: plot.out.clone(),
+                source,
+            })?;
         }
     }
     Ok(())

@@ -10,6 +10,9 @@ pub trait Lanes: Copy + Send + Sync {
     const BYTES: usize = 16 * Self::N;
     /// Whether [`Lanes::gf8_mul`] and [`Lanes::gf8_affine`] are single instructions here.
     const GFNI: bool;
+    /// Whether AES is computed in bit slices: a round is then hundreds of instructions, which kernels call instead of
+    /// holding them.
+    const SOFT: bool = false;
     /// The vector.
     type V: Copy;
 

@@ -177,6 +177,7 @@ fn encrypt_all(keys: &[Words], blocks: &mut [Words]) {
 impl Lanes for Portable {
     const N: usize = 4;
     const GFNI: bool = false;
+    const SOFT: bool = true;
     type V = Words;
 
     #[inline(always)]
