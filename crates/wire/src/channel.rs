@@ -299,10 +299,28 @@ impl Channel {
         e
     }
 
-    fn drop_links(&mut self) {
+    /// Whether all that was begun was ended, and nothing failed.
+    fn in_order(&self) -> bool {
+        let failed = self.dropped
+            || std::thread::panicking()
+            || self.watched.as_ref().is_some_and(|watched| watched.shared().check("").is_err());
+        !failed && self.sending.is_none()
+    }
+
+    pub(crate) fn drop_links(&mut self) {
         self.dropped = true;
         self.tx = None;
         self.rx = None;
         self.sending = None;
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        if self.in_order()
+            && let Some(tx) = &mut self.tx
+        {
+            tx.close();
+        }
     }
 }

@@ -27,6 +27,10 @@ pub trait Tx: Send {
     /// As [`Tx::try_send`].
     fn try_flush(&mut self) -> io::Result<bool>;
 
+    /// Tells the peer, where the link has words for it, that all was sent and that this is the end. Best effort, and
+    /// the last call: whoever drops a link without it leaves the peer to think that it was cut.
+    fn close(&mut self) {}
+
     /// What to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 

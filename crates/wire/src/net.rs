@@ -153,6 +153,15 @@ impl Net {
     }
 }
 
+impl Drop for Net {
+    fn drop(&mut self) {
+        let failed = self.watched.as_ref().is_some_and(|watched| watched.shared().check("").is_err());
+        if !failed && !std::thread::panicking() {
+            self.tx.values_mut().flatten().for_each(|tx| tx.close());
+        }
+    }
+}
+
 fn free<T>(
     links: &mut BTreeMap<Lane, Option<T>>,
     peer: PartyId,

@@ -52,6 +52,8 @@ pub(crate) struct Line {
     pub(crate) error: Option<Result<io::Error, ErrorKind>>,
     /// The caller dropped its end.
     pub(crate) closed: bool,
+    /// In good order, which the link says when it has delivered.
+    pub(crate) in_order: bool,
     waker: Arc<Waker>,
 }
 
@@ -71,6 +73,7 @@ impl Line {
             retry: None,
             error: None,
             closed: false,
+            in_order: false,
             waker,
         }
     }
@@ -86,6 +89,13 @@ impl Line {
 
     pub(crate) fn is_done(&self) -> bool {
         self.error.is_some() || (self.held == 0 && !self.unflushed)
+    }
+
+    /// Closes the link, whose pieces are delivered.
+    pub(crate) fn let_go(&mut self) {
+        if let (Some(mut link), true) = (self.link.take(), self.in_order) {
+            link.close();
+        }
     }
 
     pub(crate) fn fail(&mut self, e: io::Error) {
@@ -124,9 +134,7 @@ impl Pacer {
                 Some((due, i)) if due <= now => self.release(state, i, now),
                 Some((due, _)) => self.sleep(state, now, due - now),
                 None => {
-                    for line in state.lines.iter_mut().filter(|line| line.closed) {
-                        line.link = None;
-                    }
+                    state.lines.iter_mut().filter(|line| line.closed).for_each(Line::let_go);
                     self.done.notify_all();
                     if state.lines.iter().all(|line| line.closed) {
                         return;
@@ -201,7 +209,7 @@ impl Pacer {
         }
         if line.closed && line.is_done() {
             // The peer sees the end only now.
-            line.link = None;
+            line.let_go();
             self.done.notify_all();
         }
         state

@@ -119,6 +119,10 @@ impl Tx for ShapedTx {
         Ok(true)
     }
 
+    fn close(&mut self) {
+        self.pacer.lock().lines[self.line].in_order = true;
+    }
+
     fn wait_on(&self) -> Wait<'_> {
         match &*self.waker {
             Waker::Shared(signal) => Wait::Signal(signal),
@@ -163,7 +167,7 @@ impl Drop for ShapedTx {
         let last = line.pieces.back().map_or_else(Instant::now, |piece| piece.due);
         let deadline = last.max(Instant::now()) + self.pacer.linger;
         if line.is_done() {
-            line.link = None;
+            line.let_go();
         }
         self.pacer.due.notify_one();
         // A process that ends takes its threads with it; the bytes of a real socket would still arrive.

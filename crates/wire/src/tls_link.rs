@@ -2,7 +2,8 @@
 //!
 //! Application data flows one way on it once the hellos are exchanged: the receiver never writes again, so that no
 //! unread byte waits at the sender, whose close would else reset the connection and lose what is under way. So a
-//! receiver that refuses a record sends no alert: it closes, and its own error says why.
+//! receiver that refuses a record sends no alert: it closes, and its own error says why. A sender that ends in good
+//! order says close_notify ([`Tx::close`]).
 //!
 //! ```text
 //! sender    caller's slice --seal--> out[..]  --write--> socket           a few records of 16 KiB at once
@@ -15,7 +16,7 @@
 //! honoured before the next byte that this side sends. A test lowers the limit and sends through many updates.
 
 use std::{
-    io::{self, ErrorKind},
+    io::{self, ErrorKind, Read, Write},
     net::TcpStream,
     ops::Range,
 };
@@ -43,17 +44,21 @@ const _: () = assert!(BUFFER_BYTES >= LONGEST_BYTES, "a record of any peer has r
 
 /// SECURITY: records under one key, whatever the cipher would allow.
 const KEY_RECORDS: u64 = 1 << 24;
-/// Key updates that a peer may send without data between them.
-const IDLE_UPDATES: u8 = 32;
+/// Records that a peer may send without data between them: key updates, empty ones, alerts that end nothing.
+const IDLE_RECORDS: u8 = 32;
+/// LOCAL: how many of these are taken at once, before the caller looks at its own limits.
+const IDLE_AT_ONCE: u8 = 4;
 
 /// The message KeyUpdate (§4.6.3) that asks for none in return.
 const KEY_UPDATE: [u8; 5] = [24, 0, 0, 1, UPDATE_NOT_REQUESTED];
 const UPDATE_NOT_REQUESTED: u8 = 0;
 const UPDATE_REQUESTED: u8 = 1;
+/// The alert close_notify (§6.1), a warning.
+const CLOSE_NOTIFY: [u8; 2] = [1, 0];
 
 /// What the handshake leaves.
-pub(crate) struct Handover<'a> {
-    pub(crate) socket: TcpStream,
+pub(crate) struct Handover<'a, S> {
+    pub(crate) socket: S,
     pub(crate) secrets: ExtractedSecrets,
     pub(crate) suite: SupportedCipherSuite,
     pub(crate) schedule: Box<dyn Schedule>,
@@ -65,8 +70,8 @@ pub(crate) struct Handover<'a> {
     pub(crate) wire: &'a [u8],
 }
 
-pub(crate) struct TlsLink {
-    socket: TcpStream,
+pub(crate) struct TlsLink<S = TcpStream> {
+    socket: S,
     schedule: Box<dyn Schedule>,
     /// Records that a key of ours serves.
     key_records: u64,
@@ -84,16 +89,18 @@ pub(crate) struct TlsLink {
     plain: Range<usize>,
     /// The peer asked for a key update of ours.
     owes_update: bool,
-    /// Key updates of the peer since its last data.
-    idle_updates: u8,
+    /// Records of the peer since its last data.
+    idle_records: u8,
+    /// The last call left before it had opened all that came.
+    more: bool,
     /// The peer said that it sends no more.
     closed: bool,
     /// Why nothing more is opened or sealed.
     dead: Option<Error>,
 }
 
-impl TlsLink {
-    pub(crate) fn new(from: Handover<'_>) -> Result<Self, Error> {
+impl<S: Read + Write> TlsLink<S> {
+    pub(crate) fn new(from: Handover<'_, S>) -> Result<Self, Error> {
         let Handover { socket, secrets, suite, schedule, out, plain, wire } = from;
         let end = plain.len() + wire.len();
         let mut incoming = Zeroizing::new(vec![0; BUFFER_BYTES.max(end)]);
@@ -114,7 +121,8 @@ impl TlsLink {
             end,
             plain: 0..plain.len(),
             owes_update: false,
-            idle_updates: 0,
+            idle_records: 0,
+            more: false,
             closed: false,
             dead: None,
         })
@@ -171,7 +179,9 @@ impl TlsLink {
         let in_place = at..at + opened.bytes;
         if opened.content == ContentType::ApplicationData {
             if opened.bytes > 0 {
-                self.idle_updates = 0;
+                self.idle_records = 0;
+            } else {
+                self.idle(PeerMisbehaved::TooManyEmptyFragments)?;
             }
             if opened.direct {
                 return Ok(Some(opened.bytes));
@@ -185,7 +195,10 @@ impl TlsLink {
                 let asks = key_update(message)?;
                 self.updated(asks)?;
             }
-            ContentType::Alert => self.closed |= closes(message)?,
+            ContentType::Alert => match closes(message)? {
+                true => self.closed = true,
+                false => self.idle(PeerMisbehaved::TooManyWarningAlertsReceived)?,
+            },
             got_type => {
                 let expect_types =
                     vec![ContentType::ApplicationData, ContentType::Handshake, ContentType::Alert];
@@ -197,13 +210,16 @@ impl TlsLink {
 
     /// The peer ended its key.
     fn updated(&mut self, asks: bool) -> Result<(), Error> {
-        self.idle_updates += 1;
-        if self.idle_updates > IDLE_UPDATES {
-            return Err(Error::PeerMisbehaved(PeerMisbehaved::TooManyKeyUpdateRequests));
-        }
+        self.idle(PeerMisbehaved::TooManyKeyUpdateRequests)?;
         self.rx = RecordKey::new(self.schedule.next_rx()?)?;
         self.owes_update |= asks;
         Ok(())
+    }
+
+    /// A record brought no data.
+    fn idle(&mut self, too_many: PeerMisbehaved) -> Result<(), Error> {
+        self.idle_records += 1;
+        if self.idle_records > IDLE_RECORDS { Err(too_many.into()) } else { Ok(()) }
     }
 
     /// Reads from the socket when no whole record waits, nor plain bytes, for a caller who wants `wanted` bytes
@@ -279,7 +295,7 @@ fn closes(message: &[u8]) -> Result<bool, Error> {
     }
 }
 
-impl Tx for TlsLink {
+impl<S: Read + Write + AsFd + Send> Tx for TlsLink<S> {
     fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
         self.alive()?;
         let mut taken = 0;
@@ -293,18 +309,36 @@ impl Tx for TlsLink {
         self.flush()
     }
 
+    fn close(&mut self) {
+        // A peer that reads nothing does not read this either.
+        if self.dead.is_none()
+            && self.flush().is_ok_and(|flushed| flushed)
+            && self.put(ContentType::Alert, &CLOSE_NOTIFY).is_ok()
+        {
+            let _ = self.flush();
+            self.dead = Some(Error::AlertReceived(AlertDescription::CloseNotify));
+        }
+    }
+
     fn wait_on(&self) -> Wait<'_> {
         Wait::Fd(self.socket.as_fd())
     }
 }
 
-impl Rx for TlsLink {
+impl<S: Read + Write + AsFd + Send> Rx for TlsLink<S> {
     fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.alive()?;
         let mut got = self.take_plain(into);
+        let mut idle = 0;
+        self.more = false;
         while got < into.len() && !self.closed {
             if let Some(n) = self.open(&mut into[got..]).map_err(|e| self.die(e))? {
                 got += n;
+                idle = if n == 0 { idle + 1 } else { 0 };
+                if idle == IDLE_AT_ONCE {
+                    self.more = true;
+                    return Ok(got);
+                }
                 continue;
             }
             match self.read(into.len() - got) {
@@ -322,11 +356,12 @@ impl Rx for TlsLink {
     }
 
     fn wait_on(&self) -> Wait<'_> {
-        Wait::Fd(self.socket.as_fd())
+        // What was read already does not show at the socket.
+        if self.more { Wait::Ready } else { Wait::Fd(self.socket.as_fd()) }
     }
 }
 
-impl AsFd for TlsLink {
+impl<S: AsFd> AsFd for TlsLink<S> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

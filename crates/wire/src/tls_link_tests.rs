@@ -165,15 +165,86 @@ fn what_is_no_data_of_ours_ends_the_link() {
     }
 }
 
+/// What a peer may say that is no data, and what too much of it is.
+fn idle_talk() -> [(ContentType, &'static [u8], PeerMisbehaved); 3] {
+    [
+        (ContentType::Handshake, &KEY_UPDATE, PeerMisbehaved::TooManyKeyUpdateRequests),
+        (ContentType::ApplicationData, &[], PeerMisbehaved::TooManyEmptyFragments),
+        // user_canceled.
+        (ContentType::Alert, &[1, 90], PeerMisbehaved::TooManyWarningAlertsReceived),
+    ]
+}
+
+/// One record of no data after another.
+fn talk(tx: &mut TlsLink, content: ContentType, message: &[u8], times: u8) {
+    for _ in 0..times {
+        match content {
+            ContentType::Handshake => ok(tx.update()),
+            _ => ok(tx.put(content, message)),
+        }
+    }
+}
+
 #[test]
-fn key_updates_without_data_end() {
+fn records_without_data_end_the_link() {
+    for (content, message, too_many) in idle_talk() {
+        for wanted in [1, 20_000] {
+            let (mut tx, rx) = pair(&provider());
+            talk(&mut tx, content, message, IDLE_RECORDS + 1);
+            let wire = tx.out[..tx.out_end].to_vec();
+            assert_eq!(refused(&mut tx, rx, &wire, wanted), too_many.clone().into(), "{content:?}");
+        }
+    }
+    // They count together.
     let (mut tx, rx) = pair(&provider());
-    for _ in 0..=IDLE_UPDATES {
-        ok(tx.update());
+    for (content, message, _) in idle_talk() {
+        talk(&mut tx, content, message, IDLE_RECORDS / 3 + 1);
     }
     let wire = tx.out[..tx.out_end].to_vec();
-    let e = refused(&mut tx, rx, &wire, 1);
-    assert_eq!(e, Error::PeerMisbehaved(PeerMisbehaved::TooManyKeyUpdateRequests));
+    assert!(matches!(refused(&mut tx, rx, &wire, 1), Error::PeerMisbehaved(_)));
+}
+
+#[test]
+fn a_few_records_without_data_do_no_harm_and_give_the_caller_a_look_at_its_limits() {
+    for (content, message, _) in idle_talk() {
+        let (mut tx, mut rx) = pair(&provider());
+        for round in 0..5_u8 {
+            talk(&mut tx, content, message, IDLE_RECORDS);
+            ok(tx.put(ContentType::ApplicationData, &[round]));
+            assert!(ok(tx.flush()));
+            let mut byte = [9];
+            let mut looks = 0;
+            while ok(rx.try_recv(&mut byte)) == 0 {
+                looks += 1;
+                let Wait::Fd(_) = Rx::wait_on(&rx) else { continue };
+                ok(guard().wait(rx.as_fd(), rustix::event::PollFlags::IN));
+            }
+            assert_eq!(byte, [round], "{content:?}");
+            assert!(looks >= usize::from(IDLE_RECORDS / IDLE_AT_ONCE), "{content:?}: {looks}");
+        }
+    }
+}
+
+#[test]
+fn a_sender_in_good_order_says_that_it_ends() {
+    let ends = |end: fn(Channel)| {
+        let (tx, mut rx) = pair(&provider());
+        end(Channel::new(0, Some((PartyId(1), Box::new(tx))), None, STALL));
+        let mut into = vec![0; 1 << 20];
+        let e = loop {
+            match guard().recv(&mut rx, &mut into[..1]) {
+                Ok(()) => {}
+                Err(e) => break e,
+            }
+        };
+        assert_eq!(e.kind(), ErrorKind::UnexpectedEof);
+        rx.closed
+    };
+    assert!(ends(drop));
+    assert!(ends(|mut channel| ok(channel.send("last", &pattern(70_000)))));
+    // A message that was not ended.
+    assert!(!ends(|mut channel| ok(channel.start("half", &pattern(100)))));
+    assert!(!ends(|mut channel| channel.drop_links()));
 }
 
 #[test]
@@ -225,6 +296,7 @@ where
             }
             peer.send_close_notify();
             ok(peer.complete_io(&mut socket));
+            assert_eq!(ok(Stream::new(&mut peer, &mut socket).read(&mut [0])), 0);
         });
         for round in 0..rounds {
             ok(guard().send(&mut link, &pattern(bytes)));
@@ -235,6 +307,8 @@ where
         }
         let end = guard().recv(&mut link, &mut [0]);
         assert!(end.is_err_and(|e| e.kind() == ErrorKind::UnexpectedEof) && link.closed);
+        // rustls takes our own end for one in good order.
+        Tx::close(&mut link);
     });
 }
 

@@ -81,6 +81,11 @@ impl Watcher {
             self.turned = Instant::now();
             self.wait();
         }
+        for peer in self.peers.values_mut().filter(|peer| peer.out.is_empty()) {
+            if let Some(tx) = &mut peer.tx {
+                tx.close();
+            }
+        }
     }
 
     /// One look at everything; false when it is over.

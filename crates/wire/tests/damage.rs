@@ -184,7 +184,7 @@ fn tls_data() -> usize {
         let middle = (low + high) / 2;
         if run(TransportKind::TcpTls, far(middle), false).1 { low = middle } else { high = middle }
     }
-    high - usize::from(MESSAGES) * TLS_RECORD_BYTES
+    high - usize::from(MESSAGES) * TLS_RECORD_BYTES - TLS_END_BYTES
 }
 
 /// A message's record.
@@ -192,6 +192,8 @@ const TLS_RECORD_BYTES: usize = MESSAGE_BYTES + 22;
 /// A hello's record, and a notice's.
 const TLS_HELLO_BYTES: usize = 128 + 22;
 const TLS_NOTICE_BYTES: usize = 64 + 22;
+/// The record of close_notify, which ends a lane in good order.
+const TLS_END_BYTES: usize = 2 + 22;
 /// By how much the greetings of two sessions differ.
 const MARGIN: usize = 16;
 
