@@ -24,6 +24,9 @@ mod channel;
 mod connect;
 pub mod drive;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod greeting;
 mod hello;
 mod id;

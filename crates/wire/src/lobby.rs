@@ -208,7 +208,7 @@ impl Visitor {
 
 /// How many bytes the first words have, of which `first` came: a TLS record, or our hello. What is no handshake record
 /// of TLS is enough as it is, for TLS to refuse.
-fn first_bytes(tls: bool, first: &[u8]) -> usize {
+pub(crate) fn first_bytes(tls: bool, first: &[u8]) -> usize {
     match first {
         _ if !tls => HELLO_BYTES,
         [] => 1,
