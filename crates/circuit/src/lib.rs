@@ -12,7 +12,8 @@
 //!
 //! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
 //! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
-//! [`microcode`] is what the hardware party runs.
+//! [`microcode`] is what the hardware party runs. [`mark`] drops what some editors begin text files with,
+//! [`oblivious`] sorts secret values on one machine.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
@@ -26,12 +27,15 @@ mod count;
 pub mod eval;
 mod flat;
 mod layered;
+pub mod mark;
 pub mod microcode;
 pub mod named;
+pub mod oblivious;
 pub mod phasing;
 pub mod planes;
 mod program;
 pub mod psi;
+mod route;
 pub mod sha;
 pub mod shuffle;
 pub mod sort;

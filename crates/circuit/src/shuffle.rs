@@ -14,6 +14,8 @@ use crate::steps::Steps;
 use crate::{Builder, Layered, Program, sort::registers, words};
 use std::sync::Arc;
 
+pub use crate::route::{MOST_ROUTED, route};
+
 /// A switch: where its two values are, and the number of its control bit.
 type Switch = (u32, u32, u32);
 
@@ -85,61 +87,4 @@ fn network(at: &[u32], first: usize, next: &mut u32, columns: &mut Vec<Vec<Switc
     network(&upper, first + 1, next, columns);
     network(&lower, first + 1, next, columns);
     column(first + depth - 1, &pairs[..n / 2 - usize::from(rest.is_empty())], columns, next);
-}
-
-/// Control bits with which output `j` of the network is input `permutation[j]`.
-///
-/// # Panics
-/// If it is no permutation (the caller's bug).
-#[must_use]
-pub fn route(permutation: &[usize]) -> Vec<bool> {
-    let mut bits = Vec::with_capacity(switches(permutation.len()));
-    route_into(permutation, &mut bits);
-    bits
-}
-
-/// The looping algorithm: two values of one switch go to different halves, on both sides.
-fn route_into(from: &[usize], bits: &mut Vec<bool>) {
-    let n = from.len();
-    if n < 2 {
-        return;
-    }
-    let mut to = vec![usize::MAX; n];
-    from.iter().enumerate().for_each(|(j, i)| to[*i] = j);
-    assert!(to.iter().all(|j| *j < n), "every input goes to one output");
-    const LOWER: bool = true;
-    let (mut input, mut output) = (vec![None; n], vec![None; n]);
-    // The last output is the lower network's in both cases: with no switch, or with nothing beside it.
-    for start in (0..n).rev() {
-        let (mut j, side) = (start, if start == n - 1 { LOWER } else { !LOWER });
-        while output[j].is_none() {
-            output[j] = Some(side);
-            let i = from[j];
-            input[i] = Some(side);
-            let Some(beside) = partner(i, n) else { break };
-            let there = to[beside];
-            input[beside] = Some(!side);
-            output[there] = Some(!side);
-            match partner(there, n) {
-                Some(next) => j = next,
-                None => break,
-            }
-        }
-    }
-    let swapped = |sides: &[Option<bool>], pairs: usize| -> Vec<bool> {
-        (0..pairs).map(|k| sides[2 * k] == Some(LOWER)).collect()
-    };
-    bits.extend(swapped(&input, n / 2));
-    for half in [!LOWER, LOWER] {
-        // Which output, of each pair in turn, this half makes, and from which of its inputs.
-        let outputs = (0..n).filter(|j| output[*j] == Some(half));
-        let inner: Vec<usize> = outputs.map(|j| from[j] / 2).collect();
-        route_into(&inner, bits);
-    }
-    bits.extend(swapped(&output, n / 2 - usize::from(n.is_multiple_of(2))));
-}
-
-/// The other value of a switch.
-fn partner(i: usize, n: usize) -> Option<usize> {
-    (i ^ 1 < n).then_some(i ^ 1)
 }

@@ -65,13 +65,34 @@ pub fn sort(name: &str, n: usize, shape: Shape) -> Program {
 
 fn sort_steps(steps: &mut Steps, n: usize, shape: Shape) {
     let block = Arc::new(shape.exchange());
+    merge_exchange(n, |column| exchange(steps, &block, shape.width, move || column.pairs()));
+}
+
+/// A column of the network that sorts `n` values: which of them are exchanged.
+#[derive(Clone, Copy)]
+pub(crate) struct Column {
+    n: usize,
+    distance: usize,
+    mask: usize,
+    wanted: usize,
+}
+
+impl Column {
+    /// The places, lower first, of each exchange.
+    pub(crate) fn pairs(self) -> impl Iterator<Item = (usize, usize)> {
+        let Column { n, distance, mask, wanted } = self;
+        (0..n - distance).filter(move |i| i & mask == wanted).map(move |i| (i, i + distance))
+    }
+}
+
+/// Algorithm M, with its names.
+pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(Column)) {
     let top = n.next_power_of_two() / 2;
     let mut p = top;
     while p > 0 {
         let (mut q, mut r, mut d) = (top, 0, p);
         loop {
-            let pairs = move || (0..n - d).filter(move |i| i & p == r).map(move |i| (i, i + d));
-            exchange(steps, &block, shape.width, pairs);
+            hear(Column { n, distance: d, mask: p, wanted: r });
             if q == p {
                 break;
             }

@@ -39,6 +39,16 @@ fn both_formats_are_told_apart_with_and_without_blank_lines() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_file() {
+    let file = "1 3\n1 1 1\n2 1 0 1 2 XOR\n";
+    for text in [file.to_owned(), format!("\n{file}")] {
+        let plain = read(text.as_bytes()).map(|(circuit, _)| circuit);
+        let marked = read(format!("\u{feff}{text}").as_bytes()).map(|(circuit, _)| circuit);
+        assert_eq!(marked.unwrap(), plain.unwrap());
+    }
+}
+
+#[test]
 fn a_second_input_may_have_width_0() {
     let (circuit, format) = read("1 3\n2 0 1\n\n2 1 0 1 2 XOR\n".as_bytes()).unwrap();
     assert_eq!((circuit.inputs(), circuit.outputs(), format), (&[2, 0][..], &[1][..], Format::Old));

@@ -59,7 +59,7 @@ proptest! {
         let size = psi::size("size", left, right, shape);
         let found = run(&size, &[join(&x, 5), join(&y, 5)]);
         prop_assert_eq!(number(&found), common.len() as u64);
-        let controls = shuffle::route(&permutation(&mut rng, psi::kept(left, right)));
+        let controls = shuffle::route(&permutation(&mut rng, psi::kept(left, right))).to_vec();
         let items = psi::intersect("items", left, right, shape);
         let found = split(&run(&items, &[join(&x, 5), join(&y, 5), controls]), 5);
         prop_assert_eq!(sorted(found.into_iter().filter(|v| *v != 0).collect()), common);
@@ -72,7 +72,7 @@ proptest! {
         let x = set(&mut rng, n, 40);
         let program = psi::intersect("same", n, n, Shape { width: 6, key: 6, compare: Compare::Small });
         let permutation = permutation(&mut rng, n);
-        let found = run(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation)]);
+        let found = run(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| x[*i]).collect();
         prop_assert_eq!(split(&found, 6), expected);
     }
@@ -103,7 +103,7 @@ proptest! {
         inputs.pop();
         let places: Vec<u64> = (0..tables.places()).map(|_| rng.below(32) as u64).collect();
         let permutation = permutation(&mut rng, tables.places());
-        inputs.extend([join(&places, 5), shuffle::route(&permutation)]);
+        inputs.extend([join(&places, 5), shuffle::route(&permutation).to_vec()]);
         let found = split(&run(&phasing::items("items", &tables), &inputs), 5);
         let expected: Vec<u64> = permutation.iter().map(|i| if expected[*i] { places[*i] } else { 0 }).collect();
         prop_assert_eq!(found, expected);

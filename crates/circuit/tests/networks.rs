@@ -75,12 +75,20 @@ fn every_permutation_has_a_route() {
         let program = shuffle::shuffle("small", n, 3);
         let values: Vec<u64> = (0..n as u64).collect();
         each(&mut vec![], n, &mut |permutation| {
-            let bits = shuffle::route(permutation);
+            let bits = shuffle::route(permutation).to_vec();
             assert_eq!(bits.len(), shuffle::switches(n));
             let out = eval::eval_bits(&program, &[join(&values, 3), bits]).unwrap().remove(0);
             let expected: Vec<u64> = permutation.iter().map(|i| *i as u64).collect();
             assert_eq!(split(&out, 3), expected);
         });
+    }
+}
+
+#[test]
+fn what_is_no_permutation_has_no_route() {
+    assert!(shuffle::route(&[]).is_empty() && shuffle::route(&[0]).is_empty());
+    for wrong in [&[1][..], &[0, 0], &[0, 2], &[2, 0, 2, 1], &[0, usize::MAX]] {
+        assert!(std::panic::catch_unwind(|| shuffle::route(wrong)).is_err(), "{wrong:?}");
     }
 }
 
@@ -114,7 +122,7 @@ proptest! {
         (1..n).rev().for_each(|i| permutation.swap(i, rng.below(i + 1)));
         let values: Vec<u64> = (0..n).map(|_| rng.next() & 0xffff).collect();
         let program = named::program(&format!("shuffle:{n}x16")).unwrap();
-        let out = run(&program, &[join(&values, 16), shuffle::route(&permutation)]);
+        let out = run(&program, &[join(&values, 16), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| values[*i]).collect();
         prop_assert_eq!(split(&out, 16), expected);
     }

@@ -7,16 +7,40 @@ use hushwire_wire::{NetError, PartyId};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+/// Where in a file something is. Everything counts from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line; a quoted field may go over several.
+    pub line: u64,
+    /// The character of the line, where one is to blame.
+    pub column: Option<u64>,
+}
+
+impl Place {
+    /// A whole line.
+    pub(crate) const fn line(line: u64) -> Self {
+        Self { line, column: None }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}", self.line)?;
+        // "Column" is what CSV calls something else.
+        self.column.map_or(Ok(()), |column| write!(f, ", character {column}"))
+    }
+}
+
 /// Why there is no intersection. Each message ends with what can be done.
 #[derive(Debug, Error)]
 pub enum PsiError {
     /// A file that cannot be read as it is.
-    #[error("cannot read {}{}: {cause}; {remedy}", .path.display(), at(*.line))]
+    #[error("cannot read {}{}: {cause}; {remedy}", .path.display(), at(*.place))]
     File {
         /// Which.
         path: PathBuf,
-        /// The line of the file, from 1.
-        line: Option<u64>,
+        /// Where in it.
+        place: Option<Place>,
         /// What is wrong.
         cause: String,
         /// What to do about it.
@@ -92,16 +116,16 @@ impl PsiError {
     /// A file that is not as it should be.
     pub(crate) fn file(
         path: &Path,
-        line: Option<u64>,
+        place: Option<Place>,
         cause: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        PsiError::File { path: path.to_owned(), line, cause: cause.into(), remedy: remedy.into() }
+        PsiError::File { path: path.to_owned(), place, cause: cause.into(), remedy: remedy.into() }
     }
 }
 
-fn at(line: Option<u64>) -> String {
-    line.map_or_else(String::new, |line| format!(", line {line}"))
+fn at(place: Option<Place>) -> String {
+    place.map_or_else(String::new, |place| format!(", {place}"))
 }
 
 fn named(peer: &Option<PartyId>) -> String {

@@ -1,6 +1,7 @@
 //! Private set intersection of two parties' keys: which are in both sets, or how many, and nothing else.
 //!
 //! ```text
+//! strict   Rows        CSV files, strictly
 //! column   Column      a CSV file's column as a set of keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
@@ -21,12 +22,14 @@ mod error;
 mod plan;
 mod salt;
 mod session;
+mod strict;
 mod tables;
 mod write;
 
 pub use column::Column;
-pub use error::PsiError;
+pub use error::{Place, PsiError};
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
+pub use strict::Rows;
 pub use write::{write_flags, write_items};

@@ -17,11 +17,10 @@ use crate::{
     tables::{Cuckoo, cuckoo, cuckoo_items, simple_items, stash_items},
 };
 use hushwire_aes::Backend;
-use hushwire_circuit::{psi, shuffle};
+use hushwire_circuit::{oblivious, psi, shuffle};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::Channel;
-use std::collections::HashMap;
 use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
@@ -151,12 +150,12 @@ fn hello(
     Ok((*hash.finalize().as_bytes(), sizes))
 }
 
-/// This party's values, in its tables if there are any.
+/// This party's values, in its tables if there are any; wiped when dropped.
 struct Own {
     /// Key by key.
-    values: Vec<u128>,
+    values: Values,
     cuckoo: Option<Cuckoo>,
-    simple: Vec<u128>,
+    simple: Values,
 }
 
 /// Tries salts until both parties' values fit.
@@ -183,13 +182,13 @@ fn fit(
 
 /// The values under a salt; `None` if two are equal, or they do not fit.
 fn place(side: Side, keys: &[String], plan: &Plan, salt: &Salt) -> Option<Own> {
-    let values: Vec<u128> = keys.iter().map(|key| salt.value(key, plan.width)).collect();
-    let mut sorted = values.clone();
-    sorted.sort_unstable();
-    if sorted.windows(2).any(|two| two[0] == two[1]) {
+    let mut values = room(keys.len());
+    values.extend(keys.iter().map(|key| salt.value(key, plan.width)));
+    let equal = sorted(&values).windows(2).fold(false, |any, two| any | (two[0] == two[1]));
+    if equal {
         return None;
     }
-    let (mut placed, mut simple) = (None, vec![]);
+    let (mut placed, mut simple) = (None, Values::default());
     if plan.method == Method::Phasing {
         match side {
             Side::A => placed = Some(cuckoo(&values, salt, &plan.tables)?),
@@ -219,31 +218,30 @@ struct Run<'a, 'o> {
 impl Run<'_, '_> {
     fn scs(&mut self) -> Result<Found, PsiError> {
         let (program, roles) = self.plan.scs(self.terms);
-        let mut sorted = self.own.values.clone();
-        sorted.sort_unstable();
-        let mut inputs = bits(&sorted, self.plan.width);
+        let mut inputs = bits(&sorted(&self.own.values), self.plan.width);
         if self.side == Side::B && self.terms.reveal != Reveal::Size {
             let [a, b] = self.plan.sizes;
-            let mut order: Vec<usize> = (0..psi::kept(a, b)).collect();
-            shuffled(&mut order);
-            inputs.extend(shuffle::route(&order).into_iter().map(u8::from));
+            let places: Vec<u128> = (0..psi::kept(a, b) as u128).collect();
+            let order: Zeroizing<Vec<usize>> =
+                Zeroizing::new(shuffled(&places).iter().map(|place| *place as usize).collect());
+            let controls = shuffle::route(&order);
+            append(&mut inputs, controls.iter().map(|bit| u8::from(*bit)));
         }
         let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
         self.did(program.ands());
         if self.terms.reveal == Reveal::Size {
             return Ok(Found::Size(number(&learnt) as u64));
         }
-        let values: Vec<u128> =
-            learnt.chunks_exact(self.plan.width).map(number).filter(|v| *v != 0).collect();
+        let mut values = room(learnt.len() / self.plan.width);
+        values.extend(learnt.chunks_exact(self.plan.width).map(number).filter(|v| *v != 0));
         let found = if self.side == Side::A { self.own_keys(&values, "items")? } else { vec![] };
         self.tell(found)
     }
 
     fn phasing(&mut self) -> Result<Found, PsiError> {
         let (plan, terms) = (self.plan, self.terms);
-        let mut values = self.own.values.clone();
         // A match in the stash says near which of B's values it is: they stand in an order that says nothing.
-        shuffled(&mut values);
+        let values = shuffled(&self.own.values);
         let a = self.own.cuckoo.as_ref();
         let table = a.map(|own| cuckoo_items(own, &self.own.values, &self.salt, &plan.tables));
         let stash = a.map(|own| stash_items(own, &self.own.values, &plan.tables));
@@ -263,7 +261,8 @@ impl Run<'_, '_> {
                 getrandom::fill(&mut mask).map_err(|e| PsiError::Random(e.to_string()))?;
                 let mask = u32::from_le_bytes(mask);
                 share = share.wrapping_sub(mask);
-                inputs.extend_from_slice(&bits(&[mask.into()], SIZE_BITS));
+                let mask = bits(&[mask.into()], SIZE_BITS);
+                append(&mut inputs, mask.iter().copied());
             }
             debug_assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
             let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
@@ -305,10 +304,10 @@ impl Run<'_, '_> {
         let places = self.plan.sizes[0].min(self.plan.sizes[1]);
         let mut message = Zeroizing::new(vec![0; places * ITEM]);
         if self.side == Side::A {
-            let own = self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v);
-            let mut own: Vec<u128> = own.collect();
+            let mut own = room(found.len());
+            own.extend(self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v));
             // Their order in the file stays with A.
-            own.sort_unstable();
+            oblivious::sort(&mut own);
             if own.len() > places {
                 return Err(malformed(
                     self.channel,
@@ -316,7 +315,7 @@ impl Run<'_, '_> {
                     "more items than the smaller set has",
                 ));
             }
-            for (place, value) in message.chunks_exact_mut(ITEM).zip(own) {
+            for (place, value) in message.chunks_exact_mut(ITEM).zip(own.iter()) {
                 place.copy_from_slice(&value.to_le_bytes());
             }
             self.channel.send("items", &message)?;
@@ -324,17 +323,20 @@ impl Run<'_, '_> {
         }
         self.channel.recv("items", &mut message)?;
         let value = |place: &[u8; ITEM]| u128::from_le_bytes(*place);
-        let values: Vec<u128> = message.as_chunks().0.iter().map(value).filter(|v| *v != 0).collect();
+        let mut values = room(places);
+        values.extend(message.as_chunks().0.iter().map(value).filter(|v| *v != 0));
         Ok(Found::Keys(self.own_keys(&values, "items")?))
     }
 
     /// Which of this party's keys have these values.
     fn own_keys(&self, values: &[u128], message: &'static str) -> Result<Vec<bool>, PsiError> {
-        let own: HashMap<u128, usize> = self.own.values.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+        let mut own = Zeroizing::new(Vec::with_capacity(self.own.values.len()));
+        own.extend(self.own.values.iter().enumerate().map(|(key, value)| (*value, key as u128)));
+        oblivious::sort(&mut own);
         let mut found = vec![false; own.len()];
         for value in values {
-            match own.get(value) {
-                Some(key) if !found[*key] => found[*key] = true,
+            match own.binary_search_by_key(value, |(value, _)| *value).map(|at| own[at].1 as usize) {
+                Ok(key) if !found[key] => found[key] = true,
                 _ => {
                     return Err(malformed(
                         self.channel,
@@ -353,9 +355,35 @@ impl Run<'_, '_> {
     }
 }
 
+/// Values, wiped when dropped.
+type Values = Zeroizing<Vec<u128>>;
+
+/// Room for values: it does not grow, so that no part of them is left behind.
+fn room(count: usize) -> Values {
+    Zeroizing::new(Vec::with_capacity(count))
+}
+
+/// In ascending order, with steps that depend on their number alone.
+fn sorted(values: &[u128]) -> Values {
+    let mut sorted = room(values.len());
+    sorted.extend_from_slice(values);
+    oblivious::sort(&mut sorted);
+    sorted
+}
+
 /// A byte, 0 or 1, for every bit of values of `width` bits.
 fn bits(values: &[u128], width: usize) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(values.iter().flat_map(|v| (0..width).map(move |i| (v >> i & 1) as u8)).collect())
+    let mut all = Zeroizing::new(Vec::with_capacity(values.len() * width));
+    values.iter().for_each(|v| all.extend((0..width).map(|i| (v >> i & 1) as u8)));
+    all
+}
+
+/// Puts `more` behind what is there, and wipes where that was.
+fn append(all: &mut Zeroizing<Vec<u8>>, more: impl ExactSizeIterator<Item = u8>) {
+    let mut longer = Zeroizing::new(Vec::with_capacity(all.len() + more.len()));
+    longer.extend_from_slice(all);
+    longer.extend(more);
+    *all = longer;
 }
 
 /// Undoes [`bits`] for one value.
@@ -363,12 +391,44 @@ fn number(bits: &[u8]) -> u128 {
     bits.iter().rev().fold(0, |n, bit| n << 1 | u128::from(*bit))
 }
 
-/// In a secret uniform order (R. Durstenfeld, CACM 7 (1964)); 128 bits for each choice leave a bias below 2^−100.
-fn shuffled<T>(all: &mut [T]) {
+/// In a secret uniform order: that of 128 random bits beside each, sorted with steps that depend on their number alone. Two
+/// of n are equal, which leaves them in an order that is not uniform, with probability n² 2^−129.
+fn shuffled(values: &[u128]) -> Values {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "psi order");
-    for i in (1..all.len()).rev() {
-        let mut bytes = [0; 16];
-        prg.fill(&mut bytes);
-        all.swap(i, (u128::from_le_bytes(bytes) % (i as u128 + 1)) as usize);
+    let mut pairs = Zeroizing::new(Vec::with_capacity(values.len()));
+    for value in values {
+        let mut bytes = Zeroizing::new([0; 16]);
+        prg.fill(&mut bytes[..]);
+        pairs.push((u128::from_le_bytes(*bytes), *value));
+    }
+    oblivious::sort(&mut pairs);
+    let mut order = room(values.len());
+    order.extend(pairs.iter().map(|(_, value)| *value));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees of freedom is below 70
+    /// but with probability 10^−6.
+    #[test]
+    fn orders_are_uniform() {
+        let mut counts = std::collections::HashMap::new();
+        const TRIALS: usize = 4800;
+        for _ in 0..TRIALS {
+            *counts.entry(shuffled(&[0, 1, 2, 3]).to_vec()).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        let expected = TRIALS as f64 / 24.0;
+        let chi: f64 = counts.values().map(|c| (f64::from(*c) - expected).powi(2) / expected).sum();
+        assert!(chi < 70.0, "{chi}: {counts:?}");
+    }
+
+    #[test]
+    fn bits_and_numbers_are_inverse() {
+        let all = bits(&[5, 1 << 79], 80);
+        assert_eq!((number(&all[..80]), number(&all[80..])), (5, 1 << 79));
     }
 }

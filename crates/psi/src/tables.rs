@@ -2,17 +2,18 @@
 
 use crate::salt::Salt;
 use hushwire_circuit::phasing::Tables;
+use zeroize::Zeroizing;
 
 /// Hash index of an empty place, in the two bits above a value's high ones.
 const EMPTY: u128 = 3;
 
-/// Which value is where: A's side.
+/// Which value is where: A's side. Wiped when dropped.
 #[derive(Debug)]
 pub(crate) struct Cuckoo {
     /// The value of each bin, by its place in the set.
-    pub(crate) bins: Vec<Option<u32>>,
+    pub(crate) bins: Zeroizing<Vec<Option<u32>>>,
     /// Those that found no bin.
-    pub(crate) stash: Vec<u32>,
+    pub(crate) stash: Zeroizing<Vec<u32>>,
 }
 
 /// Nobody.
@@ -23,17 +24,22 @@ const FREE: u32 = u32::MAX;
 /// Each value in turn takes the shortest way of moves to a free bin: cuckoo hashing as matching in a bipartite graph. Time
 /// depends on the values.
 pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cuckoo> {
-    let mut stash = vec![];
+    let mut stash = Zeroizing::new(Vec::with_capacity(tables.stash + 1));
     if tables.bins == 0 {
+        if values.len() > tables.stash {
+            return None;
+        }
         stash.extend(0..values.len() as u32);
-        return (stash.len() <= tables.stash).then_some(Cuckoo { bins: vec![], stash });
+        return Some(Cuckoo { bins: Zeroizing::default(), stash });
     }
-    let places: Vec<[usize; 3]> = values.iter().map(|v| salt.places(*v, tables).0).collect();
-    let mut owner = vec![FREE; tables.bins];
+    let mut places = Zeroizing::new(Vec::with_capacity(values.len()));
+    places.extend(values.iter().map(|v| salt.places(*v, tables).0));
+    let mut owner = Zeroizing::new(vec![FREE; tables.bins]);
     // In search `x`: the value from which a bin was reached; searches are told apart by their number.
-    let mut seen = vec![FREE; tables.bins];
-    let mut from = vec![FREE; tables.bins];
-    let mut queue = vec![];
+    let mut seen = Zeroizing::new(vec![FREE; tables.bins]);
+    let mut from = Zeroizing::new(vec![FREE; tables.bins]);
+    // A search sees every bin once.
+    let mut queue = Zeroizing::new(Vec::with_capacity(tables.bins + 1));
     for x in 0..values.len() as u32 {
         queue.clear();
         queue.push(x);
@@ -69,12 +75,18 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cu
             }
         }
     }
-    let bins = owner.into_iter().map(|o| (o != FREE).then_some(o)).collect();
+    let mut bins = Zeroizing::new(Vec::with_capacity(tables.bins));
+    bins.extend(owner.iter().map(|o| (*o != FREE).then_some(*o)));
     Some(Cuckoo { bins, stash })
 }
 
 /// What A's table holds: an item for every bin.
-pub(crate) fn cuckoo_items(cuckoo: &Cuckoo, values: &[u128], salt: &Salt, tables: &Tables) -> Vec<u128> {
+pub(crate) fn cuckoo_items(
+    cuckoo: &Cuckoo,
+    values: &[u128],
+    salt: &Salt,
+    tables: &Tables,
+) -> Zeroizing<Vec<u128>> {
     let item = |(bin, value): (usize, &Option<u32>)| {
         let Some(value) = value else { return EMPTY << tables.high() };
         let (places, high) = salt.places(values[*value as usize], tables);
@@ -82,24 +94,25 @@ pub(crate) fn cuckoo_items(cuckoo: &Cuckoo, values: &[u128], salt: &Salt, tables
         let index = places.iter().position(|place| *place == bin).unwrap_or_default();
         high | (index as u128) << tables.high()
     };
-    cuckoo.bins.iter().enumerate().map(item).collect()
+    Zeroizing::new(cuckoo.bins.iter().enumerate().map(item).collect())
 }
 
 /// What A's stash holds; 0 is an empty place.
-pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> Vec<u128> {
-    let mut items: Vec<u128> = cuckoo.stash.iter().map(|v| values[*v as usize]).collect();
+pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> Zeroizing<Vec<u128>> {
+    let mut items = Zeroizing::new(Vec::with_capacity(tables.stash));
+    items.extend(cuckoo.stash.iter().map(|v| values[*v as usize]));
     items.resize(tables.stash, 0);
     items
 }
 
 /// What B's table holds: every value under every function, bin after bin, each filled up; `None` if one overflows.
-pub(crate) fn simple_items(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Vec<u128>> {
+pub(crate) fn simple_items(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Zeroizing<Vec<u128>>> {
     if tables.bins == 0 {
-        return Some(vec![]);
+        return Some(Zeroizing::default());
     }
     let empty = EMPTY << tables.high() | ((1 << tables.high()) - 1);
-    let mut items = vec![empty; tables.bins * tables.bin];
-    let mut filled = vec![0; tables.bins];
+    let mut items = Zeroizing::new(vec![empty; tables.bins * tables.bin]);
+    let mut filled = Zeroizing::new(vec![0; tables.bins]);
     for value in values {
         let (places, high) = salt.places(*value, tables);
         for (index, bin) in places.into_iter().enumerate() {
@@ -131,7 +144,8 @@ mod tests {
             let values = values(n, 80, &salt);
             let placed = cuckoo(&values, &salt, &tables).expect("this one fits");
             assert_eq!(placed.bins.len(), tables.bins);
-            let mut all: Vec<u32> = placed.bins.iter().flatten().chain(&placed.stash).copied().collect();
+            let mut all: Vec<u32> =
+                placed.bins.iter().flatten().chain(placed.stash.iter()).copied().collect();
             all.sort_unstable();
             assert_eq!(all, (0..n as u32).collect::<Vec<_>>());
             for (bin, value) in placed.bins.iter().enumerate() {

@@ -1,9 +1,6 @@
 //! Results as CSV.
 
-use crate::{
-    PsiError,
-    column::{broken, refused},
-};
+use crate::{PsiError, Rows};
 use std::{io::Write, path::Path};
 
 /// What the column with the flags is called.
@@ -28,19 +25,17 @@ pub fn write_items(column: &str, items: &[String], out: impl Write) -> Result<()
 /// # Errors
 /// The file cannot be read, or has not as many rows; `out` takes no more.
 pub fn write_flags(path: &Path, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
-    let file = std::fs::File::open(path).map_err(|e| refused(path, &e))?;
-    let mut reader = csv::ReaderBuilder::new().from_reader(file);
+    let mut rows = Rows::open(path)?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let failed = |e: csv::Error| PsiError::Output(e.to_string());
-    let mut header = reader.byte_headers().map_err(|e| broken(path, e))?.clone();
+    let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
     writer.write_byte_record(&header).map_err(failed)?;
     let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
-    let (mut flags, mut record) = (flags.iter(), csv::ByteRecord::new());
-    while reader.read_byte_record(&mut record).map_err(|e| broken(path, e))? {
-        let flag = flags.next().ok_or_else(changed)?;
-        record.push_field(if *flag { b"1" } else { b"0" });
-        writer.write_byte_record(&record).map_err(failed)?;
+    let mut flags = flags.iter();
+    while let Some(row) = rows.read()? {
+        let flag: &[u8] = if *flags.next().ok_or_else(changed)? { b"1" } else { b"0" };
+        writer.write_record(row.iter().chain([flag])).map_err(failed)?;
     }
     if flags.next().is_some() {
         return Err(changed());

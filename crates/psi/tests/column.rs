@@ -1,6 +1,9 @@
 //! Files that are fine, and what is said of those that are not.
 
-use hushwire_psi::{Column, PsiError};
+mod grammar;
+
+use hushwire_psi::{Column, PsiError, Rows, write_flags};
+use proptest::prelude::*;
 use std::path::Path;
 
 fn read(csv: &[u8], name: &str) -> Result<Column, String> {
@@ -12,7 +15,7 @@ fn read(csv: &[u8], name: &str) -> Result<Column, String> {
 
 #[test]
 fn files_of_many_programs_are_read() {
-    let keys = |csv: &[u8]| read(csv, "id").map(|c| c.keys);
+    let keys = |csv: &[u8]| read(csv, "id").map(|c| c.keys.to_vec());
     let expected = Ok(vec!["a".to_owned(), "b c".to_owned()]);
     assert_eq!(keys(b"id\na\nb c\n"), expected);
     assert_eq!(
@@ -24,7 +27,7 @@ fn files_of_many_programs_are_read() {
     assert_eq!(keys(b"id,x\na,\"two\nlines\"\nb c,\xff\n"), expected, "other columns may hold anything");
     assert_eq!(keys(b"id\n"), Ok(vec![]));
     assert_eq!(read(b"id\nAnn\nann\n", "id").map(|c| c.keys.len()), Ok(2));
-    assert_eq!(Column::of(["x", "y", "x"]).rows, [Some(0), Some(1), Some(0)]);
+    assert_eq!(Column::of(["x", "y", "x"]).rows[..], [Some(0), Some(1), Some(0)]);
 }
 
 #[test]
@@ -56,4 +59,142 @@ fn what_is_wrong_is_said_with_file_line_and_remedy() {
         missing.starts_with("cannot read /nowhere/a.csv: ") && missing.ends_with("; check the spelling"),
         "{missing}"
     );
+}
+
+/// Each shape that RFC 4180 does not have, and where it is: line, character.
+#[test]
+fn what_no_csv_has_is_refused_where_it_stands() {
+    const BARE: &str = "a quote stands in a field that does not begin with one";
+    const AFTER: &str = "the field goes on after its closing quote";
+    const UNCLOSED: &str = "the quote that opens here is not closed";
+    const RETURN: &str = "a carriage return stands alone";
+    for (csv, line, character, cause) in [
+        (&b"id\na\"b\n"[..], 2, 2, BARE),
+        (b"id\n12\"\n", 2, 3, BARE),
+        (b"id,x\nb, \"a\"\n", 2, 4, BARE),
+        (b"i\"d\na\n", 1, 2, BARE),
+        (b"\xef\xbb\xbfi\"d\na\n", 1, 2, BARE),
+        ("id,x\r\né,ö\"\r\n".as_bytes(), 2, 4, BARE),
+        (b"id\n\"a\"b\n", 2, 4, AFTER),
+        (b"id\n\"a\" \n", 2, 4, AFTER),
+        (b"id,x\n\"two\nlines\"!,1\n", 3, 7, AFTER),
+        (b"id,x\n\"a\"\"\"b,1\n", 2, 6, AFTER),
+        (b"\"id\"x\n", 1, 5, AFTER),
+        (b"id\na\n\"b\nc\nd\n", 3, 1, UNCLOSED),
+        (b"id,x\n1,\"", 2, 3, UNCLOSED),
+        (b"id,x\n1,\"a\"\"\n", 2, 3, UNCLOSED),
+        (b"\"id\na\n", 1, 1, UNCLOSED),
+        (b"id\ra\rb\r", 1, 3, RETURN),
+        (b"id\na\r", 2, 2, RETURN),
+        (b"id\n\"a\"\rb\n", 2, 4, RETURN),
+        (b"id\n\r\rb\n", 2, 1, RETURN),
+    ] {
+        let error = Column::from_csv(Path::new("a.csv"), csv, "id").unwrap_err();
+        let PsiError::File { place: Some(place), .. } = &error else { panic!("{error}") };
+        assert_eq!((place.line, place.column), (line, Some(character)), "{}", csv.escape_ascii());
+        let start = format!("cannot read a.csv, line {line}, character {character}: {cause}; ");
+        assert!(error.to_string().starts_with(&start), "{error}");
+    }
+    let wide = read(b"\xff\xfei\0d\0\n\0", "id").unwrap_err();
+    assert_eq!(wide, "cannot read a.csv: it is UTF-16; save the file as UTF-8 at both parties");
+}
+
+/// A quote that opens in the first row would swallow a thousand, and the set would have a few keys.
+#[test]
+fn a_stray_quote_drops_no_rows() {
+    let mut csv = String::from("id\n\"k0\n");
+    (1..1000).for_each(|i| csv += &format!("k{i}\n"));
+    assert!(read(csv.as_bytes(), "id").unwrap_err().contains("line 2, character 1"));
+    csv = csv.replacen('"', "", 1);
+    assert_eq!(read(csv.as_bytes(), "id").map(|c| c.keys.len()), Ok(1000));
+    // Far behind what is read at once, too.
+    csv += "\"late\n";
+    assert!(read(csv.as_bytes(), "id").unwrap_err().contains("line 1002, character 1"));
+}
+
+#[test]
+fn rows_with_flags_are_written_strictly() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.csv");
+    let flags = |csv: &str| {
+        std::fs::write(&path, csv).unwrap();
+        let mut out = vec![];
+        write_flags(&path, &[true, false], &mut out).map(|()| String::from_utf8(out).unwrap())
+    };
+    let written = flags("\u{feff}id,x\r\n1,\"a\"\"b\"\r\n\r\n2,\"c,d\"").unwrap();
+    assert_eq!(written, "id,x,in_both\n1,\"a\"\"b\",1\n2,\"c,d\",0\n");
+    assert!(flags("id,x\n1,a\n2,\"b\n").unwrap_err().to_string().contains("line 3, character 3"));
+    assert!(flags("id,x\n1,a\n").unwrap_err().to_string().contains("changed"));
+}
+
+/// A record in some way of those that RFC 4180 allows.
+fn written(record: &[Vec<u8>], quoted: u32, end: &[u8], out: &mut Vec<u8>) {
+    for (i, field) in record.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        // A record that is one empty field needs quotes to be one.
+        let lone = record.len() == 1 && field.is_empty();
+        if lone || quoted >> i & 1 == 1 || field.iter().any(|b| b",\"\r\n".contains(b)) {
+            out.push(b'"');
+            field.iter().for_each(|b| {
+                out.extend_from_slice(if *b == b'"' { b"\"\"" } else { std::slice::from_ref(b) });
+            });
+            out.push(b'"');
+        } else {
+            out.extend_from_slice(field);
+        }
+    }
+    out.extend_from_slice(end);
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        records in (1usize..5).prop_flat_map(|width| {
+            let byte = prop_oneof![Just(b'"'), Just(b','), Just(b'\r'), Just(b'\n'), Just(b'a'), any::<u8>()];
+            let field = proptest::collection::vec(byte, 0..6);
+            proptest::collection::vec(proptest::collection::vec(field, width), 1..20)
+        }),
+        quoted: u32, marked: bool, windows: bool, open: bool, blank: u32,
+    ) {
+        let end: &[u8] = if windows { b"\r\n" } else { b"\n" };
+        let mut csv = vec![];
+        for (i, record) in records.iter().enumerate() {
+            written(record, quoted.rotate_left(i as u32), end, &mut csv);
+            if blank >> (i % 32) & 1 == 1 {
+                csv.extend_from_slice(end);
+            }
+        }
+        if open {
+            csv.truncate(csv.trim_ascii_end().len().max(csv.len() - end.len()));
+        }
+        // What begins like a mark is one, and what begins like UTF-16 is no text.
+        prop_assume!(!csv.starts_with(b"\xef\xbb\xbf") && !csv.starts_with(b"\xff\xfe") && !csv.starts_with(b"\xfe\xff"));
+        if marked {
+            csv.splice(0..0, *b"\xef\xbb\xbf");
+        }
+        let owned = |record: &csv::ByteRecord| record.iter().map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let fail = |e: PsiError| TestCaseError::fail(e.to_string());
+        let mut rows = Rows::new(Path::new("a.csv"), &csv[..]).map_err(fail)?;
+        let mut read = vec![owned(rows.header())];
+        while let Some(row) = rows.read().map_err(fail)? {
+            read.push(owned(row));
+        }
+        prop_assert_eq!(read, records);
+    }
+
+    #[test]
+    fn any_bytes_are_read_as_the_grammar_says(
+        csv in proptest::collection::vec(
+            prop_oneof![8 => Just(b'"'), 8 => Just(b','), 4 => Just(b'\r'), 8 => Just(b'\n'), 8 => Just(b'a'), 1 => any::<u8>()],
+            0..40,
+        ),
+        marked: bool,
+    ) {
+        grammar::compare(&csv);
+        if marked {
+            grammar::compare(&[b"\xef\xbb\xbf", &csv[..]].concat());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The reader.
 
 use super::{Format, gate, header::Header};
-use crate::{Circuit, check::Check};
+use crate::{Circuit, check::Check, mark};
 use std::io::{self, BufRead, Read};
 
 /// A longer line is an error: a MAND of forty thousand gates fits.
@@ -99,9 +99,10 @@ impl<R: BufRead> Lines<R> {
                 let expected = "a shorter line".to_owned();
                 return Err(BristolError { line: self.number, found, expected }.into());
             }
-            if !self.buffer.trim_ascii().is_empty() {
+            let line = if self.number == 1 { mark::strip(&self.buffer) } else { &self.buffer };
+            if !line.trim_ascii().is_empty() {
                 // Bytes that are no text become marks, which are in no word of the format.
-                let text = String::from_utf8_lossy(&self.buffer).into_owned();
+                let text = String::from_utf8_lossy(line).into_owned();
                 return Ok(Some(Line { number: self.number, text }));
             }
         }

@@ -58,9 +58,9 @@ pub(crate) fn main(index: usize) -> ! {
 fn failure(party: usize, side: Side, step: &str, e: &(dyn std::error::Error + 'static)) -> Failure {
     let error = e.downcast_ref::<PsiError>();
     let who = name(side).to_owned();
-    if let Some(PsiError::File { path, line, cause, remedy }) = error {
-        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-        let (step, cause) = (format!("cannot read {}{line}", path.display()), cause.clone());
+    if let Some(PsiError::File { path, place, cause, remedy }) = error {
+        let place = place.map_or_else(String::new, |place| format!(", {place}"));
+        let (step, cause) = (format!("cannot read {}{place}", path.display()), cause.clone());
         return Failure { party, who, step, cause, remedy: remedy.clone(), code: 4, consequence: false };
     }
     let whole = e.to_string();
