@@ -247,19 +247,21 @@ fn named<T>(
     let mut names: Vec<String> = vec![];
     let mut all = vec![];
     for (i, mut section) in list.sections()?.into_iter().enumerate() {
-        let name = match section.take("name") {
+        let given = section.take("name");
+        let name = match &given {
             Some(value) => {
-                let name = value.text()?.to_owned();
                 value.parsed(check_name, "choose a plain name")?;
-                if names.contains(&name) {
-                    return Err(
-                        value.error(format!("{name:?} is taken by another {what}"), "choose another name")
-                    );
-                }
-                name
+                value.text()?.to_owned()
             }
             None => i.to_string(),
         };
+        if names.contains(&name) {
+            let cause = format!("{name:?} is taken by another {what}");
+            return Err(match given {
+                Some(value) => value.error(cause, "choose another name"),
+                None => section.error(cause, "give this one a name"),
+            });
+        }
         names.push(name.clone());
         all.push(read(&mut section, name)?);
         section.finish()?;

@@ -18,6 +18,7 @@ mod duet;
 mod ends;
 mod error;
 mod flow;
+mod forecast;
 mod job_file;
 mod member;
 mod new_file;
@@ -34,6 +35,7 @@ mod toml_file;
 mod value;
 
 pub use error::{JobError, Kind, is_consequence};
+pub use forecast::Forecast;
 pub use job_file::{BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, Parameters};
 pub use member::Member;
 pub use new_file::NewFile;

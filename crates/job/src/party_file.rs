@@ -4,6 +4,7 @@ use crate::{
     JobError, Member,
     toml_file::{Section, Source, Value},
 };
+use hushwire_circuit::mark;
 use hushwire_wire::{Identity, Pin, TransportKind};
 use std::{
     collections::BTreeMap,
@@ -208,7 +209,7 @@ impl MemberFile {
         })?;
         let read = file.take(LONGEST_KEY).read_to_string(&mut text);
         read.map_err(|e| JobError::io("read the key", &self.key, &e))?;
-        Identity::from_pem(&text).map_err(|e| {
+        Identity::from_pem(mark::strip_str(&text)).map_err(|e| {
             let whole = e.to_string();
             let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
             JobError::file("use the key", &self.key, cause, remedy)

@@ -39,17 +39,17 @@ impl Source {
         let from = match place {
             InputPlace::Hex(digits) => {
                 single("name a file of records with `file`")?;
-                Origin::Memory(value::from_hex(order, width, &what, digits)?)
+                Origin::Memory(value::from_text(order, width, &what, digits)?)
             }
             InputPlace::HexFile(path) => {
                 single("name a file of records with `file`")?;
                 let mut digits = Zeroizing::new(String::new());
-                // A digit more than there may be, blanks and a line end.
-                let most = width.div_ceil(4) as u64 + 64;
+                // Decimal digits are the most, less than one for three bits; more than there may be, blanks and a line end.
+                let most = width.div_ceil(3) as u64 + 64;
                 let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
                 read.map_err(|e| JobError::io("read", path, &e))?;
                 let what = format!("{what} from {}", path.display());
-                Origin::Memory(value::from_hex(order, width, &what, &digits)?)
+                Origin::Memory(value::from_text(order, width, &what, &digits)?)
             }
             InputPlace::File(path) => {
                 let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
@@ -138,7 +138,7 @@ impl Sink {
             n => Err(JobError::usage(
                 format!("preparing output {}", plan.outputs[j].0),
                 format!("there is no file for its {n} instances"),
-                "name one under [outputs] with `file`, or with --output",
+                "name a file for them with `file`",
             )),
         };
         let to = match place {
@@ -216,7 +216,7 @@ pub(crate) fn sources(
     for i in plan.inputs_of(member) {
         let name = &plan.inputs[i].0;
         let Some(place) = places.get(name) else {
-            let remedy = format!("add {name} = {{ file = \"…\" }} under [inputs], or give it with --inputs");
+            let remedy = format!("add {name} = {{ file = \"…\" }} under [inputs]");
             return Err(JobError::usage(
                 "reading inputs",
                 format!("{member} has no value for input `{name}`"),

@@ -1,6 +1,7 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
 use crate::{JobError, Kind, suggest};
+use hushwire_circuit::mark;
 use std::{
     fs,
     io::Read,
@@ -38,7 +39,7 @@ impl Source {
     }
 
     pub(crate) fn new(path: &Path, text: &str) -> Self {
-        Self { path: path.to_path_buf(), text: Zeroizing::new(text.to_owned()) }
+        Self { path: path.to_path_buf(), text: Zeroizing::new(mark::strip_str(text).to_owned()) }
     }
 
     /// Where paths in the file start from.

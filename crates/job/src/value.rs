@@ -4,10 +4,11 @@
 //! lsb   wire i is bit i of the number; a record is ⌈width/8⌉ bytes, least significant first
 //! msb   wire 0 is the number's most significant bit; a record is ⌈width/8⌉ bytes, most significant first
 //! ```
-//! Hexadecimal digits are the number, most significant digit first, in both. Wires are packed as
+//! Text is the number in both, as [`hushwire_circuit::text`] has it. Wires are packed as
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
 
 use crate::{BitOrderChoice, JobError};
+use hushwire_circuit::{mark, text};
 use zeroize::Zeroizing;
 
 /// Turns records into packed wires, or back: the same steps undo themselves.
@@ -64,39 +65,26 @@ pub(crate) fn fits(order: BitOrderChoice, width: usize, record: &[u8]) -> bool {
     top.is_none_or(|byte| pad == 0 || u16::from(*byte) >> (8 - pad) == 0)
 }
 
-/// Hexadecimal digits of a number as a record.
-pub(crate) fn from_hex(
+/// A number in any of the forms of [`text`] as a record.
+pub(crate) fn from_text(
     order: BitOrderChoice,
     width: usize,
     what: &str,
-    digits: &str,
+    number: &str,
 ) -> Result<Zeroizing<Vec<u8>>, JobError> {
-    let trimmed = digits.trim();
-    let wanted = width.div_ceil(4);
-    // The value is not repeated: it is secret.
-    let wrong = |cause: String| JobError::usage(format!("reading {what}"), cause, hint(width));
-    if trimmed.len() != wanted {
-        return Err(wrong(format!(
-            "it has {} hexadecimal digits and {width} bits need {wanted}",
-            trimmed.len()
-        )));
-    }
-    let even = Zeroizing::new(if wanted % 2 == 1 { format!("0{trimmed}") } else { trimmed.to_owned() });
-    let mut record = Zeroizing::new(vec![0; width.div_ceil(8)]);
-    if hex::decode_to_slice(even.as_bytes(), &mut record).is_err() {
-        return Err(wrong("it holds something else than hexadecimal digits".to_owned()));
-    }
-    if order != BitOrderChoice::Msb {
+    let mut record = text::number(mark::strip_str(number), width).map_err(|e| {
+        // The value is not repeated: it is secret.
+        JobError::usage(format!("reading {what}"), e.discreet(), hint(width))
+    })?;
+    if order == BitOrderChoice::Msb {
         record.reverse();
-    }
-    if !fits(order, width, &record) {
-        return Err(wrong(format!("it does not fit into {width} bits")));
     }
     Ok(record)
 }
 
 fn hint(width: usize) -> String {
-    format!("give exactly {} digits, with zeros in front where it is shorter", width.div_ceil(4))
+    let digits = width.div_ceil(4);
+    format!("give exactly {digits} hexadecimal digits, or fewer behind 0x, or a decimal number behind dec:")
 }
 
 /// A record as hexadecimal digits, ⌈width/4⌉ of them.
@@ -118,7 +106,7 @@ mod tests {
     const MSB: BitOrderChoice = BitOrderChoice::Msb;
 
     fn wires(order: BitOrderChoice, width: usize, digits: &str) -> Result<String, String> {
-        let mut record = from_hex(order, width, "input 0", digits).map_err(|e| e.to_string())?;
+        let mut record = from_text(order, width, "input 0", digits).map_err(|e| e.to_string())?;
         turn(order, width, &mut record);
         Ok((0..width).map(|i| if record[i / 8] >> (i % 8) & 1 == 1 { '1' } else { '0' }).collect())
     }
@@ -138,6 +126,12 @@ mod tests {
             }
         }
         assert!(wires(LSB, 0, "").is_ok());
+        for text in ["0x2d", "dec:45", "\u{feff}2d\r\n"] {
+            assert_eq!(wires(LSB, 8, text).as_deref(), Ok("10110100"), "{text}");
+            assert_eq!(wires(MSB, 8, text).as_deref(), Ok("00101101"), "{text}");
+        }
+        let error = from_text(LSB, 8, "input 0", "dec:4z").err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains("digit 2") && !error.contains('z'), "{error}");
     }
 
     proptest! {
@@ -146,7 +140,7 @@ mod tests {
             let order = if msb { MSB } else { LSB };
             let digits = format!("{:032x}", seed >> (128 - width));
             let digits = &digits[32 - width.div_ceil(4)..];
-            let mut record = from_hex(order, width, "", digits).map_err(|e| TestCaseError::fail(e.to_string()))?;
+            let mut record = from_text(order, width, "", digits).map_err(|e| TestCaseError::fail(e.to_string()))?;
             prop_assert_eq!(to_hex(order, width, &record), digits);
             let before = record.to_vec();
             turn(order, width, &mut record);
