@@ -8,7 +8,7 @@ use std::{
 use crate::{
     Event, NetError, PartyId, SessionId,
     connect::{GRACE, Joining, lock},
-    observe::REPORT,
+    observe::Notices,
 };
 
 /// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
@@ -18,7 +18,7 @@ impl Joining<'_> {
     /// Tells the observer who is missing, and gives up when a peer that is here dies or ends the session.
     pub(crate) fn mind(&self) {
         let begun = Instant::now();
-        let mut next_report = begun + REPORT;
+        let mut notices = Notices::new();
         let mut over: Option<Instant> = None;
         loop {
             let seen = self.moved.epoch();
@@ -36,8 +36,7 @@ impl Joining<'_> {
                     return self.give_up(e);
                 }
             }
-            if now >= next_report {
-                next_report += REPORT;
+            if notices.due_for(now, begun, &missing) {
                 self.report(missing, now - begun);
             }
             self.moved.wait_past(seen, LOOK);
@@ -59,7 +58,7 @@ impl Joining<'_> {
         let shared = self.watched.shared();
         shared.announce(session);
         let begun = Instant::now();
-        let mut next_report = begun + REPORT;
+        let mut notices = Notices::new();
         loop {
             let mut missing = BTreeSet::new();
             for peer in &self.cfg.peers {
@@ -85,12 +84,10 @@ impl Joining<'_> {
                 return Err(NetError::Connect { peer: Some(first), address, cause });
             }
             let now = Instant::now();
-            if now >= next_report {
-                next_report += REPORT;
-                if let Some(observer) = &self.observer {
-                    let missing = missing.into_iter().collect();
-                    observer(&Event::Joining { missing, waited: now - begun, last: None });
-                }
+            let missing: Vec<_> = missing.into_iter().collect();
+            let due = notices.due_for(now, begun, &missing);
+            if let (Some(observer), true) = (&self.observer, due) {
+                observer(&Event::Joining { missing, waited: now - begun, last: None });
             }
         }
         shared.joins(None);

@@ -1,12 +1,57 @@
 //! What a session tells the program while it waits.
 
 use core::fmt;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{PartyId, Validity, printable};
 
-/// LOCAL: how often a wait is reported.
-pub(crate) const REPORT: Duration = Duration::from_secs(3);
+/// LOCAL: when a wait is reported first, and the longest time between two reports of it. Each takes twice as long as the one
+/// before: who waits for hours has not a screen full of it.
+const REPORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(300));
+
+/// When to report a wait.
+pub(crate) struct Notices {
+    /// Since when somebody waits, as it was last asked.
+    since: Option<Instant>,
+    last: Option<Instant>,
+    /// From the last report of this wait to the next.
+    gap: Duration,
+    /// Who was missing, as it was last asked.
+    missing: Vec<PartyId>,
+}
+
+impl Notices {
+    pub(crate) const fn new() -> Self {
+        Self { since: None, last: None, gap: REPORT.0, missing: Vec::new() }
+    }
+
+    /// As [`Notices::due`], of a wait for all of `missing`: others than before are something new to say.
+    pub(crate) fn due_for(&mut self, now: Instant, since: Instant, missing: &[PartyId]) -> bool {
+        if self.missing != missing {
+            self.gap = REPORT.0;
+            self.missing.clear();
+            self.missing.extend_from_slice(missing);
+        }
+        self.due(now, since)
+    }
+
+    /// Whether to report at `now` a wait that began at `since`. Another wait than before is reported as a first one, but no two
+    /// reports come sooner than a first one does.
+    pub(crate) fn due(&mut self, now: Instant, since: Instant) -> bool {
+        if self.since != Some(since) {
+            (self.since, self.gap) = (Some(since), REPORT.0);
+        }
+        let from = self.last.map_or(since, |last| last.max(since));
+        let due = now.saturating_duration_since(from) >= self.gap;
+        if due {
+            (self.last, self.gap) = (Some(now), REPORT.1.min(2 * self.gap));
+        }
+        due
+    }
+}
 
 /// Hears [`Event`]s, from threads of the session; it should return soon.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -15,7 +60,7 @@ pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// [`crate::connect_observed`] still waits; said every few seconds.
+    /// [`crate::connect_observed`] still waits; said after a few seconds, then more and more seldom.
     Joining {
         /// Who is not yet there.
         missing: Vec<PartyId>,
@@ -24,7 +69,7 @@ pub enum Event {
         /// What last went wrong with a connection, where something did.
         last: Option<String>,
     },
-    /// A channel waits for a peer that is alive; said every few seconds.
+    /// A channel waits for a peer that is alive; said after a few seconds, then more and more seldom.
     Waiting {
         /// For whom.
         peer: PartyId,
@@ -68,5 +113,34 @@ impl fmt::Display for Event {
                  the others the new pin"
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_a_wait_become_rare() {
+        let start = Instant::now();
+        let second = |s: u64| start + Duration::from_secs(s);
+        let mut notices = Notices::new();
+        let said: Vec<u64> = (0..1500).filter(|s| notices.due(second(*s), start)).collect();
+        assert_eq!(said, [3, 9, 21, 45, 93, 189, 381, 681, 981, 1281]);
+        // Another wait begins: soon again, and no sooner than after a first report.
+        let other = second(1499);
+        let said: Vec<u64> = (1500..1520).filter(|s| notices.due(second(*s), other)).collect();
+        assert_eq!(said, [1502, 1508]);
+        let older = second(1400);
+        let said: Vec<u64> = (1520..1530).filter(|s| notices.due(second(*s), older)).collect();
+        assert_eq!(said, [1520, 1526]);
+        let newer = second(1500);
+        assert!(
+            !notices.due(second(1527), newer) && notices.due(second(1529), newer),
+            "not at once after another"
+        );
+        let missing = [PartyId(2)];
+        assert!(!notices.due_for(second(1531), newer, &missing) && notices.due_for(second(1532), newer, &missing));
+        assert!(!notices.due_for(second(1535), newer, &missing) && notices.due_for(second(1538), newer, &missing));
     }
 }

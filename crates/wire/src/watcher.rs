@@ -15,7 +15,7 @@ use crate::{
     bell::Bell,
     link::poll_fds,
     notice::{NOTICE_BYTES, Notice, Step},
-    observe::REPORT,
+    observe::Notices,
     watch::{Half, Shared, Source, Verdict},
 };
 
@@ -35,7 +35,7 @@ pub(crate) struct Watcher {
     wake: Bell,
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
-    next_report: Instant,
+    notices: Notices,
     /// The end of the last turn.
     turned: Instant,
     /// Peers have been sent the notice of the end.
@@ -68,7 +68,7 @@ impl Watcher {
             wake,
             peers: BTreeMap::new(),
             next_beat: now,
-            next_report: now + REPORT,
+            notices: Notices::new(),
             turned: now,
             aborting: false,
             leaving: None,
@@ -152,8 +152,8 @@ impl Watcher {
         let behind = state.behind.get(&longest.peer).copied();
         drop(state);
         let waited = now.saturating_duration_since(longest.since);
-        if let (Some(observer), true) = (&self.shared.observer, waited >= REPORT && now >= self.next_report) {
-            self.next_report = now + REPORT;
+        let due = self.notices.due(now, longest.since);
+        if let (Some(observer), true) = (&self.shared.observer, due) {
             observer(&Event::Waiting {
                 peer: longest.peer,
                 step: longest.step.as_str().to_owned(),
