@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::{
-    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs, ot_cmd,
-    psi_cmd, run_args, size,
+    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs, man,
+    ot_cmd, psi_cmd, run_args, size, version,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -21,7 +21,13 @@ Start here, in any directory:
 
 /// Multi-party computation: several parties compute on data that none of them sees.
 #[derive(Parser)]
-#[command(name = "hushwire", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(
+    name = "hushwire",
+    version = version::SHORT,
+    long_version = version::long(),
+    arg_required_else_help = true,
+    after_help = EXIT_CODES
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -67,6 +73,9 @@ pub(crate) enum Command {
     /// Print the script with which a shell completes this command line.
     #[command(arg_required_else_help = true, after_help = completions::HELP)]
     Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write those of all commands into a directory.
+    #[command(after_help = man::HELP)]
+    Man(man::ManArgs),
     /// One party of `local aes-ctr`; started by it, never by hand.
     #[command(name = "__party", hide = true)]
     AesParty {

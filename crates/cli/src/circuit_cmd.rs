@@ -271,7 +271,12 @@ fn inputs(given: &[String], widths: &[usize], order: BitOrder) -> Result<Vec<Vec
         if bits[i].is_some() {
             return Err(format!("--inputs: found input {i} twice; {}", form()));
         }
-        let right = || format!("input {i} has {width} bits, so write {} digits", width.div_ceil(4));
+        let right = || {
+            let digits = width.div_ceil(4);
+            format!(
+                "input {i} has {width} bits, so write {digits} digits, or fewer behind 0x, or a number behind dec:"
+            )
+        };
         bits[i] =
             Some(text::parse(number, *width, order).map_err(|e| format!("--inputs {i}: {e}; {}", right()))?);
     }

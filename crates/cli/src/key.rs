@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
+use hushwire_circuit::mark;
 use hushwire_rep3::KeySize;
 use serde::{Deserialize, Serialize};
 use std::{fmt, fs::File, io::Read, path::Path};
@@ -27,7 +28,7 @@ impl Key {
         let mut bytes = Zeroizing::new(Vec::with_capacity(128));
         let read = File::open(path).and_then(|file| file.take(128).read_to_end(&mut bytes));
         read.map_err(|e| Error::io("read the key file", path, &e))?;
-        let digits = std::str::from_utf8(&bytes).ok().map(str::trim_end);
+        let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
         if let Some(key) = digits.and_then(|digits| Self::from_hex(digits).ok()) {
             return Ok(key);
         }

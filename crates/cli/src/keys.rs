@@ -2,6 +2,7 @@
 
 use crate::{error::Error, files::appended, log, out};
 use clap::{Args, Subcommand};
+use hushwire_circuit::mark;
 use hushwire_job::NewFile;
 use hushwire_wire::{Identity, Pin, Validity, presented};
 use serde::Serialize;
@@ -189,7 +190,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
         }
         _ => Error::io("read", path, &e),
     })?;
-    Ok(text)
+    Ok(if text.starts_with('\u{feff}') { Zeroizing::new(mark::strip_str(&text).to_owned()) } else { text })
 }
 
 /// The key and certificate in `path`, with warnings of what should not stay so.

@@ -11,12 +11,13 @@ use crate::{
     owner::{Owner, Streamed},
     places::Places,
     plan::KeyMode,
+    progress,
     report::{Report, Run},
     share_file,
 };
 use hushwire_aes::Backend;
 use hushwire_wire::{Identity, SessionId};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::{path::Path, time::Instant};
 
 /// Runs the job.
@@ -90,7 +91,7 @@ fn encrypt(
     };
     crew.tell_all(&ToParty::Start(start.clone()));
     crew.enter("key set-up");
-    let bar = progress(files.bytes);
+    let bar = progress::bar(files.bytes, "bytes");
     let [.., identity] = identities;
     let owner = Owner {
         start,
@@ -185,15 +186,4 @@ fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
             return Ok(streamed);
         }
     }
-}
-
-/// A bar for people at a terminal.
-fn progress(bytes: u64) -> ProgressBar {
-    if !log::shows_progress() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(bytes);
-    let style = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec}, {eta} left";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }

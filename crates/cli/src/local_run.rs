@@ -7,7 +7,7 @@ use crate::{
     files::NewFile,
     log,
     member::arguments,
-    member_cmd::{backend, progress},
+    member_cmd::{announce, backend, progress},
     places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
@@ -15,7 +15,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
 use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, Protocol, nearest};
-use hushwire_wire::{Identity, SessionId, Shape};
+use hushwire_wire::{Identity, NetError, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
     collections::BTreeMap,
@@ -28,7 +28,10 @@ use tracing::debug;
 pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = backend(args.aes_backend.as_deref())?;
-    let shape: Shape = args.net.parse().map_err(|e: hushwire_wire::NetError| Error::Usage(e.to_string()))?;
+    let shape: Shape = args.net.parse().map_err(|e| match e {
+        NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),
+        other => Error::Usage(other.to_string()),
+    })?;
     let job = job(args)?;
     let prepared = Prepared::new(&job)?;
     prepared.notes.iter().for_each(|note| log::note!("note: {note}"));
@@ -43,6 +46,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
 
     let members = plan.members();
     let bar = progress(plan.instances);
+    let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
+    announce(&prepared, backend, shape, &network);
     let transport = &args.transport;
     let started =
         Start { transport, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
@@ -58,12 +63,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
         );
     }
     bar.finish_and_clear();
-    let shown = gather(&stats)?;
+    let shown = run_report::with_names(plan, &gather(&stats)?);
     let report = report(args, &prepared, backend, shape, &shown, members.into_iter().zip(stats), begun);
     log::note!("{}", report.for_people(plan).trim_end());
     files.iter().for_each(|(name, path)| log::note!("output {name} is in {}", path.display()));
-    let shown = shown.iter().map(|(j, digits)| format!("{j}={digits}\n")).collect::<String>();
-    run_report::deliver(Some(shown.into_bytes()), &report, json, args.json.as_deref())
+    run_report::deliver(Some(run_report::lines(&shown)), &report, json, args.json.as_deref())
 }
 
 /// The job file with what the command line changes, or a job around a circuit.
@@ -94,7 +98,7 @@ fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMa
     let mut all = BTreeMap::new();
     for pair in list {
         let Some((which, value)) = pair.split_once('=') else {
-            return Err(Error::Usage(format!("{option} {pair:?}: write place=value, as in 0=2a")));
+            return Err(Error::Usage(format!("{option} {pair:?}: write place=value, as in 0=0x2a")));
         };
         let named = names.iter().position(|name| *name == which);
         let place = named.or_else(|| which.parse().ok().filter(|i| *i < names.len()));
@@ -269,7 +273,7 @@ fn report(
     prepared: &Prepared,
     backend: Backend,
     shape: Shape,
-    shown: &BTreeMap<usize, String>,
+    shown: &[(String, String)],
     members: impl Iterator<Item = (Member, Stats)>,
     begun: Instant,
 ) -> RunReport {
@@ -296,7 +300,7 @@ fn report(
         scheme: plan.scheme.map(Scheme::name),
         ot: plan.ot.map(hushwire_ot::Protocol::name),
         bit_order: plan.bit_order.name(),
-        outputs: shown.iter().map(|(j, digits)| (j.to_string(), digits.clone())).collect(),
+        outputs: shown.iter().cloned().collect(),
         instances: plan.instances,
         ands: program.ands(),
         and_depth: program.depth(),

@@ -4,6 +4,7 @@
 //! too, for programs. Values, keys and shares are never logged, by nobody.
 
 use crate::error::Error;
+use anstyle::{AnsiColor, Style};
 use clap::{ArgAction, Args, ValueEnum};
 use std::{
     fmt,
@@ -34,6 +35,10 @@ pub(crate) enum Format {
     Text,
     Json,
 }
+
+/// Colours, for terminals that have them, and not where NO_COLOR is set: [`anstream`] drops them elsewhere.
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 static JSON: AtomicBool = AtomicBool::new(false);
@@ -80,7 +85,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     if json() {
         tracing::info!("{text}");
     } else if !QUIET.load(Ordering::Relaxed) {
-        eprintln!("{text}");
+        anstream::eprintln!("{text}");
     }
 }
 
@@ -89,7 +94,7 @@ pub(crate) fn warn(text: impl fmt::Display) {
     if json() {
         tracing::warn!("{text}");
     } else {
-        eprintln!("warning: {text}");
+        anstream::eprintln!("{WARNING}warning:{WARNING:#} {text}");
     }
 }
 
@@ -98,7 +103,7 @@ pub(crate) fn failed(e: &Error) {
     if json() {
         tracing::error!(exit_code = e.code(), "{e}");
     } else {
-        eprintln!("error: {e}");
+        anstream::eprintln!("{ERROR}error:{ERROR:#} {e}");
     }
 }
 

@@ -22,6 +22,7 @@ mod local;
 mod local_files;
 mod local_run;
 mod log;
+mod man;
 mod member;
 mod member_cmd;
 mod ot_cmd;
@@ -30,12 +31,14 @@ mod owner;
 mod party;
 mod places;
 mod plan;
+mod progress;
 mod psi_cmd;
 mod report;
 mod run_args;
 mod run_report;
 mod share_file;
 mod size;
+mod version;
 mod wiring;
 
 use args::{Cli, Command, LocalJob};
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::AesParty { index } => party::main(index),
         Command::Member { index, .. } => member::main(index),
         Command::PsiParty { index } => psi_cmd::main(index),

@@ -4,17 +4,22 @@ use crate::{
     control::peak_memory,
     error::Error,
     files::NewFile,
-    log,
+    log, progress,
     run_args::MemberArgs,
     run_report::{self, OfMember},
+    size,
 };
-use hushwire_aes::Backend;
+use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
 use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run};
-use indicatif::{ProgressBar, ProgressStyle};
+use hushwire_wire::Shape;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use tracing::{debug, trace};
+
+/// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
+const LONG: f64 = 10.0;
 
 /// The tier that was asked for, or the widest.
 pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
@@ -84,11 +89,12 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
     }
     log::note!("{me} waits for {}", others.join(", "));
     let bar = progress(plan.instances);
+    announce(prepared, seat.backend, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.circuit, "joining");
     let outcome = run(prepared, seat, &observer(&bar, begun))?;
     bar.finish_and_clear();
-    let digits: BTreeMap<_, _> = outcome.shown.iter().map(|(j, hex)| (j.to_string(), hex.clone())).collect();
+    let shown = run_report::with_names(plan, outcome.shown.iter().map(|(j, hex)| (j, hex)));
     let stats = &outcome.stats;
     debug!(
         bytes_sent = stats.bytes_sent,
@@ -102,7 +108,7 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
         plan.instances,
         plan.circuit,
         stats.seconds,
-        crate::size::show(stats.bytes_sent)
+        size::show(stats.bytes_sent)
     );
     let report = MemberReport {
         command: if matches!(me, hushwire_job::Member::Party(_)) { "party" } else { "client" },
@@ -112,7 +118,7 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
         scheme: plan.scheme.map(Scheme::name),
         ot: plan.ot.map(hushwire_ot::Protocol::name),
         instances: plan.instances,
-        outputs: digits,
+        outputs: shown.iter().cloned().collect(),
         ands: prepared.program.ands(),
         transport,
         aes_tier: tier,
@@ -125,20 +131,31 @@ fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Erro
             seconds: stats.seconds,
         },
     };
-    let shown = outcome.shown.iter().map(|(j, hex)| format!("{j}={hex}\n")).collect::<String>();
-    run_report::deliver(Some(shown.into_bytes()), &report, json, args.json.as_deref())
+    run_report::deliver(Some(run_report::lines(&shown)), &report, json, args.json.as_deref())
 }
 
 /// A bar for people at a terminal.
 pub(crate) fn progress(instances: u64) -> ProgressBar {
     // One instance is done or not.
-    if !log::shows_progress() || instances == 1 {
+    if instances == 1 {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(instances);
-    let style = "{bar:40} {human_pos}/{human_len} instances, {per_sec}, {eta} left";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
+    progress::bar(instances, "instances")
+}
+
+/// Says what a long run will take over such a network, before it begins; `network` is how people call it.
+pub(crate) fn announce(prepared: &Prepared, backend: Backend, net: Shape, network: &str) {
+    let forecast = prepared.forecast(backend.tier() != Tier::Portable);
+    let seconds = forecast.seconds(net);
+    if seconds >= LONG {
+        log::note!(
+            "{} ANDs, {} rounds, {} to send: about {} {network}",
+            progress::short(forecast.ands as f64),
+            forecast.rounds,
+            size::show(forecast.bytes_sent),
+            progress::duration(seconds),
+        );
+    }
 }
 
 /// Tells a person what happens, and with `-v` when.

@@ -13,6 +13,7 @@ use crate::{
     log,
     member_cmd::backend,
     places::Places,
+    progress,
     run_report::deliver,
 };
 use clap::Args;
@@ -21,7 +22,7 @@ use hushwire_garble::Scheme;
 use hushwire_job::Member;
 use hushwire_psi::{Method, Protocol, Reveal, Side};
 use hushwire_wire::{Identity, SessionId};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::{
     path::{Path, PathBuf},
     time::Instant,
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
     let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
     let out = args.out.as_deref().map(|path| NewFile::create(path, 0o666)).transpose()?;
-    let bar = bar();
+    let bar = progress::bar(0, "ANDs");
     let (found, stats) = compute(args, backend, &bar)?;
     bar.finish_and_clear();
     let text = report::result(args, &found)?;
@@ -197,17 +198,6 @@ fn compute(
             return Ok((found, stats));
         }
     }
-}
-
-/// A bar for people at a terminal.
-fn bar() -> ProgressBar {
-    if !log::shows_progress() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(0);
-    let style = "{bar:40} {human_pos}/{human_len} ANDs, {eta} left";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }
 
 /// The options as the parties have them.

@@ -12,6 +12,8 @@ pub(crate) const RUN_HELP: &str = "\
 Examples:
   hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063
                                             0=1: input 0 is less than input 1
+  hushwire local run --circuit less:32 --inputs 0=dec:42,1=0x63
+                                            the same in decimal, and hexadecimal of any length
   hushwire local run --circuit adder64.txt --inputs 0=0000000000000001,1=00000000000000ff
                                             a file in Bristol Fashion or the older format
   hushwire local run --circuit add:32 --instances 1000 --input-file 0=a.bin --input-file 1=b.bin --output 0=sum.bin
@@ -21,8 +23,9 @@ Examples:
   hushwire local run examples/jobs/millionaires.toml
                                             a job file: owners, recipients, clients; docs/jobs.md has every key
 
-Without a job file, of n parties party i mod n brings input i, and party 0 learns the outputs. Values are hexadecimal numbers with
-⌈bits/4⌉ digits; --bit-order says which of their bits is wire 0. Each output is printed as PLACE=DIGITS.
+Without a job file, of n parties party i mod n brings input i, and party 0 learns the outputs. Values are hexadecimal
+numbers with ⌈bits/4⌉ digits, or with any number of them behind 0x, or decimal ones behind dec:; --bit-order says which of
+their bits is wire 0. Each output is printed as NAME=DIGITS, under the job's name for it, else its place.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
 5 refused because it would not be safe.";
@@ -37,8 +40,8 @@ pub(crate) struct RunArgs {
     /// In place of a job file: a circuit file, or a built-in such as less:32 (see `hushwire circuit list`)
     #[arg(long, value_name = "NAME or FILE", conflicts_with = "job")]
     pub(crate) circuit: Option<String>,
-    /// Values by the input's place or name, as in 0=2a,1=63; other users see them in process lists
-    #[arg(long, value_name = "I=HEX,…", value_delimiter = ',')]
+    /// Values by the input's place or name, as in 0=0x2a,1=dec:99; other users see them in process lists
+    #[arg(long, value_name = "I=NUMBER,…", value_delimiter = ',')]
     pub(crate) inputs: Vec<String>,
     /// A file with an input's values, ⌈bits/8⌉ bytes for each instance
     #[arg(long, value_name = "I=FILE")]
@@ -96,7 +99,7 @@ addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has ev
 
 Protocols yao and gmw have two parties, 0 and 1, and no clients; everything else is the same.
 
-Outputs without a place are printed as PLACE=DIGITS. Nothing is written before every member has said that it is done.
+Outputs for which the party file names no file are printed as NAME=DIGITS. Nothing is written before every member has said that it is done.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
 5 refused because it would not be safe.";

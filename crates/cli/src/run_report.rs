@@ -32,7 +32,7 @@ pub(crate) struct RunReport {
     /// Of two parties.
     pub(crate) ot: Option<&'static str>,
     pub(crate) bit_order: &'static str,
-    /// Hexadecimal digits by the output's place; outputs that went to files are not here.
+    /// Hexadecimal digits by the output's name; outputs that went to files are not here.
     pub(crate) outputs: BTreeMap<String, String>,
     pub(crate) instances: u64,
     /// AND gates of one instance, and layers of them.
@@ -94,6 +94,20 @@ impl RunReport {
         }
         text
     }
+}
+
+/// Outputs by place, with the names that the job gives them, in the job's order.
+pub(crate) fn with_names<'a>(
+    plan: &Plan,
+    shown: impl IntoIterator<Item = (&'a usize, &'a String)>,
+) -> Vec<(String, String)> {
+    let named = shown.into_iter().map(|(j, digits)| (plan.outputs[*j].0.clone(), digits.clone()));
+    named.collect()
+}
+
+/// Outputs as they are printed.
+pub(crate) fn lines(shown: &[(String, String)]) -> Vec<u8> {
+    shown.iter().map(|(name, digits)| format!("{name}={digits}\n")).collect::<String>().into_bytes()
 }
 
 /// Writes what a run computed to standard output, and its report to `file`. With `--json -` the report stands on

@@ -140,8 +140,8 @@ fn memory_does_not_grow_with_instances() {
 fn examples_run_as_they_are() {
     let place = Place::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/jobs");
-    good(&place, &format!("local run {examples}/aes-yao.toml"), &[&format!("0={CIPHER}")]);
-    good(&place, &format!("local run {examples}/millionaires-gmw.toml"), &["0=1"]);
+    good(&place, &format!("local run {examples}/aes-yao.toml"), &[&format!("ciphertext={CIPHER}")]);
+    good(&place, &format!("local run {examples}/millionaires-gmw.toml"), &["bob-is-richer=1"]);
     // A job of three parties that names no client, and nobody else than two of them, goes to two.
     let cipher = format!("0={CIPHER}");
     place.put("three.toml", JOB.replace("yao", "rep3").as_bytes());

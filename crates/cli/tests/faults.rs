@@ -203,7 +203,7 @@ fn who_comes_late_is_waited_for() {
                 for member in world.end(running) {
                     member.good();
                     let learns = ["party2", "bob"].contains(&member.name);
-                    assert_eq!(member.out, if learns { "0=00000000f\n" } else { "" }, "{}", member.name);
+                    assert_eq!(member.out, if learns { "sum=00000000f\n" } else { "" }, "{}", member.name);
                 }
             });
         }
@@ -336,7 +336,7 @@ fn fifty_jobs_on_the_same_ports() {
     for run in 0..50 {
         for member in world.end(world.start_all(&ALL[..3])) {
             assert_eq!(member.code, Some(0), "job {run}, {}: {}", member.name, member.err);
-            assert_eq!(member.out, if member.name == "party2" { "0=1\n" } else { "" }, "job {run}");
+            assert_eq!(member.out, if member.name == "party2" { "sum=1\n" } else { "" }, "job {run}");
         }
     }
     assert_eq!(world.left(), Vec::<String>::new());

@@ -132,10 +132,10 @@ fn a_report_for_programs() {
 fn examples_run_as_they_are() {
     let place = Place::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/jobs");
-    good(&place, &format!("local run {examples}/millionaires.toml"), &["0=1"]);
+    good(&place, &format!("local run {examples}/millionaires.toml"), &["bob-is-richer=1"]);
     let other = "--inputs bob=00000001 --transport unix";
-    good(&place, &format!("local run {examples}/millionaires.toml {other}"), &["0=0"]);
-    good(&place, &format!("local run {examples}/aes.toml"), &["0=69c4e0d86a7b0430d8cdb78070b4c55a"]);
+    good(&place, &format!("local run {examples}/millionaires.toml {other}"), &["bob-is-richer=0"]);
+    good(&place, &format!("local run {examples}/aes.toml"), &["ciphertext=69c4e0d86a7b0430d8cdb78070b4c55a"]);
     place.put("a", &[1; 32]);
     place.put("b", &[2; 32]);
     let files = "--input-file a=a --input-file b=b --output sum=sum";
@@ -157,7 +157,7 @@ fn what_does_not_make_sense_is_named() {
         ("--circuit less:32 --inputs 0=0000000g,1=00000001", 2, &["input 0", "hexadecimal"]),
         ("--circuit less:6 --inputs 0=ff,1=00", 2, &["input 0", "6 bits"]),
         ("--circuit less:32 --inputs 2=00000001", 2, &["--inputs", "\"2\""]),
-        ("--circuit less:32 --inputs 0", 2, &["--inputs", "0=2a"]),
+        ("--circuit less:32 --inputs 0", 2, &["--inputs", "0=0x2a"]),
         ("--circuit lses:32 --inputs 0=1", 2, &["lses", "less"]),
         ("--circuit gone.txt", 4, &["gone.txt", "spelling"]),
         (

@@ -116,7 +116,7 @@ fn three_parties_and_two_clients() {
         let ended = world.run(&ALL, |_| run.to_owned());
         for (name, ran) in &ended {
             assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
-            assert_eq!(ran.out, if *name == "bob" { "0=10001\n" } else { "" }, "{name}");
+            assert_eq!(ran.out, if *name == "bob" { "sum=10001\n" } else { "" }, "{name}");
             assert!(ran.err.contains("waits for") && ran.err.contains("is done"), "{}", ran.err);
         }
         assert_eq!(world.place.get("sum.hex"), b"10001\n");
@@ -132,10 +132,10 @@ fn a_report_of_one_member() {
     let world = World::new(JOB);
     let ended = world.run(&ALL, |_| "--json -".to_owned());
     let report: serde_json::Value = serde_json::from_str(&ended["bob"].out).unwrap_or_default();
-    assert_eq!(report["outputs"]["0"], "10001", "{}", ended["bob"].err);
+    assert_eq!(report["outputs"]["sum"], "10001", "{}", ended["bob"].err);
     assert_eq!((&report["command"], &report["member"]), (&"client".into(), &"client:bob".into()));
     let report: serde_json::Value = serde_json::from_str(&ended["party0"].out).unwrap_or_default();
-    assert!(report["bytes_sent"].as_u64().is_some_and(|n| n > 0) && report["outputs"].get("0").is_none());
+    assert!(report["bytes_sent"].as_u64().is_some_and(|n| n > 0) && report["outputs"].get("sum").is_none());
 }
 
 #[test]

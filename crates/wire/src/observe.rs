@@ -140,7 +140,11 @@ mod tests {
             "not at once after another"
         );
         let missing = [PartyId(2)];
-        assert!(!notices.due_for(second(1531), newer, &missing) && notices.due_for(second(1532), newer, &missing));
-        assert!(!notices.due_for(second(1535), newer, &missing) && notices.due_for(second(1538), newer, &missing));
+        assert!(
+            !notices.due_for(second(1531), newer, &missing) && notices.due_for(second(1532), newer, &missing)
+        );
+        assert!(
+            !notices.due_for(second(1535), newer, &missing) && notices.due_for(second(1538), newer, &missing)
+        );
     }
 }

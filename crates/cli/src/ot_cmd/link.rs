@@ -15,7 +15,7 @@ use hushwire_wire::{
     Channel, Identity, Listener, Meter, MeterReading, Net, PeerConfig, Pin, Reason, SessionConfig,
     TransportKind, connect_observed,
 };
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::{sync::Arc, time::Duration};
 use zeroize::Zeroizing;
 
@@ -179,11 +179,8 @@ fn who(args: &LinkArgs, transport: TransportKind) -> Result<(Identity, Pin), Err
 
 /// A bar for people at a terminal.
 fn progress(count: u64) -> ProgressBar {
-    if !log::shows_progress() || count <= BATCH as u64 {
+    if count <= BATCH as u64 {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(count);
-    let style = "{bar:40} {human_pos}/{human_len} OTs, {per_sec}, {eta} left";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
+    crate::progress::bar(count, "OTs")
 }

@@ -3,7 +3,7 @@
 use hushwire_job::{JobError, Kind};
 use hushwire_ot::{Level, OtError, Protocol};
 use hushwire_wire::{NetError, PartyId};
-use std::fmt;
+use std::{fmt, io::ErrorKind};
 
 /// A side of the transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +125,11 @@ impl Terms {
             }
             _ => None,
         };
+        let remedy = remedy(&e);
         let mut error = JobError::from(e);
+        if let Some(remedy) = remedy {
+            error.remedy = remedy.to_owned();
+        }
         if let Some((cause, remedy)) = known {
             (error.cause, error.remedy) = (cause, remedy.to_owned());
         }
@@ -134,11 +138,6 @@ impl Terms {
                 *text = text.replace(&side.id().to_string(), &side.to_string());
             }
         }
-        error.remedy = error.remedy.replace("in both party files", "of both sides");
-        error.remedy = error.remedy.replace(
-            "add its pin to the party file if it belongs here",
-            "compare --pin with what `hushwire keys pin` prints there",
-        );
         error.during(step).of(me)
     }
 
@@ -156,6 +155,24 @@ impl Terms {
         }
         let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "start again"));
         JobError::new(kind, "oblivious transfer", cause, remedy).of(me)
+    }
+}
+
+/// The remedy in the words of this command, where that of [`NetError`] names files that it has not.
+fn remedy(e: &NetError) -> Option<&'static str> {
+    match e {
+        NetError::Tls { .. } => Some("compare --pin and --transport of both sides"),
+        NetError::UnknownPeer { .. } => Some("compare --pin with what `hushwire keys pin` prints there"),
+        NetError::Config { .. } => Some("correct --listen, --connect and --transport"),
+        NetError::HandshakeMismatch { .. } => Some("run the same release at both sides"),
+        NetError::Listen { source, .. } => match source.kind() {
+            ErrorKind::AddrInUse | ErrorKind::PermissionDenied => None,
+            ErrorKind::AddrNotAvailable => {
+                Some("no interface of this host has that address: correct --listen")
+            }
+            _ => Some("correct the address behind --listen"),
+        },
+        _ => None,
     }
 }
 
@@ -197,5 +214,27 @@ mod tests {
         let (step, after) = ("x".to_owned(), std::time::Duration::from_secs(2));
         let error = terms.failed(me, NetError::Stalled { peer, step, after }.into());
         assert!(error.cause.starts_with("the sender: stalled"), "{error}");
+    }
+
+    /// There are no party files here, and no jobs.
+    #[test]
+    fn remedies_are_those_of_this_command() {
+        let terms = Terms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
+        let (peer, text) = (Some(Side::Sender.id()), || "x".to_owned());
+        let listen = |kind: ErrorKind| NetError::Listen { address: text(), source: kind.into() };
+        for (e, words) in [
+            (NetError::UnknownPeer { peer, step: text(), presented: text() }, "--pin"),
+            (NetError::Config { peer, what: text() }, "--listen"),
+            (NetError::HandshakeMismatch { peer, field: "params", ours: text(), theirs: text() }, "release"),
+            (listen(ErrorKind::AddrInUse), "ss -ltnp"),
+            (listen(ErrorKind::AddrNotAvailable), "correct --listen"),
+            (listen(ErrorKind::InvalidInput), "--listen"),
+        ] {
+            let error = terms.explain(Side::Receiver, "connect", e).to_string();
+            assert!(
+                error.contains(words) && !error.contains("party file") && !error.contains("job"),
+                "{error}"
+            );
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use hushwire_block::Block;
+use hushwire_circuit::mark;
 use hushwire_job::NewFile;
 use std::{
     fs,
@@ -13,6 +14,11 @@ use zeroize::Zeroizing;
 /// LOCAL: digits of a message.
 const DIGITS: usize = 32;
 
+/// A file's lines, with their numbers from 0; a mark in front is none of them.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    mark::strip_str(text).lines().enumerate()
+}
+
 /// Messages, wiped when dropped.
 pub(super) type Blocks = Zeroizing<Vec<Block>>;
 
@@ -23,7 +29,7 @@ fn text(path: &Path) -> Result<Zeroizing<String>, Error> {
         }
         _ => Error::io("read", path, &e),
     })?;
-    if text.is_empty() {
+    if mark::strip_str(&text).is_empty() {
         return Err(Error::file("use", path, "it is empty", "write a line for each OT"));
     }
     Ok(text)
@@ -44,8 +50,8 @@ fn number(digits: &str) -> Option<Block> {
 pub(super) fn messages(path: &Path) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
     let text = text(path)?;
     // As long as it becomes, so that no part of it is left behind.
-    let mut pairs = Zeroizing::new(Vec::with_capacity(text.lines().count()));
-    for (i, line) in text.lines().enumerate() {
+    let mut pairs = Zeroizing::new(Vec::with_capacity(lines(&text).count()));
+    for (i, line) in lines(&text) {
         let mut words = line.split_ascii_whitespace().map(number);
         match (words.next(), words.next(), words.next()) {
             (Some(Some(zero)), Some(Some(one)), None) => pairs.push([zero, one]),
@@ -70,9 +76,9 @@ impl Choices {
 /// Reads the receiver's choices.
 pub(super) fn choices(path: &Path) -> Result<Choices, Error> {
     let text = text(path)?;
-    let count = text.lines().count();
+    let count = lines(&text).count();
     let mut bits = Zeroizing::new(vec![0; count.div_ceil(8)]);
-    for (i, line) in text.lines().enumerate() {
+    for (i, line) in lines(&text) {
         match line.trim_ascii().as_bytes() {
             // The digits differ in the last bit alone.
             [digit] if digit & !1 == b'0' => bits[i / 8] |= (digit & 1) << (i % 8),
@@ -156,7 +162,9 @@ mod tests {
             let error = in_file(text, messages).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(error.contains(&format!("line {line} ")), "{text:?}: {error}");
         }
-        assert!(in_file("", messages).is_err());
+        let marked = in_file("\u{feff}0 1\r\n", messages).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(marked[..], [[0, 1].map(Block::from_u128)]);
+        assert!(in_file("", messages).is_err() && in_file("\u{feff}", messages).is_err());
         let error = in_file("5ec2e7 5ec2e7 5ec2e7", messages).err().map(|e| e.to_string());
         assert!(error.is_some_and(|e| !e.contains("5ec2e7")), "messages are secret");
     }
@@ -166,6 +174,8 @@ mod tests {
         let lines = "1\n0\n1 \r\n1\n0\n0\n0\n0\n1\n";
         let read = in_file(lines, choices).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((&read.bits[..], read.count()), (&[0b1101, 1][..], 9));
+        let marked = in_file(&format!("\u{feff}{lines}"), choices).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((&marked.bits, marked.count()), (&read.bits, 9));
         for text in ["2", "1 0", "", "01", "1\n\n", "/"] {
             assert!(in_file(text, choices).is_err(), "{text:?}");
         }

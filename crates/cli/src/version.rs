@@ -1,0 +1,18 @@
+//! Which build this is, and what this machine lets it do.
+
+use hushwire_aes::Backend;
+use std::sync::LazyLock;
+
+/// Release and commit.
+pub(crate) const SHORT: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("HUSHWIRE_COMMIT"), ")");
+
+/// Likewise, and the AES tiers that this CPU has in this build.
+pub(crate) fn long() -> &'static str {
+    static LONG: LazyLock<String> = LazyLock::new(|| {
+        let tiers: Vec<_> = Backend::all().iter().map(|backend| backend.tier().name()).collect();
+        let (target, best) = (std::env::consts::ARCH, Backend::best());
+        let gfni = if best.gfni() { ", with GFNI" } else { "" };
+        format!("{SHORT}\nAES tiers on this {target} CPU: {}{gfni}", tiers.join(", "))
+    });
+    &LONG
+}
