@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::{
-    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, keys, local_files, log::LogArgs, man,
-    ot_cmd, psi_cmd, run_args, size, version,
+    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, files::Replace, keys, local_files,
+    log::LogArgs, man, ot_cmd, psi_cmd, run_args, size, version,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -131,7 +131,9 @@ the directory of this program, then in target/hdl. They run AES-128 as a circuit
 that is drawn or kept as shares is expanded by the party's own processor, as in software.
 
 Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one
-key: the key directory's ledger.json records what was used, and a run that would use it again is refused.
+key: the key directory's ledger.json records what was used, and a run that would use it again is refused. It also has
+the digest of each encrypted file: --decrypt refuses one that was changed or replaced since. An output that is there
+already is replaced only if this command wrote it under the same key; --force replaces any file but inputs and keys.
 
 The report compares the speed with the PRF bound: how many AES blocks a second the CPU's AES units alone would allow
 (measured in the run, times the cores that the parties can use), divided by the AES calls that the three parties need
@@ -170,6 +172,9 @@ pub(crate) struct AesCtrArgs {
     /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
     #[arg(long, value_name = "HEX")]
     pub(crate) iv_hex: Option<String>,
+    /// Go on with a key whose ledger.json is lost: counters are drawn, and for this key --iv-hex is refused from then on
+    #[arg(long, conflicts_with = "decrypt")]
+    pub(crate) history_lost: bool,
     /// How S-boxes are computed on shares: tower sends least, gf256 has fewer rounds, bp32
     /// and depth4 are Boolean circuits, lut256 prepares a table lookup of one round
     /// [default: tower; with hdl-sim bp32]
@@ -194,6 +199,8 @@ pub(crate) struct AesCtrArgs {
     /// Write a report for programs to FILE; - is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     pub(crate) aes_backend: Option<String>,

@@ -3,7 +3,11 @@
 mod info;
 mod microcode;
 
-use crate::{error::Error, files::NewFile, log, out};
+use crate::{
+    error::Error,
+    files::{Replace, RunFiles, absolute},
+    log, out,
+};
 use clap::{Args, Subcommand};
 use hushwire_circuit::{
     Circuit, Flat, Gates, Layered, Program,
@@ -70,6 +74,8 @@ struct InfoArgs {
     /// Write the facts for programs to FILE; - is standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 #[derive(Args)]
@@ -82,6 +88,8 @@ struct MakeArgs {
     /// Bristol Fashion, or the older Bristol Format
     #[arg(long, value_name = "FORMAT", default_value = "fashion", value_parser = ["fashion", "old"])]
     format: String,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 #[derive(Args)]
@@ -94,6 +102,8 @@ struct ConvertArgs {
     /// The file to write, which appears when it is whole; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 #[derive(Args)]
@@ -111,15 +121,16 @@ struct EvalArgs {
 /// Runs the command.
 pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
     match &args.command {
-        CircuitCommand::Info(args) => info::run(&args.file, args.json.as_deref()),
+        CircuitCommand::Info(args) => info::run(&args.file, args.json.as_deref(), &args.replace),
         CircuitCommand::List => list(),
         CircuitCommand::Make(args) => {
             let made = named::find(&args.name).map_err(|e| Error::Usage(e.to_string()))?;
-            store(&made, &args.name, &args.format, &args.out)
+            store(&made, &args.name, None, &args.format, &args.out, &args.replace)
         }
         CircuitCommand::Convert(args) => {
             let source = load(&args.file)?;
-            store(&source.named, &args.file.display().to_string(), &args.to, &args.out)
+            let name = args.file.display().to_string();
+            store(&source.named, &name, Some(&args.file), &args.to, &args.out, &args.replace)
         }
         CircuitCommand::MakeMicrocode(args) => microcode::run(args),
         CircuitCommand::Eval(args) => eval(args),
@@ -171,7 +182,14 @@ fn flat<'a>(program: &'a Program, name: &str) -> Result<Flat<'a>, Error> {
 }
 
 /// Writes gates to a file, which appears when it is whole.
-fn store(named: &Named, name: &str, format: &str, out: &Path) -> Result<(), Error> {
+fn store(
+    named: &Named,
+    name: &str,
+    from: Option<&Path>,
+    format: &str,
+    out: &Path,
+    replace: &Replace,
+) -> Result<(), Error> {
     let flat_program;
     let gates: &dyn Gates = match named {
         Named::Circuit(circuit) => circuit,
@@ -195,10 +213,13 @@ fn store(named: &Named, name: &str, format: &str, out: &Path) -> Result<(), Erro
         out::with(write)?;
         return fits(misfit, name);
     }
-    let new = NewFile::create(out, 0o644)?;
+    let mut files = RunFiles::new(replace.force);
+    from.into_iter().for_each(|file| files.reads("the circuit", file));
+    let job = format!("circuit {}", from.map_or_else(|| name.to_owned(), absolute));
+    let new = files.create("with --out", out, &job, 0o644)?;
     write(&mut new.writer()?).map_err(|e| new.error(&e))?;
     fits(misfit, name)?;
-    new.commit()
+    Ok(new.commit()?)
 }
 
 fn fits(misfit: Option<String>, name: &str) -> Result<(), Error> {

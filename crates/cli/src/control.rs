@@ -74,6 +74,8 @@ pub(crate) struct JobSetup {
     pub(crate) aes_backend: String,
     pub(crate) inputs: BTreeMap<String, Given>,
     pub(crate) outputs: BTreeMap<String, Kept>,
+    /// Whether outputs may replace files of others.
+    pub(crate) force: bool,
 }
 
 impl Drop for JobSetup {

@@ -8,7 +8,12 @@ mod peers;
 mod report;
 mod verdicts;
 
-use crate::{error::Error, error::Failure, files::NewFile, log, out};
+use crate::{
+    error::Error,
+    error::Failure,
+    files::{Replace, RunFiles, json_file},
+    log, out,
+};
 use clap::Args;
 use hushwire_job::{ClientFile, Member, MemberFile, PartyFile};
 use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
@@ -42,6 +47,8 @@ pub(crate) struct DoctorArgs {
     /// Write a report for programs to FILE; - is standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 /// What all checks need to know.
@@ -104,8 +111,10 @@ fn read(path: &Path) -> Result<(Option<String>, MemberFile), Error> {
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     let (listen, file) = read(&args.config)?;
     let identity = file.identity()?;
-    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("this member's own file", &args.config);
+    files.reads("this member's private key", &file.key);
+    let json = json_file(&mut files, args.json.as_deref(), &format!("doctor, {}", file.me), 0o666)?;
     let (config, wait) = (args.config.clone(), Duration::from_secs(args.seconds.into()));
     let mut patient = Patient { config, file, listen, listener: None, identity, wait };
     let mut checks = own::checks(&mut patient);

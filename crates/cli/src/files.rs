@@ -1,46 +1,32 @@
-//! Files that appear under their names only when they are whole, and what paths lead to.
+//! What commands have in common about files, and what paths lead to.
 
 use crate::error::Error;
+use clap::Args;
 use std::{
-    fs::{self, File, Permissions},
-    io,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-/// A file under way, as [`hushwire_job::NewFile`] has it, with this program's errors.
-pub(crate) struct NewFile(hushwire_job::NewFile);
+pub(crate) use hushwire_job::{NewFile, RunFiles};
 
-impl NewFile {
-    /// Starts a file that is to become `target`; `mode` is subject to the umask.
-    pub(crate) fn create(target: &Path, mode: u32) -> Result<Self, Error> {
-        Ok(Self(hushwire_job::NewFile::create(target, mode)?))
-    }
+/// What every command takes that writes files.
+#[derive(Args)]
+pub(crate) struct Replace {
+    /// Replace files that are there already, although this job did not write them; never one that it reads, or a key
+    #[arg(long)]
+    pub(crate) force: bool,
+}
 
-    /// Asks the disk for `bytes` now, so that a full one shows before the work and not after it.
-    pub(crate) fn reserve(&self, bytes: u64) -> Result<(), Error> {
-        Ok(self.0.reserve(bytes)?)
-    }
-
-    /// Another handle to write through.
-    pub(crate) fn writer(&self) -> Result<File, Error> {
-        Ok(self.0.writer()?)
-    }
-
-    /// An error of writing this file.
-    pub(crate) fn error(&self, e: &io::Error) -> Error {
-        self.0.error(e).into()
-    }
-
-    /// Writes everything and commits.
-    pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Error> {
-        Ok(self.0.write(bytes)?)
-    }
-
-    /// Puts the file on the disk, then under its name.
-    pub(crate) fn commit(self) -> Result<(), Error> {
-        Ok(self.0.commit()?)
-    }
+/// Starts the file of `--json`, where that is a file. `job` names the runs that may replace each other's.
+pub(crate) fn json_file(
+    files: &mut RunFiles,
+    path: Option<&Path>,
+    job: &str,
+    mode: u32,
+) -> Result<Option<NewFile>, Error> {
+    let path = path.filter(|path| *path != Path::new("-"));
+    Ok(path.map(|path| files.create("with --json", path, &format!("report of {job}"), mode)).transpose()?)
 }
 
 /// `path` with `suffix` after its name.
@@ -48,12 +34,6 @@ pub(crate) fn appended(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// Whether both names lead to one file now.
-pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
-    let id = |path: &Path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
-    a == b || (id(a).is_some() && id(a) == id(b))
 }
 
 /// `path` as it is called from anywhere: what a ledger remembers.
@@ -78,9 +58,7 @@ mod tests {
     fn the_same_file_under_two_names() {
         let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-        assert!(!same_file(&a, &b) && same_file(&a, &a));
         fs::write(&a, "").and_then(|()| std::os::unix::fs::symlink(&a, &b)).unwrap_or_else(|e| panic!("{e}"));
-        assert!(same_file(&a, &b));
         assert_eq!(absolute(&a), absolute(&b));
     }
 }

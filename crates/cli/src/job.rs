@@ -3,18 +3,18 @@
 use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
-    files::{absolute, appended, same_file},
+    files::{NewFile, absolute, appended},
     key::{Iv, Key, draw},
     key_dir::{Holds, KeyDir, Locked},
-    ledger::{GIVEN, Ledger, NoIv, Range, now},
+    ledger::{GIVEN, Ledger, NoIv, Range, Wanted, now},
     log,
     plan::{Cut, KeyMode, Plan},
     share_file, size,
 };
 use hushwire_rep3::Sbox;
 use std::{
-    fs::{self, File},
-    io,
+    fs::File,
+    io::{self, Seek, Write},
     path::{Path, PathBuf},
 };
 
@@ -57,19 +57,17 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
         ));
     }
     let out = args.out.clone().unwrap_or_else(|| default_out(&input, args.decrypt));
-    let precious = [Some(&input), args.key_file.as_ref(), args.json.as_ref()];
-    if let Some(other) = precious.into_iter().flatten().find(|other| same_file(other, &out)) {
-        let what = format!("--out would overwrite {}, which this run also uses", other.display());
-        return Err(Error::Refused { what, remedy: "name another file with --out".into() });
-    }
     Ok(Files { input, out, file, bytes: meta.len() })
 }
 
 fn sample() -> Result<PathBuf, Error> {
     let path = PathBuf::from(SAMPLE_NAME);
     if !path.exists() {
-        fs::write(&path, SAMPLE).map_err(|e| Error::io("write", &path, &e))?;
-        log::note!("no --in given: wrote {SAMPLE_NAME}");
+        let new = NewFile::create(&path, 0o644)?;
+        new.writer()?.write_all(SAMPLE).map_err(|e| new.error(&e))?;
+        if new.commit_new()? {
+            log::note!("no --in given: wrote {SAMPLE_NAME}");
+        }
     }
     Ok(path)
 }
@@ -95,6 +93,13 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
     args.key_file.as_deref().map(Key::from_file).transpose()
 }
 
+/// Where key and counters are kept, if anywhere: with a key and a counter, everything is said, as for openssl.
+pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Option<PathBuf> {
+    let beside = if args.decrypt { &files.input } else { &files.out };
+    let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
+    kept.then(|| args.key_shares.clone().unwrap_or_else(|| appended(beside, ".keys")))
+}
+
 /// What a run computes with. While `lock` is held, no other run chooses counters or a key.
 pub(crate) struct Job {
     pub(crate) plan: Plan,
@@ -102,6 +107,8 @@ pub(crate) struct Job {
     pub(crate) dir: Option<KeyDir>,
     pub(crate) ledger: Ledger,
     pub(crate) lock: Option<Locked>,
+    /// Names the runs that may replace each other's output.
+    pub(crate) writer: String,
     /// The absolute name of the output, which identifies the range in the ledger.
     out: String,
     /// Whether the range goes into the ledger.
@@ -110,22 +117,23 @@ pub(crate) struct Job {
 
 impl Job {
     /// Chooses key, counter and cut. Nothing but an empty key directory is written yet.
-    pub(crate) fn choose(args: &AesCtrArgs, files: &Files, key: Option<Key>) -> Result<Self, Error> {
+    pub(crate) fn choose(
+        args: &AesCtrArgs,
+        files: &Files,
+        key: Option<Key>,
+        dir: Option<&Path>,
+    ) -> Result<Self, Error> {
         let cut = cut(args, files.bytes)?;
         let iv = args.iv_hex.as_deref().map(Iv::from_hex).transpose();
         let iv = iv.map_err(|e| Error::Usage(format!("--iv-hex: {e}")))?;
-        // A key and a counter: everything is said, as for openssl.
-        let no_dir = key.is_some() && iv.is_some() && args.key_shares.is_none();
-        let beside = if args.decrypt { &files.input } else { &files.out };
-        let path = args.key_shares.clone().unwrap_or_else(|| appended(beside, ".keys"));
-        let dir = match (no_dir, args.decrypt) {
-            (true, _) => None,
-            (false, true) => Some(open_for_reading(&path, key.is_some())?),
-            (false, false) => Some(KeyDir::create(&path)?),
+        let dir = match (dir, args.decrypt) {
+            (None, _) => None,
+            (Some(path), true) => Some(open_for_reading(path, key.is_some())?),
+            (Some(path), false) => Some(KeyDir::create(path)?),
         };
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
-        let ledger = dir.as_ref().map(KeyDir::ledger).transpose()?.unwrap_or_default();
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
+        let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.unwrap_or_default();
         let key_id = match mode {
             KeyMode::Given => None,
             KeyMode::Kept => ledger.key_id.clone(),
@@ -136,14 +144,15 @@ impl Job {
         let iv = match (iv, &dir) {
             (Some(iv), _) => iv,
             (None, Some(dir)) if args.decrypt => {
-                let id = key_id.as_deref().unwrap_or(GIVEN);
-                let found = ledger.find(&absolute(&files.input), bytes, id);
+                let key_id = key_id.as_deref().unwrap_or(GIVEN);
+                let (name, digest) = (&*absolute(&files.input), &*digest(files)?);
+                let found = ledger.find(&Wanted { name, bytes, digest, key_id });
                 found.map_err(|why| no_iv(&why, &ledger, dir, files))?
             }
             (None, _) => Iv::draw()?,
         };
         if let (Some(dir), false) = (&dir, args.decrypt) {
-            check_counters(&ledger, dir, iv, blocks, mode, args.iv_hex.is_some())?;
+            check_counters(&ledger, dir, iv, blocks, args.iv_hex.is_some())?;
         }
         let key_bits = key_bits(args, mode, key.as_ref(), dir.as_ref())?;
         if cut.hdl.is_some() && key_bits != 128 {
@@ -152,9 +161,18 @@ impl Job {
                  --backend out"
             )));
         }
+        let fingerprint = key.as_ref().map(Key::fingerprint);
+        let writer = match (key_id.clone(), fingerprint, &dir) {
+            _ if args.decrypt => format!("local aes-ctr --decrypt of {}", absolute(&files.input)),
+            (Some(id), _, _) | (None, Some(id), _) => format!("local aes-ctr under key {id}"),
+            (None, None, dir) => {
+                let dir = dir.as_ref().map(|dir| absolute(dir.path())).unwrap_or_default();
+                format!("local aes-ctr under the key in {dir}")
+            }
+        };
         let plan = Plan { job: format!("aes-{key_bits}-ctr"), iv, bytes, key: mode, key_bits, key_id, cut };
         let records = dir.is_some() && !args.decrypt;
-        Ok(Self { plan, key, dir, ledger, lock, out, records })
+        Ok(Self { plan, key, dir, ledger, lock, writer, out, records })
     }
 
     /// Puts the counters into the ledger before any of them is used.
@@ -171,6 +189,7 @@ impl Job {
             date: now(),
             key_id: self.plan.key_id.clone().unwrap_or_else(|| GIVEN.into()),
             written: false,
+            digest: None,
         });
         dir.write_ledger(&self.ledger, lock)
     }
@@ -180,15 +199,24 @@ impl Job {
         self.lock = None;
     }
 
-    /// Notes that the output is in place, so that `--decrypt` finds its counter.
-    pub(crate) fn written(&self) -> Result<(), Error> {
+    /// Whether the digest of what is written is wanted.
+    pub(crate) fn records(&self) -> bool {
+        self.records
+    }
+
+    /// Notes the digest of the output just before it gets its name, so that `--decrypt` finds its counter.
+    pub(crate) fn written(&self, digest: Option<String>) -> Result<(), Error> {
         let (Some(dir), true) = (&self.dir, self.records) else { return Ok(()) };
         // Others may have written meanwhile.
         let lock = dir.lock()?;
-        let mut ledger = dir.ledger()?;
+        let mut ledger = dir.ledger()?.ok_or_else(|| {
+            let cause = "it was there when the run began, and has gone";
+            Error::file("write", &dir.path().join("ledger.json"), cause, "restore it, and run again")
+        })?;
         let ours = |r: &&mut Range| r.iv == self.plan.iv && r.out == self.out && !r.written;
         if let Some(range) = ledger.ranges.iter_mut().rev().find(ours) {
             range.written = true;
+            range.digest = digest;
         }
         dir.write_ledger(&ledger, &lock)
     }
@@ -269,15 +297,40 @@ fn key_bits(
     }
 }
 
+/// The ledger of a key directory. One that is missing beside the shares of a key is an error until the user says that
+/// it is lost: without it, a counter may be used twice.
+fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Ledger, Error> {
+    let found = dir.ledger()?;
+    let path = dir.path().display();
+    match found {
+        Some(_) if args.history_lost => {
+            let what = format!("--history-lost, and {path} has a ledger");
+            Err(Error::Usage(format!("{what}; leave the option out, it is for a ledger that is lost")))
+        }
+        Some(ledger) => Ok(ledger),
+        None if dir.holds()? == Holds::Nothing => Ok(Ledger::default()),
+        None if args.history_lost => Ok(Ledger { history_lost: true, ..Ledger::default() }),
+        // Who gives the counter of what is decrypted needs no ledger, and nothing is recorded.
+        None if args.decrypt && args.iv_hex.is_some() => Ok(Ledger::default()),
+        None => Err(Error::Refused {
+            what: format!("{path} holds a key and no ledger.json: which counters were used is not known"),
+            remedy: "restore the ledger from its backup; where it is lost, say so with --history-lost, and counters \
+                     are drawn for this key from then on"
+                .into(),
+        }),
+    }
+}
+
+/// BLAKE3 of the input, which is read again afterwards.
+fn digest(files: &Files) -> Result<String, Error> {
+    let mut hash = blake3::Hasher::new();
+    let read = hash.update_reader(&files.file).and_then(|_| (&files.file).rewind());
+    read.map_err(|e| Error::io("read", &files.input, &e))?;
+    Ok(hash.finalize().to_hex().to_string())
+}
+
 /// Refuses counters that were used, or of which that is not known.
-fn check_counters(
-    ledger: &Ledger,
-    dir: &KeyDir,
-    iv: Iv,
-    blocks: u64,
-    mode: KeyMode,
-    chosen: bool,
-) -> Result<(), Error> {
+fn check_counters(ledger: &Ledger, dir: &KeyDir, iv: Iv, blocks: u64, chosen: bool) -> Result<(), Error> {
     let remedy = "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares";
     if let Some(range) = ledger.clash(iv, blocks) {
         return Err(Error::Refused {
@@ -292,8 +345,11 @@ fn check_counters(
             remedy: remedy.into(),
         });
     }
-    if mode == KeyMode::Kept && ledger.key_id.is_none() && chosen {
-        let what = format!("{} has a key and no ledger: used counters are not known", dir.path().display());
+    if ledger.history_lost && chosen {
+        let what = format!(
+            "the ledger of {} was lost once: which counters were used under its key is not known",
+            dir.path().display()
+        );
         return Err(Error::Refused { what, remedy: remedy.into() });
     }
     Ok(())
@@ -313,8 +369,24 @@ fn no_iv(why: &NoIv, ledger: &Ledger, dir: &KeyDir, files: &Files) -> Error {
             format!("{} was encrypted under the key that is kept here", range.out),
             "leave out --key-file and --key-hex",
         ),
-        NoIv::Several => (
-            format!("{} is not in it, and several others are:{}\n", files.input.display(), ledger.list()),
+        NoIv::Changed(range) => {
+            let cause = format!(
+                "it is not what was encrypted into that name on {}: it was changed or replaced since",
+                range.date
+            );
+            let remedy = format!(
+                "restore it, or give the key and counter that it was encrypted with; to decrypt it all the same, add \
+                 --iv-hex {}",
+                range.iv
+            );
+            return Error::file("decrypt", &files.input, cause, remedy);
+        }
+        NoIv::Unknown => (
+            format!(
+                "{} is none of the files that were encrypted here:{}\n",
+                files.input.display(),
+                ledger.list()
+            ),
             "give the right counter with --iv-hex",
         ),
     };

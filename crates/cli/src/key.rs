@@ -48,6 +48,11 @@ impl Key {
         KeySize::of_bytes(self.0.len()).expect("checked when the key was read")
     }
 
+    /// A name for it that says nothing about it.
+    pub(crate) fn fingerprint(&self) -> String {
+        hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", &self.0)[..8])
+    }
+
     /// Its round keys.
     pub(crate) fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
         fn keys<const R: usize>(key: &hushwire_aes::Key<R>) -> Zeroizing<Vec<u8>> {

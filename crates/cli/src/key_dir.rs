@@ -81,15 +81,15 @@ impl KeyDir {
         ))
     }
 
-    /// The ledger, empty when there is none yet.
-    pub(crate) fn ledger(&self) -> Result<Ledger, Error> {
+    /// The ledger, if there is one.
+    pub(crate) fn ledger(&self) -> Result<Option<Ledger>, Error> {
         let path = self.path.join("ledger.json");
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io("read the ledger", &path, &e)),
         };
-        serde_json::from_slice(&text).map_err(|e| {
+        serde_json::from_slice(&text).map(Some).map_err(|e| {
             let remedy = "restore it from a backup, or move the key directory away to begin with a new key";
             Error::file("use the ledger", &path, e, remedy)
         })
@@ -100,6 +100,6 @@ impl KeyDir {
         let mut text = serde_json::to_vec_pretty(ledger)
             .map_err(|e| Error::Internal { doing: "writing the ledger", cause: e.to_string() })?;
         text.push(b'\n');
-        NewFile::create(&self.path.join("ledger.json"), 0o600)?.write(&text)
+        Ok(NewFile::create(&self.path.join("ledger.json"), 0o600)?.write(&text)?)
     }
 }

@@ -11,6 +11,9 @@ pub(crate) const GIVEN: &str = "given";
 pub(crate) struct Ledger {
     /// The key that the directory keeps, if it keeps one.
     pub(crate) key_id: Option<String>,
+    /// Counters were used that nobody knows any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) history_lost: bool,
     /// Oldest first.
     pub(crate) ranges: Vec<Range>,
 }
@@ -30,6 +33,19 @@ pub(crate) struct Range {
     pub(crate) key_id: String,
     /// Whether `out` was written; ranges are reserved before they are used.
     pub(crate) written: bool,
+    /// BLAKE3 of the ciphertext, once it is written; ledgers of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<String>,
+}
+
+/// A ciphertext whose counter is wanted.
+pub(crate) struct Wanted<'a> {
+    /// Its absolute name.
+    pub(crate) name: &'a str,
+    pub(crate) bytes: u64,
+    pub(crate) digest: &'a str,
+    /// The key at hand, as ranges have it.
+    pub(crate) key_id: &'a str,
 }
 
 /// Whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
@@ -44,8 +60,10 @@ pub(crate) enum NoIv {
     Empty,
     /// The file was encrypted under another kind of key than the one at hand.
     OtherKey(Box<Range>),
-    /// There are several, and none is for this file.
-    Several,
+    /// The file was written under this name, and is another one now.
+    Changed(Box<Range>),
+    /// No file with this content was encrypted.
+    Unknown,
 }
 
 impl Ledger {
@@ -55,25 +73,22 @@ impl Ledger {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
-    /// The initial counter of the ciphertext `input` of `bytes` bytes, under the key `key_id`.
-    pub(crate) fn find(&self, input: &str, bytes: u64, key_id: &str) -> Result<Iv, NoIv> {
-        let written = || self.ranges.iter().filter(|range| range.written);
-        // The newest, because a later run replaced the file.
-        if let Some(range) = written().rev().find(|range| range.out == input && range.bytes == bytes) {
-            return if range.key_id == key_id {
-                Ok(range.iv)
-            } else {
-                Err(NoIv::OtherKey(Box::new(range.clone())))
-            };
+    /// The initial counter of a ciphertext. It is known by its content, under whatever name; where an earlier version
+    /// recorded no digest, by name and length.
+    pub(crate) fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
+        let written = || self.ranges.iter().rev().filter(|range| range.written && range.bytes == file.bytes);
+        let same = written().find(|range| range.digest.as_deref() == Some(file.digest));
+        let named = || written().find(|range| range.out == file.name);
+        match same.or_else(|| named().filter(|range| range.digest.is_none())) {
+            Some(range) if range.key_id == file.key_id => return Ok(range.iv),
+            Some(range) => return Err(NoIv::OtherKey(Box::new(range.clone()))),
+            None => {}
         }
-        let mut fitting = written().filter(|range| range.key_id == key_id);
-        match (fitting.next(), fitting.next()) {
-            (Some(range), None) => Ok(range.iv),
-            (Some(_), Some(_)) => Err(NoIv::Several),
-            (None, _) => match written().next() {
-                Some(range) => Err(NoIv::OtherKey(Box::new(range.clone()))),
-                None => Err(NoIv::Empty),
-            },
+        let named = self.ranges.iter().rev().find(|range| range.written && range.out == file.name);
+        match named {
+            Some(range) => Err(NoIv::Changed(Box::new(range.clone()))),
+            None if self.ranges.is_empty() => Err(NoIv::Empty),
+            None => Err(NoIv::Unknown),
         }
     }
 
@@ -120,7 +135,16 @@ mod tests {
 
     fn range(iv: u128, blocks: u64, out: &str, key_id: &str) -> Range {
         let (out, key_id) = (out.to_owned(), key_id.to_owned());
-        Range { iv: Iv(iv), blocks, bytes: 16 * blocks, out, date: now(), key_id, written: true }
+        Range {
+            iv: Iv(iv),
+            blocks,
+            bytes: 16 * blocks,
+            out,
+            date: now(),
+            key_id,
+            written: true,
+            digest: None,
+        }
     }
 
     fn counters(a: u128, n: u64) -> HashSet<u128> {
@@ -151,25 +175,42 @@ mod tests {
 
     #[test]
     fn clashes_are_found_in_any_range() {
-        let ledger = Ledger { key_id: None, ranges: vec![range(0, 4, "a", "k"), range(100, 4, "b", GIVEN)] };
+        let ranges = vec![range(0, 4, "a", "k"), range(100, 4, "b", GIVEN)];
+        let ledger = Ledger { ranges, ..Ledger::default() };
         assert_eq!(ledger.clash(Iv(103), 1).map(|r| r.out.as_str()), Some("b"));
         assert!(ledger.clash(Iv(4), 96).is_none());
         assert!(ledger.clash(Iv(u128::MAX), 2).is_some());
     }
 
     #[test]
-    fn the_counter_of_a_file_is_found() {
+    fn the_counter_of_a_file_is_found_by_its_content() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.find("a", 64, "k"), Err(NoIv::Empty));
-        ledger.ranges.push(range(1, 4, "a", "k"));
-        assert_eq!(ledger.find("moved", 64, "k"), Ok(Iv(1)));
-        assert!(matches!(ledger.find("a", 64, GIVEN), Err(NoIv::OtherKey(_))));
-        ledger.ranges.push(range(50, 4, "b", "k"));
-        assert_eq!(ledger.find("moved", 64, "k"), Err(NoIv::Several));
-        ledger.ranges.push(range(90, 4, "a", "k"));
-        assert_eq!(ledger.find("a", 64, "k"), Ok(Iv(90)), "the newest of a file that was replaced");
-        ledger.ranges.push(Range { written: false, ..range(130, 4, "a", "k") });
-        assert_eq!(ledger.find("a", 64, "k"), Ok(Iv(90)), "a run that failed replaced nothing");
+        let find =
+            |ledger: &Ledger, name, digest, key_id| ledger.find(&Wanted { name, bytes: 64, digest, key_id });
+        let with = |iv, out, digest: &str| Range { digest: Some(digest.into()), ..range(iv, 4, out, "k") };
+        assert_eq!(find(&ledger, "a", "1", "k"), Err(NoIv::Empty));
+        ledger.ranges.push(with(1, "a", "1"));
+        ledger.ranges.push(with(90, "a", "2"));
+        assert_eq!(find(&ledger, "a", "2", "k"), Ok(Iv(90)));
+        assert_eq!(find(&ledger, "a", "1", "k"), Ok(Iv(1)), "put back after it was replaced");
+        assert_eq!(find(&ledger, "moved", "1", "k"), Ok(Iv(1)));
+        assert!(matches!(find(&ledger, "a", "1", GIVEN), Err(NoIv::OtherKey(_))));
+        assert!(matches!(find(&ledger, "a", "3", "k"), Err(NoIv::Changed(range)) if range.iv == Iv(90)));
+        assert_eq!(find(&ledger, "b", "3", "k"), Err(NoIv::Unknown));
+        ledger.ranges.push(Range { written: false, ..with(130, "a", "4") });
+        assert_eq!(find(&ledger, "a", "2", "k"), Ok(Iv(90)), "a run that failed replaced nothing");
+    }
+
+    #[test]
+    fn ranges_of_earlier_versions_are_found_by_name_and_length() {
+        let old = r#"{"key_id":"k","ranges":[{"iv":"00000000000000000000000000000001","blocks":4,"bytes":64,
+            "out":"a","date":"","key_id":"k","written":true}]}"#;
+        let ledger: Ledger = serde_json::from_str(old).unwrap_or_else(|e| panic!("{e}"));
+        let find = |name, bytes| ledger.find(&Wanted { name, bytes, digest: "1", key_id: "k" });
+        assert_eq!(find("a", 64), Ok(Iv(1)));
+        assert!(matches!(find("a", 63), Err(NoIv::Changed(_))));
+        assert_eq!(find("b", 64), Err(NoIv::Unknown));
+        assert!(!serde_json::to_string(&ledger).unwrap_or_default().contains("history_lost"));
     }
 
     #[test]

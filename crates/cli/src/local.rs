@@ -5,7 +5,7 @@ use crate::{
     control::{FromParty, Setup, Start, ToParty, path_to_text},
     crew::{Crew, Event},
     error::Error,
-    files::NewFile,
+    files::{NewFile, RunFiles, absolute, json_file},
     job::{self, Files, Job},
     log, out,
     owner::{Owner, Streamed},
@@ -18,7 +18,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_wire::{Identity, SessionId};
 use indicatif::ProgressBar;
-use std::{path::Path, time::Instant};
+use std::time::Instant;
 
 /// Runs the job.
 pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
@@ -32,17 +32,23 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     if args.transport == "tcp-insecure" {
         log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
     }
+    let mut guard = RunFiles::new(args.replace.force);
+    guard.reads("the input", &files.input);
+    args.key_file.iter().for_each(|key| guard.reads("the key", key));
+    let dir = job::key_dir(args, &files, key.is_some());
+    dir.iter().for_each(|dir| guard.keys_in(dir));
+    guard.admits("with --out", &files.out)?;
+    let mut job = Job::choose(args, &files, key, dir.as_deref())?;
     // Both start now, so that a directory that cannot be written shows before the work.
-    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
-    let output = NewFile::create(&files.out, 0o666)?;
+    let output = guard.create("with --out", &files.out, &job.writer, 0o600)?;
+    let report = format!("local aes-ctr of {}", absolute(&files.input));
+    let json = json_file(&mut guard, args.json.as_deref(), &report, 0o600)?;
     output.reserve(files.bytes)?;
-    let mut job = Job::choose(args, &files, key)?;
 
-    let (run, bar) = encrypt(args, backend, &files, &output, &mut job, begun)?;
+    let (mut run, bar) = encrypt(args, backend, &files, &output, &mut job, begun)?;
+    job.written(run.streamed.digest.take())?;
     output.commit()?;
     bar.finish_and_clear();
-    job.written()?;
     let report = Report::new(args, &files, &job, run);
     log::note!("{}", report.for_people().trim_end());
     match (json, &args.json) {
@@ -102,6 +108,7 @@ fn encrypt(
         in_path: files.input.clone(),
         output: output.writer()?,
         out_path: files.out.clone(),
+        digests: job.records(),
         bar: bar.clone(),
     };
     owner.spawn(crew.events());

@@ -4,7 +4,7 @@ use crate::{
     control::{FromParty, Given, JobSetup, Kept, Met, Stats, ToParty},
     crew::{Crew, Event},
     error::Error,
-    files::NewFile,
+    files::{RunFiles, json_file},
     log,
     member::arguments,
     member_cmd::{announce, backend, progress},
@@ -17,11 +17,7 @@ use hushwire_garble::Scheme;
 use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, Protocol, nearest};
 use hushwire_wire::{Identity, NetError, SessionId, Shape};
 use indicatif::ProgressBar;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;
 
 /// Runs the job.
@@ -41,16 +37,29 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let plan = &prepared.plan;
     let inputs = inputs(args, &job, plan)?;
     let files = outputs(args, plan)?;
-    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let mut run = RunFiles::new(args.replace.force);
+    args.job.iter().for_each(|path| run.reads("the job file", path));
+    if let CircuitSource::File(path) = &job.circuit {
+        run.reads("the circuit", path);
+    }
+    for (given, (name, _)) in inputs.iter().zip(&plan.inputs) {
+        if let Given::File(path) = given {
+            run.reads(format!("input {name}"), path);
+        }
+    }
+    for (name, path) in &files {
+        // Its first recipient writes it, which knows only its own files.
+        run.check("with --output", path, &plan.writer(name))?;
+    }
+    let json = json_file(&mut run, args.json.as_deref(), &format!("local run, {}", plan.circuit), 0o600)?;
 
     let members = plan.members();
     let bar = progress(plan.instances);
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
     announce(&prepared, backend, shape, &network);
-    let transport = &args.transport;
+    let (transport, force) = (&args.transport, args.replace.force);
     let started =
-        Start { transport, job: &job, plan, members: &members, inputs, files: &files, backend, shape };
+        Start { transport, job: &job, plan, members: &members, inputs, files: &files, force, backend, shape };
     let stats = started.run(&bar)?;
     for (member, stats) in members.iter().zip(&stats) {
         debug!(
@@ -183,6 +192,8 @@ pub(crate) struct Start<'a> {
     pub(crate) inputs: Vec<Given>,
     /// Files of outputs, by name; others come back in [`Stats`].
     pub(crate) files: &'a BTreeMap<String, PathBuf>,
+    /// Whether they may replace files of others.
+    pub(crate) force: bool,
     pub(crate) backend: Backend,
     pub(crate) shape: Shape,
 }
@@ -211,6 +222,7 @@ impl Start<'_> {
                 aes_backend: self.backend.tier().name().to_owned(),
                 inputs: self.brings(me),
                 outputs: self.keeps(me),
+                force: self.force,
             };
             crew.tell(i, &ToParty::Job(Box::new(setup)));
         }

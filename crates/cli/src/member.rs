@@ -7,7 +7,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Event, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, Seat, run,
+    Event, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, RunFiles, Seat, run,
 };
 use hushwire_wire::{Identity, Listener, SessionId};
 use std::{
@@ -105,6 +105,7 @@ fn joined(orders: &Receiver<ToParty>, setup: &JobSetup) -> Result<Outcome, JobEr
         backend: Backend::named(&setup.aes_backend).map_err(|e| wrong(&e))?,
         inputs: inputs.collect(),
         outputs: outputs.collect(),
+        files: RunFiles::new(setup.force),
     };
     run(&prepared, seat, &observer(&setup.me))
 }

@@ -3,7 +3,7 @@
 use crate::{
     control::peak_memory,
     error::Error,
-    files::NewFile,
+    files::json_file,
     log, progress,
     run_args::MemberArgs,
     run_report::{self, OfMember},
@@ -11,11 +11,13 @@ use crate::{
 };
 use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
-use hushwire_job::{ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run};
+use hushwire_job::{
+    CircuitSource, ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run,
+};
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use serde::Serialize;
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 use tracing::{debug, trace};
 
 /// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
@@ -37,7 +39,7 @@ pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
     let me = file.member.me.clone();
     let prepared = prepared(&job)?;
     let seat = Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me))?;
-    member(args, &prepared, seat)
+    member(args, &prepared, &job, seat)
 }
 
 /// `hushwire client`
@@ -48,7 +50,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let me = file.0.me.clone();
     let prepared = prepared(&job)?;
     let seat = Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me))?;
-    member(args, &prepared, seat)
+    member(args, &prepared, &job, seat)
 }
 
 fn prepared(job: &Job) -> Result<Prepared, Error> {
@@ -75,9 +77,14 @@ struct MemberReport {
     measured: OfMember,
 }
 
-fn member(args: &MemberArgs, prepared: &Prepared, seat: Seat) -> Result<(), Error> {
-    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+fn member(args: &MemberArgs, prepared: &Prepared, job: &Job, mut seat: Seat) -> Result<(), Error> {
+    seat.files.set_force(args.replace.force);
+    seat.files.reads("the job file", &args.job);
+    if let CircuitSource::File(path) = &job.circuit {
+        seat.files.reads("the circuit", path);
+    }
+    let report = format!("{}, {}", seat.me, prepared.plan.circuit);
+    let json = json_file(&mut seat.files, args.json.as_deref(), &report, 0o600)?;
     let (me, transport, tier) = (seat.me.clone(), seat.transport.to_string(), seat.backend.tier().name());
     if transport == "tcp-insecure" {
         log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");

@@ -5,17 +5,20 @@ mod terms;
 mod values;
 
 use crate::{
-    control::peak_memory, error::Error, files::NewFile, log, member_cmd::backend, run_report::deliver, size,
+    control::peak_memory,
+    error::Error,
+    files::{NewFile, Replace, RunFiles, json_file},
+    log,
+    member_cmd::backend,
+    run_report::deliver,
+    size,
 };
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
 use hushwire_ot::{Level, Malicious, Protocol, Security, SemiHonest};
 use link::Link;
 use serde::Serialize;
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 use terms::{Side, Terms, level_name};
 
 pub(crate) const HELP: &str = "\
@@ -102,6 +105,8 @@ struct LinkArgs {
     /// Write a report for programs to FILE; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     aes_backend: Option<String>,
@@ -146,7 +151,7 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(args: &'a LinkArgs, count: usize) -> Result<Self, Error> {
+    fn new(args: &'a LinkArgs, count: usize, files: &mut RunFiles) -> Result<Self, Error> {
         let LinkArgs { protocol, security, .. } = *args;
         if !protocol.supports(security) {
             let able: Vec<_> =
@@ -155,8 +160,8 @@ impl<'a> Prepared<'a> {
             let what = format!("--protocol {protocol} is not a {security} one; take {}", able.join(", "));
             return Err(Error::Usage(what));
         }
-        let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-        let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
+        args.key.iter().for_each(|key| files.reads("this side's private key", key));
+        let json = json_file(files, args.json.as_deref(), "ot", 0o600)?;
         if args.transport == "tcp-insecure" {
             log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
         }
@@ -210,7 +215,9 @@ struct Report {
 
 fn send(args: &SendArgs) -> Result<(), Error> {
     let messages = values::messages(&args.messages)?;
-    let prepared = Prepared::new(&args.link, messages.len())?;
+    let mut files = RunFiles::new(args.link.replace.force);
+    files.reads("the messages", &args.messages);
+    let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
     let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     match prepared.terms.level {
@@ -223,8 +230,10 @@ fn send(args: &SendArgs) -> Result<(), Error> {
 
 fn recv(args: &RecvArgs) -> Result<(), Error> {
     let choices = values::choices(&args.choices)?;
-    let prepared = Prepared::new(&args.link, choices.count())?;
-    let out = values::Chosen::create(&args.out)?;
+    let mut files = RunFiles::new(args.link.replace.force);
+    files.reads("the choices", &args.choices);
+    let prepared = Prepared::new(&args.link, choices.count(), &mut files)?;
+    let out = files.create("with --out", &args.out, RunFiles::ONCE, 0o600)?;
     let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = match prepared.terms.level {
@@ -232,7 +241,7 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
         Level::Malicious => receive::<Malicious>(&mut link, &choices)?,
     };
     // What the sender hears is true: the result is on the disk, and only lacks its name.
-    let out = out.write(&chosen).inspect_err(|_| link.abort())?;
+    values::put(&out, &chosen).inspect_err(|_| link.abort())?;
     link.confirm()?;
     out.commit()?;
     prepared.report("ot recv", &link, begun)

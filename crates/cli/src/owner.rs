@@ -46,6 +46,8 @@ pub(crate) struct Owner {
     pub(crate) in_path: PathBuf,
     pub(crate) output: File,
     pub(crate) out_path: PathBuf,
+    /// Whether the digest of the output is wanted.
+    pub(crate) digests: bool,
     pub(crate) bar: ProgressBar,
 }
 
@@ -55,6 +57,8 @@ pub(crate) struct Streamed {
     pub(crate) seconds: f64,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
+    /// BLAKE3 of the output, where it was wanted.
+    pub(crate) digest: Option<String>,
 }
 
 /// Channels to or from the parties, by thread.
@@ -94,7 +98,8 @@ impl Owner {
                 None
             }
         });
-        receive(&plan, from, self.output, &self.bar).map_err(|e| match e {
+        let mut hash = self.digests.then(blake3::Hasher::new);
+        receive(&plan, from, self.output, &self.bar, hash.as_mut()).map_err(|e| match e {
             Lost::Net(e) => e,
             Lost::Disk(e) => Error::io("write", &self.out_path, &e),
         })?;
@@ -104,6 +109,7 @@ impl Owner {
             seconds: begun.elapsed().as_secs_f64(),
             bytes_sent: reading.bytes_sent(),
             bytes_received: reading.bytes_received(),
+            digest: hash.map(|hash| hash.finalize().to_hex().to_string()),
         })
     }
 }
@@ -189,7 +195,13 @@ enum Lost {
 }
 
 /// Adds up the parties' shares of each chunk and writes the result in order.
-fn receive(plan: &Plan, mut from: Channels, mut output: File, bar: &ProgressBar) -> Result<(), Lost> {
+fn receive(
+    plan: &Plan,
+    mut from: Channels,
+    mut output: File,
+    bar: &ProgressBar,
+    mut hash: Option<&mut blake3::Hasher>,
+) -> Result<(), Lost> {
     let (mut sum, mut share) = (vec![], vec![]);
     for c in 0..plan.chunks() {
         let bytes = plan.bytes_of(c);
@@ -202,6 +214,9 @@ fn receive(plan: &Plan, mut from: Channels, mut output: File, bar: &ProgressBar)
             xor_into(&mut sum, &share);
         }
         output.write_all(&sum).map_err(Lost::Disk)?;
+        if let Some(hash) = &mut hash {
+            hash.update(&sum);
+        }
         bar.inc(bytes as u64);
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::{
     control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, path_to_text},
     crew::{Crew, Event},
     error::Error,
-    files::NewFile,
+    files::{Replace, RunFiles, absolute, json_file},
     log,
     member_cmd::backend,
     places::Places,
@@ -85,6 +85,8 @@ pub(crate) struct PsiArgs {
     /// Write a report for programs to FILE; - is standard output, in place of the result
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     aes_backend: Option<String>,
@@ -116,9 +118,14 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     if args.transport == "tcp-insecure" {
         log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
     }
-    let json = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    let json = json.map(|path| NewFile::create(path, 0o666)).transpose()?;
-    let out = args.out.as_deref().map(|path| NewFile::create(path, 0o666)).transpose()?;
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("party A's file", &args.a);
+    files.reads("party B's file", &args.b);
+    let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
+    let json = json_file(&mut files, args.json.as_deref(), &job, 0o600)?;
+    let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
+    let out = out.map(|path| files.create("with --out", path, &job, 0o600)).transpose()?;
+    let named = out.is_some();
     let bar = progress::bar(0, "ANDs");
     let (found, stats) = compute(args, backend, &bar)?;
     bar.finish_and_clear();
@@ -129,7 +136,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     };
     let report = report::Report::new(args, backend, &found, &stats, begun.elapsed().as_secs_f64());
     log::note!("{}", report.for_people().trim_end());
-    if let Some(path) = &args.out {
+    if let Some(path) = args.out.as_ref().filter(|_| named) {
         log::note!("the result is in {}", path.display());
     }
     deliver(shown, &report, json, args.json.as_deref())

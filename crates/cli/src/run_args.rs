@@ -1,5 +1,6 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
+use crate::files::Replace;
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -83,6 +84,8 @@ pub(crate) struct RunArgs {
     /// Write a report for programs to FILE; - is standard output, in place of the outputs
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     pub(crate) aes_backend: Option<String>,
@@ -129,6 +132,8 @@ pub(crate) struct MemberArgs {
     /// Write a report for programs to FILE; - is standard output, in place of the outputs
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     pub(crate) aes_backend: Option<String>,

@@ -119,7 +119,7 @@ mod tests {
                 (tempfile::tempdir().unwrap_or_else(|e| panic!("{e}")), vec![5; size.key_bytes()]);
             let share = Shares { own: bytes.clone(), next: bytes };
             prepare(dir.path(), Role::ALL[0], &[1; 16], &share)
-                .and_then(NewFile::commit)
+                .and_then(|new| Ok(new.commit()?))
                 .unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(key_size(dir.path()), size);
             let (_, read) = read(dir.path(), Role::ALL[0]).unwrap_or_else(|e| panic!("{e}"));
@@ -133,7 +133,7 @@ mod tests {
         let id = [7; 16];
         for role in Role::ALL {
             prepare(dir.path(), role, &id, &share())
-                .and_then(NewFile::commit)
+                .and_then(|new| Ok(new.commit()?))
                 .unwrap_or_else(|e| panic!("{e}"));
             let (read_id, read) = read(dir.path(), role).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((read_id, &read.own, &read.next), (id, &share().own, &share().next));

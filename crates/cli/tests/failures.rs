@@ -112,6 +112,7 @@ fn files_that_cannot_be_used() {
     let place = Place::new();
     place.put("a", &bytes(20, 1));
     place.put("key", b"short");
+    place.put("good", KEY.as_bytes());
     fs::create_dir(place.at("dir")).unwrap_or_else(|e| panic!("{e}"));
     fs::hard_link(place.at("a"), place.at("same")).unwrap_or_else(|e| panic!("{e}"));
     for (args, code, words) in [
@@ -125,7 +126,7 @@ fn files_that_cannot_be_used() {
         ("--in a --out ./a", 5, &["overwrite"]),
         ("--in a --out same", 5, &["overwrite"]),
         ("--in a --json a.enc", 5, &["overwrite"]),
-        ("--in a --key-file key --out key", 5, &["overwrite"]),
+        ("--in a --key-file good --out good", 5, &["overwrite"]),
         ("--in a --key-file key", 4, &["key", "16, 24 or 32 raw bytes", "openssl rand"]),
         ("--in a --key-file gone", 4, &["gone"]),
         ("--in a --json no/such", 4, &["no/such"]),
@@ -137,7 +138,7 @@ fn files_that_cannot_be_used() {
     }
     assert_eq!(place.get("a"), bytes(20, 1));
     let names: Vec<_> = place.names().into_iter().filter(|name| name != "a.enc.keys").collect();
-    assert_eq!(names, ["a", "dir", "key", "same"]);
+    assert_eq!(names, ["a", "dir", "good", "key", "same"]);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn the_receiver_gets_what_it_chose() {
     // A result that is there stays, and nobody is dialled.
     let again = ended(world.recv(&world.keys(1)));
     assert_eq!(again.code, Some(5), "{}", again.err);
-    assert!(again.err.contains("out.txt is there already"), "{}", again.err);
+    assert!(again.err.contains("cannot write out.txt: it is there already"), "{}", again.err);
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! Files are read strictly: an unknown key is an error that names its line and the near one. docs/jobs.md has every key.
 #![forbid(unsafe_code)]
 
+mod claim;
 mod client;
 mod confirm;
 mod duet;
@@ -29,6 +30,7 @@ mod plan;
 mod prepare;
 mod protocol;
 mod run;
+mod run_files;
 mod seat;
 mod suggest;
 mod toml_file;
@@ -44,5 +46,6 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use run::{Outcome, Stats, run};
+pub use run_files::RunFiles;
 pub use seat::{Event, Observer, Seat, session_of};
 pub use suggest::nearest;

@@ -1,12 +1,18 @@
 //! Files that appear under their names only when they are whole.
 
-use crate::JobError;
+use crate::{
+    JobError, Kind,
+    claim::{Claim, State},
+};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, Permissions},
     io::{self, Write},
-    os::{fd::AsRawFd, unix::fs::OpenOptionsExt},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{OpenOptionsExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
 };
 
@@ -18,11 +24,18 @@ pub struct NewFile {
     file: File,
     /// The hidden name, if there is one.
     named: Option<PathBuf>,
+    /// That no other run writes it.
+    claim: Option<Claim>,
+    /// What may be replaced, where not everything may.
+    replaces: Option<Option<State>>,
 }
 
 impl NewFile {
-    /// Starts a file that is to become `target`; `mode` is subject to the umask. A file that is there now keeps its
-    /// permissions when it is replaced.
+    /// Starts a file that is to become `target`. One that is for its owner alone (no bit of `mode` is for others) has
+    /// that mode whatever is there now. Of any other, `mode` is subject to the umask, and a file that is there now keeps
+    /// its permissions when it is replaced.
+    ///
+    /// What the file must not replace is [`RunFiles`](crate::RunFiles)' to know.
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.
@@ -54,11 +67,19 @@ impl NewFile {
                 (file.map_err(fail)?, Some(path))
             }
         };
-        let new = Self { target, dir, file, named };
-        if let Some(permissions) = there {
+        let new = Self { target, dir, file, named, claim: None, replaces: None };
+        let private = (mode & 0o077 == 0).then(|| Permissions::from_mode(mode));
+        if let Some(permissions) = private.or(there) {
             new.file.set_permissions(permissions).map_err(|e| new.error(&e))?;
         }
         Ok(new)
+    }
+
+    /// The same, held by a claim. Unless it is forced, only what is there now will be replaced.
+    pub(crate) fn claimed(mut self, claim: Claim, force: bool) -> Self {
+        self.claim = Some(claim);
+        self.replaces = (!force).then(|| fs::metadata(&self.target).ok().map(|there| State::of(&there)));
+        self
     }
 
     /// Asks the disk for `bytes` now, so that a full one shows before the work and not after it.
@@ -110,7 +131,30 @@ impl NewFile {
     /// # Errors
     /// The disk refused; nothing is left.
     pub fn commit(mut self) -> Result<(), JobError> {
-        self.put().map_err(|e| self.error(&e))
+        if let Some(before) = self.replaces
+            && before != fs::metadata(&self.target).ok().map(|there| State::of(&there))
+        {
+            return Err(self.changed());
+        }
+        match self.put() {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(self.changed()),
+            put => put.map_err(|e| self.error(&e))?,
+        }
+        self.note();
+        Ok(())
+    }
+
+    fn changed(&self) -> JobError {
+        let step = format!("cannot write {}", self.target.display());
+        let cause = "another file came there meanwhile, or that one was changed, and the result is lost";
+        JobError::new(Kind::Refused, step, cause, "run again, and name another file")
+    }
+
+    /// So that the same job may replace it.
+    fn note(&mut self) {
+        if let (Some(claim), Ok(placed)) = (self.claim.take(), self.file.metadata()) {
+            claim.done(&placed);
+        }
     }
 
     /// As [`NewFile::commit`], unless its name is taken by now: false then, and nothing is left.
@@ -142,7 +186,8 @@ impl NewFile {
             let link = |to: &Path| rustix::fs::linkat(CWD, &own, CWD, to, AtFlags::SYMLINK_FOLLOW);
             match link(&self.target) {
                 Ok(()) => return File::open(&self.dir)?.sync_all(),
-                Err(rustix::io::Errno::EXIST) => {}
+                // Where nothing may be replaced, that is the end.
+                Err(rustix::io::Errno::EXIST) if self.replaces != Some(None) => {}
                 Err(e) => return Err(e.into()),
             }
             let hidden = hidden_name(&self.target).map_err(io::Error::other)?;
@@ -185,7 +230,6 @@ fn hidden_name(target: &Path) -> Result<PathBuf, JobError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs::Permissions, os::unix::fs::PermissionsExt};
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = fs::read_dir(dir).unwrap_or_else(|e| panic!("{e}"));
@@ -213,8 +257,11 @@ mod tests {
         assert_eq!(fs::read(&path).ok().as_deref(), Some(&b"two"[..]));
         assert_eq!(begin().commit_new().ok(), Some(false), "a name that is taken stays");
         assert_eq!(fs::read(&path).ok().as_deref(), Some(&b"two"[..]));
-        let mode = fs::metadata(&path).map(|m| m.permissions().mode() & 0o777).ok();
-        assert_eq!(mode, Some(0o640), "a replaced file keeps its permissions");
+        let mode_of = |path: &Path| fs::metadata(path).map_or(0, |m| m.permissions().mode() & 0o777);
+        let mode = Some(mode_of(&path));
+        assert_eq!(mode, Some(0o600), "what is for its owner alone takes no permissions over");
+        NewFile::create(&path, 0o644).and_then(|new| new.write(b"two")).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(mode_of(&path), 0o600, "anything else keeps those of the file that it replaces");
         assert_eq!(names(dir.path()), ["x"]);
     }
 

@@ -62,6 +62,8 @@ pub struct Peer {
 /// What a party file and a client file have in common.
 #[derive(Clone)]
 pub struct MemberFile {
+    /// This file itself.
+    pub file: PathBuf,
     /// Who one is.
     pub me: Member,
     /// The PEM file with certificate and private key.
@@ -161,10 +163,12 @@ impl MemberFile {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }
         };
+        let file = top.file().to_path_buf();
         let inputs = places(top.take("inputs"), input_place)?;
         let outputs = places(top.take("outputs"), output_place)?;
         top.finish()?;
         Ok(Self {
+            file,
             me,
             key,
             transport: transport.unwrap_or(TransportKind::TcpTls),

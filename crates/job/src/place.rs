@@ -1,6 +1,6 @@
 //! Where values come from and go to, record by record, so that memory does not grow with them.
 
-use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, value};
+use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, RunFiles, value};
 use hushwire_circuit::planes;
 use std::{
     fs::File,
@@ -130,7 +130,12 @@ enum To {
 
 impl Sink {
     /// Starts output `j` of a plan: what cannot be written shows before anything is connected.
-    pub(crate) fn start(plan: &Plan, j: usize, place: &OutputPlace) -> Result<Self, JobError> {
+    pub(crate) fn start(
+        plan: &Plan,
+        j: usize,
+        place: &OutputPlace,
+        files: &mut RunFiles,
+    ) -> Result<Self, JobError> {
         let (order, width) = (plan.bit_order, plan.output_widths[j]);
         let record = Plan::record(width);
         let single = || match plan.instances {
@@ -141,12 +146,17 @@ impl Sink {
                 "name a file for them with `file`",
             )),
         };
+        let name = &plan.outputs[j].0;
+        let mut create = |path| {
+            let option = format!("for output {name}, under [outputs] or with --output");
+            files.create(&option, path, &plan.writer(name), 0o600)
+        };
         let to = match place {
             OutputPlace::Show => To::Memory(single()?),
             OutputPlace::Discard => To::Nowhere,
-            OutputPlace::HexFile(path) => To::Hex(single()?, NewFile::create(path, 0o600)?),
+            OutputPlace::HexFile(path) => To::Hex(single()?, create(path)?),
             OutputPlace::File(path) => {
-                let new = NewFile::create(path, 0o600)?;
+                let new = create(path)?;
                 new.reserve(record as u64 * plan.instances)?;
                 let writer = new.writer()?;
                 To::File(new, writer)
@@ -233,6 +243,7 @@ pub(crate) fn sinks(
     plan: &Plan,
     member: &crate::Member,
     places: &std::collections::BTreeMap<String, OutputPlace>,
+    files: &mut RunFiles,
 ) -> Result<Vec<Option<Sink>>, JobError> {
     let names: Vec<&str> = plan.outputs_of(member).map(|j| plan.outputs[j].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
@@ -242,7 +253,7 @@ pub(crate) fn sinks(
     let mut all: Vec<Option<Sink>> = (0..plan.outputs.len()).map(|_| None).collect();
     for j in plan.outputs_of(member) {
         let place = places.get(&plan.outputs[j].0).unwrap_or(&OutputPlace::Show);
-        all[j] = Some(Sink::start(plan, j, place)?);
+        all[j] = Some(Sink::start(plan, j, place, files)?);
     }
     Ok(all)
 }

@@ -209,6 +209,12 @@ impl Plan {
         (self.instances - first).min(u64::from(self.batch)) as usize
     }
 
+    /// Names the runs that may replace each other's file of output `name`, for [`RunFiles`](crate::RunFiles).
+    #[must_use]
+    pub fn writer(&self, name: &str) -> String {
+        format!("output {name} of {}", self.circuit)
+    }
+
     /// Bytes of an instance's value of `width` bits.
     #[must_use]
     pub fn record(width: usize) -> usize {

@@ -83,14 +83,15 @@ impl Joined {
         self.net.session().unwrap_or(self.seat.session)
     }
 
-    fn new(prepared: &Prepared, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
+    fn new(prepared: &Prepared, mut seat: Seat, observer: &Observer) -> Result<Self, JobError> {
         let plan = &prepared.plan;
         plan.protocol.admits(&seat.me).map_err(|(cause, _)| {
             JobError::usage("taking part", cause, "take part with the file of a party that the protocol has")
         })?;
         // Files that do not do show before anybody is dialled.
         let sources = Arc::new(place::sources(plan, &seat.me, &seat.inputs)?);
-        let sinks = Arc::new(place::sinks(plan, &seat.me, &seat.outputs)?);
+        seat.protect_inputs();
+        let sinks = Arc::new(place::sinks(plan, &seat.me, &seat.outputs, &mut seat.files)?);
         let net = seat.join(plan, observer)?;
         let (prepared, observer) = (prepared.clone(), observer.clone());
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());

@@ -1,6 +1,8 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
-use crate::{ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, Plan};
+use crate::{
+    ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, Plan, RunFiles,
+};
 use hushwire_aes::Backend;
 use hushwire_wire::{
     self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, Shape,
@@ -49,6 +51,8 @@ pub struct Seat {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name; what is not listed goes back to the caller.
     pub outputs: BTreeMap<String, OutputPlace>,
+    /// What this member reads besides its inputs, and whether outputs may replace files of others.
+    pub files: RunFiles,
 }
 
 /// The session's name from a label that all members give. It may serve again: the session's id, which hashes and
@@ -88,7 +92,10 @@ impl Seat {
         label: &str,
         backend: Backend,
     ) -> Self {
-        Self {
+        let mut files = RunFiles::default();
+        files.reads("this member's own file", &file.file);
+        files.reads("this member's private key", &file.key);
+        let mut seat = Self {
             me: file.me,
             identity,
             listener,
@@ -101,6 +108,19 @@ impl Seat {
             backend,
             inputs: file.inputs,
             outputs: file.outputs,
+            files,
+        };
+        seat.protect_inputs();
+        seat
+    }
+
+    /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it keeps away what a
+    /// program writes beside the outputs.
+    pub fn protect_inputs(&mut self) {
+        for (name, input) in &self.inputs {
+            if let InputPlace::File(path) | InputPlace::HexFile(path) = input {
+                self.files.reads(format!("input {name}"), path);
+            }
         }
     }
 

@@ -47,6 +47,11 @@ impl Source {
         self.path.parent().unwrap_or(Path::new("")).to_path_buf()
     }
 
+    /// What the file is called.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The whole file as one section.
     pub(crate) fn sections(&self) -> Result<Section<'_>, JobError> {
         let table = DeTable::parse(&self.text).map_err(|e| {
@@ -85,6 +90,11 @@ pub(crate) struct Value<'a> {
 }
 
 impl<'a> Section<'a> {
+    /// The file in which it stands.
+    pub(crate) fn file(&self) -> &Path {
+        self.source.path()
+    }
+
     /// Takes the value of a key, if it is there.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
         self.known.push(key);

@@ -1,7 +1,11 @@
 //! What a circuit is, in plain integers.
 
 use super::{Source, flat, load};
-use crate::{error::Error, files::NewFile, out};
+use crate::{
+    error::Error,
+    files::{Replace, RunFiles, json_file},
+    out,
+};
 use hushwire_circuit::{Gates, Program, bristol::Format, named::Named};
 use std::path::Path;
 
@@ -55,14 +59,18 @@ fn facts(source: &Source, name: &str) -> Result<Facts, Error> {
 }
 
 /// Prints them, or writes them to `json`.
-pub(super) fn run(file: &Path, json: Option<&Path>) -> Result<(), Error> {
+pub(super) fn run(file: &Path, json: Option<&Path>, replace: &Replace) -> Result<(), Error> {
     let facts = facts(&load(file)?, &file.display().to_string())?;
     if let Some(json) = json {
         let text = out::pretty(&facts)?;
         if json == Path::new("-") {
             return out::text(text);
         }
-        NewFile::create(json, 0o644)?.write(text.as_bytes())?;
+        let mut files = RunFiles::new(replace.force);
+        files.reads("the circuit", file);
+        if let Some(new) = json_file(&mut files, Some(json), "circuit info", 0o644)? {
+            new.write(text.as_bytes())?;
+        }
     }
     let widths = |widths: &[usize]| widths.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     let rows = [

@@ -1,7 +1,11 @@
 //! Circuits as microcode for the hardware party.
 
 use super::{flat, load};
-use crate::{error::Error, files::NewFile, log, out};
+use crate::{
+    error::Error,
+    files::{NewFile, Replace, RunFiles, absolute, json_file},
+    log, out,
+};
 use clap::Args;
 use hushwire_circuit::{Circuit, Gates, Layered, Microcode, MicrocodeError, Program, named::Named};
 use std::{
@@ -32,6 +36,8 @@ pub(super) struct MicrocodeArgs {
     /// Write what it takes to FILE, for programs; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 /// What a loader and a designer ask.
@@ -75,10 +81,14 @@ pub(super) fn run(args: &MicrocodeArgs) -> Result<(), Error> {
         let mut to = BufWriter::with_capacity(1 << 16, to);
         code.write(&mut to).and_then(|()| to.flush())
     };
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the circuit", &args.circuit);
+    let json = json_file(&mut files, args.json.as_deref(), "circuit make-microcode", 0o644)?;
     if args.out == stdout {
         out::with(write)?;
     } else {
-        let new = NewFile::create(&args.out, 0o644)?;
+        let job = format!("microcode of {}", absolute(&args.circuit));
+        let new = files.create("with --out", &args.out, &job, 0o644)?;
         write(&mut new.writer()?).map_err(|e| new.error(&e))?;
         new.commit()?;
     }
@@ -90,7 +100,7 @@ pub(super) fn run(args: &MicrocodeArgs) -> Result<(), Error> {
         code.instructions().len(),
         code.scalars().len()
     );
-    args.json.as_deref().map_or(Ok(()), |json| tell(&code, json))
+    if args.json.is_some() { tell(&code, json) } else { Ok(()) }
 }
 
 fn small(gates: &dyn Gates, name: &str) -> Result<(), Error> {
@@ -108,7 +118,7 @@ fn whole(program: &Program, name: &str) -> Result<Circuit, Error> {
     program.to_circuit().map_err(|e| Error::Usage(format!("'{name}': {e}")))
 }
 
-fn tell(code: &Microcode, json: &Path) -> Result<(), Error> {
+fn tell(code: &Microcode, json: Option<NewFile>) -> Result<(), Error> {
     let facts = Facts {
         circuit: code.name(),
         digest: hex::encode(code.digest()),
@@ -124,8 +134,8 @@ fn tell(code: &Microcode, json: &Path) -> Result<(), Error> {
         instructions: code.instructions().len(),
     };
     let text = out::pretty(&facts)?;
-    if json == Path::new("-") {
-        return out::text(text);
+    match json {
+        Some(json) => Ok(json.write(text.as_bytes())?),
+        None => out::text(text),
     }
-    NewFile::create(json, 0o644)?.write(text.as_bytes())
 }

@@ -7,7 +7,7 @@ use hushwire_job::NewFile;
 use std::{
     fs,
     io::{BufWriter, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 use zeroize::Zeroizing;
 
@@ -88,48 +88,18 @@ pub(super) fn choices(path: &Path) -> Result<Choices, Error> {
     Ok(Choices { bits, count })
 }
 
-/// The result, without its name yet.
-pub(super) struct Chosen {
-    path: PathBuf,
-    file: NewFile,
-}
-
-impl Chosen {
-    /// Starts a result that only its owner may read. One that is there is refused.
-    pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        let chosen = Self { path: path.to_path_buf(), file: NewFile::create(path, 0o600)? };
-        if path.symlink_metadata().is_ok() { Err(chosen.taken()) } else { Ok(chosen) }
-    }
-
-    fn taken(&self) -> Error {
-        let what = format!("{} is there already", self.path.display());
-        Error::Refused { what, remedy: "name another file with --out, or move that one away".into() }
-    }
-
-    /// Puts all messages on the disk.
-    pub(super) fn write(self, messages: &[Block]) -> Result<Self, Error> {
-        self.file.reserve((messages.len() * (DIGITS + 1)) as u64)?;
-        let mut writer = BufWriter::new(self.file.writer()?);
-        let mut put = || -> std::io::Result<()> {
-            for message in messages {
-                writeln!(writer, "{:032x}", message.to_u128())?;
-            }
-            writer.flush()
-        };
-        put().map_err(|e| Error::from(self.file.error(&e)))?;
-        self.file.sync()?;
-        Ok(self)
-    }
-
-    /// Gives it its name, unless that is taken by now.
-    pub(super) fn commit(self) -> Result<(), Error> {
-        let Self { path, file } = self;
-        if file.commit_new()? {
-            return Ok(());
+/// Puts all messages on the disk, still without a name.
+pub(super) fn put(out: &NewFile, messages: &[Block]) -> Result<(), Error> {
+    out.reserve((messages.len() * (DIGITS + 1)) as u64)?;
+    let mut writer = BufWriter::new(out.writer()?);
+    let mut put = || -> std::io::Result<()> {
+        for message in messages {
+            writeln!(writer, "{:032x}", message.to_u128())?;
         }
-        let what = format!("{} came to be there meanwhile, and the result is lost", path.display());
-        Err(Error::Refused { what, remedy: "run again, with another --out".into() })
-    }
+        writer.flush()
+    };
+    put().map_err(|e| Error::from(out.error(&e)))?;
+    Ok(out.sync()?)
 }
 
 #[cfg(test)]
@@ -182,18 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_there_stays() {
+    fn a_result_has_no_name_before_it_is_committed() {
         let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let path = dir.path().join("out");
-        let chosen = Chosen::create(&path).and_then(|c| c.write(&[Block::from_u128(0xabc)]));
-        let chosen = chosen.unwrap_or_else(|e| panic!("{e}"));
+        let out = NewFile::create(&path, 0o600).unwrap_or_else(|e| panic!("{e}"));
+        put(&out, &[Block::from_u128(0xabc)]).unwrap_or_else(|e| panic!("{e}"));
         assert!(!path.exists());
-        let other = Chosen::create(&path).unwrap_or_else(|e| panic!("{e}"));
-        assert!(chosen.commit().is_ok());
-        let wanted = format!("{:032x}\n", 0xabc);
-        assert_eq!(fs::read_to_string(&path).ok(), Some(wanted.clone()));
-        assert_eq!(Chosen::create(&path).err().map(|e| e.code()), Some(5));
-        assert_eq!(other.commit().err().map(|e| e.code()), Some(5));
-        assert_eq!(fs::read_to_string(&path).ok(), Some(wanted));
+        out.commit().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(fs::read_to_string(&path).ok(), Some(format!("{:032x}\n", 0xabc)));
     }
 }

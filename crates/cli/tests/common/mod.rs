@@ -11,13 +11,14 @@ use std::{
 /// The key of the tests that give one.
 pub(crate) const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 
-/// A directory for one test.
-pub(crate) struct Place(tempfile::TempDir);
+/// A directory for one test, and one for what the commands note of their outputs.
+pub(crate) struct Place(tempfile::TempDir, tempfile::TempDir);
 
 impl Place {
     /// An empty one.
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap_or_else(|e| panic!("{e}")))
+        let new = || tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        Self(new(), new())
     }
 
     /// A file or directory in it.
@@ -51,17 +52,14 @@ impl Place {
 
     /// `hushwire local aes-ctr` with these arguments, here.
     pub(crate) fn command(&self, args: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
-        command.current_dir(self.0.path()).args(["local", "aes-ctr"]).args(args.split_whitespace());
-        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND");
-        command
+        self.hushwire(&format!("local aes-ctr {args}"))
     }
 
     /// `hushwire` with these arguments, here.
     pub(crate) fn hushwire(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
-        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND");
+        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND").env("XDG_STATE_HOME", self.1.path());
         command
     }
 

@@ -170,6 +170,7 @@ impl World {
                 backend: Backend::best(),
                 inputs: BTreeMap::new(),
                 outputs: BTreeMap::new(),
+                files: hushwire_job::RunFiles::default(),
             };
             furnish(self, &me, &mut seat);
             (me, seat)
