@@ -5,7 +5,7 @@ mod microcode;
 
 use crate::{
     error::Error,
-    files::{Replace, RunFiles, absolute},
+    files::{Replace, RunFiles},
     log, out,
 };
 use clap::{Args, Subcommand};
@@ -215,8 +215,8 @@ fn store(
     }
     let mut files = RunFiles::new(replace.force);
     from.into_iter().for_each(|file| files.reads("the circuit", file));
-    let job = format!("circuit {}", from.map_or_else(|| name.to_owned(), absolute));
-    let new = files.create("with --out", out, &job, 0o644)?;
+    // Any circuit can be made again.
+    let new = files.create("with --out", out, "a circuit", 0o644)?;
     write(&mut new.writer()?).map_err(|e| new.error(&e))?;
     fits(misfit, name)?;
     Ok(new.commit()?)

@@ -18,7 +18,7 @@ fn check_key(place: &Place, key: &str, len: usize, iv: &str, options: &str) {
     place.put(&name, &data);
     place.put("key", key.as_bytes());
     let common = format!("--key-file key --iv-hex {iv} {options}");
-    place.good(&format!("--in {name} {common}"));
+    place.good(&format!("--in {name} {common} --force"));
     let sealed = place.get(&format!("{name}.enc"));
     assert_eq!(sealed.len(), len, "{options}");
     if let Some(theirs) = place.openssl(&name, key, iv) {

@@ -3,7 +3,7 @@
 use super::{flat, load};
 use crate::{
     error::Error,
-    files::{NewFile, Replace, RunFiles, absolute, json_file},
+    files::{NewFile, Replace, RunFiles, json_file},
     log, out,
 };
 use clap::Args;
@@ -87,8 +87,7 @@ pub(super) fn run(args: &MicrocodeArgs) -> Result<(), Error> {
     if args.out == stdout {
         out::with(write)?;
     } else {
-        let job = format!("microcode of {}", absolute(&args.circuit));
-        let new = files.create("with --out", &args.out, &job, 0o644)?;
+        let new = files.create("with --out", &args.out, "microcode", 0o644)?;
         write(&mut new.writer()?).map_err(|e| new.error(&e))?;
         new.commit()?;
     }
