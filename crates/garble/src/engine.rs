@@ -133,12 +133,12 @@ impl<E: End> Engine<E> {
         block: &Layered,
         inputs: &[E::Wire],
         tables: &mut dyn Tables,
-    ) -> Result<Vec<E::Wire>, GarbleError> {
+    ) -> Result<Zeroizing<Vec<E::Wire>>, GarbleError> {
         assert_eq!(inputs.len(), block.input_bits(), "a wire for every input bit");
         self.ready(block, 1);
         self.slots[input_slot(0) as usize..][..inputs.len()].copy_from_slice(inputs);
         self.layers(block, 1, tables)?;
-        Ok(block.output_slots().iter().map(|s| self.slots[*s as usize]).collect())
+        Ok(Zeroizing::new(block.output_slots().iter().map(|s| self.slots[*s as usize]).collect()))
     }
 
     /// Runs a program on `instances` sets of wires: register `r` of instance `j` is `registers[r instances + j]`, inputs

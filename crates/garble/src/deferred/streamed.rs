@@ -226,7 +226,7 @@ impl<E: End> Streamed<E> {
         gates: &dyn Gates,
         inputs: &[E::Wire],
         tables: &mut dyn Tables,
-    ) -> Result<Vec<E::Wire>, GarbleError> {
+    ) -> Result<Zeroizing<Vec<E::Wire>>, GarbleError> {
         assert_eq!(inputs.len(), gates.inputs().iter().sum::<usize>(), "a wire for every input bit");
         self.flush(tables)?;
         // Names of a circuit that ran before.
@@ -247,8 +247,13 @@ impl<E: End> Streamed<E> {
         }
         self.flush(tables)?;
         let wires = gates.wires();
-        let outputs = gates.outputs().iter().sum::<usize>() as u64;
-        (wires - outputs..wires).map(|wire| self.get(wire as Wire, tables)).collect()
+        let outputs = gates.outputs().iter().sum::<usize>();
+        // Room for all at once: a vector that grows leaves labels behind.
+        let mut out = Zeroizing::new(Vec::with_capacity(outputs));
+        for wire in wires - outputs as u64..wires {
+            out.push(self.get(wire as Wire, tables)?);
+        }
+        Ok(out)
     }
 
     /// Batches of ANDs so far.

@@ -1,15 +1,15 @@
 //! The formulas of half gates, gate by gate: what tables are compared with.
 
 use super::Evaluator;
-use crate::rig::suite::Recorded;
+use crate::rig::{oracle::aes, suite::Recorded};
 use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 
 /// Half gates as the paper has them.
-pub(super) enum Formulas {}
+pub(crate) enum Formulas {}
 
 impl crate::Family for Formulas {
     type Garbler = Plain;
@@ -17,7 +17,7 @@ impl crate::Family for Formulas {
 }
 
 /// The garbler.
-pub(super) struct Plain {
+pub(crate) struct Plain {
     scheme: Scheme,
     public: Public,
     delta: Block,
@@ -30,12 +30,6 @@ impl Plain {
     pub(super) fn start_at(&mut self, gate: u64) {
         self.gate = gate;
     }
-}
-
-fn aes(key: Block, x: Block) -> Block {
-    let mut block = [x];
-    Backend::best().ecb_encrypt(&Aes128::new(&key.0), &mut block);
-    block[0]
 }
 
 /// The key of the gates from `epoch` · 2^20 on.
@@ -123,8 +117,8 @@ impl End for Plain {
 }
 
 impl Encode for Plain {
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, _: Option<Block>) -> Self {
-        let mut delta = Prg::new(backend, seed, "garble delta").next_block();
+    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+        let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
         delta.0[0] |= 1;
         Plain { scheme, public, delta, gate: 0, tweaks: vec![] }
     }
@@ -149,5 +143,9 @@ impl Encode for Plain {
 impl Recorded for Plain {
     fn tweaks(&self) -> &[u128] {
         &self.tweaks
+    }
+
+    fn skip(&mut self, gates: u64) {
+        self.gate += gates;
     }
 }

@@ -1,6 +1,6 @@
 use super::formulas::{self, Formulas};
 use super::*;
-use crate::rig::{Rig, flipped, suite, suite_of};
+use crate::rig::{Rig, flipped, life, suite, suite_of};
 use crate::{End, Public, Scheme};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -15,6 +15,15 @@ suite_of!(circ: HalfGates, Scheme::Circ, pinned "7efd28bb929f4bdcf2a835454feaf1a
 fn tables_are_those_of_the_formulas_and_no_tweak_serves_twice() {
     for scheme in SCHEMES {
         suite::same_as_plain_formulas::<HalfGates, Formulas>(scheme);
+        life::formulas_hold_across_an_epoch::<HalfGates, Formulas>(scheme);
+    }
+}
+
+#[test]
+fn numbers_grow_and_seeds_count() {
+    for scheme in SCHEMES {
+        life::numbers_grow::<HalfGates, Formulas>(scheme);
+        life::seeds_and_start_points_count::<HalfGates>(scheme);
     }
 }
 

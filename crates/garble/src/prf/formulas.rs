@@ -1,16 +1,16 @@
 //! The formulas of GLNP15, gate by gate and by signal: what tables are compared with.
 
-use super::{Evaluator, LABEL, OfTruth, Pair, Side, tweak};
+use super::{Evaluator, LABEL, OfTruth, Pair, Side};
 use crate::engine::has_table;
-use crate::rig::suite::Recorded;
+use crate::rig::{oracle::aes, suite::Recorded};
 use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables};
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged};
 use hushwire_circuit::{ONE, Slot, ZERO};
 use hushwire_prg::{Prg, Seed};
 
 /// GLNP15 as the paper has it.
-pub(super) enum Formulas {}
+pub(crate) enum Formulas {}
 
 impl crate::Family for Formulas {
     type Garbler = Plain;
@@ -18,7 +18,7 @@ impl crate::Family for Formulas {
 }
 
 /// The garbler.
-pub(super) struct Plain {
+pub(crate) struct Plain {
     gate: u64,
     choices: Prg,
     labels: Prg,
@@ -46,11 +46,13 @@ fn pair(by_truth: [Block; 2], permute: u8) -> Pair {
 impl Plain {
     /// F_X(g, r).
     fn f(&mut self, key: Block, row: u8, side: Side) -> Block {
-        let input = tweak(self.gate, row, side);
+        let side = match side {
+            Side::Left => 0,
+            Side::Right => 4,
+        };
+        let input = Block::from_u128(u128::from(self.gate) | u128::from(row + side) << 64);
         self.tweaks.push(input.to_u128());
-        let mut block = [input];
-        Backend::best().ecb_encrypt(&Aes128::new(&key.0), &mut block);
-        block[0]
+        aes(key, input)
     }
 
     /// Result, T1 and T2, c.
@@ -165,8 +167,9 @@ impl Encode for Plain {
         unreachable!("there is no correlation")
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Pair {
-        unreachable!("the rig has inputs of the garbler's only")
+    fn pair(&mut self, messages: [Block; 2]) -> Pair {
+        // The message of choice b has signal b.
+        pair(messages, 0)
     }
 
     fn own(&mut self, active: Block, bit: u8) -> Pair {
@@ -183,5 +186,10 @@ impl Encode for Plain {
 impl Recorded for Plain {
     fn tweaks(&self) -> &[u128] {
         &self.tweaks
+    }
+
+    fn skip(&mut self, gates: u64) {
+        self.gate += gates;
+        self.choices.fill(&mut vec![0; gates as usize]);
     }
 }

@@ -31,7 +31,7 @@
 
 mod evaluator;
 #[cfg(test)]
-mod formulas;
+pub(crate) mod formulas;
 mod garbler;
 mod kernel;
 mod linear;

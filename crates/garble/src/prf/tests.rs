@@ -1,6 +1,6 @@
 use super::formulas::{Formulas, Plain};
 use super::*;
-use crate::rig::{Rig, suite, suite_of};
+use crate::rig::{Rig, life, suite, suite_of};
 use crate::{Encode, End, Memory, Observe};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot, ZERO};
@@ -12,6 +12,13 @@ suite_of!(prf: PrfOnly, Scheme::Prf, pinned "7126d56d61ce47e4fdccd87ffd2b6d6b");
 #[test]
 fn tables_are_those_of_the_formulas_and_no_tweak_serves_twice() {
     suite::same_as_plain_formulas::<PrfOnly, Formulas>(Scheme::Prf);
+    life::formulas_hold_across_an_epoch::<PrfOnly, Formulas>(Scheme::Prf);
+}
+
+#[test]
+fn numbers_grow_and_seeds_count() {
+    life::numbers_grow::<PrfOnly, Formulas>(Scheme::Prf);
+    life::seeds_and_start_points_count::<PrfOnly>(Scheme::Prf);
 }
 
 fn ends(backend: Backend) -> (Garbler, Evaluator) {

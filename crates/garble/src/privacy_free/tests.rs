@@ -1,7 +1,7 @@
 use super::*;
 use crate::end::Zero;
 use crate::rig::suite::Recorded;
-use crate::rig::{Rig, circuits, flipped, suite, suite_of};
+use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
 use crate::{Encode, End, Family, Format, GarbleError, Public, Role, Scheme, Tables};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -110,11 +110,22 @@ impl Recorded for Plain {
     fn tweaks(&self) -> &[u128] {
         &self.tweaks
     }
+
+    fn skip(&mut self, gates: u64) {
+        self.gate += gates;
+    }
 }
 
 #[test]
 fn tables_are_those_of_the_formulas_and_no_tweak_serves_twice() {
     suite::same_as_plain_formulas::<PrivacyFree, Formulas>(Scheme::PrivacyFree);
+    life::formulas_hold_across_an_epoch::<PrivacyFree, Formulas>(Scheme::PrivacyFree);
+}
+
+#[test]
+fn numbers_grow_and_seeds_count() {
+    life::numbers_grow::<PrivacyFree, Formulas>(Scheme::PrivacyFree);
+    life::seeds_and_start_points_count::<PrivacyFree>(Scheme::PrivacyFree);
 }
 
 /// Everything that an evaluator of 14 ANDs has or makes: labels, tables and hashes of its labels.

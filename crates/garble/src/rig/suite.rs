@@ -246,6 +246,8 @@ pub(crate) trait Recorded: Encode {
     /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there are several. Calls on
     /// the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
+    /// Goes on as if so many ANDs had been made.
+    fn skip(&mut self, gates: u64);
 }
 
 /// A family of which the garbler follows the formulas.

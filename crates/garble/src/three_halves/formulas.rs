@@ -9,7 +9,7 @@ use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 
 /// Three halves as the paper has them.
-pub(super) enum Formulas {}
+pub(crate) enum Formulas {}
 
 impl crate::Family for Formulas {
     type Garbler = Plain;
@@ -17,7 +17,7 @@ impl crate::Family for Formulas {
 }
 
 /// The garbler.
-pub(super) struct Plain {
+pub(crate) struct Plain {
     public: Public,
     delta: Block,
     coins: Prg,
@@ -114,5 +114,10 @@ impl Encode for Plain {
 impl Recorded for Plain {
     fn tweaks(&self) -> &[u128] {
         &self.tweaks
+    }
+
+    fn skip(&mut self, gates: u64) {
+        self.gate += gates;
+        self.coins.fill(&mut vec![0; gates as usize]);
     }
 }

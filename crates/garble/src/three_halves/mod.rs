@@ -54,7 +54,7 @@
 mod attack;
 mod evaluator;
 #[cfg(test)]
-mod formulas;
+pub(crate) mod formulas;
 mod garbler;
 mod kernel;
 #[cfg(test)]

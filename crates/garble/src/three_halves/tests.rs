@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     Encode, End, Observe, Public, Scheme,
     end::{Held, Zero},
-    rig::{suite, suite_of},
+    rig::{life, suite, suite_of},
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -183,4 +183,11 @@ fn what_is_sent_is_uniform_whatever_the_wires_are() {
 #[test]
 fn tables_are_those_of_the_formulas_and_no_tweak_serves_twice() {
     suite::same_as_plain_formulas::<ThreeHalves, formulas::Formulas>(SCHEME);
+    life::formulas_hold_across_an_epoch::<ThreeHalves, formulas::Formulas>(SCHEME);
+}
+
+#[test]
+fn numbers_grow_and_seeds_count() {
+    life::numbers_grow::<ThreeHalves, formulas::Formulas>(SCHEME);
+    life::seeds_and_start_points_count::<ThreeHalves>(SCHEME);
 }

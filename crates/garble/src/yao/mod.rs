@@ -55,6 +55,8 @@ mod evaluator;
 mod garbler;
 mod job;
 mod stats;
+#[cfg(test)]
+mod tests;
 
 pub use stats::Stats;
 
