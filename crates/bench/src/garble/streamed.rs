@@ -77,13 +77,13 @@ impl<F: Family> Both for InFileOrder<F> {
     }
 
     fn garble_to(&mut self, tables: &mut dyn Tables) -> Result<(), BoxError> {
-        self.made = self.garbler.run(&*self.circuit, &self.zeros, tables)?;
+        self.made = std::mem::take(&mut *self.garbler.run(&*self.circuit, &self.zeros, tables)?);
         Ok(())
     }
 
     fn evaluate(&mut self) -> Result<(), BoxError> {
         self.tables.rewind(false);
-        self.got = self.evaluator.run(&*self.circuit, &self.held, &mut self.tables)?;
+        self.got = std::mem::take(&mut *self.evaluator.run(&*self.circuit, &self.held, &mut self.tables)?);
         Ok(())
     }
 

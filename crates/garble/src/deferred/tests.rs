@@ -250,7 +250,7 @@ fn circuits_follow_each_other() {
         let held = evaluate.run(circuit, &held, &mut Memory::of(tables)).expect("whole tables");
         let outputs: Vec<bool> = zero
             .iter()
-            .zip(&held)
+            .zip(held.iter())
             .map(|(z, h)| garble.end().permute_bit(*z) ^ evaluate.end().signal(*h) == 1)
             .collect();
         assert_eq!(outputs, plain(circuit, &[false; 10]));
