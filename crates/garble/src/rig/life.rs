@@ -157,8 +157,8 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
     let room = |n: usize| (vec![0; n * format.and_bytes], vec![0; if format.and_bits > 0 { n } else { 0 }]);
     let pairs: Vec<[Slot; 2]> = (0..CALL as Slot).map(|k| [k % 8, k / 8 % 8]).collect();
     let (mut bytes, mut bits) = room(CALL);
-    let mut made = vec![<F::Garbler as End>::Wire::default(); CALL];
-    let mut observed = vec![<F::Evaluator as End>::Wire::default(); CALL];
+    let mut made = vec![<F::Garbler as End>::Wire::default(); pairs.len()];
+    let mut observed = vec![<F::Evaluator as End>::Wire::default(); pairs.len()];
     let mut left = EPOCH as usize - 5;
     while left > 0 {
         let n = left.min(CALL);

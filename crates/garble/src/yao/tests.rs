@@ -129,6 +129,9 @@ impl<E: Observe> Observe for Noted<E> {
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
+/// Whether it was sent, and its bytes.
+type Message = (bool, Vec<u8>);
+
 /// What one party has seen.
 struct Seen {
     log: Log,
@@ -137,13 +140,13 @@ struct Seen {
     outputs: Vec<Vec<u8>>,
     /// Hashes of both directions.
     links: [Option<[u8; 32]>; 2],
-    /// Messages of the set-up: sent or not, and the bytes.
-    opening: Vec<(bool, Vec<u8>)>,
+    /// Messages of the set-up.
+    opening: Vec<Message>,
 }
 
 /// Messages in their order.
 #[derive(Clone, Default)]
-struct Messages(Arc<Mutex<Vec<(bool, Vec<u8>)>>>);
+struct Messages(Arc<Mutex<Vec<Message>>>);
 
 impl Messages {
     fn note(&self, sent: bool, message: &[u8]) {
