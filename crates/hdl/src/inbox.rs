@@ -162,6 +162,13 @@ impl Inbox {
         Ok(())
     }
 
+    /// Bytes that are kept, of frames under way and for whoever asks.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn kept(&self) -> usize {
+        let contexts = self.contexts.iter().map(|context| context.link.len() + context.output.len());
+        self.header.len() + self.text.len() + contexts.sum::<usize>()
+    }
+
     /// Fills `message` from the link bytes of a context, once there are enough.
     pub(crate) fn take(&mut self, context: usize, message: &mut [u8]) -> bool {
         let lane = &mut self.contexts[context];

@@ -22,6 +22,9 @@ mod device;
 mod error;
 mod find;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod inbox;
 pub mod model;
 mod socket;

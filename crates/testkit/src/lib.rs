@@ -1,9 +1,11 @@
 //! Seeded three-party worlds, transports to run them over, and wire traces. For tests: nothing shipped depends on it.
 #![forbid(unsafe_code)]
 
+mod mutated;
 mod net;
 mod trace;
 
+pub use mutated::mutated;
 pub use net::{Transport, run_three};
 pub use trace::Traced;
 

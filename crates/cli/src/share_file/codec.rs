@@ -1,0 +1,68 @@
+//! The bytes of a share file: no part of the rest of the program, so that the fuzzer reads them with the same source.
+//!
+//! ```text
+//! magic "HWSHARE1" │ party, 1 byte │ zeros, 7 │ key id, 16 │ own ‖ next, 2k │ BLAKE3 of all before, 32
+//! ```
+//!
+//! A key has k = 16, 24 or 32 bytes; the length of the file says which.
+
+use hushwire_rep3::{KeySize, Role, Shares};
+use zeroize::Zeroizing;
+
+const MAGIC: &[u8; 8] = b"HWSHARE1";
+/// Where the shares begin.
+const SHARES: usize = 32;
+/// The checksum's bytes.
+const SUM: usize = 32;
+
+/// Names a key, the same for its three shares. It says nothing about the key.
+pub(crate) type KeyId = [u8; 16];
+
+/// Bytes of the file for a key of this size.
+pub(crate) const fn len(size: KeySize) -> usize {
+    SHARES + 2 * size.key_bytes() + SUM
+}
+
+/// The size of the key whose share has so many bytes.
+pub(crate) fn size_of(bytes: u64) -> Option<KeySize> {
+    KeySize::ALL.into_iter().find(|size| len(*size) as u64 == bytes)
+}
+
+/// A share file's bytes.
+pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(len(KeySize::Aes256)));
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&[role.index() as u8, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend_from_slice(id);
+    bytes.extend_from_slice(&key.to_bytes());
+    let sum = blake3::hash(&bytes);
+    bytes.extend_from_slice(sum.as_bytes());
+    bytes
+}
+
+/// What `encode` wrote for `role`; the error is a cause.
+pub(crate) fn decode(role: Role, bytes: &[u8]) -> Result<(KeyId, Shares), String> {
+    if bytes.get(..8).is_none_or(|magic| magic != MAGIC) {
+        return Err("it is not a share of a key".to_owned());
+    }
+    let Some(size) = size_of(bytes.len() as u64) else {
+        let known = KeySize::ALL.map(|size| len(size).to_string()).join(", ");
+        return Err(format!(
+            "it has {} bytes instead of one of {known}: it was cut short or grew",
+            bytes.len()
+        ));
+    };
+    let (content, sum) = bytes.split_at(bytes.len() - SUM);
+    if blake3::hash(content) != *<&[u8; SUM]>::try_from(sum).map_err(|e| e.to_string())? {
+        return Err("its checksum is wrong: it was damaged".to_owned());
+    }
+    if bytes[9..16] != [0; 7] {
+        return Err("it has bytes where zeros belong: another release wrote it".to_owned());
+    }
+    if usize::from(bytes[8]) != role.index() {
+        return Err(format!("it is the share of party {}: two files were mixed up", bytes[8]));
+    }
+    let mut id = [0; 16];
+    id.copy_from_slice(&bytes[16..32]);
+    Ok((id, Shares::from_bytes(&content[SHARES..], size.key_bytes()).map_err(|e| e.to_string())?))
+}
