@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace {
@@ -201,6 +202,8 @@ class Party {
 } // namespace
 
 int main() {
+    // It holds a party's keys and shares: no core dumps, and no debuggers of the same user.
+    prctl(PR_SET_DUMPABLE, 0);
     try {
         Party().run();
     } catch (const Gone &) {

@@ -47,7 +47,10 @@ pub(crate) enum Command {
         job: LocalJob,
     },
     /// Measure against the limit of this machine, and draw what was measured.
-    #[command(disable_help_flag = true)]
+    #[command(
+        disable_help_flag = true,
+        after_help = "Example:\n  hushwire bench aes --quick --json aes.json"
+    )]
     Bench(BenchArgs),
     /// Look at, make, convert and run Boolean circuits as files.
     #[command(
@@ -127,7 +130,7 @@ Examples:
 
 Hardware parties (--backend hdl-sim) are Verilated sequencers: programs named party-sim that hdl/setup in a checkout
 of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in hdl beside
-the directory of this program, then in target/hdl. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
+the directory of this program, never in the current one. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
 that is drawn or kept as shares is expanded by the party's own processor, as in software.
 
 Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one

@@ -383,7 +383,7 @@ fn no_iv(why: &NoIv, ledger: &Ledger, dir: &KeyDir, files: &Files) -> Error {
         }
         NoIv::Unknown => (
             format!(
-                "{} is none of the files that were encrypted here:{}\n",
+                "{} is none of the files that were encrypted here: {}",
                 files.input.display(),
                 ledger.list()
             ),

@@ -1,11 +1,16 @@
 //! Keys and initial counters as the user gives them.
 
-use crate::error::Error;
+use crate::{error::Error, files::open_to_others, log};
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_circuit::mark;
 use hushwire_rep3::KeySize;
 use serde::{Deserialize, Serialize};
-use std::{fmt, fs::File, io::Read, path::Path};
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// An AES key that the user gave. No `Debug`; zeroized when dropped.
@@ -26,8 +31,14 @@ impl Key {
     /// are never taken for raw bytes: as those they would be a weak key.
     pub(crate) fn from_file(path: &Path) -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(128));
-        let read = File::open(path).and_then(|file| file.take(128).read_to_end(&mut bytes));
-        read.map_err(|e| Error::io("read the key file", path, &e))?;
+        let unread = |e: &io::Error| Error::io("read the key file", path, e);
+        let file = File::open(path).map_err(|e| unread(&e))?;
+        let meta = file.metadata().map_err(|e| unread(&e))?;
+        if meta.is_file() && open_to_others(&meta.permissions()) {
+            let path = path.display();
+            log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
+        }
+        file.take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
         let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
         if let Some(key) = digits.and_then(|digits| Self::from_hex(digits).ok()) {
             return Ok(key);

@@ -3,8 +3,8 @@
 use crate::{error::Error, files::appended, log, out};
 use clap::{Args, Subcommand};
 use hushwire_circuit::mark;
-use hushwire_job::NewFile;
-use hushwire_wire::{Identity, Pin, Validity, presented};
+use hushwire_job::{Kind, Member, NewFile, read_private_key};
+use hushwire_wire::{Identity, Pin, Validity, presented, printable};
 use serde::Serialize;
 use std::{
     fs::{self, Permissions},
@@ -20,12 +20,15 @@ const LONGEST: u64 = 64 << 10;
 /// LOCAL: how long `keys pin HOST:PORT` waits.
 const ASK: Duration = Duration::from_secs(10);
 const DAY: u64 = 86_400;
+/// LOCAL: how many old keys stay beside one.
+const MOST_OLD: u32 = 1000;
 
 pub(crate) const HELP: &str = "\
 Examples:
   hushwire keys init --name party0         a key and its certificate in party0.pem, for a year
   hushwire keys pin party0.pem             what the others write into their party files
   hushwire keys show party0.pem            whose it is and how long it holds
+  hushwire keys show --check party0.pem    fails where a run with it would: for scripts
   hushwire keys rotate party0.pem          a new key in its place, before the old one ends";
 
 /// What to do with keys.
@@ -43,14 +46,16 @@ enum KeysCommand {
     )]
     Init(InitArgs),
     /// Show whose a key is, how long its certificate holds, and who can read it.
-    #[command(after_help = "Example:\n  hushwire keys show party0.pem")]
+    #[command(
+        after_help = "Examples:\n  hushwire keys show party0.pem\n  hushwire keys show --check party0.pem"
+    )]
     Show(ShowArgs),
     /// Print the pin and nothing else: of a file, or of whoever listens at an address.
     #[command(
         after_help = "Examples:\n  hushwire keys pin party0.pem\n  hushwire keys pin 10.0.0.2:7000           what is presented there; compare it over another channel"
     )]
     Pin(PinArgs),
-    /// Put a new key and certificate in a key's place; the old one stays beside it as FILE.old.
+    /// Put a new key and certificate in a key's place; the old one stays beside it as FILE.old, or FILE.old.2 and so on.
     #[command(after_help = "Example:\n  hushwire keys rotate party0.pem --days 365")]
     Rotate(RotateArgs),
 }
@@ -78,6 +83,9 @@ struct InitArgs {
 struct ShowArgs {
     /// A file that `keys init` wrote, or the certificate alone
     file: PathBuf,
+    /// Fail if the certificate does not hold today (exit code 4), or if others can read the private key (5)
+    #[arg(long)]
+    check: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -127,6 +135,9 @@ struct Described {
     file: PathBuf,
     pin: String,
     name: String,
+    /// Which party it is, where the name says so, as `party1` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u8>,
     /// Seconds since 1970.
     not_before: u64,
     not_after: u64,
@@ -165,11 +176,13 @@ impl Described {
         if private_key && mode & 0o077 != 0 {
             warnings.push(format!("other users can read the private key; run `chmod 600 {path}`"));
         }
+        let name = printable(&Identity::name_in(pem).unwrap_or_default()).into_owned();
         let seconds = |t: SystemTime| t.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let described = Self {
             file: file.to_path_buf(),
             pin: pin.to_string(),
-            name: Identity::name_in(pem).unwrap_or_default(),
+            index: index_of(&name),
+            name,
             not_before: seconds(validity.not_before),
             not_after: seconds(validity.not_after),
             days_left: validity.left_at(now).as_secs() / DAY,
@@ -193,9 +206,17 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     Ok(if text.starts_with('\u{feff}') { Zeroizing::new(mark::strip_str(&text).to_owned()) } else { text })
 }
 
-/// The key and certificate in `path`, with warnings of what should not stay so.
+/// Which party a label names, if it names one.
+fn index_of(name: &str) -> Option<u8> {
+    match name.parse() {
+        Ok(Member::Party(index)) => Some(index),
+        _ => None,
+    }
+}
+
+/// The key and certificate in `path`, which nobody else may read; with warnings of what should not stay so.
 pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
-    let pem = read(path)?;
+    let pem = read_private_key(path)?;
     let (described, _) = Described::new(path, &pem)?;
     if !described.private_key {
         let remedy = "name the file that `hushwire keys init` wrote";
@@ -250,13 +271,15 @@ fn init(args: &InitArgs) -> Result<(), Error> {
         return print_json(&described);
     }
     out::line(identity.pin())?;
+    // A name that says no number leaves it to the reader.
+    let (whose, index) = described.index.map_or(("number and ", 0), |index| ("", index));
     log::note!(
         "\nThe key and its certificate are in {path}; the certificate holds {validity}.\n\
          The key is secret and stays on this machine; the pin is not secret.\n\n\
          In this member's own file:\n\n  key = {path:?}\n\n\
-         In the others' files, with this member's number and address; a client has `client = \"name\"` and no address:\n\n\
+         In the others' files, with this member's {whose}address; a client has `client = \"name\"` and no address:\n\n\
          \x20 [[peers]]\n\
-         \x20 index = 0\n\
+         \x20 index = {index}\n\
          \x20 address = \"host:7000\"\n\
          \x20 pin = \"{pin}\"\n\n\
          Give them the pin over a channel that nobody can change, as by telephone. Then `hushwire doctor` checks it.",
@@ -268,8 +291,9 @@ fn init(args: &InitArgs) -> Result<(), Error> {
 
 fn show(args: &ShowArgs) -> Result<(), Error> {
     let (described, validity) = Described::new(&args.file, &read(&args.file)?)?;
+    let fit = if args.check { fit(&args.file, &described, validity) } else { Ok(()) };
     if args.json {
-        return print_json(&described);
+        return print_json(&described).and(fit);
     }
     let Described { pin, name, days_left, private_key, warnings, .. } = described;
     let held = if private_key { "in this file" } else { "not in this file" };
@@ -277,7 +301,23 @@ fn show(args: &ShowArgs) -> Result<(), Error> {
         "pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}"
     ))?;
     warnings.iter().for_each(log::warn);
-    Ok(())
+    fit
+}
+
+/// Whether a run would take it, today.
+fn fit(path: &Path, described: &Described, validity: Validity) -> Result<(), Error> {
+    if !described.holds {
+        let cause = format!("its certificate holds {validity}, and not today");
+        let remedy = format!(
+            "run `hushwire keys rotate {}` and give the others the new pin, or set the clock right",
+            path.display()
+        );
+        return Err(Error::file("use", path, cause, remedy));
+    }
+    match read_private_key(path) {
+        Err(e) if described.private_key && e.kind == Kind::Refused => Err(e.into()),
+        _ => Ok(()),
+    }
 }
 
 fn pin(what: &str) -> Result<(), Error> {
@@ -303,6 +343,18 @@ fn pin(what: &str) -> Result<(), Error> {
     out::line(pin)
 }
 
+/// Keeps a key that is replaced under the first name that is free, so that no rotation loses one of an earlier one.
+fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
+    for n in 1..=MOST_OLD {
+        let name = appended(path, &if n == 1 { ".old".to_owned() } else { format!(".old.{n}") });
+        if keep(&name, pem)?.commit_new()? {
+            return Ok(name);
+        }
+    }
+    let cause = format!("{MOST_OLD} old keys are beside it");
+    Err(Error::file("rotate", path, cause, "remove those whose certificates have ended"))
+}
+
 /// What a rotation changed.
 #[derive(Serialize)]
 struct Rotated<'a> {
@@ -321,10 +373,10 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
         return Err(Error::file("rotate", path, "it holds a certificate without its key", remedy));
     }
     let identity = made(&old.name, args.days)?;
-    let (new_pem, old_file) = (identity.to_pem(), appended(path, ".old"));
+    let new_pem = identity.to_pem();
     // What is to come stands on the disk before anything changes.
     let new = keep(path, &new_pem)?;
-    keep(&old_file, &old_pem)?.commit()?;
+    let old_file = set_aside(path, &old_pem)?;
     new.commit()?;
     let (new, validity) = Described::new(path, &new_pem)?;
     if args.json {

@@ -92,10 +92,10 @@ impl Ledger {
         }
     }
 
-    /// One line per range, for an error.
+    /// All ranges, for an error.
     pub(crate) fn list(&self) -> String {
-        let line = |r: &Range| format!("\n  --iv-hex {} ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date);
-        self.ranges.iter().map(line).collect()
+        let range = |r: &Range| format!("--iv-hex {} ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date);
+        self.ranges.iter().map(range).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -6,7 +6,9 @@
 use crate::error::Error;
 use anstyle::{AnsiColor, Style};
 use clap::{ArgAction, Args, ValueEnum};
+use hushwire_wire::printable;
 use std::{
+    borrow::Cow,
     fmt,
     io::{self, IsTerminal},
     sync::atomic::{AtomicBool, Ordering},
@@ -80,8 +82,11 @@ pub(crate) fn shows_progress() -> bool {
     !QUIET.load(Ordering::Relaxed) && !json() && io::stderr().is_terminal()
 }
 
-/// Says something that a person may want to know; see [`note!`].
+/// Says something that a person may want to know, in one line or several; see [`note!`]. What files, peers and arguments
+/// have in it cannot do anything to a terminal.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
+    let text = text.to_string();
+    let text = text.split('\n').map(printable).collect::<Vec<Cow<'_, str>>>().join("\n");
     if json() {
         tracing::info!("{text}");
     } else if !QUIET.load(Ordering::Relaxed) {
@@ -89,8 +94,10 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Says something that a person should know.
+/// Says something that a person should know, in one line.
 pub(crate) fn warn(text: impl fmt::Display) {
+    let text = text.to_string();
+    let text = printable(&text);
     if json() {
         tracing::warn!("{text}");
     } else {
@@ -98,12 +105,14 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed.
+/// Says why the command failed, in one line.
 pub(crate) fn failed(e: &Error) {
+    let text = e.to_string();
+    let text = printable(&text);
     if json() {
-        tracing::error!(exit_code = e.code(), "{e}");
+        tracing::error!(exit_code = e.code(), "{text}");
     } else {
-        anstream::eprintln!("{ERROR}error:{ERROR:#} {e}");
+        anstream::eprintln!("{ERROR}error:{ERROR:#} {text}");
     }
 }
 

@@ -36,6 +36,7 @@ mod psi_cmd;
 mod report;
 mod run_args;
 mod run_report;
+mod secrecy;
 mod share_file;
 mod size;
 mod version;
@@ -51,6 +52,7 @@ use std::{
 };
 
 fn main() -> ExitCode {
+    secrecy::keep_memory_private();
     end_on_panic();
     allow_many_files();
     let command = match started_by_us().map_or_else(by_a_person, Ok) {

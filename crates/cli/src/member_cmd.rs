@@ -14,7 +14,7 @@ use hushwire_garble::Scheme;
 use hushwire_job::{
     CircuitSource, ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run,
 };
-use hushwire_wire::Shape;
+use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
@@ -35,6 +35,7 @@ pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
 pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
     let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
+    check_transport(args, file.member.transport)?;
     file.member.warnings.iter().for_each(log::warn);
     let me = file.member.me.clone();
     let prepared = prepared(&job)?;
@@ -46,11 +47,25 @@ pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
 pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
     let file = ClientFile::read(&args.config)?;
+    check_transport(args, file.0.transport)?;
     file.0.warnings.iter().for_each(log::warn);
     let me = file.0.me.clone();
     let prepared = prepared(&job)?;
     let seat = Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me))?;
     member(args, &prepared, &job, seat)
+}
+
+/// A file that somebody passed on must not turn off all protection unasked.
+fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Error> {
+    if transport != TransportKind::TcpInsecure || args.allow_insecure {
+        return Ok(());
+    }
+    let what = format!(
+        "{} asks for transport tcp-insecure, over which everybody between the hosts reads and changes everything",
+        args.config.display()
+    );
+    let remedy = "write transport = \"tcp-tls\" in every member's file, or add --allow-insecure to measure without TLS";
+    Err(Error::Refused { what, remedy: remedy.into() })
 }
 
 fn prepared(job: &Job) -> Result<Prepared, Error> {

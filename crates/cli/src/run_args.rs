@@ -129,6 +129,9 @@ pub(crate) struct MemberArgs {
     /// The run's label, the same at every member: a run with another one is not joined
     #[arg(long, value_name = "LABEL", default_value = "")]
     pub(crate) run: String,
+    /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads and changes everything
+    #[arg(long)]
+    pub(crate) allow_insecure: bool,
     /// Write a report for programs to FILE; - is standard output, in place of the outputs
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

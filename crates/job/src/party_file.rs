@@ -1,15 +1,13 @@
 //! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
 
 use crate::{
-    JobError, Member,
+    JobError, Member, read_private_key,
     toml_file::{Section, Source, Value},
 };
-use hushwire_circuit::mark;
 use hushwire_wire::{Identity, Pin, TransportKind};
 use std::{
     collections::BTreeMap,
     fs,
-    io::Read,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -21,8 +19,6 @@ const CONNECT: Duration = Duration::from_secs(60);
 /// LOCAL: how long no byte may move while a step waits for a peer that is alive, where the file does not say. Dead
 /// peers are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
 const STALL: Duration = Duration::from_secs(3600);
-/// LOCAL: no key file is longer.
-const LONGEST_KEY: u64 = 64 << 10;
 
 /// Where an input's value lies.
 #[derive(Clone)]
@@ -189,31 +185,15 @@ impl MemberFile {
                 path.display()
             ));
         }
-        if others_can_read(&self.key) {
-            let key = self.key.display();
-            self.warnings.push(format!("other users can read the private key {key}; chmod 600 {key}"));
-        }
         self
     }
 
     /// Certificate and private key of this member.
     ///
     /// # Errors
-    /// The key file cannot be read, or holds something else.
+    /// The key file cannot be read, or holds something else; others may read or change it ([`read_private_key`]).
     pub fn identity(&self) -> Result<Identity, JobError> {
-        let mut text = Zeroizing::new(String::new());
-        let file = fs::File::open(&self.key).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => JobError::file(
-                "read the key",
-                &self.key,
-                "there is no such file",
-                "make one with `hushwire keys init`, or correct `key`",
-            ),
-            _ => JobError::io("read the key", &self.key, &e),
-        })?;
-        let read = file.take(LONGEST_KEY).read_to_string(&mut text);
-        read.map_err(|e| JobError::io("read the key", &self.key, &e))?;
-        Identity::from_pem(mark::strip_str(&text)).map_err(|e| {
+        Identity::from_pem(&read_private_key(&self.key)?).map_err(|e| {
             let whole = e.to_string();
             let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
             JobError::file("use the key", &self.key, cause, remedy)

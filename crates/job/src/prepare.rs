@@ -8,6 +8,7 @@ use hushwire_circuit::{
     bristol::{self, Format, ReadError},
     named,
 };
+use hushwire_wire::printable;
 use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 
 /// A job with its circuit.
@@ -94,7 +95,7 @@ impl Prepared {
             notes.push(format!(
                 "{} is of the old Bristol format: wire 0 is taken as the most significant bit; say bit-order lsb or \
                  msb to choose",
-                job.circuit
+                printable(&job.circuit.to_string())
             ));
         }
         let plan = Plan::new(job, &program, order)?;

@@ -66,7 +66,7 @@ fn transport(patient: &Patient) -> Check {
         TransportKind::TcpInsecure => Check::warn(
             "transport",
             "tcp-insecure: everybody between the hosts reads and changes everything",
-            "use tcp-tls for data that matters",
+            "use tcp-tls for data that matters; without it a run needs --allow-insecure",
         ),
         TransportKind::Shm => Check::ok(
             "transport",

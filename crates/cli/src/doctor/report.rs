@@ -2,6 +2,7 @@
 
 use super::Patient;
 use crate::{error::Error, out};
+use hushwire_wire::printable;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -102,7 +103,7 @@ impl Report {
         for check in &self.checks {
             if check.subject != subject {
                 subject = &check.subject;
-                let _ = writeln!(text, "{subject}");
+                let _ = writeln!(text, "{}", printable(subject));
             }
             let mark = match check.verdict {
                 Verdict::Ok => "ok",
@@ -110,14 +111,14 @@ impl Report {
                 Verdict::Fail => "FAIL",
                 Verdict::Skipped => "-",
             };
-            let _ = writeln!(text, "  {mark:4}  {:13} {}", check.check, check.found);
+            let _ = writeln!(text, "  {mark:4}  {:13} {}", check.check, printable(&check.found));
         }
         let todo: Vec<_> = self.checks.iter().filter_map(|c| c.remedy.as_ref().map(|r| (c, r))).collect();
         if !todo.is_empty() {
             let _ = writeln!(text, "to do");
         }
         for (i, (Check { subject, check, .. }, remedy)) in todo.into_iter().enumerate() {
-            let _ = writeln!(text, "  {}. {subject}, {check}: {remedy}", i + 1);
+            let _ = writeln!(text, "  {}. {}, {check}: {}", i + 1, printable(subject), printable(remedy));
         }
         text
     }
