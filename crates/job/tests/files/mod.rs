@@ -21,7 +21,7 @@ pub(crate) fn fed(bytes: &[u8]) {
             match Plan::new(&job, program(), BitOrderChoice::Lsb) {
                 Ok(plan) => fits(&plan),
                 Err(e) => {
-                    assert!(e.kind == Kind::Usage && !e.cause.is_empty() && !e.remedy.is_empty(), "{e}")
+                    assert!(e.kind == Kind::Usage && !e.cause.is_empty() && !e.remedy.is_empty(), "{e}");
                 }
             }
         }
