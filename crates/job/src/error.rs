@@ -125,6 +125,5 @@ impl From<NetError> for JobError {
 /// Whether an error only says that somebody else failed.
 #[must_use]
 pub fn is_consequence(e: &NetError) -> bool {
-    use NetError as E;
-    matches!(e, E::Closed { .. } | E::Dropped { .. } | E::Stalled { .. } | E::Dead { .. } | E::Aborted { .. })
+    e.is_consequence()
 }

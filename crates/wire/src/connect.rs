@@ -134,8 +134,8 @@ fn join(
         unproven: Mutex::default(),
         shortage: Mutex::default(),
         errors: Mutex::new(Vec::new()),
-        refused: Mutex::new((0, String::new())),
-        undialled: Mutex::new(None),
+        refused: Mutex::default(),
+        undialled: Mutex::default(),
     };
     joining.run(listener, &ear);
     joining.into_net()
@@ -169,10 +169,10 @@ pub(crate) struct Joining<'a> {
     /// Since when this process has no descriptors left.
     shortage: Mutex<Option<Instant>>,
     errors: Mutex<Vec<NetError>>,
-    /// How many connections were refused, and why the last was.
-    pub(crate) refused: Mutex<(usize, String)>,
-    /// Why the last attempt to dial came to nothing.
-    pub(crate) undialled: Mutex<Option<String>>,
+    /// How many connections were refused, and when and why the last was.
+    pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
+    /// Where each peer was dialled in vain, and why the last attempt came to nothing.
+    pub(crate) undialled: Mutex<BTreeMap<PartyId, (String, String)>>,
 }
 
 impl Joining<'_> {
@@ -198,18 +198,10 @@ impl Joining<'_> {
                 self.heard_all.store(true, Ordering::SeqCst);
             }
         });
-        let links = lock(&self.links);
-        if let Some(missing) = expected.iter().find(|slot| !links.contains_key(slot)) {
-            let refused = lock(&self.refused);
-            let mut cause =
-                format!("it dialled no lane {} within {:?}", missing.lane, self.cfg.connect_timeout);
-            if refused.0 > 0 {
-                cause +=
-                    &format!(" ({} connections were refused, the last because {})", refused.0, refused.1);
-            }
-            let ours = listener.map_or_else(String::new, Listener::address);
-            let address = format!("our own {ours}");
-            lock(&self.errors).push(NetError::Connect { peer: Some(missing.peer), address, cause });
+        if lock(&self.errors).is_empty()
+            && let Some(e) = self.absent(listener)
+        {
+            lock(&self.errors).push(e);
         }
     }
 
@@ -238,6 +230,7 @@ impl Joining<'_> {
             // Refused, or closed before a word: the peer, or what stands before it, is not up yet.
             let last = match attempt {
                 Ok(link) => {
+                    lock(&self.undialled).remove(&peer.id);
                     self.put(&mut lock(&self.links), slot, link);
                     return Ok(());
                 }
@@ -251,12 +244,20 @@ impl Joining<'_> {
                 Err(e @ NetError::Closed { .. }) => e.to_string(),
                 Err(e) => return Err(e),
             };
-            *lock(&self.undialled) = Some(format!("{} at {address}: {last}", peer.id));
+            let tried = (address.to_owned(), last);
+            let mut undialled = lock(&self.undialled);
+            if self.guard.check().is_ok() {
+                undialled.insert(peer.id, tried);
+            } else {
+                // Cut short, as time is over: what was before says more.
+                undialled.entry(peer.id).or_insert(tried);
+            }
+            drop(undialled);
             thread::sleep(backoff.min(self.guard.check().unwrap_or_default()));
             backoff = (backoff * 2).min(BACKOFF.1);
             if self.guard.check().is_err() {
-                let cause = format!("gave up after {:?}, at last because {last}", self.cfg.connect_timeout);
-                return Err(NetError::Connect { peer: Some(peer.id), address: address.to_owned(), cause });
+                // Who is absent is said at the end, of all together.
+                return Ok(());
             }
         }
     }
@@ -293,7 +294,8 @@ impl Joining<'_> {
 
     pub(crate) fn refuse(&self, why: String) {
         let mut refused = lock(&self.refused);
-        *refused = (refused.0 + 1, why);
+        let before = refused.as_ref().map_or(0, |refused| refused.0);
+        *refused = Some((before + 1, Instant::now(), why));
     }
 
     pub(crate) fn give_up(&self, e: NetError) {
@@ -307,9 +309,12 @@ impl Joining<'_> {
         let errors = core::mem::take(&mut *lock(&self.errors));
         let telling = |e: &NetError| match e {
             NetError::HandshakeMismatch { .. } => 0,
-            NetError::UnknownPeer { .. } | NetError::Expired { .. } | NetError::Duplicate { .. } => 1,
+            NetError::UnknownPeer { .. }
+            | NetError::Unlisted { .. }
+            | NetError::Expired { .. }
+            | NetError::Duplicate { .. } => 1,
             NetError::Tls { .. } | NetError::Malformed { .. } => 2,
-            NetError::Dead { .. } | NetError::Aborted { .. } => 3,
+            NetError::Dead { .. } | NetError::Aborted { .. } | NetError::Blamed { .. } => 3,
             _ => 4,
         };
         let session = match errors.into_iter().min_by_key(telling) {
@@ -317,7 +322,7 @@ impl Joining<'_> {
             Some(e) => Err(e),
         };
         let session = session.inspect_err(|e| {
-            let culprit = e.peer().unwrap_or(self.cfg.me);
+            let culprit = e.culprit(self.cfg.me);
             self.watched.watch().abort(culprit, Reason::of(e), "connect");
         })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };

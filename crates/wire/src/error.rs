@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use thiserror::Error;
 
-use crate::{PartyId, Reason, printable};
+use crate::{PartyId, Pin, Reason, printable};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -43,6 +43,16 @@ pub enum NetError {
         /// What happened.
         why: Reason,
     },
+    /// Another party ended the session because of this one.
+    #[error("{by}: ended the session during {step}: it says that this party {why}; {}", own_remedy(*.why))]
+    Blamed {
+        /// Who says so.
+        by: PartyId,
+        /// What was under way there.
+        step: String,
+        /// What it says of this party.
+        why: Reason,
+    },
     /// Not one byte moved for the whole stall limit.
     #[error(
         "{}: stalled during {step}: no byte moved for {after:?}; see whether it still runs, or raise the stall limit",
@@ -67,7 +77,7 @@ pub enum NetError {
         source: io::Error,
     },
     /// TLS refused the peer, or a record did not decrypt.
-    #[error("{}: TLS failed during {step}: {source}; compare the pins and transports in both party files", Who(*.peer))]
+    #[error("{}: TLS failed during {step}: {source}; see that both sides run the same release and transport", Who(*.peer))]
     Tls {
         /// The other end, where it is known.
         peer: Option<PartyId>,
@@ -75,6 +85,17 @@ pub enum NetError {
         step: String,
         /// What TLS said.
         source: rustls::Error,
+    },
+    /// The other side does not list this party's certificate.
+    #[error(
+        "{}: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {own}",
+        Who(*.peer)
+    )]
+    Unlisted {
+        /// Who refuses it.
+        peer: Option<PartyId>,
+        /// This party's pin.
+        own: Pin,
     },
     /// A certificate is not valid today, by the clock of the side that refused it.
     #[error(
@@ -111,7 +132,7 @@ pub enum NetError {
         what: String,
     },
     /// Somebody presented a certificate, or an id, that this session does not list.
-    #[error("{}: unknown during {step}: {presented} is not listed; add its pin to the party file if it belongs here", Who(*.peer))]
+    #[error("{}: {}", Who(*.peer), unknown(*.peer, .step, .presented))]
     UnknownPeer {
         /// Who it claims to be, if it said so.
         peer: Option<PartyId>,
@@ -171,6 +192,19 @@ pub enum NetError {
         /// The last thing that went wrong.
         cause: String,
     },
+    /// Members did not come within the connect time-out.
+    #[error(
+        "{}: did not come within {after:?} during connect: {}; start what does not run, and see that addresses are right and no firewall is between",
+        Everybody(.peers), printable(.cause)
+    )]
+    Absent {
+        /// Who.
+        peers: Vec<PartyId>,
+        /// The connect time-out.
+        after: Duration,
+        /// What is known of each.
+        cause: String,
+    },
     /// The lane to or from this peer was already handed out, or does not exist.
     #[error("{}: no free lane {lane} during channel set-up: {cause}; take each lane once, below the agreed number", Who(*.peer))]
     LaneTaken {
@@ -190,7 +224,7 @@ pub enum NetError {
         step: String,
     },
     /// The session's own configuration cannot work.
-    #[error("{}: bad configuration during connect: {}; correct the party file", Who(*.peer), printable(.what))]
+    #[error("{}: bad configuration during connect: {}; correct what was configured", Who(*.peer), printable(.what))]
     Config {
         /// The peer that it is about.
         peer: Option<PartyId>,
@@ -205,6 +239,8 @@ impl NetError {
     pub fn peer(&self) -> Option<PartyId> {
         match self {
             Self::Listen { .. } | Self::Descriptors { .. } => None,
+            Self::Blamed { by, .. } => Some(*by),
+            Self::Absent { peers, .. } => peers.first().copied(),
             Self::Closed { peer, .. }
             | Self::Dead { peer, .. }
             | Self::Aborted { peer, .. }
@@ -214,6 +250,7 @@ impl NetError {
             | Self::Tls { peer, .. }
             | Self::HandshakeMismatch { peer, .. }
             | Self::Duplicate { peer, .. }
+            | Self::Unlisted { peer, .. }
             | Self::UnknownPeer { peer, .. }
             | Self::OtherUser { peer, .. }
             | Self::Malformed { peer, .. }
@@ -221,6 +258,15 @@ impl NetError {
             | Self::LaneTaken { peer, .. }
             | Self::Dropped { peer, .. }
             | Self::Config { peer, .. } => *peer,
+        }
+    }
+
+    /// Whom `me`, which failed with this, names to the others.
+    pub(crate) fn culprit(&self, me: PartyId) -> PartyId {
+        match self {
+            // They see the same where the peer refuses it.
+            Self::Unlisted { .. } | Self::Blamed { .. } => me,
+            _ => self.peer().unwrap_or(me),
         }
     }
 
@@ -233,6 +279,7 @@ impl NetError {
             Self::Closed { .. }
                 | Self::Dead { .. }
                 | Self::Aborted { .. }
+                | Self::Blamed { .. }
                 | Self::Dropped { .. }
                 | Self::Stalled { .. }
         )
@@ -273,24 +320,29 @@ impl Reason {
     /// What this error says of the party that it is about.
     pub(crate) fn of(e: &NetError) -> Self {
         match e {
-            NetError::Aborted { why, .. } => *why,
+            NetError::Aborted { why, .. } | NetError::Blamed { why, .. } => *why,
             NetError::Closed { .. } | NetError::Io { .. } | NetError::Dead { silent_for: None, .. } => {
                 Self::Died
             }
             NetError::Dead { .. } => Self::Silent,
             NetError::Stalled { .. } => Self::Stalled,
-            NetError::Connect { .. } => Self::Absent,
+            NetError::Connect { .. } | NetError::Absent { .. } => Self::Absent,
             NetError::Duplicate { .. } => Self::Duplicate,
-            NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
-            NetError::HandshakeMismatch { .. }
+            // Another program or release, perhaps; a certificate that the peer refuses is this party's own.
+            NetError::Tls { step, .. } if step == "handshake" => Self::Refused,
+            NetError::Malformed { msg: "hello", .. }
+            | NetError::Unlisted { .. }
+            | NetError::HandshakeMismatch { .. }
             | NetError::UnknownPeer { .. }
             | NetError::OtherUser { .. }
             | NetError::Expired { .. } => Self::Refused,
-            NetError::Listen { .. }
+            NetError::Tls { source: rustls::Error::AlertReceived(_), .. }
+            | NetError::Listen { .. }
             | NetError::Descriptors { .. }
             | NetError::LaneTaken { .. }
             | NetError::Dropped { .. }
             | NetError::Config { .. } => Self::Failed,
+            NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
         }
     }
 }
@@ -301,11 +353,33 @@ fn listen_remedy(kind: io::ErrorKind) -> &'static str {
         io::ErrorKind::AddrInUse => {
             "another program or session holds it: end that one (`ss -ltnp` names it), or choose another port"
         }
-        io::ErrorKind::AddrNotAvailable => {
-            "no interface of this host has that address: correct the party file"
-        }
+        io::ErrorKind::AddrNotAvailable => "no interface of this host has that address: correct it",
         io::ErrorKind::PermissionDenied => "choose a port above 1023, or a path that this user may write",
-        _ => "correct the address in the party file",
+        _ => "correct the address",
+    }
+}
+
+/// What is unknown about `peer`, and what to do. Of a listed peer, `presented` is the pin of another certificate.
+fn unknown(peer: Option<PartyId>, step: &str, presented: &str) -> String {
+    match peer {
+        Some(peer) if presented.starts_with("sha256:") => format!(
+            "shows another certificate than listed during {step}: its pin is {presented}; ask there, over another \
+             channel, whether that is what `hushwire keys pin` prints, and correct the pin of {peer} if it is"
+        ),
+        _ => format!("unknown during {step}: {presented} is not listed; add its pin if it belongs here"),
+    }
+}
+
+/// What a party can do about what others say of it.
+fn own_remedy(why: Reason) -> &'static str {
+    match why {
+        Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => {
+            "see whether this process was stopped, its host overloaded or the network between them cut"
+        }
+        Reason::Refused => "read its error, and compare pins, keys and jobs of both",
+        Reason::Duplicate => "end all processes of this party but one and start again",
+        Reason::Cheated => "read its error, and run the same release everywhere",
+        Reason::Failed | Reason::Interrupted | Reason::Left => "read its error",
     }
 }
 
@@ -320,6 +394,22 @@ impl fmt::Display for Death {
     }
 }
 
+struct Everybody<'a>(&'a [PartyId]);
+
+impl fmt::Display for Everybody<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, peer) in self.0.iter().enumerate() {
+            let before = match i {
+                0 => "",
+                _ if i + 1 == self.0.len() => " and ",
+                _ => ", ",
+            };
+            write!(f, "{before}{peer}")?;
+        }
+        Ok(())
+    }
+}
+
 struct Who(Option<PartyId>);
 
 impl fmt::Display for Who {
@@ -330,3 +420,7 @@ impl fmt::Display for Who {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -2,6 +2,8 @@
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
+use rustls::AlertDescription;
+
 use crate::{
     NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
@@ -24,7 +26,7 @@ impl Joining<'_> {
         address: &str,
         slot: Slot,
     ) -> Result<Box<dyn Duplex>, NetError> {
-        let on = |e| handshake_error(self.cfg.me, Some(peer.id), e);
+        let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
             .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
         let (mut link, shown) =
@@ -64,12 +66,13 @@ impl Joining<'_> {
     ) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
         let Visitor { stream, first, .. } = visitor;
         let guard = Guard { given_up: &self.heard_all, out: Some(out), ..self.guard }.within(GREETING);
-        let stranger = |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, peer, e));
+        let stranger =
+            |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
         let holder = |pin: Pin| self.cfg.peers.iter().find(|peer| peer.pin == pin).map(|peer| peer.id);
         let accepted = transport::accepted(stream, self.cfg, &self.tls, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
             // It holds the key, so it is that peer.
-            Some(peer) => (true, handshake_error(self.cfg.me, Some(peer), e)),
+            Some(peer) => (true, handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)),
             None => stranger(None)(e),
         })?;
         proved();
@@ -185,17 +188,30 @@ impl Joining<'_> {
     }
 }
 
+/// How a side says that it does not take a certificate, whichever TLS it runs.
+const REFUSALS: [AlertDescription; 6] = [
+    AlertDescription::CertificateUnknown,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::UnknownCA,
+    AlertDescription::AccessDenied,
+];
+
 /// A certificate that is not listed makes a stranger; everything else is as the link says.
-pub(crate) fn handshake_error(me: PartyId, peer: Option<PartyId>, e: io::Error) -> NetError {
+pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
         return NetError::Expired { peer, what: outdated.to_string() };
     }
     match NetError::from_link(peer, "handshake", e) {
         NetError::Tls { peer, step, source } => match (&source, wrong_pin(&source)) {
             (_, Some(pin)) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
-            (rustls::Error::AlertReceived(rustls::AlertDescription::CertificateExpired), _) => {
+            (rustls::Error::AlertReceived(AlertDescription::CertificateExpired), _) => {
                 let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
                 NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
+            }
+            (rustls::Error::AlertReceived(alert), _) if REFUSALS.contains(alert) => {
+                NetError::Unlisted { peer, own }
             }
             _ => NetError::Tls { peer, step, source },
         },

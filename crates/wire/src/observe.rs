@@ -69,7 +69,7 @@ pub enum Event {
         /// What last went wrong with a connection, where something did.
         last: Option<String>,
     },
-    /// A channel waits for a peer that is alive; said after a few seconds, then more and more seldom.
+    /// A channel waits for a peer; said after a few seconds, then more and more seldom.
     Waiting {
         /// For whom.
         peer: PartyId,
@@ -77,6 +77,8 @@ pub enum Event {
         step: String,
         /// Since when no byte has moved.
         waited: Duration,
+        /// How long nothing was heard of the peer, where it missed its heartbeats: it may have been stopped.
+        silent: Option<Duration>,
         /// For whom that peer waits in turn, and in which step, as it says itself.
         behind: Option<(PartyId, String)>,
     },
@@ -100,11 +102,14 @@ impl fmt::Display for Event {
                 write!(f, " to join, for {} s", waited.as_secs())?;
                 last.as_ref().map_or(Ok(()), |last| write!(f, "; last: {}", printable(last)))
             }
-            Self::Waiting { peer, step, waited, behind } => {
-                write!(f, "still waiting for {peer} during {step}, for {} s; it is alive", waited.as_secs())?;
-                match behind {
-                    Some((other, step)) => write!(f, " and waits for {other} during {step}"),
-                    None => Ok(()),
+            Self::Waiting { peer, step, waited, silent, behind } => {
+                write!(f, "still waiting for {peer} during {step}, for {} s; ", waited.as_secs())?;
+                match (silent, behind) {
+                    (Some(silent), _) => write!(f, "nothing was heard of it for {} s", silent.as_secs()),
+                    (None, Some((other, step))) => {
+                        write!(f, "it is alive and waits for {other} during {step}")
+                    }
+                    (None, None) => f.write_str("it is alive"),
                 }
             }
             Self::Expiring { party, validity } => write!(

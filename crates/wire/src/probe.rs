@@ -111,7 +111,7 @@ impl Prober {
     /// [`crate::connect`].
     pub fn dial(&self, peer: &PeerConfig) -> Result<Found, NetError> {
         let guard = guard(STEP);
-        let on = |e| handshake_error(self.cfg.me, Some(peer.id), e);
+        let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let Some(address) = &peer.address else {
             return Err(NetError::Config { peer: Some(peer.id), what: "it has no address".to_owned() });
         };
@@ -161,7 +161,7 @@ impl Prober {
 
     fn visit(&self, Incoming(stream): Incoming) -> Result<Visit, NetError> {
         let greeting = guard(STEP);
-        let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, peer, e);
+        let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, self.tls.pin(), peer, e);
         let (mut link, shown) =
             transport::accepted(stream, &self.cfg, &self.tls, &greeting, &[]).map_err(on(None))?;
         let pinned = shown.and_then(|s| self.cfg.peers.iter().find(|p| p.pin == s.pin)).map(|p| p.id);

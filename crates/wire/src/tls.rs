@@ -30,6 +30,7 @@ use crate::{Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::Tls
 pub(crate) struct TlsSide {
     provider: Arc<CryptoProvider>,
     certificate: Arc<SingleCertAndKey>,
+    pin: Pin,
 }
 
 /// Shares sent today must stay secret against tomorrow's machines: the hybrid exchange comes first. AES-128 comes
@@ -54,7 +55,12 @@ impl TlsSide {
 
     pub(crate) fn with_provider(identity: &Identity, provider: CryptoProvider) -> Self {
         let certificate = Arc::new(SingleCertAndKey::from(identity.certified()));
-        Self { provider: Arc::new(provider), certificate }
+        Self { provider: Arc::new(provider), certificate, pin: identity.pin() }
+    }
+
+    /// What the others should list.
+    pub(crate) fn pin(&self) -> Pin {
+        self.pin
     }
 
     /// Who may be at the other end of one connection.

@@ -259,6 +259,9 @@ impl Shared {
     fn error(&self, Verdict { culprit, why, step: their_step, from }: Verdict, step: &str) -> NetError {
         let (peer, step) = (Some(culprit), step.to_owned());
         match (from, why) {
+            (Source::Told(by), why) if culprit == self.me && by != self.me => {
+                NetError::Blamed { by, step: their_step.as_str().to_owned(), why }
+            }
             (Source::Told(by), why) => {
                 NetError::Aborted { peer, by, step: their_step.as_str().to_owned(), why }
             }
@@ -286,7 +289,7 @@ impl Shared {
         let e = match state.verdict {
             Some(verdict) => self.error(verdict, step),
             None => {
-                let culprit = own.peer().unwrap_or(self.me);
+                let culprit = own.culprit(self.me);
                 let why = match own {
                     NetError::Closed { .. } if state.left.contains(&culprit) => Reason::Left,
                     _ => Reason::of(&own),

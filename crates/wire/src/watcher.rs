@@ -21,6 +21,8 @@ use crate::{
 
 /// AGREEMENT, loosely: how often a party says that it lives. Every sensible liveness limit is several of them.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// LOCAL: a peer that was silent for so long has missed heartbeats.
+const MISSED: Duration = Duration::from_millis(2500);
 /// LOCAL: how long the last words of a party may take to leave.
 const FAREWELL: Duration = Duration::from_millis(250);
 /// LOCAL: notices of one peer in one turn, and how long a peer that used them all waits for its next turn.
@@ -152,12 +154,15 @@ impl Watcher {
         let behind = state.behind.get(&longest.peer).copied();
         drop(state);
         let waited = now.saturating_duration_since(longest.since);
+        let heard = self.peers.get(&longest.peer).map_or(now, |peer| peer.heard);
+        let silent = Some(now.saturating_duration_since(heard)).filter(|&silent| silent >= MISSED);
         let due = self.notices.due(now, longest.since);
         if let (Some(observer), true) = (&self.shared.observer, due) {
             observer(&Event::Waiting {
                 peer: longest.peer,
                 step: longest.step.as_str().to_owned(),
                 waited,
+                silent,
                 behind: behind.map(|(other, step)| (other, step.as_str().to_owned())),
             });
         }

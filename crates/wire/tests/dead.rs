@@ -8,13 +8,16 @@ mod child;
 mod common;
 
 use std::{
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant, SystemTime},
 };
 
 use child::{Party1, Phase};
 use common::ok;
-use hushwire_wire::{Identity, Listener, NetError, PartyId, PeerConfig, TransportKind, connect};
+use hushwire_wire::{
+    Event, Identity, Listener, NetError, Observer, PartyId, PeerConfig, TransportKind, connect_observed,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What the issue allows.
@@ -28,6 +31,16 @@ fn child() {
 
 /// Parties 0 and 2 run here; party 1 gets `signal` in `phase`. Answers their errors and how long they took.
 fn lose(phase: Phase, transport: TransportKind, signal: Signal) -> Vec<(NetError, Duration)> {
+    observed(phase, transport, signal, &(Arc::new(|_: &Event| {}) as Observer))
+}
+
+/// As [`lose`]; `observer` hears both.
+fn observed(
+    phase: Phase,
+    transport: TransportKind,
+    signal: Signal,
+    observer: &Observer,
+) -> Vec<(NetError, Duration)> {
     let mut party1 = Party1::start();
     let here: Vec<_> = [0, 2].map(|id: u8| (PartyId(id), ok(Identity::generate("p")))).into();
     let listeners = [(); 2].map(|()| ok(Listener::bind("127.0.0.1:0")));
@@ -46,7 +59,7 @@ fn lose(phase: Phase, transport: TransportKind, signal: Signal) -> Vec<(NetError
                 let peers = all.iter().filter(|peer| peer.id != *me).cloned().collect();
                 let cfg = child::config(*me, peers, transport);
                 scope.spawn(move || {
-                    let e = match connect(&cfg, identity, Some(listener)) {
+                    let e = match connect_observed(&cfg, identity, Some(listener), observer.clone()) {
                         Ok(mut net) => child::stream(&mut net),
                         Err(e) => e,
                     };
@@ -102,7 +115,22 @@ fn a_killed_party_is_named_in_every_phase_over_tcp() {
 
 #[test]
 fn a_stopped_party_is_named() {
-    for (e, took) in lose(Phase::Stream, TransportKind::TcpTls, Signal::STOP) {
+    let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let keep = heard.clone();
+    let observer: Observer = Arc::new(move |event: &Event| {
+        keep.lock().unwrap_or_else(|e| panic!("{e}")).push(event.clone());
+    });
+    let lost = observed(Phase::Stream, TransportKind::TcpTls, Signal::STOP, &observer);
+    // Meanwhile nobody says that it is alive.
+    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    let of_it = heard.iter().filter(|e| matches!(e, Event::Waiting { peer: CULPRIT, .. }));
+    let texts: Vec<_> = of_it.map(Event::to_string).collect();
+    assert!(!texts.is_empty(), "{heard:?}");
+    for text in texts {
+        assert!(text.starts_with("still waiting for party 1 during stream, for "), "{text}");
+        assert!(text.contains(" s; nothing was heard of it for ") && !text.contains("alive"), "{text}");
+    }
+    for (e, took) in lost {
         let what = format!("{took:?}: {e}");
         assert_eq!(e.peer(), Some(CULPRIT), "{what}");
         let silent = matches!(e, NetError::Dead { silent_for: Some(_), .. })

@@ -27,9 +27,10 @@ fn dies_mid_message(over: Over, live: impl Fn(Net) -> NetError + Send) {
     let (a, mut b) = two(over, LONG);
     let (report, reported) = mpsc::channel();
     let (e, took) = thread::scope(|scope| {
-        scope.spawn(move || ok(report.send(live(a))));
+        // Before anybody reads: else the whole message might go.
         let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
         ok(channel.start("half", &pattern(1, 0, BYTES)));
+        scope.spawn(move || ok(report.send(live(a))));
         thread::sleep(Duration::from_millis(100));
         drop((channel, b));
         let died = Instant::now();

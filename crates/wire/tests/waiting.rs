@@ -74,7 +74,8 @@ fn a_slow_party_that_lives_is_waited_for_and_reported() {
     for event in heard {
         let text = event.to_string();
         match event {
-            Event::Waiting { peer, step, waited, behind } => {
+            Event::Waiting { peer, step, waited, silent, behind } => {
+                assert_eq!(silent, None);
                 assert_eq!((peer, step.as_str()), (PartyId(1), "second half"));
                 assert_eq!(behind, Some((PartyId(0), "first half".to_owned())));
                 assert!(waited >= Duration::from_secs(2), "{waited:?}");
@@ -193,7 +194,17 @@ fn whom_a_party_blames_is_what_all_hear() {
     );
     ends(
         |net| net.abort(PartyId(2), Reason::Cheated, "checking shares"),
-        |e| matches!(e, NetError::Aborted { peer: Some(PartyId(2)), by: PartyId(1), why: Reason::Cheated, step } if step == "checking shares"),
+        |e| match e {
+            NetError::Aborted { peer: Some(PartyId(2)), by: PartyId(1), why: Reason::Cheated, step } => {
+                step == "checking shares"
+            }
+            // Party 2 itself is told who says so, and not that it accuses itself.
+            e => {
+                e.to_string()
+                    == "party 1: ended the session during checking shares: it says that this party sent what no \
+                        honest party sends; read its error, and run the same release everywhere"
+            }
+        },
     );
 }
 

@@ -9,8 +9,6 @@ pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &N
     let whole = e.to_string();
     let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "run the doctor there as well"));
     let reached = || Check::ok("reachable", "somebody answers");
-    let refused =
-        matches!(e, NetError::Tls { source, .. } if format!("{source}").contains("received fatal alert"));
     match e {
         NetError::Io { source, step, .. } if step == "connect" => {
             vec![unreachable(address, source, patient.wait)]
@@ -43,7 +41,7 @@ pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &N
                 Check::fail("version", cause, "give both members the right numbers and one transport"),
             ]
         }
-        _ if refused => vec![
+        NetError::Unlisted { .. } => vec![
             reached(),
             Check::fail(
                 "pin",

@@ -1,0 +1,161 @@
+use super::*;
+
+const ONE: Option<PartyId> = Some(PartyId(1));
+
+fn step() -> String {
+    "layer 3".to_owned()
+}
+
+fn os(number: i32) -> io::Error {
+    io::Error::from_raw_os_error(number)
+}
+
+/// Every message whole: who, step, cause, remedy.
+#[test]
+fn messages_are_whole() {
+    let (pin, second) = (Pin([0xab; 32]), Duration::from_secs(1));
+    let ab = "ab".repeat(32);
+    let cases: Vec<(NetError, String)> = vec![
+        (
+            NetError::Closed { peer: ONE, step: step() },
+            "party 1: closed the link during layer 3: its process ended or dropped the session; read its own error".into(),
+        ),
+        (
+            NetError::Dead { peer: ONE, step: step(), silent_for: None },
+            "party 1: died during layer 3: its links closed and it said no goodbye; see its own log and its host, then start again".into(),
+        ),
+        (
+            NetError::Dead { peer: ONE, step: step(), silent_for: Some(8 * second) },
+            "party 1: died during layer 3: nothing was heard of it for 8s; see its own log and its host, then start again".into(),
+        ),
+        (
+            NetError::Aborted { peer: ONE, by: PartyId(2), step: step(), why: Reason::Refused },
+            "party 1: was refused during layer 3, as party 2 says; read the error of the first".into(),
+        ),
+        (
+            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Silent },
+            "party 2: ended the session during layer 3: it says that this party fell silent; see whether this process was stopped, its host overloaded or the network between them cut".into(),
+        ),
+        (
+            NetError::Blamed { by: PartyId(2), step: "connect".into(), why: Reason::Refused },
+            "party 2: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both".into(),
+        ),
+        (
+            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Cheated },
+            "party 2: ended the session during layer 3: it says that this party sent what no honest party sends; read its error, and run the same release everywhere".into(),
+        ),
+        (
+            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Left },
+            "party 2: ended the session during layer 3: it says that this party ended too early; read its error".into(),
+        ),
+        (
+            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Duplicate },
+            "party 2: ended the session during layer 3: it says that this party was started twice; end all processes of this party but one and start again".into(),
+        ),
+        (
+            NetError::Stalled { peer: ONE, step: step(), after: 120 * second },
+            "party 1: stalled during layer 3: no byte moved for 120s; see whether it still runs, or raise the stall limit".into(),
+        ),
+        (
+            NetError::Io { peer: ONE, step: step(), source: os(113) },
+            "party 1: link failed during layer 3: No route to host (os error 113); see the network between the hosts and start again".into(),
+        ),
+        (
+            NetError::Tls { peer: ONE, step: step(), source: rustls::Error::DecryptError },
+            "party 1: TLS failed during layer 3: cannot decrypt peer's message; see that both sides run the same release and transport".into(),
+        ),
+        (
+            NetError::Unlisted { peer: ONE, own: pin },
+            format!("party 1: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, sha256:{ab}"),
+        ),
+        (
+            NetError::UnknownPeer { peer: ONE, step: "handshake".into(), presented: pin.to_string() },
+            format!("party 1: shows another certificate than listed during handshake: its pin is sha256:{ab}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"),
+        ),
+        (
+            NetError::UnknownPeer { peer: None, step: "handshake".into(), presented: pin.to_string() },
+            format!("unknown peer: unknown during handshake: sha256:{ab} is not listed; add its pin if it belongs here"),
+        ),
+        (
+            NetError::Duplicate { peer: ONE, what: "another process with its key joined before".into() },
+            "party 1: refused during handshake: another process with its key joined before; end all of its processes but one and start again".into(),
+        ),
+        (
+            NetError::Connect { peer: ONE, address: "a:1".into(), cause: "gave up after 4s, at last because Connection refused (os error 111)".into() },
+            "party 1: unreachable at a:1 during connect: gave up after 4s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between".into(),
+        ),
+        (
+            NetError::Absent { peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)], after: 4 * second, cause: "x".into() },
+            "party 1, party 2, owner and client 130: did not come within 4s during connect: x; start what does not run, and see that addresses are right and no firewall is between".into(),
+        ),
+        (
+            NetError::Descriptors { step: "connect".into(), source: os(24) },
+            "this process has too many open files during connect: Too many open files (os error 24); allow it more (`ulimit -n` in the shell that starts it)".into(),
+        ),
+        (
+            NetError::Config { peer: ONE, what: "there are no lanes to it".into() },
+            "party 1: bad configuration during connect: there are no lanes to it; correct what was configured".into(),
+        ),
+        (
+            NetError::Malformed { peer: ONE, msg: "notice", what: "its kind does not exist".into() },
+            "party 1: sent a malformed message during notice: its kind does not exist; run the same release everywhere".into(),
+        ),
+        (
+            NetError::Dropped { peer: ONE, step: step() },
+            "party 1: channel is closed during layer 3: an earlier step on it failed; read the first error".into(),
+        ),
+    ];
+    for (e, text) in cases {
+        assert_eq!(e.to_string(), text);
+        // The remedy is what follows the last semicolon.
+        assert!(text.rsplit_once("; ").is_some_and(|(what, remedy)| !what.is_empty() && !remedy.is_empty()));
+    }
+}
+
+#[test]
+fn text_from_files_cannot_disturb_a_terminal() {
+    let evil = "a\x1b[2J:1\n".to_owned();
+    for e in [
+        NetError::Connect { peer: ONE, address: evil.clone(), cause: evil.clone() },
+        NetError::Listen { address: evil.clone(), source: os(98) },
+        NetError::Config { peer: None, what: evil.clone() },
+        NetError::Absent { peers: vec![PartyId(1)], after: Duration::ZERO, cause: evil.clone() },
+    ] {
+        assert!(!e.to_string().chars().any(char::is_control), "{e:?}");
+    }
+}
+
+#[test]
+fn the_others_hear_of_the_party_that_is_to_blame() {
+    let me = PartyId(2);
+    let tls = |step: &str, source| NetError::Tls { peer: ONE, step: step.to_owned(), source };
+    let alert = |alert| rustls::Error::AlertReceived(alert);
+    let cases = [
+        // A certificate that a peer refuses is this party's own, or the pin that the peer lists for it.
+        (NetError::Unlisted { peer: ONE, own: Pin([0; 32]) }, me, Reason::Refused),
+        (
+            NetError::UnknownPeer { peer: ONE, step: step(), presented: String::new() },
+            PartyId(1),
+            Reason::Refused,
+        ),
+        (tls("handshake", rustls::Error::DecryptError), PartyId(1), Reason::Refused),
+        (tls("layer 3", rustls::Error::DecryptError), PartyId(1), Reason::Cheated),
+        (tls("layer 3", alert(rustls::AlertDescription::InternalError)), PartyId(1), Reason::Failed),
+        (NetError::Malformed { peer: ONE, msg: "hello", what: String::new() }, PartyId(1), Reason::Refused),
+        (NetError::Malformed { peer: ONE, msg: "shares", what: String::new() }, PartyId(1), Reason::Cheated),
+        (NetError::Blamed { by: PartyId(1), step: step(), why: Reason::Silent }, me, Reason::Silent),
+        (NetError::Descriptors { step: step(), source: os(24) }, me, Reason::Failed),
+        (
+            NetError::Absent {
+                peers: vec![PartyId(1), PartyId(0)],
+                after: Duration::ZERO,
+                cause: String::new(),
+            },
+            PartyId(1),
+            Reason::Absent,
+        ),
+    ];
+    for (e, culprit, why) in cases {
+        assert_eq!((e.culprit(me), Reason::of(&e)), (culprit, why), "{e}");
+    }
+}
