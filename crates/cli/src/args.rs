@@ -150,10 +150,11 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(after_help = AES_CTR_HELP)]
 pub(crate) struct AesCtrArgs {
-    /// The file to read [default: hushwire-sample.txt, made here if it is not there]
+    /// The file to read; - is standard input [default: hushwire-sample.txt, made here if it is not there]
     #[arg(long = "in", value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// The file to write, which appears when it is whole [default: IN.enc; with --decrypt IN less .enc, with .dec]
+    /// The file to write, which appears when it is whole; - is standard output [default: IN.enc; with --decrypt IN less
+    /// .enc, with .dec]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Decrypt: find the counter in the key directory, and record nothing

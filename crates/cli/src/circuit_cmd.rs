@@ -5,7 +5,7 @@ mod microcode;
 
 use crate::{
     error::Error,
-    files::{Replace, RunFiles},
+    files::{Replace, RunFiles, is_stream},
     log, out,
 };
 use clap::{Args, Subcommand};
@@ -146,6 +146,9 @@ struct Source {
 
 /// The circuit in `file`, or the one that is called so where there is no such file.
 fn load(file: &Path) -> Result<Source, Error> {
+    if is_stream(file) {
+        return read(io::stdin().lock(), Path::new("standard input"));
+    }
     let open = match File::open(file) {
         Ok(open) => open,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -166,7 +169,11 @@ fn load(file: &Path) -> Result<Source, Error> {
         }
         Err(e) => return Err(Error::io("read", file, &e)),
     };
-    match bristol::read(BufReader::with_capacity(1 << 16, open)) {
+    read(BufReader::with_capacity(1 << 16, open), file)
+}
+
+fn read(from: impl io::BufRead, file: &Path) -> Result<Source, Error> {
+    match bristol::read(from) {
         Ok((circuit, format)) => Ok(Source { named: Named::Circuit(circuit), format: Some(format) }),
         Err(ReadError::Io(e)) => Err(Error::io("read", file, &e)),
         Err(ReadError::Malformed(e)) => {

@@ -29,6 +29,17 @@ pub(crate) fn json_file(
     Ok(path.map(|path| files.create("with --json", path, &format!("report of {job}"), mode)).transpose()?)
 }
 
+/// Standard input or output, where a file may stand.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A file that never gets a name, among temporary ones: what comes by standard input until its length is known, and what
+/// goes to standard output until it is whole.
+pub(crate) fn unnamed() -> Result<NewFile, Error> {
+    Ok(NewFile::create(&std::env::temp_dir().join("hushwire-stream"), 0o600)?)
+}
+
 /// `path` with `suffix` after its name.
 pub(crate) fn appended(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

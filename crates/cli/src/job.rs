@@ -3,7 +3,7 @@
 use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
-    files::{NewFile, absolute, appended},
+    files::{NewFile, absolute, appended, is_stream, unnamed},
     key::{Iv, Key, draw},
     key_dir::{Holds, KeyDir, Locked},
     ledger::{GIVEN, Ledger, NoIv, Range, Wanted, now},
@@ -30,6 +30,8 @@ pub(crate) struct Files {
     pub(crate) out: PathBuf,
     pub(crate) file: File,
     pub(crate) bytes: u64,
+    /// What came by standard input, for as long as it is read.
+    _spool: Option<NewFile>,
 }
 
 /// Opens the input and names the output.
@@ -43,7 +45,11 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
         }
         None => sample()?,
     };
-    let file = File::open(&input).map_err(|e| Error::io("read", &input, &e))?;
+    let spool = is_stream(&input).then(spooled).transpose()?;
+    let file = match &spool {
+        Some(spool) => spool.writer()?,
+        None => File::open(&input).map_err(|e| Error::io("read", &input, &e))?,
+    };
     let meta = file.metadata().map_err(|e| Error::io("read", &input, &e))?;
     if meta.is_dir() {
         return Err(Error::io("read", &input, &io::ErrorKind::IsADirectory.into()));
@@ -53,11 +59,24 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
             "read",
             &input,
             "its length is not known beforehand",
-            "copy it into a file first",
+            "copy it into a file first, or give it by standard input with --in -",
         ));
     }
     let out = args.out.clone().unwrap_or_else(|| default_out(&input, args.decrypt));
-    Ok(Files { input, out, file, bytes: meta.len() })
+    if is_stream(&out) && args.json.as_deref().is_some_and(is_stream) {
+        let what = "--out and --json are both standard output; give one of them a file";
+        return Err(Error::Usage(what.into()));
+    }
+    Ok(Files { input, out, file, bytes: meta.len(), _spool: spool })
+}
+
+/// Takes in standard input: the length of what is shared is known beforehand.
+fn spooled() -> Result<NewFile, Error> {
+    let spool = unnamed()?;
+    let mut file = spool.writer()?;
+    let read = io::copy(&mut io::stdin().lock(), &mut file).and_then(|_| file.rewind());
+    read.map_err(|e| Error::io("keep", Path::new("standard input"), &e))?;
+    Ok(spool)
 }
 
 fn sample() -> Result<PathBuf, Error> {
@@ -74,6 +93,9 @@ fn sample() -> Result<PathBuf, Error> {
 
 /// `x.enc` for encrypting; for decrypting `x.dec` from `x.enc`, never the plaintext's own name.
 fn default_out(input: &Path, decrypt: bool) -> PathBuf {
+    if is_stream(input) {
+        return input.to_path_buf();
+    }
     if !decrypt {
         return appended(input, ".enc");
     }
@@ -94,10 +116,17 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
 }
 
 /// Where key and counters are kept, if anywhere: with a key and a counter, everything is said, as for openssl.
-pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Option<PathBuf> {
+pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
-    kept.then(|| args.key_shares.clone().unwrap_or_else(|| appended(beside, ".keys")))
+    match &args.key_shares {
+        None if kept && is_stream(beside) => Err(Error::Usage(
+            "a stream has no directory of key shares beside it; name one with --key-shares, or give the key with \
+             --key-file and the counter with --iv-hex"
+                .into(),
+        )),
+        named => Ok(kept.then(|| named.clone().unwrap_or_else(|| appended(beside, ".keys")))),
+    }
 }
 
 /// What a run computes with. While `lock` is held, no other run chooses counters or a key.
@@ -139,7 +168,8 @@ impl Job {
             KeyMode::Kept => ledger.key_id.clone(),
             KeyMode::Imported | KeyMode::Drawn => Some(hex::encode(draw::<16>("naming the key")?)),
         };
-        let (bytes, out) = (files.bytes, absolute(&files.out));
+        let bytes = files.bytes;
+        let out = if is_stream(&files.out) { "standard output".to_owned() } else { absolute(&files.out) };
         let blocks = bytes.div_ceil(16);
         let iv = match (iv, &dir) {
             (Some(iv), _) => iv,

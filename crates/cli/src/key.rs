@@ -1,6 +1,10 @@
 //! Keys and initial counters as the user gives them.
 
-use crate::{error::Error, files::open_to_others, log};
+use crate::{
+    error::Error,
+    files::{is_stream, open_to_others},
+    log,
+};
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_circuit::mark;
 use hushwire_rep3::KeySize;
@@ -32,13 +36,17 @@ impl Key {
     pub(crate) fn from_file(path: &Path) -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(128));
         let unread = |e: &io::Error| Error::io("read the key file", path, e);
-        let file = File::open(path).map_err(|e| unread(&e))?;
-        let meta = file.metadata().map_err(|e| unread(&e))?;
-        if meta.is_file() && open_to_others(&meta.permissions()) {
-            let path = path.display();
-            log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
+        if is_stream(path) {
+            io::stdin().lock().take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
+        } else {
+            let file = File::open(path).map_err(|e| unread(&e))?;
+            let meta = file.metadata().map_err(|e| unread(&e))?;
+            if meta.is_file() && open_to_others(&meta.permissions()) {
+                let path = path.display();
+                log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
+            }
+            file.take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
         }
-        file.take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
         let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
         if let Some(key) = digits.and_then(|digits| Self::from_hex(digits).ok()) {
             return Ok(key);

@@ -5,7 +5,7 @@ use crate::{
     control::{FromParty, Setup, Start, ToParty, path_to_text},
     crew::{Crew, Event},
     error::Error,
-    files::{NewFile, RunFiles, absolute, json_file},
+    files::{NewFile, RunFiles, absolute, is_stream, json_file, unnamed},
     job::{self, Files, Job},
     log, out,
     owner::{Owner, Streamed},
@@ -18,7 +18,10 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_wire::{Identity, SessionId};
 use indicatif::ProgressBar;
-use std::time::Instant;
+use std::{
+    io::{self, Seek},
+    time::Instant,
+};
 
 /// Runs the job.
 pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
@@ -35,19 +38,32 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     let mut guard = RunFiles::new(args.replace.force);
     guard.reads("the input", &files.input);
     args.key_file.iter().for_each(|key| guard.reads("the key", key));
-    let dir = job::key_dir(args, &files, key.is_some());
+    let dir = job::key_dir(args, &files, key.is_some())?;
     dir.iter().for_each(|dir| guard.keys_in(dir));
-    guard.admits("with --out", &files.out)?;
+    let stream = is_stream(&files.out);
+    if !stream {
+        guard.admits("with --out", &files.out)?;
+    }
     let mut job = Job::choose(args, &files, key, dir.as_deref())?;
     // Both start now, so that a directory that cannot be written shows before the work.
-    let output = guard.create("with --out", &files.out, &job.writer, 0o600)?;
+    let output = match stream {
+        true => unnamed()?,
+        false => guard.create("with --out", &files.out, &job.writer, 0o600)?,
+    };
     let report = format!("local aes-ctr of {}", absolute(&files.input));
     let json = json_file(&mut guard, args.json.as_deref(), &report, 0o600)?;
     output.reserve(files.bytes)?;
 
     let (mut run, bar) = encrypt(args, backend, &files, &output, &mut job, begun)?;
     job.written(run.streamed.digest.take())?;
-    output.commit()?;
+    let mut told = Ok(());
+    if stream {
+        let mut whole = output.writer()?;
+        whole.rewind().map_err(|e| output.error(&e))?;
+        told = out::with(|to| io::copy(&mut whole, to).map(drop));
+    } else {
+        output.commit()?;
+    }
     bar.finish_and_clear();
     let report = Report::new(args, &files, &job, run);
     log::note!("{}", report.for_people().trim_end());
@@ -56,7 +72,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
         (None, Some(_)) => out::text(report.for_programs()?)?,
         (None, None) => {}
     }
-    Ok(())
+    told
 }
 
 /// Starts the parties, and streams the file through them into `output`.

@@ -76,7 +76,7 @@ pub(crate) struct PsiArgs {
     /// How gates are garbled with yao: prp, mi, circ, prf or three-halves
     #[arg(long, value_name = "NAME", default_value = "mi", value_parser = Scheme::PRIVATE.map(Scheme::name))]
     scheme: String,
-    /// The file to write the result to, which appears when it is whole [default: standard output]
+    /// The file to write the result to, which appears when it is whole; - is standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs

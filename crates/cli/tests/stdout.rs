@@ -4,7 +4,7 @@ mod common;
 use common::{Place, Ran};
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Write},
     process::Stdio,
 };
 
@@ -114,4 +114,32 @@ fn errors_are_json_where_json_was_asked_for() {
         assert!(!message.is_empty() && ran.err.contains(message), "{args}: {message:?} in {}", ran.err);
     }
     assert_eq!(place.ran("local run --circuit less:8 --inputs 0=01").out, "", "people read standard error");
+}
+
+#[test]
+fn data_goes_through_pipes() {
+    let place = place();
+    let text = common::bytes(100_000, 7);
+    let through = |args: &str, input: &[u8]| {
+        let mut command = place.hushwire(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"));
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read it says so.
+            let _ = stdin.write_all(input);
+        }
+        let ended = child.wait_with_output().unwrap_or_else(|e| panic!("{args}: {e}"));
+        (ended.status.code(), ended.stdout, String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let (code, sealed, err) = through("local aes-ctr --transport shm --in - --key-shares k", &text);
+    assert!(code == Some(0) && sealed.len() == text.len() && sealed != text, "{err}");
+    let args = "local aes-ctr --transport shm --decrypt --in - --out - --key-shares k";
+    let (code, opened, err) = through(args, &sealed);
+    assert!(code == Some(0) && opened == text, "{err}");
+    let (code, out, err) = through("local aes-ctr --in -", &text);
+    assert!(code == Some(2) && out.is_empty() && err.contains("--key-shares"), "{err}");
+    let (_, circuit, _) = through("circuit make less:8 --out -", b"");
+    let (code, facts, err) = through("circuit info -", &circuit);
+    assert!(code == Some(0) && String::from_utf8_lossy(&facts).contains("inputs     8 8"), "{err}");
+    assert_eq!(place.names(), ["a.csv", "k", "k.pem"]);
 }

@@ -63,7 +63,7 @@ impl NewFile {
             Some(file) => (file, None),
             None => {
                 let path = hidden_name(&target)?;
-                let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+                let file = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path);
                 (file.map_err(fail)?, Some(path))
             }
         };
@@ -95,7 +95,7 @@ impl NewFile {
         }
     }
 
-    /// Another handle to write through.
+    /// Another handle to write through, or to read what was written.
     ///
     /// # Errors
     /// The system has no more handles.
@@ -213,7 +213,7 @@ impl Drop for NewFile {
 
 /// A file without a name in `dir`, where the system has such and can name it later.
 fn unnamed(dir: &Path, mode: u32) -> Option<File> {
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(dir, flags, Mode::from_raw_mode(mode)).ok()?.into();
     Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())).exists().then_some(file)
 }

@@ -1,12 +1,12 @@
 //! The files: pairs of messages, choices, and what was chosen.
 
-use crate::error::Error;
+use crate::{error::Error, files::is_stream};
 use hushwire_block::Block;
 use hushwire_circuit::mark;
 use hushwire_job::NewFile;
 use std::{
     fs,
-    io::{BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::Path,
 };
 use zeroize::Zeroizing;
@@ -23,10 +23,9 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 pub(super) type Blocks = Zeroizing<Vec<Block>>;
 
 fn text(path: &Path) -> Result<Zeroizing<String>, Error> {
-    let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|e| match e.kind() {
-        std::io::ErrorKind::InvalidData => {
-            Error::file("use", path, "it is not text", "write numbers in lines")
-        }
+    let text = if is_stream(path) { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
+    let text = text.map(Zeroizing::new).map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidData => Error::file("use", path, "it is not text", "write numbers in lines"),
         _ => Error::io("read", path, &e),
     })?;
     if mark::strip_str(&text).is_empty() {
@@ -92,7 +91,7 @@ pub(super) fn choices(path: &Path) -> Result<Choices, Error> {
 pub(super) fn put(out: &NewFile, messages: &[Block]) -> Result<(), Error> {
     out.reserve((messages.len() * (DIGITS + 1)) as u64)?;
     let mut writer = BufWriter::new(out.writer()?);
-    let mut put = || -> std::io::Result<()> {
+    let mut put = || -> io::Result<()> {
         for message in messages {
             writeln!(writer, "{:032x}", message.to_u128())?;
         }
