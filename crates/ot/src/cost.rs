@@ -2,7 +2,13 @@
 
 use hushwire_wire::Cost;
 
-use crate::{Level, Protocol, Role, ferret::Set, pipeline::SEGMENT, protocol::Core, rows::Kind};
+use crate::{
+    Level, Protocol, Role,
+    ferret::Set,
+    pipeline::{GROUP, SEGMENT},
+    protocol::Core,
+    rows::Kind,
+};
 
 /// A functionality, for its cost.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -68,9 +74,13 @@ impl Protocol {
         let given = !matches!(what, Functionality::Rcot | Functionality::Rot);
         let fix_lag = if speaker == Role::Receiver { 0 } else { checked.max(1) };
         let payload_lag = checked.max(fix_lag + 1);
+        // Choices of sixteen chunks travel together where the sender speaks and no payload waits for them.
+        let alone = speaker == Role::Receiver || matches!(what, Functionality::Ot | Functionality::BitOt);
+        let group = if alone { 1 } else { GROUP };
         for (i, (len, _)) in chunks.iter().enumerate() {
             if given {
-                ticks.add(i + fix_lag, Role::Receiver, len.div_ceil(8));
+                let last = (i / group * group + group).min(chunks.len()) - 1;
+                ticks.add(last + fix_lag, Role::Receiver, len.div_ceil(8));
             }
             match what {
                 Functionality::Ot => ticks.add(i + payload_lag, Role::Sender, 32 * len),

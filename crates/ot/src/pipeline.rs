@@ -6,6 +6,9 @@
 //! every 16th     segment ends, checked in the next ticks
 //! ```
 //!
+//! Where the sender speaks and there is no payload, the choices of sixteen chunks travel together, a lag after the last of
+//! them was made: until then the sender need not wait for its peer.
+//!
 //! All lags are constants, so that both ends agree on every message without announcing any: a tick's message holds,
 //! in this order and as far as they apply, the chunk's message, a step of a check, packed choices, payload. While one
 //! end works on chunk i the other works on the payload of an earlier one. In malicious modes nothing that could tell
@@ -28,6 +31,11 @@ use crate::{
 /// AGREEMENT: chunks between two checks.
 pub(crate) const SEGMENT: usize = 16;
 
+/// AGREEMENT: chunks whose choices travel in one message, where the sender speaks and no payload waits for them. Were
+/// there a message a chunk, neither end could be more than a chunk ahead, and each would wait for the other in every
+/// tick.
+pub(crate) const GROUP: usize = 16;
+
 /// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most cores.
 const STREAMED: usize = 4 << 20;
 
@@ -38,8 +46,8 @@ struct Plan {
     chunk: Option<(usize, usize)>,
     /// Step of the check that runs.
     check: Option<usize>,
-    /// OTs whose choices are fixed.
-    fix: Option<usize>,
+    /// Chunks whose choices are fixed, and the bytes that say them.
+    fix: Option<(usize, usize)>,
     /// OTs whose payload is sent.
     payload: Option<usize>,
 }
@@ -154,8 +162,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             plan.check =
                 self.check.filter(|begin| *begin <= self.now).map(|begin| (self.now - begin) as usize);
             plan.fix = match (self.fix_lag, plan.chunk) {
-                (Some(0), chunk) => chunk.map(|(len, _)| len),
-                _ => self.due(self.fix_lag, self.made.get(self.fixed)),
+                (Some(0), chunk) => chunk.map(|(len, _)| (1, bytes(len))),
+                _ => self.group_due(),
             };
             plan.payload = self.due(self.payload_lag, self.made.front());
             if plan.chunk.is_some() || plan.check.is_some() || plan.fix.is_some() || plan.payload.is_some() {
@@ -175,6 +183,16 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         made.filter(|made| lag.is_some_and(|lag| made.tick + lag == self.now)).map(|made| made.len)
     }
 
+    /// The chunks whose choices are due now, and the bytes of these: a group, when its last chunk was made a lag ago.
+    fn group_due(&self) -> Option<(usize, usize)> {
+        let most = if self.payload_lag.is_some() { 1 } else { GROUP };
+        let waiting = self.made.len() - self.fixed;
+        let whole = waiting >= most || self.next == self.count;
+        let group = self.made.range(self.fixed..self.fixed + waiting.min(most));
+        self.due(self.fix_lag, group.clone().next_back().filter(|_| whole))?;
+        Some((group.len(), group.map(|made| bytes(made.len)).sum()))
+    }
+
     fn me(&self) -> Role {
         self.end.extension.role()
     }
@@ -189,7 +207,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         let extension = &self.end.extension;
         let chunk = plan.chunk.filter(|_| extension.speaker() == from).map_or(0, |(_, bytes)| bytes);
         let check = plan.check.map(|step| extension.check_steps()[step]).filter(|step| step.from == from);
-        let fix = plan.fix.filter(|_| from == Role::Receiver).map_or(0, bytes);
+        let fix = plan.fix.filter(|_| from == Role::Receiver).map_or(0, |(_, bytes)| bytes);
         let payload =
             plan.payload.filter(|_| from == Role::Sender).map_or(0, |len| self.work.payload_bytes(len));
         [chunk, check.map_or(0, |step| step.bytes), fix, payload]
@@ -227,18 +245,33 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The oldest chunk whose choices are not fixed goes on.
-    fn fix(&mut self, heard: Option<&[u8]>, said: &mut [u8]) {
-        let made = &mut self.made[self.fixed];
-        match heard {
-            Some(fix) => self.work.take(&mut self.end.pads, made, Some(fix)),
-            None => {
-                if self.fix_lag != Some(0) {
-                    self.assert_verified(self.fixed);
-                }
-                said.copy_from_slice(&self.made[self.fixed].bits);
+    /// The receiver says the choices of the oldest `chunks` whose are not fixed.
+    fn say_choices(&mut self, chunks: usize, mut said: &mut [u8]) {
+        for _ in 0..chunks {
+            if self.fix_lag != Some(0) {
+                self.assert_verified(self.fixed);
             }
+            let bits = &self.made[self.fixed].bits;
+            let (now, rest) = said.split_at_mut(bits.len());
+            now.copy_from_slice(bits);
+            said = rest;
+            self.go_on();
         }
+    }
+
+    /// The sender hears them.
+    fn hear_choices(&mut self, chunks: usize, mut heard: &[u8]) {
+        for _ in 0..chunks {
+            let made = &mut self.made[self.fixed];
+            let (now, rest) = heard.split_at(bytes(made.len));
+            self.work.take(&mut self.end.pads, made, Some(now));
+            heard = rest;
+            self.go_on();
+        }
+    }
+
+    /// The oldest chunk whose choices were not fixed has them fixed.
+    fn go_on(&mut self) {
         self.fixed += 1;
         if self.payload_lag.is_none() {
             self.pop();
@@ -315,8 +348,8 @@ impl<W: Work, S: Security> Machine for Pipeline<'_, W, S> {
         if let Some(step) = plan.check.filter(|step| self.end.extension.check_steps()[*step].from == me) {
             self.end.extension.check(step, &[], check)?;
         }
-        if plan.fix.is_some() && me == Role::Receiver {
-            self.fix(None, fix);
+        if let Some((chunks, _)) = plan.fix.filter(|_| me == Role::Receiver) {
+            self.say_choices(chunks, fix);
         }
         if plan.payload.is_some() && me == Role::Sender {
             self.assert_verified(0);
@@ -345,8 +378,8 @@ impl<W: Work, S: Security> Machine for Pipeline<'_, W, S> {
                 self.verified = self.closed;
             }
         }
-        if plan.fix.is_some() && me == Role::Sender {
-            self.fix(Some(fix), &mut []);
+        if let Some((chunks, _)) = plan.fix.filter(|_| me == Role::Sender) {
+            self.hear_choices(chunks, fix);
         }
         if plan.payload.is_some() && me == Role::Receiver {
             self.work.read_payload(&self.end.pads, &mut self.made[0], payload);

@@ -208,6 +208,53 @@ fn a_failed_call_is_never_finished() {
     let _ = sender.verify().finish();
 }
 
+/// Where the sender speaks, it waits for choices once in sixteen chunks, and holds no more of them than twice as many and
+/// a check's lag; where payload waits for them, in every tick.
+#[test]
+fn choices_travel_in_groups() {
+    fn ticks<S: Security>(chosen: bool) -> (usize, usize, usize) {
+        let count = 8 * 40 + 3;
+        let (mut sender, mut receiver) = ends::<S>(Role::Sender, 8);
+        let (choices, mut q, mut t) =
+            (noise(41, "choices"), vec![Block::ZERO; count], vec![Block::ZERO; count]);
+        let messages = vec![[Block::ZERO; 2]; count];
+        let (mut s, mut r) = if chosen {
+            (
+                sender.extend(Sending::Ot(&messages)),
+                receiver.extend(Receiving::Ot { choices: &choices, messages: &mut t }),
+            )
+        } else {
+            (
+                sender.extend(Sending::Cot(&mut q)),
+                receiver.extend(Receiving::Cot { choices: &choices, t: &mut t }),
+            )
+        };
+        let (mut waits, mut heard, mut ran) = (0, 0, 0);
+        while let (Some(a), Some(b)) = (s.tick(), r.tick()) {
+            let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
+            s.speak(&mut from_s).expect("an honest run");
+            r.speak(&mut from_r).expect("an honest run");
+            s.hear(&from_r).expect("an honest run");
+            r.hear(&from_s).expect("an honest run");
+            let check = if S::LEVEL == crate::Level::Malicious && a.name == "first" { 5 } else { 0 };
+            waits += usize::from(a.into > check);
+            heard += a.into - check;
+            ran += 1;
+        }
+        drop((s, r));
+        for (i, (q, t)) in q.iter().zip(&t).enumerate().filter(|_| !chosen) {
+            assert_eq!(*t, *q ^ DELTA.and_bit(bits::bit(&choices, i) == 1), "OT {i}");
+        }
+        (waits, heard, ran)
+    }
+    // 41 chunks: groups of 16, 16 and 9, a byte of choices for each chunk, in the tick after the last one's.
+    assert_eq!(ticks::<SemiHonest>(false), (3, 41, 42));
+    assert_eq!(ticks::<SemiHonest>(true), (41, 41, 43));
+    let (waits, heard, _) = ticks::<Malicious>(false);
+    assert_eq!((waits, heard), (3, 41));
+    assert_eq!(ticks::<Malicious>(true).0, 41);
+}
+
 #[test]
 fn messages_of_other_lengths_are_malformed() {
     for len in [0, 4, 6, 100] {

@@ -26,7 +26,7 @@ impl Grower {
     }
 
     #[cfg(test)]
-    pub(super) fn key(&self) -> &Aes128 {
+    pub(crate) fn key(&self) -> &Aes128 {
         &self.key
     }
 

@@ -90,6 +90,12 @@ impl<E: End> Vole<E> {
         self.end.delta()
     }
 
+    /// The round, and its keys: of the code, of leaves, of trees.
+    #[cfg(test)]
+    pub(super) fn keys(&self) -> (u64, [&Aes128; 3]) {
+        (self.round, [&self.keys.code, &self.keys.leaves, self.grower.key()])
+    }
+
     /// Room for everything secret that grows.
     #[cfg(test)]
     pub(super) fn room(&self) -> Vec<usize> {

@@ -6,6 +6,7 @@ use hushwire_prg::Seed;
 use hushwire_simd::clmul::Clmul;
 
 use super::{Receiver, Sender, code};
+use crate::ferret::end::public_key;
 use crate::ferret::rig::{DELTA, TINY, context, dealer, stream};
 use crate::{OtError, Role, Steps};
 
@@ -172,4 +173,26 @@ fn an_end_whose_call_was_dropped_unfinished_is_lost() {
     let mut q = vec![Gf128::ZERO; 5];
     drop(s.extend(&mut q));
     assert!(matches!(s.extend(&mut q).hear(&[]), Err(OtError::Lost { .. })));
+}
+
+#[test]
+fn rounds_go_on_with_their_own_keys() {
+    let (mut ends, mut seen) = (ends(Backend::best()), std::collections::HashSet::new());
+    let mut round = 0;
+    while round < 3 {
+        for vole in [ends.0.vole.keys(), ends.1.vole.keys()] {
+            assert_eq!(vole.0, round);
+            for (label, key) in ["vole code", "vole leaves", "vole tree"].into_iter().zip(vole.1) {
+                let wanted = public_key(&context(Backend::best()), &TINY, label, round);
+                assert_eq!(key.round_keys(), wanted.round_keys(), "{label} of round {round}");
+                seen.insert(*key.round_keys());
+            }
+        }
+        // To the end of the round.
+        while ends.0.vole.keys().0 == round {
+            extend(&mut ends, TINY.leaves(), &mut blake3::Hasher::new());
+        }
+        round += 1;
+    }
+    assert_eq!(seen.len(), 9);
 }

@@ -88,6 +88,35 @@ fn the_set_up_s_name_binds_what_both_parties_said() {
     }
 }
 
+/// The receiver's own words alone: what it hears back would tell two of them apart too.
+#[test]
+fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
+    let context = context(Backend::best(), 23);
+    let kind = Kind::SoftSpoken2;
+    let new = |number| {
+        let new = SetupReceiver::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(number, 2));
+        new.expect("the kind exists")
+    };
+    let new_sender = SetupSender::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(1, 1));
+    let (mut s, mut first) = (new_sender.expect("the kind exists"), new(1));
+    let mut heard = Vec::new();
+    while let (Some(a), Some(b)) = (s.tick(), first.tick()) {
+        let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
+        s.speak(&mut from_s).expect("an honest set-up");
+        first.speak(&mut from_r).expect("an honest set-up");
+        s.hear(&from_r).expect("an honest set-up");
+        first.hear(&from_s).expect("an honest set-up");
+        heard.push(from_s);
+    }
+    let mut second = new(2);
+    for message in &heard {
+        let out = second.tick().expect("as many ticks").out;
+        second.speak(&mut vec![0; out]).expect("an honest set-up");
+        second.hear(message).expect("points are points");
+    }
+    assert_ne!(first.finish().setup(), second.finish().setup());
+}
+
 /// Columns are counted on over chunks, segments and their last columns, and every lane has its own.
 #[test]
 fn no_ot_comes_twice() {
