@@ -1,0 +1,9 @@
+//! An evaluator takes tables of any bytes to the last one, or finds them too short, in memory and over a channel.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/garble/tests/streams/mod.rs"]
+mod streams;
+
+fuzz_target!(|bytes: &[u8]| streams::fed(bytes));
