@@ -7,7 +7,7 @@ use crate::{
     files::{RunFiles, json_file},
     log,
     member::arguments,
-    member_cmd::{announce, backend, progress},
+    member_cmd::{announce, backend, has_aes, progress},
     places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let members = plan.members();
     let bar = progress(plan.instances);
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
-    announce(&prepared, backend, shape, &network);
+    announce(&prepared.forecast(has_aes(backend)), shape, &network);
     let (transport, force) = (&args.transport, args.replace.force);
     let started =
         Start { transport, job: &job, plan, members: &members, inputs, files: &files, force, backend, shape };

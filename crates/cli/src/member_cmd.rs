@@ -12,7 +12,7 @@ use crate::{
 use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    CircuitSource, ClientFile, Event, Job, Observer, PartyFile, Prepared, Protocol, Seat, run,
+    CircuitSource, ClientFile, Event, Forecast, Job, Observer, PartyFile, Prepared, Protocol, Seat, run,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -111,7 +111,8 @@ fn member(args: &MemberArgs, prepared: &Prepared, job: &Job, mut seat: Seat) -> 
     }
     log::note!("{me} waits for {}", others.join(", "));
     let bar = progress(plan.instances);
-    announce(prepared, seat.backend, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
+    let forecast = prepared.forecast(has_aes(seat.backend));
+    announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.circuit, "joining");
     let outcome = run(prepared, seat, &observer(&bar, begun))?;
@@ -166,18 +167,23 @@ pub(crate) fn progress(instances: u64) -> ProgressBar {
 }
 
 /// Says what a long run will take over such a network, before it begins; `network` is how people call it.
-pub(crate) fn announce(prepared: &Prepared, backend: Backend, net: Shape, network: &str) {
-    let forecast = prepared.forecast(backend.tier() != Tier::Portable);
+pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     let seconds = forecast.seconds(net);
-    if seconds >= LONG {
-        log::note!(
-            "{} ANDs, {} rounds, {} to send: about {} {network}",
-            progress::short(forecast.ands as f64),
-            forecast.rounds,
-            size::show(forecast.bytes_sent),
-            progress::duration(seconds),
-        );
+    if seconds < LONG {
+        return;
     }
+    let rounds = if forecast.rounds == 0 { String::new() } else { format!("{} rounds, ", forecast.rounds) };
+    log::note!(
+        "{} ANDs, {rounds}{} to send: about {} {network}",
+        progress::short(forecast.ands as f64),
+        size::show(forecast.bytes_sent),
+        progress::duration(seconds),
+    );
+}
+
+/// Whether AES is fast with this backend.
+pub(crate) fn has_aes(backend: Backend) -> bool {
+    backend.tier() != Tier::Portable
 }
 
 /// Tells a person what happens, and with `-v` when.

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     files::{Replace, RunFiles, absolute, json_file},
     log,
-    member_cmd::backend,
+    member_cmd::{announce, backend, has_aes},
     places::Places,
     progress,
     run_report::deliver,
@@ -19,9 +19,9 @@ use crate::{
 use clap::Args;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::Member;
+use hushwire_job::{Forecast, Member};
 use hushwire_psi::{Method, Protocol, Reveal, Side};
-use hushwire_wire::{Identity, SessionId};
+use hushwire_wire::{Identity, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
     path::{Path, PathBuf},
@@ -189,8 +189,13 @@ fn compute(
     let mut found = [const { None }; 2];
     loop {
         match crew.next()? {
-            Event::Said(0, FromParty::Progress(done, of)) => {
+            Event::Said(0, FromParty::Progress(0, of)) => {
                 bar.set_length(of);
+                let scheme = (args.protocol == "yao").then(|| args.scheme.parse().ok()).flatten();
+                let forecast = Forecast::of_two(scheme, of, has_aes(backend));
+                bar.suspend(|| announce(&forecast, Shape::NONE, "on this machine"));
+            }
+            Event::Said(0, FromParty::Progress(done, _)) => {
                 bar.set_position(done);
             }
             Event::Said(i, FromParty::Found(of)) => found[i] = Some(*of),

@@ -21,6 +21,9 @@ pub struct Forecast {
     compute: Duration,
 }
 
+/// Bits that a party sends for a triple with the extension that there is without a word: [`hushwire_gmw::triples_cost`] says more.
+const TRIPLE_BITS: usize = 31;
+
 /// LOCAL: ANDs that a thread computes in a second, on a CPU with AES instructions and without. Half of what
 /// docs/benchmarks.md has of AES-NI, as parties seldom have their CPU for themselves.
 const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
@@ -54,6 +57,20 @@ impl Prepared {
 }
 
 impl Forecast {
+    /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
+    /// no plan. Rounds are not counted.
+    #[must_use]
+    pub fn of_two(scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
+        let (protocol, bits) = match scheme.map(Scheme::format) {
+            Some(format) => (Protocol::Yao, 8 * format.and_bytes + format.and_bits),
+            None => (Protocol::Gmw, TRIPLE_BITS + 2),
+        };
+        let [with, without] = rates(protocol, scheme);
+        let rate = if aes_instructions { with } else { without };
+        let compute = Duration::try_from_secs_f64(ands as f64 / rate).unwrap_or(Duration::MAX);
+        Self { ands, rounds: 0, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute }
+    }
+
     /// How long it takes over such a network: what is sent and what is computed overlap, round trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {

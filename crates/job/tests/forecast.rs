@@ -2,6 +2,8 @@
 
 mod common;
 use common::{REP3, World, check};
+use hushwire_garble::Scheme;
+use hushwire_job::Forecast;
 use hushwire_wire::Shape;
 use std::time::Duration;
 
@@ -29,6 +31,22 @@ fn bytes_and_rounds_are_as_forecast() {
             (forecast.rounds..=forecast.rounds + 40).contains(&rounds),
             "{protocol}: {forecast:?}, and there were {rounds} rounds"
         );
+    }
+}
+
+/// Without a plan it is nearly that of a plan, whose ends come on top.
+#[test]
+fn ands_alone_are_forecast_alike() {
+    let both: &[&str] = &["party0", "party1"];
+    for (protocol, scheme) in [("protocol = \"yao\"", Some(Scheme::default())), ("protocol = \"gmw\"", None)]
+    {
+        let world = World::under(protocol, "mul:32", 10_000, both, &[both], "threads = 1\nbatch = 1000");
+        let planned = world.prepared.forecast(true);
+        assert_eq!(planned.ands, 10_000 * world.prepared.program.ands());
+        let alone = Forecast::of_two(scheme, planned.ands, true);
+        let ratio = planned.bytes_sent as f64 / alone.bytes_sent as f64;
+        assert!((0.9..1.3).contains(&ratio), "{planned:?} {alone:?}");
+        assert!((planned.seconds(Shape::NONE) - alone.seconds(Shape::NONE)).abs() < 1e-9);
     }
 }
 

@@ -30,7 +30,7 @@ const ATTEMPTS: u8 = 32;
 /// AGREEMENT: bytes of a value in a list of items.
 const ITEM: usize = 16;
 
-/// Hears how many ANDs are done, of how many.
+/// Hears how many ANDs are done, of how many; first when sizes are known, and none is done.
 pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 
 /// What a party learned.
@@ -95,6 +95,7 @@ pub fn intersect(
         };
         return Ok(outcome);
     }
+    observer(0, plan.ands);
     let (salt, salts, own) = fit(channel, side, keys, &plan, &sid)?;
     let context = Context { sid: Sid(sid), backend };
     let engine = Engine::open(channel, side, &context.child("psi", 0), terms)?;
