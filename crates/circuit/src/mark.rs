@@ -18,7 +18,7 @@ pub fn strip_str(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// What `reader` gives, without a mark in front.
+/// The bytes of `reader` without a mark in front.
 ///
 /// # Errors
 /// The reader fails within the first three bytes.

@@ -4,7 +4,7 @@
 use crate::sort::merge_exchange;
 use subtle::{Choice, ConditionallySelectable};
 
-/// What can be sorted so. Comparisons become flags, never branches.
+/// Values that are sorted so. Comparisons become flags, never branches.
 pub trait Word {
     /// Puts the smaller one first.
     fn exchange(first: &mut Self, second: &mut Self);

@@ -12,9 +12,9 @@
 use crate::bristol::Format;
 use zeroize::Zeroizing;
 
-/// What stands before other hexadecimal digits than exactly as many as the width has.
+/// The prefix of any number of hexadecimal digits.
 const HEX: [&str; 2] = ["0x", "0X"];
-/// What stands before decimal digits.
+/// The prefix of decimal digits.
 const DECIMAL: &str = "dec:";
 /// LOCAL: bits of a number that may be written in decimal, whose reading takes quadratic time.
 const MOST_DECIMAL: usize = 1 << 14;
@@ -73,7 +73,7 @@ pub enum HexError {
 }
 
 impl HexError {
-    /// What is wrong, without anything of what was found: that may be secret.
+    /// The error without anything of what was found: that may be secret.
     #[must_use]
     pub fn discreet(&self) -> String {
         match self {

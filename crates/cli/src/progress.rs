@@ -47,7 +47,7 @@ fn style(width: u16, what: &'static str) -> ProgressStyle {
         .with_key("left", Recent::default())
 }
 
-/// What is shown of the recent past.
+/// Facts of the recent past that are shown.
 #[derive(Clone, Copy, Default)]
 enum Shows {
     Rate {

@@ -1,4 +1,4 @@
-//! What people expect of a command: numbers, names, pages, colours, and no surprise from a mark in a file.
+//! Habits that people bring from other commands: numbers, names, pages, colours, and no surprise from a mark in a file.
 
 mod common;
 use common::{Place, Ran};

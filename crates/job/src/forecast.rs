@@ -1,4 +1,4 @@
-//! What a run will take, from its plan and its circuit alone: what protocols declare that they send and wait for, and how fast
+//! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols declare, and the rates at which
 //! they were measured to compute.
 
 use crate::{Plan, Prepared, Protocol};
@@ -36,7 +36,7 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
 }
 
 impl Prepared {
-    /// What a run of it will take on a CPU with AES instructions or without.
+    /// The forecast of a run on a CPU with AES instructions or without.
     #[must_use]
     pub fn forecast(&self, aes_instructions: bool) -> Forecast {
         let (plan, program) = (&*self.plan, &*self.program);
@@ -80,7 +80,7 @@ impl Forecast {
     }
 }
 
-/// What one batch costs the party that sends most.
+/// The cost of one batch to the party that sends most.
 fn batch(plan: &Plan, program: &Program) -> Cost {
     let n = plan.batch as usize;
     let bits = |widths: &[usize]| widths.iter().sum::<usize>();

@@ -1,4 +1,4 @@
-//! What is said before a run, beside what it then takes.
+//! Forecasts beside what runs then take.
 
 mod common;
 use common::{REP3, World, check};

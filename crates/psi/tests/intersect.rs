@@ -18,13 +18,15 @@ fn both(terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 
     let [mut a, mut b] = channels();
     let run = |channel: &mut Channel, side: Side| {
         let i = usize::from(side == Side::B);
-        let mut last = (0, 0);
+        let mut last = None;
         let outcome = intersect(channel, side, sets[i], &terms[i], Backend::best(), &mut |done, of| {
-            assert!(done > last.0 && done <= of);
-            last = (done, of);
+            // First that none is done of so many, then ever more.
+            assert!(last.map_or(done == 0, |(before, all)| done > before && all == of) && done <= of);
+            last = Some((done, of));
         });
         if let Ok(outcome) = &outcome {
-            assert!(last == (outcome.ands, outcome.ands) || outcome.ands == 0, "progress comes to its end");
+            let whole = Some((outcome.ands, outcome.ands));
+            assert!(last == whole || outcome.ands == 0, "progress comes to its end");
         }
         outcome
     };
