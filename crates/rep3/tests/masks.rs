@@ -70,16 +70,18 @@ fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
 /// Masks and messages, layer by layer; an opening has no mask.
 type Layers = Vec<(Option<Vec<u8>>, Vec<u8>)>;
 
+/// Masks and messages of a party, and its shares of what it opened.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Layers>>);
+struct Log(Arc<Mutex<Layers>>, Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Record for Log {
     fn randomness(&mut self, _: usize, mask: &[u8]) {
         self.0.lock().unwrap().push((Some(mask.to_vec()), vec![]));
     }
     fn product(&mut self, _: usize, _: Place, _: [&[u8]; 2], _: [&[u8]; 2]) {}
-    fn opening(&mut self, _: usize, _: [&[u8]; 2]) {
+    fn opening(&mut self, _: usize, [own, _]: [&[u8]; 2]) {
         self.0.lock().unwrap().push((None, vec![]));
+        self.1.lock().unwrap().push(own.to_vec());
     }
     fn message(&mut self, layer: usize, message: &[u8]) {
         self.0.lock().unwrap()[layer].1 = message.to_vec();
@@ -204,6 +206,36 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
     // Across layers, batches and lanes of a session.
     let total = used.len();
     assert!(used.into_iter().collect::<HashSet<_>>().len() == total && total > 10_000, "a mask serves twice");
+}
+
+#[test]
+fn every_lookup_is_masked_by_random_bytes_of_its_own() {
+    // What is opened are S-box inputs ⊕ random bytes. The same blocks at another address have the same inputs.
+    let (blocks, w) = (6, WORLD.sessions(Backend::best()));
+    let keys = share(&mut prg(1, "keys"), &noise(1, 176));
+    let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));
+    let [first, second] = [(3, 4), (3, 5)].map(|at| {
+        let logs = [Log::default(), Log::default(), Log::default()];
+        let mut runs = [0, 1, 2].map(|i| {
+            let shares = ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap();
+            let cx = w[i].context(at.0, at.1);
+            let mut run = AesBlocks::new(Sbox::Lut256, cx, Arc::new(shares), &input[i], Workspace::default());
+            run.record(Box::new(logs[i].clone()));
+            run
+        });
+        messages(&mut runs);
+        let [a, b, c] = logs.map(|log| log.1.lock().unwrap().clone());
+        let opened = a.iter().zip(&b).zip(&c).map(|((a, b), c)| xor(&xor(a, b), c));
+        let random = |t: usize| {
+            let [a, b, c] = [0, 1, 2].map(|i| WORLD.words(i, at, (t * blocks) as u64, 16 * blocks));
+            xor(&xor(&a, &b), &c)
+        };
+        opened.enumerate().map(|(t, opened)| xor(&opened, &random(t))).collect::<Vec<_>>()
+    });
+    assert_eq!(first.len(), 10, "an opening for every S-box layer");
+    assert!(first == second, "less its random bytes, an opening is the inputs'");
+    let distinct: HashSet<_> = first.iter().collect();
+    assert_eq!(distinct.len(), 10);
 }
 
 /// Plain GF(2^8) product, the schoolbook way.
