@@ -79,7 +79,15 @@ fn layers_beyond_a_message_are_split() {
         assert_eq!(cost.rounds, 2 + 2 * messages, "{instances}");
     }
     for instances in [200_000, 130_001] {
-        check(Backend::best(), &program, &roles, instances);
+        // Triples are made a call after the other, and none is made in vain.
+        let count = triples(&program, instances);
+        assert!(count > 2 << 20);
+        let ots = triples_cost(Protocol::SoftSpoken4, count);
+        for (i, reading) in check(Backend::best(), &program, &roles, instances).iter().enumerate() {
+            let sent = circuit_cost(&program, &roles, i, instances).bytes_sent + ots.bytes_sent;
+            // An extension has made up to 511 triples more.
+            assert!(reading.bytes_sent().abs_diff(sent) <= 512 * 8, "{instances}");
+        }
     }
 }
 
