@@ -14,7 +14,8 @@ use crate::{
     Listener, TransportKind,
     bell::Bell,
     connect::{BACKOFF, GRACE, Joining, lock},
-    lobby::{Crowd, Lobby, Origin, Visitor, out_of_descriptors},
+    error::out_of_descriptors,
+    lobby::{Crowd, Lobby, Origin, Visitor},
 };
 
 /// LOCAL: connections that greet at the same time, in all and of one address.

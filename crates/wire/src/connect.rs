@@ -23,8 +23,8 @@ use crate::{
     Signal, TransportKind, Tx, Validity,
     accept::Greeter,
     bell::{self, Bell},
+    error::out_of_descriptors,
     hello::CONTROL_LANE,
-    lobby::out_of_descriptors,
     roster::{Nonce, Roster},
     tcp::Guard,
     tls::TlsSide,
@@ -111,7 +111,7 @@ fn join(
     if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
         return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
     }
-    let failed = |source| NetError::Io { peer: Some(cfg.me), step: "connect".to_owned(), source };
+    let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
     let nonce = Nonce::fresh().map_err(failed)?;
     let (bell, ear) = bell::pair().map_err(failed)?;
     let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(failed)?;

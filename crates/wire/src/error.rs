@@ -3,6 +3,7 @@
 use core::fmt;
 use std::{io, time::Duration};
 
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::{PartyId, Pin, Reason, printable};
@@ -162,7 +163,7 @@ pub enum NetError {
         what: String,
     },
     /// This party's own port or socket cannot be had.
-    #[error("cannot listen on {}: {source}; {}", printable(.address), listen_remedy(.source.kind()))]
+    #[error("cannot listen on {}: {source}; {}", printable(.address), listen_remedy(.source))]
     Listen {
         /// Where it was to listen.
         address: String,
@@ -289,6 +290,9 @@ impl NetError {
     pub(crate) fn from_link(peer: Option<PartyId>, step: &str, source: io::Error) -> Self {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
         let step = step.to_owned();
+        if out_of_descriptors(&source) {
+            return Self::Descriptors { step, source };
+        }
         match source.kind() {
             UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionAborted | NotConnected => {
                 Self::Closed { peer, step }
@@ -348,8 +352,11 @@ impl Reason {
 }
 
 /// What to do when a port cannot be had.
-fn listen_remedy(kind: io::ErrorKind) -> &'static str {
-    match kind {
+fn listen_remedy(e: &io::Error) -> &'static str {
+    match e.kind() {
+        _ if out_of_descriptors(e) => {
+            "allow this process more open files (`ulimit -n` in the shell that starts it)"
+        }
         io::ErrorKind::AddrInUse => {
             "another program or session holds it: end that one (`ss -ltnp` names it), or choose another port"
         }
@@ -381,6 +388,11 @@ fn own_remedy(why: Reason) -> &'static str {
         Reason::Cheated => "read its error, and run the same release everywhere",
         Reason::Failed | Reason::Interrupted | Reason::Left => "read its error",
     }
+}
+
+/// Whether this process, or the host, has no descriptors left.
+pub(crate) fn out_of_descriptors(e: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| e.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 struct Death(Option<Duration>);

@@ -113,6 +113,20 @@ fn messages_are_whole() {
 }
 
 #[test]
+fn a_lack_of_descriptors_is_told_as_that() {
+    for number in [24, 23] {
+        let e = NetError::from_link(ONE, "connect", os(number));
+        assert!(matches!(&e, NetError::Descriptors { step, .. } if step == "connect"), "{e}");
+        let e = NetError::Listen { address: "a:1".into(), source: os(number) };
+        assert!(
+            e.to_string()
+                .ends_with("; allow this process more open files (`ulimit -n` in the shell that starts it)"),
+            "{e}"
+        );
+    }
+}
+
+#[test]
 fn text_from_files_cannot_disturb_a_terminal() {
     let evil = "a\x1b[2J:1\n".to_owned();
     for e in [

@@ -15,12 +15,12 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags},
     fd::AsFd,
-    io::Errno,
 };
 
 use crate::{
     Listener,
     bell::Bell,
+    error::out_of_descriptors,
     hello::HELLO_BYTES,
     link::poll_fds,
     tcp::try_read,
@@ -219,11 +219,6 @@ pub(crate) fn first_bytes(tls: bool, first: &[u8]) -> usize {
         },
         _ => HEADER_BYTES,
     }
-}
-
-/// Whether this process, or the host, has no descriptors left.
-pub(crate) fn out_of_descriptors(e: &io::Error) -> bool {
-    [Errno::MFILE, Errno::NFILE].iter().any(|errno| e.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 #[cfg(test)]
