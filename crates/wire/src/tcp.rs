@@ -15,8 +15,9 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::{Rx, Tx, link::poll_fds};
 
-/// LOCAL: connections that wait in the system's queue until somebody accepts, between two sessions too.
-const BACKLOG: i32 = 1024;
+/// LOCAL: connections that wait in the system's queue until somebody accepts, between two sessions too. Where it is full, a
+/// member tries again after a second; the system may allow fewer.
+const BACKLOG: i32 = 4096;
 
 /// Listens on `addr`, without blocking; of a name's addresses on the first that works.
 pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
