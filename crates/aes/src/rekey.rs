@@ -36,6 +36,19 @@ const ROTATED: [u8; 16] = {
     idx
 };
 
+/// The next round key of `4 N` keys, word by word.
+#[inline(always)]
+fn next_words<L: Lanes>(l: L, rcon: u8, w: &mut [L::V; 4]) {
+    let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
+    let t = l.enc_last(l.shuffle(w[3], l.splat(&ROTATED)), rcon);
+    // What the next round waits for, w3, is one operation behind t, not four.
+    let sum = l.xor3(l.xor(w[0], w[1]), w[2], w[3]);
+    w[0] = l.xor(w[0], t);
+    w[1] = l.xor(w[1], w[0]);
+    w[2] = l.xor(w[2], w[1]);
+    w[3] = l.xor(sum, t);
+}
+
 /// The next round key of all four words, then a round of every block with it.
 #[inline(always)]
 fn round<L: Lanes, const H: usize, const LAST: bool>(
@@ -45,17 +58,58 @@ fn round<L: Lanes, const H: usize, const LAST: bool>(
     masks: &[[L::V; H]; 4],
     x: &mut [[L::V; H]; 4],
 ) {
-    let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
-    let t = l.enc_last(l.shuffle(w[3], l.splat(&ROTATED)), rcon);
-    // What the next round waits for, w3, is one operation behind t, not four.
-    let sum = l.xor3(l.xor(w[0], w[1]), w[2], w[3]);
-    w[0] = l.xor(w[0], t);
-    w[1] = l.xor(w[1], w[0]);
-    w[2] = l.xor(w[2], w[1]);
-    w[3] = l.xor(sum, t);
+    next_words(l, rcon, w);
     for ((x, m), k) in x.iter_mut().zip(masks).zip(transpose(l, *w)) {
         for (x, m) in x.iter_mut().zip(m) {
             *x = if LAST { l.enc_last(*x, l.xor(k, *m)) } else { l.enc(*x, k) };
+        }
+    }
+}
+
+/// Round keys of keys.
+struct Schedules<'a, const K: usize> {
+    keys: &'a [Block; K],
+    out: &'a mut [[Block; K]; 11],
+}
+
+impl<const K: usize> Schedules<'_, K> {
+    /// The next round key of two groups, the first at `i`: side by side, for a schedule waits for itself at every step.
+    #[inline(always)]
+    fn step<L: Lanes, const ROUND: usize>(&mut self, l: L, rcon: u8, i: usize, w: &mut [[L::V; 4]; 2]) {
+        for half in 0..2 {
+            if ROUND > 0 {
+                next_words(l, rcon, &mut w[half]);
+            }
+            let keys = transpose(l, w[half]);
+            let out = as_bytes_mut(&mut self.out[ROUND][i + half * 4 * L::N..][..4 * L::N]);
+            for j in 0..4 {
+                l.store(keys[j], &mut out[j * L::BYTES..]);
+            }
+        }
+    }
+}
+
+impl<const K: usize> Kernel for Schedules<'_, K> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        const { assert!(K.is_multiple_of(32), "whole pairs of groups") };
+        for i in (0..K).step_by(8 * L::N) {
+            let keys = as_bytes(&self.keys[i..i + 8 * L::N]);
+            let (first, second) = keys.split_at(4 * L::BYTES);
+            let mut w = [transpose(l, load_keys(l, first)), transpose(l, load_keys(l, second))];
+            // Written out, as below.
+            self.step::<L, 0>(l, 0, i, &mut w);
+            self.step::<L, 1>(l, 0x01, i, &mut w);
+            self.step::<L, 2>(l, 0x02, i, &mut w);
+            self.step::<L, 3>(l, 0x04, i, &mut w);
+            self.step::<L, 4>(l, 0x08, i, &mut w);
+            self.step::<L, 5>(l, 0x10, i, &mut w);
+            self.step::<L, 6>(l, 0x20, i, &mut w);
+            self.step::<L, 7>(l, 0x40, i, &mut w);
+            self.step::<L, 8>(l, 0x80, i, &mut w);
+            self.step::<L, 9>(l, 0x1b, i, &mut w);
+            self.step::<L, 10>(l, 0x36, i, &mut w);
         }
     }
 }
@@ -256,6 +310,11 @@ impl<const S: usize> Form<1> for Labels<S> {
 }
 
 impl Backend {
+    /// Round keys, round by round: `out[r][j]` is round key `r` of `keys[j]`. `K` is a multiple of 32.
+    pub fn schedules<const K: usize>(&self, keys: &[Block; K], out: &mut [[Block; K]; 11]) {
+        self.run(Schedules { keys, out });
+    }
+
     /// `blocks[H j + h]` becomes its encryption under `keys[j]`. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics

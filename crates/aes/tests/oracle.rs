@@ -396,3 +396,18 @@ fn the_keyed_limit_encrypts_every_block_under_its_key() {
         assert!(two.states.iter().all(|s| *s == sum(4, 2)), "{b:?}");
     }
 }
+
+#[test]
+fn schedules_are_those_of_single_keys() {
+    for b in Backend::all() {
+        let keys: [Block; 64] =
+            std::array::from_fn(|i| Block(std::array::from_fn(|j| (i * 29 + j * 7) as u8)));
+        let mut all = [[Block::ONES; 64]; 11];
+        b.schedules(&keys, &mut all);
+        for (i, key) in keys.iter().enumerate() {
+            for (round, expected) in Aes128::new(&key.0).round_keys().iter().enumerate() {
+                assert!(all[round][i].0 == *expected, "{b:?}: round {round} of key {i}");
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::{Block, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
+use std::ops::Range;
 
 /// Gates that are checked at a time: they stay in the first cache until they run.
 const GATES: usize = 256;
@@ -69,6 +70,87 @@ impl Kernel for Strips<'_> {
     }
 }
 
+/// Sums of three wires, `[a, b, c, out]`, in order; `out` may be one of the others. A list that runs many times: wires'
+/// numbers are checked once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Wires' numbers, doubled: where their words are.
+    gates: Vec<[u32; 4]>,
+    /// One more than the largest number.
+    wires: usize,
+}
+
+impl Sums {
+    /// A list.
+    ///
+    /// # Panics
+    /// If a number is 2^31 or more (the caller's bug).
+    #[must_use]
+    pub fn new(mut gates: Vec<[u32; 4]>) -> Sums {
+        let wires = gates.as_flattened().iter().max().map_or(0, |most| *most as usize + 1);
+        assert!(wires <= 1 << 31, "wires have numbers below 2^31");
+        gates.as_flattened_mut().iter_mut().for_each(|w| *w *= 2);
+        Sums { gates, wires }
+    }
+
+    /// Makes those in `range`, of `strip` copies each: copy `i` of wire `w` is `w strip + i`.
+    ///
+    /// # Panics
+    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the caller's bug).
+    pub fn run(&self, tier: Tier, range: Range<usize>, wires: &mut [Block], strip: usize) {
+        let room = self.wires.checked_mul(strip);
+        assert!(room.is_some_and(|room| room <= wires.len()), "a gate names a wire that does not exist");
+        let gates = &self.gates[range];
+        match strip {
+            0 => {}
+            1 => {
+                let words = wires.as_mut_ptr().cast::<u64>();
+                for gate in gates {
+                    // SAFETY: every number is twice one below `self.wires`, and so many wires there are; a block is two words,
+                    // of any alignment, and every bit pattern is one.
+                    unsafe {
+                        let [a, b, c, out] = gate.map(|w| words.add(w as usize).cast::<[u64; 2]>());
+                        let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
+                        out.write_unaligned([a[0] ^ b[0] ^ c[0], a[1] ^ b[1] ^ c[1]]);
+                    }
+                }
+            }
+            _ => dispatch(tier, false, StripSums { bytes: as_bytes_mut(wires), strip, gates }),
+        }
+    }
+}
+
+/// Sums of several copies of every wire.
+struct StripSums<'a> {
+    bytes: &'a mut [u8],
+    strip: usize,
+    gates: &'a [[u32; 4]],
+}
+
+impl Kernel for StripSums<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let StripSums { bytes, strip, gates } = self;
+        let len = 16 * strip;
+        let whole = len / L::BYTES * L::BYTES;
+        for gate in gates {
+            let [a, b, c, out] = gate.map(|w| w as usize / 2 * len);
+            assert!(a.max(b).max(c).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
+            // Wires are the same or apart, so that a vector may be written before the next is read.
+            for i in (0..whole).step_by(L::BYTES) {
+                let x = l.xor3(l.load(&bytes[a + i..]), l.load(&bytes[b + i..]), l.load(&bytes[c + i..]));
+                l.store(x, &mut bytes[out + i..]);
+            }
+            for i in (whole..len).step_by(16) {
+                let block = |at: usize| Block(*bytes[at + i..].first_chunk().expect("it was checked"));
+                let sum = block(a) ^ block(b) ^ block(c);
+                bytes[out + i..][..16].copy_from_slice(&sum.0);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +183,46 @@ mod tests {
                 assert!(found == expected, "{strip} copies, {tier}");
             }
         }
+    }
+
+    #[test]
+    fn sums_are_two_gates_in_one() {
+        let n = 23u32;
+        let sums: Vec<[u32; 4]> =
+            (0..300u32).map(|k| [k * 7 % n, (k * k + 3) % n, k * 11 % n, (k * 5 + k / 9) % n]).collect();
+        let list = Sums::new(sums.clone());
+        for strip in [0, 1, 2, 3, 4, 5, 8, 31] {
+            let wires: Vec<Block> = (0..u128::from(n) * strip as u128)
+                .map(|i| (i * 0x1_0000_0000_0000_0067 + 1).into())
+                .collect();
+            let mut expected = wires.clone();
+            for [a, b, c, out] in &sums[40..] {
+                for i in 0..strip {
+                    let wire = |w: &u32| expected[*w as usize * strip + i];
+                    expected[*out as usize * strip + i] = wire(a) ^ wire(b) ^ wire(c);
+                }
+            }
+            for tier in cpu().tiers() {
+                let mut found = wires.clone();
+                list.run(*tier, 40..170, &mut found, strip);
+                list.run(*tier, 170..300, &mut found, strip);
+                assert!(found == expected, "{strip} copies, {tier}");
+            }
+            for range in [0..301, 300..301] {
+                let run = std::panic::AssertUnwindSafe(|| {
+                    list.run(cpu().best(), range.clone(), &mut wires.clone(), strip);
+                });
+                assert!(std::panic::catch_unwind(run).is_err(), "{range:?} of 300");
+            }
+            if strip > 0 {
+                let run = std::panic::AssertUnwindSafe(|| {
+                    let short = wires.len() - 1;
+                    list.run(cpu().best(), 0..1, &mut wires.clone()[..short], strip);
+                });
+                assert!(std::panic::catch_unwind(run).is_err(), "a wire less");
+            }
+        }
+        Sums::default().run(cpu().best(), 0..0, &mut [], 1);
     }
 
     #[test]

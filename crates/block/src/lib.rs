@@ -20,6 +20,7 @@ pub mod transpose;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
+pub use gates::Sums;
 pub use gf128::Gf128;
 pub use m61::M61;
 pub use tagged::Tagged;

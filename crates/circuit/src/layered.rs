@@ -1,6 +1,7 @@
 //! The form that protocols run: gates in layers, wires in slots.
 
-use crate::{Circuit, Gate};
+use crate::{Circuit, Gate, Woven};
+use std::sync::{Arc, OnceLock};
 
 /// Where a wire is kept while it is needed.
 pub type Slot = u32;
@@ -42,7 +43,20 @@ pub struct Layered {
     layers: Vec<Layer>,
     output_slots: Vec<Slot>,
     ands: usize,
+    woven: Later,
 }
+
+/// A form that follows from the others, made when it is asked for first.
+#[derive(Clone, Debug, Default)]
+struct Later(Arc<OnceLock<Woven>>);
+
+impl PartialEq for Later {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Later {}
 
 /// What a wire is once copies and constants are gone.
 #[derive(Clone, Copy)]
@@ -106,6 +120,12 @@ impl Layered {
     #[must_use]
     pub fn output_slots(&self) -> &[Slot] {
         &self.output_slots
+    }
+
+    /// The same for garbling. Made when it is asked for first, and kept.
+    #[must_use]
+    pub fn woven(&self) -> &Woven {
+        self.woven.0.get_or_init(|| Woven::new(self))
     }
 
     /// BLAKE3 over the widths and every layer, as little-endian 32-bit words with each list's length before it.
@@ -287,6 +307,7 @@ impl Order {
             ands: layers.iter().map(|l| l.ands.len()).sum(),
             layers,
             output_slots,
+            woven: Later::default(),
         }
     }
 }

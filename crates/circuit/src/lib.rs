@@ -43,6 +43,7 @@ mod steps;
 pub mod text;
 mod two;
 pub mod words;
+mod woven;
 
 pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};
@@ -52,3 +53,4 @@ pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
 pub use microcode::{Instruction, Microcode, MicrocodeError, Scalar};
 pub use program::{Program, Stage, Stages};
 pub use two::TwoParty;
+pub use woven::{Cell, Woven, WovenLayer};

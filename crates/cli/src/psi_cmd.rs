@@ -73,7 +73,7 @@ pub(crate) struct PsiArgs {
     /// How the parties compute: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds)
     #[arg(long, value_name = "NAME", default_value = "yao", value_parser = ["yao", "gmw"])]
     protocol: String,
-    /// How gates are garbled with yao: prp, mi, circ, prf or three-halves
+    /// How gates are garbled with yao: prp, mi, mi4, circ, prf or three-halves
     #[arg(long, value_name = "NAME", default_value = "mi", value_parser = Scheme::PRIVATE.map(Scheme::name))]
     scheme: String,
     /// The file to write the result to, which appears when it is whole; - is standard output [default: -]

@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
     /// How the parties compute: rep3 with three parties, yao or gmw with two [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::NAMES).try_map(|s| s.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
-    /// How yao garbles gates: prp, mi, circ, prf or three-halves [default: the job's, else mi]
+    /// How yao garbles gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
     pub(crate) scheme: Option<Scheme>,
     /// How yao and gmw transfer obliviously: iknp, softspoken2, softspoken4, softspoken8, ferret-b10 to ferret-b13

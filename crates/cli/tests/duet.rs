@@ -61,7 +61,7 @@ fn aes_over_every_transport() {
 fn every_scheme_and_a_modelled_network() {
     let place = Place::new();
     let args = "local run --circuit less:8 --inputs 0=01,1=02 --protocol";
-    for scheme in ["prp", "mi", "circ", "prf", "three-halves"] {
+    for scheme in ["prp", "mi", "mi4", "circ", "prf", "three-halves"] {
         let ran = good(&place, &format!("{args} yao --scheme {scheme} --ot softspoken2"), &["0=1"]);
         assert!(ran.err.contains(&format!("yao, scheme {scheme}, ot softspoken2")), "{}", ran.err);
     }

@@ -2,9 +2,10 @@
 
 use crate::{Format, GarbleError, Scheme, Tables};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Tagged};
+use hushwire_block::{Block, Sums, Tagged};
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
+use std::ops::Range;
 use zeroize::Zeroize;
 
 /// Which end.
@@ -88,6 +89,14 @@ pub trait End {
         gates: &[[Slot; 3]],
         tables: &mut dyn Tables,
     ) -> Result<(), GarbleError>;
+
+    /// Whether it has [`End::sums`]: XOR is free, and of labels alone.
+    const SUMS: bool = false;
+
+    /// XORs without tables that were put together, see [`hushwire_circuit::Woven`].
+    fn sums(&mut self, _wires: &mut [Self::Wire], _strip: usize, _sums: &Sums, _range: Range<usize>) {
+        unreachable!("an end that has sums says so")
+    }
 
     /// The number of the next gate.
     fn gates(&self) -> u64;

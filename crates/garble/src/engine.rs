@@ -1,7 +1,7 @@
 //! Runs layered circuits and programs on an end: gates in batches, wires in slots.
 
 use crate::{End, GarbleError, Role, Tables, room::resize};
-use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, ZERO, input_slot};
+use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, Woven, ZERO, input_slot};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -65,16 +65,13 @@ pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
 /// One end with the wires of what it runs.
 pub struct Engine<E: End> {
     end: E,
-    width: usize,
-    batches: crate::Batches,
-    /// Slot after slot, the strip's copies of each.
+    ands: Ands,
+    /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
     slots: Zeroizing<Vec<E::Wire>>,
-    /// What the ANDs of the last layer made, gate by gate, copy by copy.
+    /// What the ANDs of the last layer made, gate by gate, copy by copy; behind the cells where there are any.
     products: Zeroizing<Vec<E::Wire>>,
     /// Outputs of a stage, which become registers when all copies have read theirs.
     written: Zeroizing<Vec<E::Wire>>,
-    pairs: Vec<[Slot; 2]>,
-    bits: Vec<u8>,
 }
 
 impl<E: End> Engine<E> {
@@ -84,13 +81,15 @@ impl<E: End> Engine<E> {
         let empty = || Zeroizing::new(vec![]);
         Engine {
             end,
-            width: WIDTH,
-            batches: crate::Batches::default(),
+            ands: Ands {
+                width: WIDTH,
+                batches: crate::Batches::default(),
+                pairs: vec![],
+                bits: vec![0; PIECE],
+            },
             slots: empty(),
             products: empty(),
             written: empty(),
-            pairs: vec![],
-            bits: vec![0; PIECE],
         }
     }
 
@@ -101,7 +100,7 @@ impl<E: End> Engine<E> {
     #[must_use]
     pub fn with_width(self, width: usize) -> Self {
         assert!(width > 0, "a batch holds at least one gate");
-        Engine { width, ..self }
+        Engine { ands: Ands { width, ..self.ands }, ..self }
     }
 
     /// The end.
@@ -118,7 +117,7 @@ impl<E: End> Engine<E> {
     /// Batches so far.
     #[must_use]
     pub fn batches(&self) -> crate::Batches {
-        self.batches
+        self.ands.batches
     }
 
     /// Runs a block once: wires of its inputs to wires of its outputs.
@@ -138,7 +137,7 @@ impl<E: End> Engine<E> {
         self.ready(block, 1);
         self.slots[input_slot(0) as usize..][..inputs.len()].copy_from_slice(inputs);
         self.layers(block, 1, tables)?;
-        Ok(Zeroizing::new(block.output_slots().iter().map(|s| self.slots[*s as usize]).collect()))
+        Ok(Zeroizing::new(outputs::<E>(block).iter().map(|s| self.slots[*s as usize]).collect()))
     }
 
     /// Runs a program on `instances` sets of wires: register `r` of instance `j` is `registers[r instances + j]`, inputs
@@ -190,7 +189,7 @@ impl<E: End> Engine<E> {
             }
             self.layers(block, n, tables)?;
             for Run { at, len, .. } in runs(&strip, instances) {
-                for slot in block.output_slots() {
+                for slot in outputs::<E>(block) {
                     let from = *slot as usize * n + at;
                     copy_wires(&self.slots[from..from + len], &mut self.written[written..]);
                     written += len;
@@ -212,32 +211,68 @@ impl<E: End> Engine<E> {
 
     /// Room for a strip's wires, with the constants in theirs.
     fn ready(&mut self, block: &Layered, strip: usize) {
-        resize(&mut self.slots, block.slots() * strip);
+        let slots = if E::SUMS { block.woven().cells() + block.woven().products() } else { block.slots() };
+        resize(&mut self.slots, slots * strip);
         let [zero, one] = self.end.constants();
         self.slots[ZERO as usize * strip..][..strip].fill(zero);
         self.slots[ONE as usize * strip..][..strip].fill(one);
     }
 
     fn layers(&mut self, block: &Layered, strip: usize, tables: &mut dyn Tables) -> Result<(), GarbleError> {
+        if E::SUMS {
+            return self.woven_layers(block.woven(), strip, tables);
+        }
         for layer in block.layers() {
             for (slot, product) in layer.products.iter().zip(self.products.chunks_exact(strip)) {
                 copy_wires(product, &mut self.slots[*slot as usize * strip..]);
             }
             self.end.xors(&mut self.slots, strip, &layer.xors, tables)?;
-            self.ands(&layer.ands, strip, tables)?;
+            resize(&mut self.products, layer.ands.len() * strip);
+            self.ands.run(&mut self.end, &self.slots, &layer.ands, strip, &mut self.products, tables)?;
         }
         Ok(())
     }
 
-    /// The ANDs of a layer, piece by piece.
-    fn ands(
+    fn woven_layers(
         &mut self,
-        gates: &[[Slot; 2]],
+        woven: &Woven,
         strip: usize,
         tables: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
+        for layer in woven.layers() {
+            self.end.sums(&mut self.slots, strip, woven.sums(), layer.sums.clone());
+            let (cells, products) = self.slots.split_at_mut(woven.cells() * strip);
+            self.ands.run(&mut self.end, cells, &layer.ands, strip, products, tables)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a block's outputs are after its last layer.
+fn outputs<E: End>(block: &Layered) -> &[Slot] {
+    if E::SUMS { block.woven().outputs() } else { block.output_slots() }
+}
+
+/// Batches of ANDs.
+struct Ands {
+    width: usize,
+    batches: crate::Batches,
+    pairs: Vec<[Slot; 2]>,
+    bits: Vec<u8>,
+}
+
+impl Ands {
+    /// The ANDs of a layer, piece by piece, gate by gate and copy by copy.
+    fn run<E: End>(
+        &mut self,
+        end: &mut E,
+        wires: &[E::Wire],
+        gates: &[[Slot; 2]],
+        strip: usize,
+        products: &mut [E::Wire],
+        tables: &mut dyn Tables,
+    ) -> Result<(), GarbleError> {
         let total = gates.len() * strip;
-        resize(&mut self.products, total);
         let format = E::FORMAT;
         for first in (0..total).step_by(PIECE) {
             let n = PIECE.min(total - first);
@@ -249,13 +284,13 @@ impl<E: End> Engine<E> {
             }
             let width = self.width;
             for at in (0..n).step_by(width) {
-                let end = n.min(at + width);
-                let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..end] };
-                self.end.ands(
-                    &self.slots,
-                    &pairs[at..end],
-                    &mut self.products[first + at..first + end],
-                    &mut bytes[at * format.and_bytes..end * format.and_bytes],
+                let end_at = n.min(at + width);
+                let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..end_at] };
+                end.ands(
+                    wires,
+                    &pairs[at..end_at],
+                    &mut products[first + at..first + end_at],
+                    &mut bytes[at * format.and_bytes..end_at * format.and_bytes],
                     bits,
                 );
             }

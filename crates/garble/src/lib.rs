@@ -1,9 +1,9 @@
 //! Garbled circuits for two parties.
 //!
 //! ```text
-//! scheme    Scheme, Format      the six garblings, and the bytes of their tables
+//! scheme    Scheme, Format      the seven garblings, and the bytes of their tables
 //! end       End                 one end's half of a scheme: its wires and gates; a type for each end of each family
-//! half      PRP, MI, CIRC       half gates under three hash assumptions, one source for all
+//! half      PRP, MI, MI4, CIRC  half gates under three hash assumptions, one source for all
 //! three_halves                  Rosulek and Roy's 197 bits an AND
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
 //! privacy_free                  one ciphertext an AND, where the evaluator knows all values

@@ -10,6 +10,8 @@ pub enum Scheme {
     Prp,
     /// Half gates, a key per hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher, multi-instance secure.
     Mi,
+    /// Half gates, a key for four gates: AES_{S⊕(i − i mod 8)}(y) ⊕ y, y = σ(K) ⊕ (i mod 8). As MI, with 8 hashes under a key.
+    Mi4,
     /// Half gates, the label is the key: AES_K(i). Circular correlation robustness of AES.
     Circ,
     /// GLNP15: no free XOR, AES as a pseudorandom function and nothing else.
@@ -50,11 +52,18 @@ impl Format {
 
 impl Scheme {
     /// All, the seed's four first.
-    pub const ALL: [Scheme; 6] =
-        [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::ThreeHalves, Scheme::PrivacyFree];
+    pub const ALL: [Scheme; 7] = [
+        Scheme::Prp,
+        Scheme::Mi,
+        Scheme::Circ,
+        Scheme::Prf,
+        Scheme::Mi4,
+        Scheme::ThreeHalves,
+        Scheme::PrivacyFree,
+    ];
     /// Those that hide inputs: what Yao's protocol can run on.
-    pub const PRIVATE: [Scheme; 5] =
-        [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::ThreeHalves];
+    pub const PRIVATE: [Scheme; 6] =
+        [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::Mi4, Scheme::ThreeHalves];
 
     /// As users write it.
     #[must_use]
@@ -62,6 +71,7 @@ impl Scheme {
         match self {
             Scheme::Prp => "prp",
             Scheme::Mi => "mi",
+            Scheme::Mi4 => "mi4",
             Scheme::Circ => "circ",
             Scheme::Prf => "prf",
             Scheme::ThreeHalves => "three-halves",
@@ -84,7 +94,7 @@ impl Scheme {
     #[must_use]
     pub const fn format(self) -> Format {
         match self {
-            Scheme::Prp | Scheme::Mi | Scheme::Circ => Format::HALF_GATES,
+            Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => Format::HALF_GATES,
             Scheme::Prf => Format::PRF,
             Scheme::ThreeHalves => Format::THREE_HALVES,
             Scheme::PrivacyFree => Format::PRIVACY_FREE,

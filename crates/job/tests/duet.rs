@@ -32,7 +32,7 @@ fn one_owner_of_everything() {
 
 #[test]
 fn every_scheme_and_extension() {
-    for scheme in ["prp", "mi", "circ", "prf", "three-halves"] {
+    for scheme in ["prp", "mi", "mi4", "circ", "prf", "three-halves"] {
         let protocol = format!("{YAO}\nscheme = \"{scheme}\"");
         check(&protocol, "mul:8", 40, &["party0", "party1"], &[&["party0"]], "batch = 16");
     }

@@ -34,7 +34,7 @@ pub(crate) trait Both: Send {
 macro_rules! of_family {
     ($scheme:expr, $ends:ident => $new:expr) => {
         match $scheme {
-            Scheme::Prp | Scheme::Mi | Scheme::Circ => {
+            Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => {
                 type $ends = HalfGates;
                 $new
             }

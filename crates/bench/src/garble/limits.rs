@@ -4,6 +4,7 @@
 //! |---|--:|--:|--:|--:|
 //! | PRP | 4 | 2 | | |
 //! | MI | 2 keys, 2 calls each | 2 keys, 1 each | | |
+//! | MI4 | 4, and a key for 4 ANDs | 2, and a key for 4 ANDs | | |
 //! | CIRC | 4 keys, 1 each | 2 keys, 1 each | | |
 //! | PRF | 4 keys, 2 each | 2 keys, 1 each | 3 keys, 1 each | 2 keys, 1 each |
 //! | three halves | 3 keys, 2 each | 3 keys, 1 each | | |
@@ -27,17 +28,23 @@ pub(crate) struct Calls {
     ones: f64,
     /// Keys of two calls each.
     twos: f64,
+    /// Key schedules beside them.
+    schedules: f64,
 }
 
 impl Calls {
     const fn fixed(calls: f64) -> Self {
-        Calls { fixed: calls, ones: 0.0, twos: 0.0 }
+        Calls { fixed: calls, ones: 0.0, twos: 0.0, schedules: 0.0 }
     }
     const fn ones(keys: f64) -> Self {
-        Calls { fixed: 0.0, ones: keys, twos: 0.0 }
+        Calls { fixed: 0.0, ones: keys, twos: 0.0, schedules: 0.0 }
     }
     const fn twos(keys: f64) -> Self {
-        Calls { fixed: 0.0, ones: 0.0, twos: keys }
+        Calls { fixed: 0.0, ones: 0.0, twos: keys, schedules: 0.0 }
+    }
+    /// Under one of `schedules` keys an AND, each of which serves many calls.
+    const fn shared(calls: f64, schedules: f64) -> Self {
+        Calls { fixed: calls, ones: 0.0, twos: 0.0, schedules }
     }
 
     /// AES calls.
@@ -47,7 +54,7 @@ impl Calls {
 
     /// Key schedules.
     pub(crate) fn schedules(self) -> f64 {
-        self.ones + self.twos
+        self.ones + self.twos + self.schedules
     }
 
     fn plus(self, share: f64, other: Self) -> Self {
@@ -55,6 +62,7 @@ impl Calls {
             fixed: self.fixed + share * other.fixed,
             ones: self.ones + share * other.ones,
             twos: self.twos + share * other.twos,
+            schedules: self.schedules + share * other.schedules,
         }
     }
 }
@@ -66,6 +74,8 @@ fn calls(scheme: Scheme, op: Op) -> [Calls; 2] {
         (Scheme::Prp, Op::Garble) => [Calls::fixed(4.0), free],
         (Scheme::Prp, Op::Evaluate) => [Calls::fixed(2.0), free],
         (Scheme::Mi, Op::Garble) => [Calls::twos(2.0), free],
+        (Scheme::Mi4, Op::Garble) => [Calls::shared(4.0, 0.25), free],
+        (Scheme::Mi4, Op::Evaluate) => [Calls::shared(2.0, 0.25), free],
         (Scheme::Circ, Op::Garble) => [Calls::ones(4.0), free],
         (Scheme::Mi | Scheme::Circ, Op::Evaluate) => [Calls::ones(2.0), free],
         (Scheme::Prf, Op::Garble) => [Calls::twos(4.0), Calls::ones(3.0)],
@@ -99,6 +109,11 @@ pub(crate) fn ands_per_s(
     if calls.twos > 0.0 {
         seconds += 2.0 * calls.twos / bounds::keyed_rounds::<2>(ctx, backend)?;
     }
+    if calls.schedules > 0.0 {
+        // What a key of its own costs a call.
+        let (with, without) = (bounds::keyed_rounds::<1>(ctx, backend)?, bounds::rounds(ctx, backend)?);
+        seconds += calls.schedules * (1.0 / with - 1.0 / without).max(0.0);
+    }
     let short = |x: f64| (1e3 * x).round() / 1e3;
     let (blocks, schedules) = (short(calls.blocks()), short(calls.schedules()));
     let name = format!("{} AES, {blocks} calls and {schedules} key schedules an AND", backend.tier());
@@ -119,6 +134,8 @@ mod tests {
         assert_eq!(of(Scheme::Prp, Op::Garble), (4.0, 0.0));
         assert_eq!(of(Scheme::Mi, Op::Garble), (4.0, 2.0));
         assert_eq!(of(Scheme::Circ, Op::Garble), (4.0, 4.0));
+        assert_eq!(of(Scheme::Mi4, Op::Garble), (4.0, 0.25));
+        assert_eq!(of(Scheme::Mi4, Op::Evaluate), (2.0, 0.25));
         assert_eq!(of(Scheme::Prf, Op::Garble), (8.0, 4.0));
         assert_eq!(of(Scheme::ThreeHalves, Op::Garble), (6.0, 3.0));
         assert_eq!(of(Scheme::Circ, Op::Evaluate), (2.0, 2.0));

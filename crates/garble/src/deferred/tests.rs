@@ -142,7 +142,7 @@ fn random(check: &dyn Fn(&Circuit, u8, [usize; 2])) {
 
 #[test]
 fn half_gates() {
-    [Scheme::Prp, Scheme::Mi, Scheme::Circ].into_iter().for_each(suite::<HalfGates>);
+    [Scheme::Prp, Scheme::Mi, Scheme::Mi4, Scheme::Circ].into_iter().for_each(suite::<HalfGates>);
 }
 
 #[test]

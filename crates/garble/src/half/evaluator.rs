@@ -1,11 +1,11 @@
 //! The evaluator of half gates.
 
-use super::forms::{Form, forms};
+use super::forms::filled;
 use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::Evaluate};
 use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 use std::ops::Range;
 
@@ -27,23 +27,18 @@ struct Gates<'a> {
 
 impl Gates<'_> {
     /// In groups of at most `MOST` vectors of labels.
-    fn run<H: Hashes, const MOST: usize>(mut self, backend: Backend, hash: &H) {
-        for Form { backend, vectors, gates } in forms::<2>(backend, self.pairs.len(), MOST) {
-            match vectors {
-                _ if gates.is_empty() => {}
-                2 => self.part::<H, 2>(backend, hash, gates),
-                4 => self.part::<H, 4>(backend, hash, gates),
-                _ => self.part::<H, MOST>(backend, hash, gates),
-            }
+    fn run<H: Hashes, const MOST: usize>(self, backend: Backend, hash: &H) {
+        let (backend, vectors) = filled(backend, self.pairs.len(), MOST);
+        match vectors {
+            2 => self.on::<H, 2>(backend, hash),
+            4 => self.on::<H, 4>(backend, hash),
+            _ => self.on::<H, MOST>(backend, hash),
         }
     }
 
-    fn part<H: Hashes, const M: usize>(&mut self, backend: Backend, hash: &H, gates: Range<usize>) {
-        let Gates { first, wires, pairs, ref mut out, tables } = *self;
-        let out = &mut out[16 * gates.start..16 * gates.end];
-        let tables = &tables[32 * gates.start..32 * gates.end];
-        let first = first + gates.start as u64;
-        backend.run(Evaluate::<H, M> { hash, first, wires, pairs: &pairs[gates], out, tables });
+    fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
+        let Gates { first, wires, pairs, out, tables } = self;
+        backend.run(Evaluate::<H, M> { hash, first, wires, pairs, out, tables });
     }
 }
 
@@ -83,6 +78,7 @@ impl End for Evaluator {
             let gates = Gates { first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
             match &self.hash {
                 Hash::Prp { key, .. } => gates.run::<_, 8>(self.backend, key),
+                Hash::Mi4(keys) => gates.run::<_, 8>(self.backend, &**keys),
                 // Their schedules are in flight beside the blocks.
                 Hash::Mi(start) => gates.run::<_, 4>(self.backend, start),
                 Hash::Circ(circ) => gates.run::<_, 4>(self.backend, circ),
@@ -101,6 +97,12 @@ impl End for Evaluator {
     ) -> Result<(), GarbleError> {
         free_xors_on(self.backend, wires, strip, gates);
         Ok(())
+    }
+
+    const SUMS: bool = true;
+
+    fn sums(&mut self, wires: &mut [Held], strip: usize, sums: &Sums, range: Range<usize>) {
+        sums.run(self.backend.tier(), range, Held::blocks_mut(wires), strip);
     }
 
     fn gates(&self) -> u64 {

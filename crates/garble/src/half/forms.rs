@@ -29,6 +29,21 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     [Form { backend, vectors: most, gates: 0..cut }, Form { backend: narrow, vectors, gates: cut..n }]
 }
 
+/// The backend and the vectors of a group, at most `most`, for `n` half gates: the largest that `n` fills, on vectors as
+/// wide as it fills. What is left of `n` after whole groups is computed with some gates before it.
+pub(crate) fn filled(backend: Backend, n: usize, most: usize) -> (Backend, usize) {
+    if !backend.is_batched() {
+        return (backend.narrowed(1), 2);
+    }
+    let backend = backend.narrowed(n);
+    let backend = if n == 3 { backend.narrowed(2) } else { backend };
+    let mut vectors = most;
+    while vectors > 2 && n < vectors / 2 * backend.lanes() {
+        vectors /= 2;
+    }
+    (backend, vectors)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +61,22 @@ mod tests {
                         let least = group == form.backend.lanes();
                         assert!(rest == 0 || 2 * rest > group || least, "{n} gates, {rest} in {group}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_filled_is_no_larger_than_the_batch_where_vectors_can_be_narrow() {
+        for b in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
+            for most in [4, 8] {
+                for n in 1..70 {
+                    let (backend, vectors) = filled(b, n, most);
+                    let group = |vectors: usize| vectors / 2 * backend.lanes();
+                    let narrow = vectors == 2 && backend.lanes() == backend.narrowed(1).lanes();
+                    assert!(group(vectors) <= n || narrow, "{b:?}: {n} gates");
+                    assert!(vectors.is_power_of_two() && (2..=most).contains(&vectors));
+                    assert!(!b.is_batched() || vectors == most || group(2 * vectors) > n, "{b:?}: {n} gates");
                 }
             }
         }

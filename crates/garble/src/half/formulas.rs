@@ -44,6 +44,11 @@ fn sigma(x: Block) -> Block {
     Block(std::array::from_fn(|i| if i < 8 { x.0[8 + i] } else { x.0[i] ^ x.0[i - 8] }))
 }
 
+/// What tweak i of MI4 adds to the start point and to the input: a key for eight tweaks in a row.
+pub(super) fn shared_key(i: u128) -> (Block, Block) {
+    (Block((i - i % 8).to_le_bytes()), Block((i % 8).to_le_bytes()))
+}
+
 /// H_i(x) of gate i / 2.
 pub(crate) fn hash(scheme: Scheme, public: Public, i: u128, x: Block) -> Block {
     let i_block = Block(i.to_le_bytes());
@@ -53,6 +58,11 @@ pub(crate) fn hash(scheme: Scheme, public: Public, i: u128, x: Block) -> Block {
             aes(fixed_key(public, (i / 2 / (1 << 20)) as u64), y) ^ y
         }
         Scheme::Circ => aes(x, i_block),
+        Scheme::Mi4 => {
+            let (key, tweak) = shared_key(i);
+            let y = sigma(x) ^ tweak;
+            aes(public.0 ^ key, y) ^ y
+        }
         _ => aes(public.0 ^ i_block, sigma(x)) ^ sigma(x),
     }
 }

@@ -1,6 +1,6 @@
 //! The garbler of half gates.
 
-use super::forms::{Form, forms};
+use super::forms::filled;
 use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::Garble};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     end::{Zero, correlation},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 use hushwire_prg::Seed;
 use std::ops::Range;
@@ -33,22 +33,17 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
-    fn run<H: Hashes>(mut self, backend: Backend, hash: &H) {
-        for Form { backend, vectors, gates } in forms::<2>(backend, self.pairs.len(), 4) {
-            match vectors {
-                _ if gates.is_empty() => {}
-                2 => self.part::<H, 2>(backend, hash, gates),
-                _ => self.part::<H, 4>(backend, hash, gates),
-            }
+    fn run<H: Hashes>(self, backend: Backend, hash: &H) {
+        let (backend, vectors) = filled(backend, self.pairs.len(), 4);
+        match vectors {
+            2 => self.on::<H, 2>(backend, hash),
+            _ => self.on::<H, 4>(backend, hash),
         }
     }
 
-    fn part<H: Hashes, const M: usize>(&mut self, backend: Backend, hash: &H, gates: Range<usize>) {
-        let Gates { delta, first, wires, pairs, ref mut out, ref mut tables } = *self;
-        let (out, tables) =
-            (&mut out[16 * gates.start..16 * gates.end], &mut tables[32 * gates.start..32 * gates.end]);
-        let first = first + gates.start as u64;
-        backend.run(Garble::<H, M> { hash, delta, first, wires, pairs: &pairs[gates], out, tables });
+    fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
+        let Gates { delta, first, wires, pairs, out, tables } = self;
+        backend.run(Garble::<H, M> { hash, delta, first, wires, pairs, out, tables });
     }
 }
 
@@ -97,6 +92,7 @@ impl End for Garbler {
             match &self.hash {
                 Hash::Prp { key, .. } => gates.run(self.backend, key),
                 Hash::Mi(start) => gates.run(self.backend, start),
+                Hash::Mi4(keys) => gates.run(self.backend, &**keys),
                 Hash::Circ(circ) => gates.run(self.backend, circ),
             }
             self.gate += n as u64;
@@ -113,6 +109,12 @@ impl End for Garbler {
     ) -> Result<(), GarbleError> {
         free_xors_on(self.backend, wires, strip, gates);
         Ok(())
+    }
+
+    const SUMS: bool = true;
+
+    fn sums(&mut self, wires: &mut [Zero], strip: usize, sums: &Sums, range: Range<usize>) {
+        sums.run(self.backend.tier(), range, Zero::blocks_mut(wires), strip);
     }
 
     fn gates(&self) -> u64 {

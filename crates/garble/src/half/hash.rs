@@ -1,5 +1,6 @@
-//! The three hashes, on vectors.
+//! The hashes, on vectors.
 
+use super::shared::Mi4;
 use crate::{Public, Scheme};
 use hushwire_aes::kernel::{encrypt_keyed, sigma};
 use hushwire_aes::{Aes128, Backend};
@@ -9,7 +10,7 @@ use hushwire_simd::Lanes;
 /// SECURITY: gates that one fixed key serves.
 pub(crate) const GATES_PER_KEY: u64 = 1 << 20;
 
-/// A hash of labels under tweaks. Mark every function `#[inline(always)]`.
+/// A hash of labels under tweaks. `gate` is the number of a group's first gate. Mark every function `#[inline(always)]`.
 pub(crate) trait Hashes {
     /// Round keys, constants.
     type Ready<L: Lanes>;
@@ -19,16 +20,20 @@ pub(crate) trait Hashes {
     fn delta<L: Lanes>(l: L, delta: L::V) -> L::V;
     /// The hashes of every x and x ⊕ Δ, both under x's tweak.
     fn twins<L: Lanes, const M: usize>(
+        &self,
         l: L,
         ready: &Self::Ready<L>,
         delta: L::V,
+        gate: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [[L::V; 2]; M];
     /// The hash of every x under its tweak.
     fn singles<L: Lanes, const M: usize>(
+        &self,
         l: L,
         ready: &Self::Ready<L>,
+        gate: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [L::V; M];
@@ -73,9 +78,11 @@ impl Hashes for Prp {
     }
     #[inline(always)]
     fn twins<L: Lanes, const M: usize>(
+        &self,
         l: L,
         keys: &Self::Ready<L>,
         delta: L::V,
+        _: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [[L::V; 2]; M] {
@@ -90,8 +97,10 @@ impl Hashes for Prp {
     }
     #[inline(always)]
     fn singles<L: Lanes, const M: usize>(
+        &self,
         l: L,
         keys: &Self::Ready<L>,
+        _: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [L::V; M] {
@@ -105,7 +114,7 @@ impl Hashes for Prp {
 }
 
 #[inline(always)]
-fn first_of<L: Lanes, const M: usize>(l: L, y: &[[L::V; 1]; M]) -> [L::V; M] {
+pub(super) fn first_of<L: Lanes, const M: usize>(l: L, y: &[[L::V; 1]; M]) -> [L::V; M] {
     let mut out = [l.zero(); M];
     for i in 0..M {
         out[i] = y[i][0];
@@ -128,9 +137,11 @@ impl Hashes for Mi {
     }
     #[inline(always)]
     fn twins<L: Lanes, const M: usize>(
+        &self,
         l: L,
         start: &L::V,
         delta: L::V,
+        _: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [[L::V; 2]; M] {
@@ -145,7 +156,14 @@ impl Hashes for Mi {
         y
     }
     #[inline(always)]
-    fn singles<L: Lanes, const M: usize>(l: L, start: &L::V, tweaks: &[L::V; M], x: &[L::V; M]) -> [L::V; M] {
+    fn singles<L: Lanes, const M: usize>(
+        &self,
+        l: L,
+        start: &L::V,
+        _: u64,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [L::V; M] {
         let (mut keys, mut y) = ([l.zero(); M], [[l.zero()]; M]);
         for i in 0..M {
             keys[i] = l.xor(tweaks[i], *start);
@@ -170,9 +188,11 @@ impl Hashes for Circ {
     }
     #[inline(always)]
     fn twins<L: Lanes, const M: usize>(
+        &self,
         l: L,
         (): &(),
         delta: L::V,
+        _: u64,
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [[L::V; 2]; M] {
@@ -187,7 +207,14 @@ impl Hashes for Circ {
         out
     }
     #[inline(always)]
-    fn singles<L: Lanes, const M: usize>(l: L, (): &(), tweaks: &[L::V; M], x: &[L::V; M]) -> [L::V; M] {
+    fn singles<L: Lanes, const M: usize>(
+        &self,
+        l: L,
+        (): &(),
+        _: u64,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [L::V; M] {
         let mut y = [[l.zero()]; M];
         for i in 0..M {
             y[i][0] = tweaks[i];
@@ -203,6 +230,8 @@ pub(crate) enum Hash {
     Prp { key: Prp, public: Public, epoch: u64 },
     /// Its start point.
     Mi(Mi),
+    /// Its start point, and the keys of some gates.
+    Mi4(Box<Mi4>),
     /// Nothing.
     Circ(Circ),
 }
@@ -224,6 +253,7 @@ impl Hash {
         match scheme {
             Scheme::Prp => Hash::Prp { key: fixed_key(backend, public, 0), public, epoch: 0 },
             Scheme::Mi => Hash::Mi(Mi(public.0)),
+            Scheme::Mi4 => Hash::Mi4(Box::new(Mi4::new(backend, public.0))),
             Scheme::Circ => Hash::Circ(Circ),
             _ => panic!("{scheme} is not half gates"),
         }
@@ -231,11 +261,16 @@ impl Hash {
 
     /// Makes ready for gate `gate`, and says how many gates that holds for.
     pub(crate) fn serve(&mut self, backend: Backend, gate: u64) -> usize {
-        let Hash::Prp { key, public, epoch } = self else { return usize::MAX };
-        if *epoch != gate / GATES_PER_KEY {
-            *epoch = gate / GATES_PER_KEY;
-            *key = fixed_key(backend, *public, *epoch);
+        match self {
+            Hash::Prp { key, public, epoch } => {
+                if *epoch != gate / GATES_PER_KEY {
+                    *epoch = gate / GATES_PER_KEY;
+                    *key = fixed_key(backend, *public, *epoch);
+                }
+                (GATES_PER_KEY - gate % GATES_PER_KEY) as usize
+            }
+            Hash::Mi4(keys) => keys.serve(backend, gate),
+            Hash::Mi(_) | Hash::Circ(_) => usize::MAX,
         }
-        (GATES_PER_KEY - gate % GATES_PER_KEY) as usize
     }
 }

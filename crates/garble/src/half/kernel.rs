@@ -25,30 +25,45 @@ impl<H: Hashes, const M: usize> Kernel for Garble<'_, H, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let gates = M / 2 * L::N;
-        let ready = self.hash.ready(l);
+        let Garble { hash, first, wires, pairs, out, tables, .. } = self;
+        let ready = hash.ready(l);
         let delta = l.splat(&self.delta);
         let hashed = H::delta(l, delta);
-        let mut tweaks = Tweaks::<L, M>::new::<2>(l, self.first);
-        let whole = self.pairs.len() / gates * gates;
-        let (pairs, last) = self.pairs.split_at(whole);
-        let (out, last_out) = self.out.split_at_mut(16 * whole);
-        let (tables, last_tables) = self.tables.split_at_mut(32 * whole);
-        for ((pairs, out), tables) in pairs
-            .chunks_exact(gates)
-            .zip(out.chunks_exact_mut(16 * gates))
-            .zip(tables.chunks_exact_mut(32 * gates))
-        {
-            let t = tweaks.next(l);
-            garble::<L, H, M>(l, &ready, delta, hashed, t, self.wires, pairs, out, tables);
-        }
-        if !last.is_empty() {
+        let (gates, n) = (M / 2 * L::N, pairs.len());
+        if M == 2 && n < gates {
+            // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
-            p[..last.len()].copy_from_slice(last);
-            let tw = tweaks.next(l);
-            garble::<L, H, M>(l, &ready, delta, hashed, tw, self.wires, &p, &mut o, &mut t);
-            last_out.copy_from_slice(&o[..last_out.len()]);
-            last_tables.copy_from_slice(&t[..last_tables.len()]);
+            p[..n].copy_from_slice(pairs);
+            let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
+            garble::<L, H, M>(l, hash, &ready, delta, hashed, first, now, wires, &p, &mut o, &mut t);
+            out.copy_from_slice(&o[..16 * n]);
+            tables.copy_from_slice(&t[..32 * n]);
+            return;
+        }
+        let mut from = 0;
+        loop {
+            let mut tweaks = Tweaks::<L, M>::new::<2>(l, first + from as u64);
+            let mut gate = first + from as u64;
+            let tables = tables[32 * from..].chunks_exact_mut(32 * gates);
+            let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
+            for ((p, o), t) in groups.zip(tables) {
+                let now = tweaks.next(l);
+                garble::<L, H, M>(l, hash, &ready, delta, hashed, gate, now, wires, p, o, t);
+                gate += gates as u64;
+            }
+            let rest = (n - from) % gates;
+            if rest == 0 || M > 2 && rest <= L::N {
+                break;
+            }
+            // Once more, with some gates again, to the same result, rather than with fewer of them.
+            from = n - gates;
+        }
+        if M > 2 && !(n - from).is_multiple_of(gates) {
+            let at = n - L::N;
+            let gate = first + at as u64;
+            let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
+            let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
+            garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, now, wires, p, o, t);
         }
     }
 }
@@ -57,9 +72,11 @@ impl<H: Hashes, const M: usize> Kernel for Garble<'_, H, M> {
 #[allow(clippy::too_many_arguments, reason = "what a group needs, all of it in registers")]
 fn garble<L: Lanes, H: Hashes, const M: usize>(
     l: L,
+    hash: &H,
     ready: &H::Ready<L>,
     delta: L::V,
     hashed: L::V,
+    gate: u64,
     tweaks: [L::V; M],
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
@@ -70,7 +87,7 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
     for g in 0..M / 2 {
         (x[2 * g], x[2 * g + 1]) = l.load_pairs(wires, &pairs[g * L::N..]);
     }
-    let h = H::twins(l, ready, hashed, &tweaks, &x);
+    let h = hash.twins(l, ready, hashed, gate, &tweaks, &x);
     for g in 0..M / 2 {
         let (a0, b0) = (x[2 * g], x[2 * g + 1]);
         let ([ha0, ha1], [hb0, hb1]) = (h[2 * g], h[2 * g + 1]);
@@ -99,36 +116,54 @@ impl<H: Hashes, const M: usize> Kernel for Evaluate<'_, H, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let gates = M / 2 * L::N;
-        let ready = self.hash.ready(l);
-        let mut tweaks = Tweaks::<L, M>::new::<2>(l, self.first);
-        let whole = self.pairs.len() / gates * gates;
-        let (pairs, last) = self.pairs.split_at(whole);
-        let (out, last_out) = self.out.split_at_mut(16 * whole);
-        let (tables, last_tables) = self.tables.split_at(32 * whole);
-        for ((pairs, out), tables) in pairs
-            .chunks_exact(gates)
-            .zip(out.chunks_exact_mut(16 * gates))
-            .zip(tables.chunks_exact(32 * gates))
-        {
-            let t = tweaks.next(l);
-            evaluate::<L, H, M>(l, &ready, t, self.wires, pairs, out, tables);
-        }
-        if !last.is_empty() {
+        let Evaluate { hash, first, wires, pairs, out, tables } = self;
+        let ready = hash.ready(l);
+        let (gates, n) = (M / 2 * L::N, pairs.len());
+        if M == 2 && n < gates {
+            // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
-            p[..last.len()].copy_from_slice(last);
-            t[..last_tables.len()].copy_from_slice(last_tables);
-            let tw = tweaks.next(l);
-            evaluate::<L, H, M>(l, &ready, tw, self.wires, &p, &mut o, &t);
-            last_out.copy_from_slice(&o[..last_out.len()]);
+            p[..n].copy_from_slice(pairs);
+            t[..32 * n].copy_from_slice(tables);
+            let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
+            evaluate::<L, H, M>(l, hash, &ready, first, now, wires, &p, &mut o, &t);
+            out.copy_from_slice(&o[..16 * n]);
+            return;
+        }
+        let mut from = 0;
+        loop {
+            let mut tweaks = Tweaks::<L, M>::new::<2>(l, first + from as u64);
+            let mut gate = first + from as u64;
+            let tables = tables[32 * from..].chunks_exact(32 * gates);
+            let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
+            for ((p, o), t) in groups.zip(tables) {
+                let now = tweaks.next(l);
+                evaluate::<L, H, M>(l, hash, &ready, gate, now, wires, p, o, t);
+                gate += gates as u64;
+            }
+            let rest = (n - from) % gates;
+            if rest == 0 || M > 2 && rest <= L::N {
+                break;
+            }
+            // Once more, with some gates again, to the same result, rather than with fewer of them.
+            from = n - gates;
+        }
+        if M > 2 && !(n - from).is_multiple_of(gates) {
+            let at = n - L::N;
+            let gate = first + at as u64;
+            let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
+            let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
+            evaluate::<L, H, 2>(l, hash, &ready, gate, now, wires, p, o, t);
         }
     }
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "what a group needs, all of it in registers")]
 fn evaluate<L: Lanes, H: Hashes, const M: usize>(
     l: L,
+    hash: &H,
     ready: &H::Ready<L>,
+    gate: u64,
     tweaks: [L::V; M],
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
@@ -139,7 +174,7 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
     for g in 0..M / 2 {
         (x[2 * g], x[2 * g + 1]) = l.load_pairs(wires, &pairs[g * L::N..]);
     }
-    let h = H::singles(l, ready, &tweaks, &x);
+    let h = hash.singles(l, ready, gate, &tweaks, &x);
     for g in 0..M / 2 {
         let (a, b) = (x[2 * g], x[2 * g + 1]);
         let table = &tables[2 * g * L::BYTES..];

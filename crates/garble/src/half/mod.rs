@@ -1,9 +1,10 @@
 //! Half gates: S. Zahur, M. Rosulek, D. Evans, "Two halves make a whole", Eurocrypt 2015, figure 2, two ciphertexts an AND.
 //!
 //! **Functionality.** XOR and NOT are free; an AND costs 256 bits.
-//! **Deviations.** The hash is one of three (below) instead of a doubling; gate `g` has tweaks 2g and 2g + 1.
+//! **Deviations.** The hash is one of four (below) instead of a doubling; gate `g` has tweaks 2g and 2g + 1.
 //! **Security.** Semi-honest garbling privacy, κ = 128: PRP in the ideal-permutation model with a key per 2^20 gates
-//! (SECURITY), MI in the ideal-cipher model with a fresh start point per session (ePrint 2019/1168), CIRC if AES is
+//! (SECURITY), MI in the ideal-cipher model with a fresh start point per session (ePrint 2019/1168), MI4 with
+//! eight times its bound (`shared.rs`), CIRC if AES is
 //! circularly correlation robust with the label as its key.
 //! **Notation.** A0, B0: labels of truth value 0; pa, pb their bit 0; Δ: bit 0 is 1; H_t: the hash with tweak t.
 //!
@@ -22,6 +23,7 @@ pub(crate) mod formulas;
 mod garbler;
 pub(crate) mod hash;
 mod kernel;
+mod shared;
 #[cfg(test)]
 mod tests;
 

@@ -1,14 +1,16 @@
 use super::formulas::{self, Formulas};
 use super::*;
+use crate::end::{Held, Zero};
 use crate::rig::{Rig, flipped, life, suite, suite_of};
 use crate::{End, Public, Scheme};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 
-const SCHEMES: [Scheme; 3] = [Scheme::Prp, Scheme::Mi, Scheme::Circ];
+const SCHEMES: [Scheme; 4] = [Scheme::Prp, Scheme::Mi, Scheme::Mi4, Scheme::Circ];
 
 suite_of!(prp: HalfGates, Scheme::Prp, pinned "d24f334c7c272a52360e2c40f450deec");
 suite_of!(mi: HalfGates, Scheme::Mi, pinned "35df14923d71f2701db84534740f1b41");
+suite_of!(mi4: HalfGates, Scheme::Mi4, pinned "c65e341979b7f9462defd45a49635b40");
 suite_of!(circ: HalfGates, Scheme::Circ, pinned "7efd28bb929f4bdcf2a835454feaf1a1");
 
 #[test]
@@ -54,33 +56,94 @@ fn the_hash_has_sigma_and_a_tweak() {
     }
 }
 
+/// Gates from number `first` on, under every tier and width of batch: the ends agree, and with the formulas.
+fn same_from(scheme: Scheme, first: u64, n: usize) {
+    let labels: Vec<_> = (1..=16u8).map(|i| Zero::new(Block([i; 16]))).collect();
+    let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|i| [i % 8, i * 3 % 8 + 8]).collect();
+    let mut expected = vec![0; 32 * n];
+    let mut garbler = Rig::<Formulas>::new(Backend::best(), scheme, 9).garbler();
+    garbler.start_at(first);
+    let mut out = vec![Zero::default(); n];
+    garbler.ands(&labels, &pairs, &mut out, &mut expected, &mut []);
+    let held: Vec<_> = labels.iter().map(|z| Held::new(z.block())).collect();
+    for backend in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
+        for width in [1, 2, 3, 5, 8, n] {
+            let rig = Rig::<HalfGates>::new(backend, scheme, 9);
+            let (mut garbler, mut evaluator) = (rig.garbler(), rig.evaluator());
+            garbler.start_at(first);
+            evaluator.start_at(first);
+            let (mut tables, mut zeros) = (vec![0; 32 * n], vec![Zero::default(); n]);
+            let mut active = vec![Held::default(); n];
+            for (k, pairs) in pairs.chunks(width).enumerate() {
+                let (at, to) = (k * width, k * width + pairs.len());
+                let table = &mut tables[32 * at..32 * to];
+                garbler.ands(&labels, pairs, &mut zeros[at..to], table, &mut []);
+                // Value 0 on every wire.
+                evaluator.ands(&held, pairs, &mut active[at..to], table, &mut []);
+            }
+            assert!(tables == expected, "{scheme}, {n} gates from {first}, {width} at a time: {backend:?}");
+            for ((zero, active), out) in zeros.iter().zip(active).zip(&out) {
+                assert!(zero.block() == active.block() && zero.block() == out.block(), "{backend:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn fixed_keys_end_after_two_to_the_twenty_gates() {
-    // Eight gates around the end of a key, under every tier; the ends agree, and with the formulas.
-    let first = hash::GATES_PER_KEY - 4;
-    let labels: Vec<_> = (1..=16u8).map(|i| crate::end::Zero::new(Block([i; 16]))).collect();
-    let pairs: Vec<[Slot; 2]> = (0..8).map(|i| [i, i + 8]).collect();
-    let mut expected = [0; 256];
-    let mut garbler = Rig::<Formulas>::new(Backend::best(), Scheme::Prp, 9).garbler();
-    garbler.start_at(first);
-    let mut out = [crate::end::Zero::default(); 8];
-    garbler.ands(&labels, &pairs, &mut out, &mut expected, &mut []);
-    for backend in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
-        let rig = Rig::<HalfGates>::new(backend, Scheme::Prp, 9);
+    same_from(Scheme::Prp, hash::GATES_PER_KEY - 4, 8);
+}
+
+#[test]
+fn keys_are_those_of_the_gates_wherever_a_batch_begins() {
+    let together = shared::GATES;
+    for first in (together - 9..together + 4).chain([5 * together - 2, (1 << 40) - 3]) {
+        same_from(Scheme::Mi4, first, 19);
+    }
+    same_from(Scheme::Mi4, 1, together as usize + 21);
+    for scheme in [Scheme::Mi, Scheme::Circ, Scheme::Prp] {
+        (1..40).for_each(|n| same_from(scheme, (1 << 40) - 3, n));
+    }
+}
+
+#[test]
+fn a_shared_key_has_eight_inputs_and_no_two_hashes_have_both_alike() {
+    let mut seen = std::collections::HashMap::new();
+    for i in 0..1 << 12 {
+        let (key, tweak) = formulas::shared_key(i);
+        let tweaks: &mut Vec<_> = seen.entry(key).or_default();
+        assert!(!tweaks.contains(&tweak), "tweak {i}");
+        tweaks.push(tweak);
+    }
+    assert!(seen.values().all(|tweaks| tweaks.len() == 8));
+}
+
+/// A ciphertext of every table.
+fn halves(tables: &[u8], at: usize) -> impl Iterator<Item = Block> + '_ {
+    tables.chunks_exact(32).map(move |t| Block(*t[at..].first_chunk().expect("16 bytes")))
+}
+
+#[test]
+fn gates_on_the_same_wires_show_nothing_of_each_other() {
+    // Where two hashes were alike, the sum of two ciphertexts would be 0 or Δ, for their permute bits are the same.
+    for scheme in SCHEMES {
+        let rig = Rig::<HalfGates>::new(Backend::best(), scheme, 4);
         let mut garbler = rig.garbler();
-        garbler.start_at(first);
-        let mut tables = [0; 256];
-        let mut zeros = [crate::end::Zero::default(); 8];
-        garbler.ands(&labels, &pairs, &mut zeros, &mut tables, &mut []);
-        assert!(tables == expected, "{backend:?}");
-        // Value 0 on every wire.
-        let mut evaluator = rig.evaluator();
-        evaluator.start_at(first);
-        let held: Vec<_> = labels.iter().map(|z| crate::end::Held::new(z.block())).collect();
-        let mut active = [crate::end::Held::default(); 8];
-        evaluator.ands(&held, &pairs, &mut active, &mut tables, &mut []);
-        for (zero, active) in zeros.iter().zip(active) {
-            assert!(zero.block() == active.block(), "{backend:?}");
+        let [_, delta] = garbler.constants().map(Zero::block);
+        let labels = [3, 8].map(|i| Zero::new(Block([i; 16])));
+        let mut tables = vec![0; 32 * 96];
+        garbler.ands(&labels, &[[0, 1]; 96], &mut [Zero::default(); 96], &mut tables, &mut []);
+        for at in [0, 16] {
+            for (i, x) in halves(&tables, at).enumerate() {
+                for y in halves(&tables, at).skip(i + 1) {
+                    assert!(x != y && x ^ y != delta, "{scheme}: gate {i}, half {at}");
+                }
+            }
         }
+        // A wire on both sides.
+        garbler.ands(&labels, &[[0, 0]; 96], &mut [Zero::default(); 96], &mut tables, &mut []);
+        let right = halves(&tables, 16).map(|t| t ^ labels[0].block());
+        let sums: std::collections::HashSet<_> = halves(&tables, 0).chain(right).collect();
+        assert_eq!(sums.len(), 192, "{scheme}");
     }
 }

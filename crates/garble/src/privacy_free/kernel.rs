@@ -56,7 +56,7 @@ impl<const M: usize> Kernel for Garble<'_, M> {
             let whole = pairs.len() == n;
             p[..pairs.len()].copy_from_slice(pairs);
             let (a, b) = load::<L, M>(l, wires, &p);
-            let h = Mi::twins(l, &ready, delta, &tweaks.next(l), &a);
+            let h = hash.twins(l, &ready, delta, first, &tweaks.next(l), &a);
             let (to, table) = if whole { (&mut *out, &mut *tables) } else { (&mut o[..], &mut t[..]) };
             for i in 0..M {
                 let zero = l.and(h[i][0], above);
@@ -86,7 +86,7 @@ impl<const M: usize> Kernel for Evaluate<'_, M> {
             let whole = pairs.len() == n;
             p[..pairs.len()].copy_from_slice(pairs);
             let (a, b) = load::<L, M>(l, wires, &p);
-            let h = Mi::singles(l, &ready, &tweaks.next(l), &a);
+            let h = hash.singles(l, &ready, first, &tweaks.next(l), &a);
             if !whole {
                 t[..tables.len()].copy_from_slice(tables);
             }

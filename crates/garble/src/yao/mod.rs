@@ -128,7 +128,7 @@ impl Party {
     ) -> Result<Party, GarbleError> {
         let begun = Instant::now();
         let open = match terms.scheme {
-            Scheme::Prp | Scheme::Mi | Scheme::Circ => Party::of::<half::HalfGates>,
+            Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => Party::of::<half::HalfGates>,
             Scheme::Prf => Party::of::<prf::PrfOnly>,
             Scheme::ThreeHalves => Party::of::<three_halves::ThreeHalves>,
             Scheme::PrivacyFree => {

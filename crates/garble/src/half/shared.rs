@@ -1,0 +1,185 @@
+//! The hash of `mi4`: one AES key for four gates in a row. Keys follow from gates' numbers alone, and are expanded ahead, many
+//! at a time.
+//!
+//! ```text
+//! t = 2g, 2g + 1     tweaks of gate g
+//! H_t(x) = AES_{S ⊕ (t − t mod 8)}(y) ⊕ y,    y = σ(x) ⊕ (t mod 8)
+//! ```
+//!
+//! **Security.** AES as an ideal cipher, S fresh for each session (ePrint 2019/1168). A pair of key and input tweak serves one
+//! half gate. Without the input tweak, two gates under one key that read the same wire would have equal hashes, and
+//! the sum of their tables would show Δ.
+//!
+//! Where a key serves at most μ hashes of unknown labels over all sessions that an adversary sees, q such hashes and p
+//! AES calls of its own tell a garbling from random with probability at most 2μp / 2^128 + (μ − 1) q / 2^128. A half gate has one
+//! such hash, so that μ is 1 under `mi` and 8 under `mi4` in a session, twice that where two sessions' keys meet. Under `mi4` two inputs beneath one
+//! key are also equal where σ takes the difference of two labels to that of two tweaks. Labels differ by 0, by Δ or by something as
+//! random, none of them the adversary's choice; 0 does not do it, and the others add at most 2 · 7 q / 2^128.
+
+use super::hash::{Hashes, first_of};
+use hushwire_aes::Backend;
+use hushwire_aes::kernel::sigma;
+use hushwire_block::Block;
+use hushwire_simd::Lanes;
+
+/// SECURITY: gates that one key of `mi4` serves.
+pub(crate) const GATES_PER_KEY: u64 = 4;
+/// Tweaks of those gates.
+const TWEAKS_PER_KEY: u128 = 2 * GATES_PER_KEY as u128;
+/// LOCAL: keys that are expanded together, a multiple of 32.
+const KEYS: usize = 32;
+/// Gates that they serve.
+pub(crate) const GATES: u64 = KEYS as u64 * GATES_PER_KEY;
+
+/// A start point, and the round keys of [`GATES`] gates.
+pub(crate) struct Mi4 {
+    start: Block,
+    /// Which gates: from `run` · [`GATES`] on.
+    run: u64,
+    /// Round by round.
+    keys: [[Block; KEYS]; 11],
+}
+
+impl Mi4 {
+    /// Ready for gate 0.
+    pub(super) fn new(backend: Backend, start: Block) -> Self {
+        let mut new = Mi4 { start, run: 0, keys: [[Block::ZERO; KEYS]; 11] };
+        new.expand(backend);
+        new
+    }
+
+    fn expand(&mut self, backend: Backend) {
+        let first = self.run * KEYS as u64;
+        let keys = std::array::from_fn(|i| {
+            self.start ^ Block::from_u128(u128::from(first + i as u64) * TWEAKS_PER_KEY)
+        });
+        backend.schedules(&keys, &mut self.keys);
+    }
+
+    /// Makes ready for gate `gate`, and says how many gates that holds for.
+    pub(super) fn serve(&mut self, backend: Backend, gate: u64) -> usize {
+        if self.run != gate / GATES {
+            self.run = gate / GATES;
+            self.expand(backend);
+        }
+        (GATES - gate % GATES) as usize
+    }
+
+    /// Round key `round` of the gates in a vector's lanes, the first of them number `gate`; lanes beyond the gates that
+    /// this serves get some other key.
+    #[inline(always)]
+    fn key<L: Lanes>(&self, l: L, round: usize, gate: u64) -> L::V {
+        let of = |gate: u64| l.splat(&self.keys[round][(gate / GATES_PER_KEY) as usize % KEYS].0);
+        if L::N == 1 {
+            return of(gate);
+        }
+        let later = l.load(&LATER[(gate % GATES_PER_KEY) as usize]);
+        l.or(l.andnot(later, of(gate)), l.and(later, of(gate + L::N as u64 - 1)))
+    }
+
+    #[inline(always)]
+    fn round<L: Lanes, const M: usize, const H: usize, const ROUND: usize>(
+        &self,
+        l: L,
+        gate: u64,
+        masks: &[[L::V; H]; M],
+        y: &mut [[L::V; H]; M],
+    ) {
+        for g in 0..M / 2 {
+            let key = self.key(l, ROUND, gate + (g * L::N) as u64);
+            for i in 2 * g..2 * g + 2 {
+                for h in 0..H {
+                    y[i][h] = match ROUND {
+                        0 => l.xor(y[i][h], key),
+                        10 => l.enc_last(y[i][h], l.xor(key, masks[i][h])),
+                        _ => l.enc(y[i][h], key),
+                    };
+                }
+            }
+        }
+    }
+
+    /// AES(y) ⊕ y.
+    #[inline(always)]
+    fn rounds<L: Lanes, const M: usize, const H: usize>(&self, l: L, gate: u64, y: &mut [[L::V; H]; M]) {
+        let masks = *y;
+        // Written out: a loop would keep the state in memory.
+        self.round::<L, M, H, 0>(l, gate, &masks, y);
+        self.round::<L, M, H, 1>(l, gate, &masks, y);
+        self.round::<L, M, H, 2>(l, gate, &masks, y);
+        self.round::<L, M, H, 3>(l, gate, &masks, y);
+        self.round::<L, M, H, 4>(l, gate, &masks, y);
+        self.round::<L, M, H, 5>(l, gate, &masks, y);
+        self.round::<L, M, H, 6>(l, gate, &masks, y);
+        self.round::<L, M, H, 7>(l, gate, &masks, y);
+        self.round::<L, M, H, 8>(l, gate, &masks, y);
+        self.round::<L, M, H, 9>(l, gate, &masks, y);
+        self.round::<L, M, H, 10>(l, gate, &masks, y);
+    }
+
+    /// What is encrypted.
+    #[inline(always)]
+    fn input<L: Lanes>(l: L, tweak: L::V, x: L::V) -> L::V {
+        let low = l.splat(&(TWEAKS_PER_KEY - 1).to_le_bytes());
+        l.xor(sigma(l, x), l.and(tweak, low))
+    }
+}
+
+/// Ones in the lanes of gates that have the next key, where a vector begins with the first to fourth gate of a key.
+const LATER: [[u8; 64]; GATES_PER_KEY as usize] = {
+    let mut later = [[0; 64]; GATES_PER_KEY as usize];
+    let mut at = 0;
+    while at < later.len() {
+        let mut byte = 16 * (later.len() - at);
+        while byte < 64 {
+            later[at][byte] = 0xff;
+            byte += 1;
+        }
+        at += 1;
+    }
+    later
+};
+
+impl Hashes for Mi4 {
+    type Ready<L: Lanes> = ();
+    #[inline(always)]
+    fn ready<L: Lanes>(&self, _: L) {}
+    #[inline(always)]
+    fn delta<L: Lanes>(l: L, delta: L::V) -> L::V {
+        sigma(l, delta)
+    }
+    #[inline(always)]
+    fn twins<L: Lanes, const M: usize>(
+        &self,
+        l: L,
+        (): &(),
+        delta: L::V,
+        gate: u64,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [[L::V; 2]; M] {
+        let mut y = [[l.zero(); 2]; M];
+        for i in 0..M {
+            y[i][0] = Self::input(l, tweaks[i], x[i]);
+            y[i][1] = l.xor(y[i][0], delta);
+        }
+        self.rounds(l, gate, &mut y);
+        y
+    }
+    #[inline(always)]
+    fn singles<L: Lanes, const M: usize>(
+        &self,
+        l: L,
+        (): &(),
+        gate: u64,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+    ) -> [L::V; M] {
+        let mut y = [[l.zero()]; M];
+        for i in 0..M {
+            y[i][0] = Self::input(l, tweaks[i], x[i]);
+        }
+        self.rounds(l, gate, &mut y);
+        first_of(l, &y)
+    }
+}
