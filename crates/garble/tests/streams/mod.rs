@@ -24,7 +24,7 @@ fn programs() -> &'static [Program; 2] {
 pub(crate) fn whole(head: &[u8; HEAD]) -> u64 {
     let (program, instances) = job(head);
     match scheme(head) {
-        Scheme::Prp | Scheme::Mi | Scheme::Circ => bytes_of::<HalfGates>(program, instances),
+        Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => bytes_of::<HalfGates>(program, instances),
         Scheme::Prf => bytes_of::<PrfOnly>(program, instances),
         Scheme::ThreeHalves => bytes_of::<ThreeHalves>(program, instances),
         Scheme::PrivacyFree => bytes_of::<PrivacyFree>(program, instances),
@@ -47,7 +47,7 @@ fn job(head: &[u8; HEAD]) -> (&'static Program, usize) {
 pub(crate) fn fed(bytes: &[u8]) {
     let Some((head, tables)) = bytes.split_first_chunk::<HEAD>() else { return };
     match scheme(head) {
-        Scheme::Prp | Scheme::Mi | Scheme::Circ => run::<HalfGates>(head, tables),
+        Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => run::<HalfGates>(head, tables),
         Scheme::Prf => run::<PrfOnly>(head, tables),
         Scheme::ThreeHalves => run::<ThreeHalves>(head, tables),
         Scheme::PrivacyFree => run::<PrivacyFree>(head, tables),
