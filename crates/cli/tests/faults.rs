@@ -195,9 +195,10 @@ fn who_comes_late_is_waited_for() {
                 assert!(running.iter_mut().all(Running::lives), "somebody did not wait");
                 let waiting = format!("still waiting for {} to join", title(late));
                 for name in others {
-                    // Clients do not meet each other.
-                    let meets = late.starts_with("party") || name.starts_with("party");
-                    assert_eq!(world.said(name).contains(&waiting), meets, "{name}: {}", world.said(name));
+                    // Clients do not meet each other, and hear of each other from the parties.
+                    assert!(world.said(name).contains(&waiting), "{name}: {}", world.said(name));
+                    let connected = world.said(name).contains("all members are connected");
+                    assert!(!connected, "{name}: {}", world.said(name));
                 }
                 running.push(world.start(late));
                 for member in world.end(running) {
