@@ -138,3 +138,97 @@ pub(crate) fn wrong_length(name: &'static str, message: &[u8], wanted: usize) ->
         Err(OtError::malformed(name, format!("{len} bytes instead of {wanted}")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says one byte and hears two, then hears one; 9 is malformed, and 8 is a bug.
+    struct Two {
+        at: usize,
+        latch: Latch,
+    }
+
+    fn two() -> Two {
+        Two { at: 0, latch: Latch::new() }
+    }
+
+    const FIRST: Tick = Tick { name: "first", out: 1, into: 2 };
+    const SECOND: Tick = Tick { name: "second", out: 0, into: 1 };
+
+    impl Machine for Two {
+        fn exchange(&self) -> Option<Tick> {
+            [FIRST, SECOND].get(self.at / 2).copied()
+        }
+        fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+            // As a machine that has gone on by the time it hears.
+            self.at += 1;
+            out.fill(7);
+            Ok(())
+        }
+        fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+            assert_ne!(message[0], 8, "a bug");
+            self.at += 1;
+            if message[0] == 9 { Err(OtError::malformed("nine", "it is nine")) } else { Ok(()) }
+        }
+        fn latch(&self) -> &Latch {
+            &self.latch
+        }
+    }
+
+    fn is_lost(machine: &mut Two) -> bool {
+        let at = machine.at;
+        let answers =
+            [machine.speak(&mut [0]), machine.hear(&[1]), machine.hear(&[]), machine.speak(&mut [])];
+        let looks_done = machine.tick().is_none_or(|tick| tick.out + tick.into > 0);
+        let moved = machine.at != at;
+        !looks_done && !moved && answers.iter().all(|answer| matches!(answer, Err(OtError::Lost { .. })))
+    }
+
+    #[test]
+    fn steps_in_turn_reach_the_end_and_stay_there() {
+        let (mut machine, mut out) = (two(), [0]);
+        assert_eq!(machine.tick(), Some(FIRST));
+        machine.speak(&mut out).expect("its turn");
+        assert_eq!((machine.tick(), out), (Some(FIRST), [7]), "until the answer is heard");
+        machine.hear(&[1, 1]).expect("two bytes");
+        assert_eq!(machine.tick(), Some(SECOND));
+        machine.hear(&[1]).expect("with nothing to say, speaking may be left out");
+        assert!(machine.at == 4 && machine.tick().is_none());
+        assert!(machine.speak(&mut []).is_ok() && machine.hear(&[]).is_ok() && machine.tick().is_none());
+        assert!(matches!(machine.hear(&[1]), Err(OtError::Malformed { .. })));
+        assert!(is_lost(&mut machine));
+    }
+
+    #[test]
+    fn other_lengths_calls_out_of_turn_and_errors_end_a_machine() {
+        let spoken = || {
+            let mut machine = two();
+            machine.speak(&mut [0]).expect("its turn");
+            machine
+        };
+        for message in [&[][..], &[1], &[1, 1, 1]] {
+            let mut machine = spoken();
+            assert!(matches!(machine.hear(message), Err(OtError::Malformed { message: "first", .. })));
+            assert!(machine.at == 1 && is_lost(&mut machine), "{message:?} is not taken");
+        }
+        let mut machine = spoken();
+        assert!(matches!(machine.hear(&[9, 0]), Err(OtError::Malformed { message: "nine", .. })));
+        assert!(is_lost(&mut machine));
+        let mut machine = spoken();
+        assert!(matches!(machine.speak(&mut [0]), Err(OtError::Lost { step: "first" })));
+        assert!(is_lost(&mut machine));
+        let mut machine = two();
+        assert!(matches!(machine.hear(&[1, 1]), Err(OtError::Lost { step: "first" })));
+        assert!(machine.at == 0 && is_lost(&mut machine));
+        assert!(is_lost(&mut Two { at: 0, latch: Latch::lost("before") }));
+    }
+
+    #[test]
+    fn a_panic_leaves_a_machine_lost() {
+        let mut machine = two();
+        machine.speak(&mut [0]).expect("its turn");
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| machine.hear(&[8, 0])));
+        assert!(caught.is_err() && is_lost(&mut machine));
+    }
+}
