@@ -12,7 +12,7 @@
 //! ```
 //! Labels count from the last output, which goes to the lower half: that one has no switch, or a value with no switch
 //! beside it. An odd network has one value more here, which stays where it is. σ ∘ σ is two sorts, so that a route takes
-//! O(n log⁴ n) steps: 20 ms for 1000 values.
+//! O(n log⁴ n) steps: 1.5 million exchanges for 1000 values.
 
 use crate::{oblivious::sort, shuffle::switches};
 use subtle::{Choice, ConditionallySelectable};
