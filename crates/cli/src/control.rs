@@ -177,6 +177,8 @@ pub(crate) enum FromParty {
         /// The key that its share file belongs to.
         key_id: Option<String>,
     },
+    /// It has met all others.
+    Joined,
     /// Its share file is prepared.
     Prepared,
     /// Its share file is in place.

@@ -17,6 +17,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use tracing::debug;
 
 /// The hidden subcommand that a party of `local aes-ctr` runs.
 const PARTY_COMMAND: &str = "__party";
@@ -45,6 +46,8 @@ pub(crate) struct Crew {
     /// In the order in which they came.
     reports: Vec<Failure>,
     ended: Vec<(usize, ExitStatus)>,
+    /// How many have met all others.
+    joined: usize,
     done: Vec<Option<Stats>>,
     owner_error: Option<Error>,
 }
@@ -75,6 +78,7 @@ impl Crew {
             phase: "start",
             reports: vec![],
             ended: vec![],
+            joined: 0,
             done: vec![],
             owner_error: None,
         };
@@ -135,6 +139,13 @@ impl Crew {
             Event::Said(_, FromParty::Failed(failure)) => {
                 self.reports.push(failure);
                 None
+            }
+            Event::Said(_, FromParty::Joined) => {
+                self.joined += 1;
+                if self.joined == self.parties.len() {
+                    debug!("all parties are connected");
+                }
+                Some(event)
             }
             Event::Said(party, FromParty::Done(ref stats)) => {
                 self.done[party] = Some(stats.clone());

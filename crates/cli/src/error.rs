@@ -1,7 +1,7 @@
 //! What can go wrong in a command, and the exit code that says so.
 
 use hushwire_hdl::{Cause, HdlError};
-use hushwire_job::{JobError, Kind, is_consequence};
+use hushwire_job::{JobError, Kind, io_remedy, is_consequence};
 use hushwire_wire::NetError;
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
@@ -42,20 +42,9 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// An operating system's refusal, with a remedy where one is known.
+    /// An operating system's refusal, with its remedy.
     pub(crate) fn io(doing: &'static str, path: &Path, source: &io::Error) -> Self {
-        use io::ErrorKind as K;
-        let remedy = match source.kind() {
-            K::NotFound => "check the spelling and that its directory exists",
-            K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
-            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
-                "free space on that disk, or choose another one with --out; nothing was kept"
-            }
-            K::IsADirectory => "name a file in it",
-            K::NotADirectory => "name a directory, or move that file away",
-            _ => "see what the system says about that disk",
-        };
-        Self::file(doing, path, source, remedy)
+        Self::file(doing, path, source, io_remedy(source))
     }
 
     /// A file that is not as it should be.

@@ -121,6 +121,7 @@ fn observer(me: &Member) -> Observer {
                 tell(&FromParty::Progress(done, of));
             }
         }
+        Event::Connected => tell(&FromParty::Joined),
         Event::Note(note) => tell(&FromParty::Note(format!("{me}: {note}"))),
         _ => {}
     })

@@ -115,6 +115,7 @@ impl Party {
         self.step = "connect";
         let config = wiring::session(&start, self.role.id())?;
         let mut net = connect(&config, &identity, Some(&listener))?;
+        tell(&FromParty::Joined);
         let meters = [Meter::new(), Meter::new()];
         self.step = "key set-up";
         let (session, mut control) = establish(self.role, backend, &start, &mut net, &meters[0])?;

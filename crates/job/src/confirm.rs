@@ -1,30 +1,51 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
 use crate::{JobError, Plan, seat::explain};
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
 
 /// Says to every peer that this member is done, and waits until all have said so. Links stay open meanwhile, so that
 /// nothing still under way is lost.
+///
+/// Clients do not meet each other. A party therefore hears its clients first, then the other parties, and answers clients
+/// last: whoever has heard all parties knows that every member is done.
 pub(crate) fn all_done(plan: &Plan, channels: &mut [Channel]) -> Result<(), JobError> {
     let word = word(plan);
-    let failed = |e| explain(plan, e).during(STEP);
-    for channel in channels.iter_mut().filter(|c| c.to().is_some()) {
-        channel.start(STEP, &word).map_err(failed)?;
+    let (mut clients, mut parties): (Vec<_>, Vec<_>) =
+        channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client));
+    for channel in clients.iter_mut().filter(|c| c.from().is_some()) {
+        hear(plan, channel, &[], &word)?;
     }
-    for channel in channels {
-        let mut theirs = [0; 16];
-        let out = if channel.to().is_some() { &word[..] } else { &[] };
-        let into = if channel.from().is_some() { &mut theirs[..] } else { &mut [] };
-        channel.finish(STEP, out, into).map_err(failed)?;
-        if channel.from().is_some() && theirs != word {
-            let peer = channel.from().map_or_else(String::new, |p| p.to_string());
-            let cause = format!("{peer} said something else than that it is done");
-            return Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"));
-        }
+    let out = |channel: &Channel| if channel.to().is_some() { &word[..] } else { &[] };
+    for channel in &mut parties {
+        channel.start(STEP, out(channel)).map_err(|e| failed(plan, e))?;
+    }
+    for channel in &mut parties {
+        hear(plan, channel, out(channel), &word)?;
+    }
+    for channel in clients.iter_mut().filter(|c| c.to().is_some()) {
+        channel.send(STEP, &word).map_err(|e| failed(plan, e))?;
     }
     Ok(())
+}
+
+/// Ends to send `out`, and takes the peer's word, if it sends here.
+fn hear(plan: &Plan, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), JobError> {
+    let mut theirs = [0; 16];
+    let Some(peer) = channel.from() else {
+        return channel.finish(STEP, out, &mut []).map_err(|e| failed(plan, e));
+    };
+    channel.finish(STEP, out, &mut theirs).map_err(|e| failed(plan, e))?;
+    if theirs == *word {
+        return Ok(());
+    }
+    let cause = format!("{peer} said something else than that it is done");
+    Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"))
+}
+
+fn failed(plan: &Plan, e: NetError) -> JobError {
+    explain(plan, e).during(STEP)
 }
 
 fn word(plan: &Plan) -> [u8; 16] {

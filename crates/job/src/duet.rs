@@ -131,11 +131,19 @@ impl Work {
             let first = u64::from(b) * u64::from(self.plan.batch);
             let inputs = self.inputs(first, n)?;
             let learnt = end.run(channel, &self.program, &self.who, n, &inputs);
-            self.keep(first, n, &learnt.map_err(|e| self.failed(COMPUTE, e))?)?;
+            self.keep(first, n, &learnt.map_err(|e| self.failed(&self.step(b), e))?)?;
             let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
             (self.observer)(Event::Progress(done, self.plan.instances));
         }
         Ok(())
+    }
+
+    /// Batch `b`, as errors name it.
+    fn step(&self, b: u32) -> String {
+        match self.plan.batches() {
+            1 => COMPUTE.to_owned(),
+            all => format!("{COMPUTE} batch {} of {all}", b + 1),
+        }
     }
 
     /// Planes of this party's inputs, one after the other in the circuit's order.

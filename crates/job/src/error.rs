@@ -75,21 +75,10 @@ impl JobError {
         Self::new(Kind::File, format!("cannot {doing} {}", path.display()), cause, remedy)
     }
 
-    /// The operating system's refusal, with a remedy where one is known.
+    /// The operating system's refusal, with its remedy.
     #[must_use]
     pub fn io(doing: &str, path: &Path, source: &io::Error) -> Self {
-        use io::ErrorKind as K;
-        let remedy = match source.kind() {
-            K::NotFound => "check the spelling and that its directory exists",
-            K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
-            K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
-                "free space on that disk, or name a file on another one; nothing was kept"
-            }
-            K::IsADirectory => "name a file in it",
-            K::NotADirectory => "name a directory, or move that file away",
-            _ => "see what the system says about that disk",
-        };
-        Self::file(doing, path, source, remedy)
+        Self::file(doing, path, source, io_remedy(source))
     }
 
     /// Names who failed, unless that is known already.
@@ -111,7 +100,28 @@ impl JobError {
     }
 }
 
-/// `party 1: closed the link during layer 3: its process …; read its own error`, taken apart again.
+/// What to do about a file that the operating system refused.
+#[must_use]
+pub fn io_remedy(source: &io::Error) -> &'static str {
+    use io::ErrorKind as K;
+    use rustix::io::Errno;
+    if [Errno::MFILE, Errno::NFILE].map(|e| Some(e.raw_os_error())).contains(&source.raw_os_error()) {
+        return "allow this process more open files (`ulimit -n`), or take fewer threads";
+    }
+    match source.kind() {
+        K::NotFound => "check the spelling and that its directory exists",
+        K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
+        K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
+            "free space on that disk, or name a file on another one; nothing was kept"
+        }
+        K::IsADirectory => "name a file in it",
+        K::NotADirectory => "name a directory, or move that file away",
+        K::BrokenPipe => "whoever should read it has ended: see why, or name a file",
+        _ => "see the system's log about that file or device",
+    }
+}
+
+/// Who it is about, the step and the cause stay together: the step is a message's, not the job's.
 impl From<NetError> for JobError {
     fn from(e: NetError) -> Self {
         let whole = e.to_string();

@@ -37,7 +37,7 @@ mod suggest;
 mod toml_file;
 mod value;
 
-pub use error::{JobError, Kind, is_consequence};
+pub use error::{JobError, Kind, io_remedy, is_consequence};
 pub use forecast::Forecast;
 pub use job_file::{BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, Parameters};
 pub use member::Member;

@@ -148,7 +148,7 @@ impl Sink {
         };
         let name = &plan.outputs[j].0;
         let mut create = |path| {
-            let option = format!("for output {name}, under [outputs] or with --output");
+            let option = format!("for output {name}");
             files.create(&option, path, &plan.writer(name), 0o600)
         };
         let to = match place {

@@ -88,7 +88,7 @@ pub enum PsiError {
     #[error("drawing random bytes: {0}; see the system's log")]
     Random(String),
     /// The result cannot be written.
-    #[error("writing the result: {0}; see what the system says about that disk")]
+    #[error("writing the result: {0}; see the system's log about that file or device")]
     Output(String),
     /// Yao's protocol failed.
     #[error(transparent)]

@@ -70,7 +70,7 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
         K::NotFound => "check the spelling",
         K::PermissionDenied => "check its permissions",
         K::IsADirectory => "name a file in it",
-        _ => "see what the system says about that disk",
+        _ => "see the system's log about that file or device",
     };
     PsiError::file(path, None, e.to_string(), remedy)
 }

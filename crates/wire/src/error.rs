@@ -33,7 +33,7 @@ pub enum NetError {
         silent_for: Option<Duration>,
     },
     /// A party ended the session for all, and said because of whom.
-    #[error("{}: {why} during {step}, as {by} says; read the error of the first", Who(*.peer))]
+    #[error("{}: {why} during {step}, as {by} says; {}", Who(*.peer), others_remedy(*.why))]
     Aborted {
         /// Who is to blame.
         peer: Option<PartyId>,
@@ -374,6 +374,15 @@ fn unknown(peer: Option<PartyId>, step: &str, presented: &str) -> String {
              channel, whether that is what `hushwire keys pin` prints, and correct the pin of {peer} if it is"
         ),
         _ => format!("unknown during {step}: {presented} is not listed; add its pin if it belongs here"),
+    }
+}
+
+/// What to do about a party of which others say this. Who died has left no error.
+fn others_remedy(why: Reason) -> &'static str {
+    match why {
+        Reason::Died | Reason::Silent => "see its own log and its host, then start again",
+        Reason::Absent => "start it, and see that its address is right and no firewall is between",
+        _ => "read the error of the first",
     }
 }
 

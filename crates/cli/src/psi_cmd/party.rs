@@ -1,6 +1,6 @@
 //! One party's process: hears what to read on stdin, meets the other one, and says what it learned.
 
-use super::{name, terms};
+use super::{SIDES, name, terms};
 use crate::{
     control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, peak_memory, text_to_path},
     error::Failure,
@@ -63,7 +63,9 @@ fn failure(party: usize, side: Side, step: &str, e: &(dyn std::error::Error + 's
         let (step, cause) = (format!("cannot read {}{place}", path.display()), cause.clone());
         return Failure { party, who, step, cause, remedy: remedy.clone(), code: 4, consequence: false };
     }
-    let whole = e.to_string();
+    // The network knows numbers, people know sides.
+    let whole =
+        SIDES.into_iter().fold(e.to_string(), |text, side| text.replace(&id(side).to_string(), name(side)));
     let (cause, remedy) =
         whole.rsplit_once("; ").unwrap_or((&whole, "please report this with the command line"));
     let (code, consequence) = match error {
@@ -90,6 +92,7 @@ fn party(side: Side, orders: &Receiver<ToParty>) -> Result<(PsiFound, Stats, Net
     let backend = Backend::named(&setup.aes_backend).map_err(|e| (START, e.into()))?;
     let begun = Instant::now();
     let mut net = connect(&config, &identity, Some(&listener)).map_err(|e| ("connect", e.into()))?;
+    tell(&FromParty::Joined);
     let peer = id(other(side));
     let mut channel = net.channel(0, Some(peer), Some(peer)).map_err(|e| ("connect", e.into()))?;
     let meter = Meter::new();

@@ -1,4 +1,5 @@
 //! A job among processes on loopback, with files made by `hushwire local files`.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use crate::common::Place;
 use std::{
@@ -43,6 +44,13 @@ impl Rehearsal {
         place.put("job.toml", job.as_bytes());
         let ran = place.ran(&format!("local files job.toml --dir r --port {port}"));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
+        Self { place, port }
+    }
+
+    /// A directory `r` without files, and a port.
+    pub(crate) fn bare() -> Self {
+        let (place, port) = (Place::new(), three_ports());
+        fs::create_dir(place.at("r")).unwrap_or_else(|e| panic!("{e}"));
         Self { place, port }
     }
 
@@ -93,13 +101,20 @@ impl Rehearsal {
     }
 
     /// Runs `command` as a member. What it says goes to files, which can be read meanwhile.
-    pub(crate) fn spawn(&self, name: &'static str, mut command: Command) -> Running {
-        let to = |what| {
-            let path = self.place.at(&format!("{name}.{what}"));
-            File::create(path).unwrap_or_else(|e| panic!("{name}.{what}: {e}"))
-        };
-        command.stdin(Stdio::null()).stdout(to("stdout")).stderr(to("stderr"));
+    pub(crate) fn spawn(&self, name: &'static str, command: Command) -> Running {
+        let stdout = self.log(name, "stdout");
+        self.spawn_to(name, command, stdout.into())
+    }
+
+    /// As [`Rehearsal::spawn`], with a standard output of its own.
+    pub(crate) fn spawn_to(&self, name: &'static str, mut command: Command, stdout: Stdio) -> Running {
+        command.stdin(Stdio::null()).stdout(stdout).stderr(self.log(name, "stderr"));
         Running { name, child: command.spawn().unwrap_or_else(|e| panic!("{name}: {e}")) }
+    }
+
+    fn log(&self, name: &str, what: &str) -> File {
+        let path = self.place.at(&format!("{name}.{what}"));
+        File::create(path).unwrap_or_else(|e| panic!("{name}.{what}: {e}"))
     }
 
     /// What a member has said so far.
@@ -151,7 +166,9 @@ impl Rehearsal {
     }
 
     fn ended(&self, name: &'static str, status: ExitStatus) -> Ended {
-        let out = String::from_utf8_lossy(&self.place.get(&format!("{name}.stdout"))).into_owned();
+        // There is none where standard output went elsewhere.
+        let out = fs::read(self.place.at(&format!("{name}.stdout"))).unwrap_or_default();
+        let out = String::from_utf8_lossy(&out).into_owned();
         Ended { name, code: status.code(), out, err: self.said(name) }
     }
 }
@@ -163,8 +180,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
-        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        let status = Command::new("kill").args([signal, &self.pid().to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()), "{signal} to {}", self.name);
     }
 

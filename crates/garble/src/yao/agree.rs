@@ -78,6 +78,10 @@ pub(super) enum Heard {
 }
 
 const STEP: &str = "Yao circuit digest";
+/// The garbler's wait for the digest of a run as the one before: the evaluator sends it when it has done that one.
+const EVALUATION: &str = "evaluation of garbled tables";
+/// The evaluator's wait for the garbler's digest of such a run, which comes with the tables.
+const TABLES: &str = "garbled tables";
 const WHAT: &str = "what is computed: circuit, owners of inputs, recipients of outputs, or instances";
 
 impl Agreed {
@@ -86,7 +90,7 @@ impl Agreed {
         let mut theirs = [0; 32];
         let owes = self.is_known(ours);
         if owes {
-            channel.recv(STEP, &mut theirs)?;
+            channel.recv(EVALUATION, &mut theirs)?;
         } else {
             channel.exchange(STEP, ours, &mut theirs)?;
         }
@@ -106,7 +110,7 @@ impl Agreed {
 
     /// The garbler's side, before the tables.
     pub(super) fn answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
-        Ok(channel.send(STEP, ours)?)
+        Ok(channel.send(TABLES, ours)?)
     }
 
     /// The evaluator's side, before the OTs. True if the garbler's digest comes before the tables.
@@ -124,7 +128,7 @@ impl Agreed {
     /// The evaluator's side, before the tables.
     pub(super) fn hear_answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
         let mut theirs = [0; 32];
-        channel.recv(STEP, &mut theirs)?;
+        channel.recv(TABLES, &mut theirs)?;
         compare(channel, ours, &theirs, WHAT)
     }
 

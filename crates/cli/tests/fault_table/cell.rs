@@ -1,0 +1,173 @@
+//! A cell of the table: a protocol, the member that something befalls, and the fault.
+
+use std::{fmt, time::Duration};
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Rep3,
+    Yao,
+    Gmw,
+    Ot,
+    Psi,
+    AesCtr,
+}
+
+/// The process that starts the parties of `local psi` and `local aes-ctr`.
+pub(crate) const SUPERVISOR: &str = "supervisor";
+
+impl Protocol {
+    pub(crate) const ALL: [Self; 6] = [Self::Rep3, Self::Yao, Self::Gmw, Self::Ot, Self::Psi, Self::AesCtr];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rep3 => "rep3",
+            Self::Yao => "yao",
+            Self::Gmw => "gmw",
+            Self::Ot => "ot",
+            Self::Psi => "psi",
+            Self::AesCtr => "aes-ctr",
+        }
+    }
+
+    /// Everybody that has a process.
+    pub(crate) fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Rep3 => &["party0", "party1", "party2", "alice", "bob"],
+            Self::Yao | Self::Gmw => &["party0", "party1"],
+            Self::Ot => &["sender", "receiver"],
+            Self::Psi => &[SUPERVISOR, "party0", "party1"],
+            Self::AesCtr => &[SUPERVISOR, "party0", "party1", "party2"],
+        }
+    }
+
+    /// Whether one process starts all others.
+    pub(crate) fn is_supervised(self) -> bool {
+        matches!(self, Self::Psi | Self::AesCtr)
+    }
+
+    /// Everybody that a person starts.
+    pub(crate) fn started(self) -> &'static [&'static str] {
+        if self.is_supervised() { &[SUPERVISOR] } else { self.members() }
+    }
+
+    /// Whether it is a job file's.
+    pub(crate) fn is_job(self) -> bool {
+        matches!(self, Self::Rep3 | Self::Yao | Self::Gmw)
+    }
+}
+
+/// What befalls a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// SIGKILL in the middle.
+    Kill,
+    /// Stopped for 5 s in the middle, which is only slow.
+    Pause,
+    /// Stopped in the middle for longer than the liveness limit.
+    Freeze(Duration),
+    /// It has another key than the one whose pin the others list.
+    WrongPin,
+    /// One other member lists a wrong pin for it; see [`Cell::lister`].
+    MistakenPin,
+    /// It never comes.
+    Absent,
+    /// The file of its output lies on a disk without room.
+    FullDisk,
+    /// Nobody may write where its output should go.
+    Unwritable,
+    /// Nobody reads its standard output.
+    ClosedPipe,
+    /// Its standard output leads to a full disk.
+    FullPipe,
+}
+
+impl Fault {
+    pub(crate) fn all(frozen: Duration) -> [Self; 10] {
+        [
+            Self::Kill,
+            Self::Pause,
+            Self::Freeze(frozen),
+            Self::WrongPin,
+            Self::MistakenPin,
+            Self::Absent,
+            Self::FullDisk,
+            Self::Unwritable,
+            Self::ClosedPipe,
+            Self::FullPipe,
+        ]
+    }
+
+    /// How long a cell with it mostly waits.
+    pub(crate) fn waits(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Freeze(frozen) => return frozen,
+            Self::Pause => 5,
+            Self::Absent | Self::Unwritable => 4,
+            _ => 0,
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Freeze(_) => "freeze",
+            Self::WrongPin => "wrong-pin",
+            Self::MistakenPin => "mistaken-pin",
+            Self::Absent => "absent",
+            Self::FullDisk => "full-disk",
+            Self::Unwritable => "unwritable",
+            Self::ClosedPipe => "closed-pipe",
+            Self::FullPipe => "full-pipe",
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub(crate) protocol: Protocol,
+    pub(crate) member: &'static str,
+    pub(crate) fault: Fault,
+    /// From when all are connected to the fault, where it falls into the middle.
+    pub(crate) after: Duration,
+}
+
+impl Cell {
+    /// Whose file lists a wrong pin for the member: the next one that has links with it. Clients have none with each
+    /// other.
+    pub(crate) fn lister(&self) -> &'static str {
+        let members = self.protocol.members();
+        let at = members.iter().position(|name| *name == self.member).unwrap_or(0);
+        let is_client = |name: &str| self.protocol == Protocol::Rep3 && !name.starts_with("party");
+        let mut others = members[at + 1..].iter().chain(members);
+        let next = others.find(|name| !(is_client(name) && is_client(self.member)));
+        next.copied().unwrap_or(self.member)
+    }
+
+    /// Why there is no such cell, where there is none.
+    pub(crate) fn without(&self) -> Option<&'static str> {
+        use Fault as F;
+        if !self.protocol.is_supervised() {
+            return None;
+        }
+        match (self.fault, self.member == SUPERVISOR) {
+            (F::WrongPin | F::MistakenPin, _) => {
+                Some("the supervisor makes keys and pins anew for every run")
+            }
+            (F::Absent, true) => Some("without the supervisor there is no run"),
+            (F::Absent, false) => Some("the supervisor starts every party, or says that it cannot"),
+            (F::FullDisk | F::Unwritable | F::ClosedPipe | F::FullPipe, false) => {
+                Some("the supervisor writes the result, not a party")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.protocol.name(), self.member, self.fault.name())
+    }
+}
