@@ -57,12 +57,15 @@ const ROWS: &[Row] = &[
     row("aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
 
     // Whoever dials a party with another key knows that it is the wrong one.
-    row(STARTED, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
+    row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: shows another certificate than listed during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
     row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: [victim] did not dial our own 127.0.0.1:{port}[stranger]; start what does not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start what does not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "absent unwritable", "client", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: others, who are connected, still wait; start what does not run, and see that addresses are right and no firewall is between"),
     row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
     row("ot", "wrong-pin mistaken-pin", "sender", 3, "error: [me] failed during connect: [peer]: did not come within 8s during connect: [peer] did not dial our own 127.0.0.1:{port}[stranger]; start what does not run, and see that addresses are right and no firewall is between"),
 
@@ -178,7 +181,16 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
         ),
         Protocol::AesCtr => (
             &["key set-up", "computing", "encryption"],
-            &["session keys", "data", "tower norm", "tower v^6", "tower v^14", "tower inverse"],
+            &[
+                "session keys",
+                "data",
+                "result",
+                "data and result",
+                "tower norm",
+                "tower v^6",
+                "tower v^14",
+                "tower inverse",
+            ],
         ),
     }
 }
@@ -264,7 +276,7 @@ fn notes(cell: &Cell, ended: &Ended) {
     match cell.fault {
         // A run that never stood was never called complete, and whoever has come is no longer said to be missing.
         Fault::Absent | Fault::Unwritable | Fault::WrongPin | Fault::MistakenPin => {
-            let complete = lines("connected").next();
+            let complete = lines("connected").find(|line| line.ends_with("connected"));
             assert!(complete.is_none(), "{cell}: {}: {complete:?}", ended.name);
             if cell.fault == Fault::Absent {
                 let stale = lines("; last: ").find(|line| !line.contains(&format!("; last: {victim}")));

@@ -229,7 +229,7 @@ impl Protocol {
     /// Values, lines, keys or bytes that come to so much work.
     fn count(self, work: Work) -> usize {
         match (self, work) {
-            (Self::AesCtr, Work::Moment) => 1000,
+            (Self::AesCtr, Work::Moment) => 999,
             (Self::AesCtr, Work::Short) => 8 << 20,
             (Self::AesCtr, Work::Endless) => 512 << 20,
             (Self::Psi, Work::Moment) => 20,
@@ -240,7 +240,7 @@ impl Protocol {
             (Self::Rep3, Work::Endless) => 4_000_000,
             (Self::Yao, Work::Short) => 3000,
             (Self::Gmw, Work::Short) => 2000,
-            (Self::Yao | Self::Gmw, Work::Endless) => 100_000,
+            (Self::Yao | Self::Gmw, Work::Endless) => 120_000,
             (Self::Ot, Work::Short) => 200_000,
             (Self::Ot, Work::Endless) => 1_000_000,
         }
