@@ -81,9 +81,9 @@ impl Joining<'_> {
             Some((address, last)) => format!("{peer} at {address}: {last}"),
             None if deaf.contains(peer) => format!("{peer} did not answer in time"),
             None if self.cfg.peers.iter().any(|p| p.id == *peer && p.address.is_some()) => {
-                format!("{peer} answers, and did not dial our own {ours}")
+                format!("{peer} answers, and no greeting of it came to our own {ours}")
             }
-            None => format!("{peer} did not dial our own {ours}"),
+            None => format!("no greeting of {peer} came to our own {ours}"),
         };
         let mut cause = missing.iter().map(of).collect::<Vec<_>>().join(", ");
         if let Some((count, at, why)) = &*lock(&self.refused) {
