@@ -147,8 +147,8 @@ fn all_who_are_missing_are_named() {
         let text = format!(
             "error: party 0 failed during connect: party 1, party 2, client alice and client bob: did not come within 2s \
              during connect: party 1 at 127.0.0.1:{{port}}: Connection refused (os error 111), party 2 at \
-             127.0.0.1:{{port}}: Connection refused (os error 111), client alice did not dial our own 127.0.0.1:{{port}}, \
-             client bob did not dial our own 127.0.0.1:{{port}}; {remedy}"
+             127.0.0.1:{{port}}: Connection refused (os error 111), no greeting of client alice came to our own 127.0.0.1:{{port}}, \
+             no greeting of client bob came to our own 127.0.0.1:{{port}}; {remedy}"
         );
         assert_says(&member, 3, &[&text]);
     }
@@ -158,7 +158,7 @@ fn all_who_are_missing_are_named() {
         let title = title(member.name);
         let own = format!(
             "error: {title} failed during connect: client alice and client bob: did not come within 2s during connect: \
-             client alice did not dial our own 127.0.0.1:{{port}}, client bob did not dial our own 127.0.0.1:{{port}}; \
+             no greeting of client alice came to our own 127.0.0.1:{{port}}, no greeting of client bob came to our own 127.0.0.1:{{port}}; \
              {remedy}"
         );
         let heard = format!(
