@@ -60,6 +60,9 @@ const ROWS: &[Row] = &[
     row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: shows another certificate than listed during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first"),
+    // It ended when only the control link to it was there, and not yet the one by which it could say why.
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
