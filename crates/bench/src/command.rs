@@ -4,7 +4,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use hushwire_aes::Backend;
 use hushwire_bench::{BenchOptions, Error as BenchError};
 use hushwire_wire::Shape;
-use std::{fmt, fs, io, path::PathBuf, process::ExitCode};
+use std::{fmt, io, path::PathBuf, process::ExitCode};
 
 /// Measure against the limit of this machine, and draw what was measured.
 #[derive(Parser)]
@@ -57,6 +57,7 @@ impl Error {
     fn code(&self) -> u8 {
         match self {
             Self::Failed(BenchError::Output(_) | BenchError::File { .. }) => 4,
+            Self::Failed(BenchError::Taken { .. }) => 5,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
         }
@@ -268,12 +269,7 @@ fn run(bench: &Bench) -> Result<(), Error> {
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files)?;
-            let action = "writing";
-            fs::write(&plot.out, picture).map_err(|source| BenchError::File {
-                action,
-                path: plot.out.clone(),
-                source,
-            })?;
+            hushwire_bench::plot::save(&plot.out, &picture)?;
         }
     }
     Ok(())

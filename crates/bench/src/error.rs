@@ -119,6 +119,14 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
+    /// A file is there that is not of the kind that would replace it.
+    #[error("{} is there already and is no {what}; move it away, or name another file", path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// The kind.
+        what: &'static str,
+    },
     /// The table or the JSON could not be written to a stream.
     #[error("writing the report: {0}")]
     Output(#[from] std::io::Error),

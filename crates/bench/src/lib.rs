@@ -54,6 +54,7 @@ pub mod machine;
 pub mod net;
 pub mod ot;
 mod params;
+mod place;
 pub mod plot;
 pub mod rep3;
 pub mod report;

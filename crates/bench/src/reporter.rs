@@ -1,12 +1,16 @@
 //! Where a report goes while it grows: the table, the JSON file, the progress.
 
 use std::{
-    fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
-use crate::{BenchOptions, Error, Params, Report, Result, Row, table, table::Table};
+use crate::{
+    BenchOptions, Params, Report, Result, Row,
+    place::{self, is_stream},
+    table,
+    table::Table,
+};
 
 /// Writes a report while its rows come in.
 pub struct Reporter {
@@ -73,6 +77,14 @@ impl Reporter {
         write!(self.out, "{}", table.head())?;
         self.out.flush()?;
         self.table = Some(table);
+        if let Some(path) = &self.json {
+            let known = |there: &[u8]| serde_json::from_slice::<Report>(there).is_ok();
+            if let Err(e) = place::yields(path, "bench report", known) {
+                // A run that ends writes what it has.
+                self.json = None;
+                return Err(e);
+            }
+        }
         self.save()
     }
 
@@ -120,7 +132,7 @@ impl Reporter {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(json.as_bytes()).and_then(|()| stdout.flush())?;
             } else if is_stream(path) {
-                fs::write(path, json).map_err(|e| failed("writing", path, e))?;
+                place::put(path, &json)?;
             }
         }
         self.save()?;
@@ -132,27 +144,6 @@ impl Reporter {
         let Some(path) = self.json.as_deref().filter(|path| !is_stream(path)) else {
             return Ok(());
         };
-        // Through a link, the file it points to is replaced, not the link.
-        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let written = fs::write(&temporary, self.report.to_json()?)
-            .map_err(|e| failed("writing", &temporary, e))
-            .and_then(|()| fs::rename(&temporary, path).map_err(|e| failed("replacing", path, e)));
-        if written.is_err() {
-            drop(fs::remove_file(&temporary));
-        }
-        written
+        place::put(path, &self.report.to_json()?)
     }
-}
-
-/// Standard output, a pipe or a device: written once, never replaced.
-fn is_stream(path: &Path) -> bool {
-    let special = |meta: fs::Metadata| !meta.is_file() && !meta.is_dir();
-    path == Path::new("-") || fs::metadata(path).is_ok_and(special)
-}
-
-fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::File { action, path: path.to_owned(), source }
 }

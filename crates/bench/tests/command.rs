@@ -32,3 +32,30 @@ fn errors_name_their_cause_in_either_form() {
     let (code, text) = bench(&["aes", "--aes-backend", "abacus"]);
     assert!(code == Some(2) && text.contains("abacus"), "{text}");
 }
+
+#[test]
+fn nothing_but_a_report_or_a_picture_is_replaced_by_one() {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let at = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    let (json, svg, letter) = (at("r.json"), at("r.svg"), at("letter"));
+    std::fs::write(&letter, "Dear Bob").unwrap_or_else(|e| panic!("{e}"));
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let case = ["aes", "--quick", "--aes-backend", "portable", "--only", "mode=ctr,resident=l1", "--json"];
+    let measure = |path: &str| bench(&[&case[..], &[path]].concat());
+    let (code, text) = measure(&letter);
+    assert!(code == Some(5) && text.contains("is no bench report"), "{text}");
+    for _ in 0..2 {
+        let (code, text) = measure(&json);
+        assert_eq!(code, Some(0), "{text}");
+    }
+    let report = read(&json);
+    for out in [&letter, &json] {
+        let (code, text) = bench(&["plot", &json, "--out", out]);
+        assert!(code == Some(5) && text.contains("is no SVG picture"), "{text}");
+    }
+    for _ in 0..2 {
+        let (code, text) = bench(&["plot", &json, "--out", &svg]);
+        assert_eq!(code, Some(0), "{text}");
+    }
+    assert_eq!((read(&letter), read(&json)), ("Dear Bob".to_owned(), report));
+}

@@ -8,9 +8,12 @@ mod bars;
 mod canvas;
 mod lines;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use crate::{Error, Report, Result, Row, Unit};
+use crate::{Error, Report, Result, Row, Unit, place};
 use canvas::{Canvas, INK, MUTED, text_width, wrap};
 
 /// Space around and between panels.
@@ -103,6 +106,15 @@ impl Panel<'_> {
         let parts: Vec<_> = keys.iter().map(|key| key.label(point, self.files)).collect();
         parts.join(", ")
     }
+}
+
+/// Writes a picture to a file, in whose place there may be a picture, and nothing else.
+///
+/// # Errors
+/// Something else is there, or the file cannot be written.
+pub fn save(path: &Path, picture: &str) -> Result<()> {
+    place::yields(path, "SVG picture", |there| there.starts_with(b"<svg") || there.starts_with(b"<?xml"))?;
+    place::put(path, picture)
 }
 
 /// Draws the reports in `files` as one SVG picture.

@@ -1,0 +1,48 @@
+//! Files of reports and pictures: what is there already is replaced only if it is one as well.
+
+use crate::{Error, Result};
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
+
+/// Standard output, a pipe or a device: written once, never replaced.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let special = |meta: fs::Metadata| !meta.is_file() && !meta.is_dir();
+    path == Path::new("-") || fs::metadata(path).is_ok_and(special)
+}
+
+pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::File { action, path: path.to_owned(), source }
+}
+
+/// Looks whether `path` may be replaced: it is not there, or empty, or `known` by its content.
+pub(crate) fn yields(path: &Path, what: &'static str, known: impl Fn(&[u8]) -> bool) -> Result<()> {
+    if is_stream(path) || !path.is_file() {
+        return Ok(());
+    }
+    let mut there = vec![];
+    let read = fs::File::open(path).and_then(|mut file| file.read_to_end(&mut there));
+    read.map_err(|e| failed("reading", path, e))?;
+    if there.is_empty() || known(&there) { Ok(()) } else { Err(Error::Taken { path: path.to_owned(), what }) }
+}
+
+/// Replaces a file, so that a reader finds the old or the new one.
+pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
+    if is_stream(path) {
+        return fs::write(path, text).map_err(|e| failed("writing", path, e));
+    }
+    // Through a link, the file it points to is replaced, not the link.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = fs::write(&temporary, text)
+        .map_err(|e| failed("writing", &temporary, e))
+        .and_then(|()| fs::rename(&temporary, path).map_err(|e| failed("replacing", path, e)));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
