@@ -134,14 +134,14 @@ fn the_first_three_halves_are_another_plan() {
     let ours = plan(&TWO.replace("\"yao\"", "\"yao\"\nscheme = \"three-halves\""));
     assert_eq!(ours.computing(), "yao, scheme three-halves, ot softspoken4", "people need not know");
     let mut fields = ours.fields();
-    assert_eq!(fields[0], "yao, scheme three-halves revision 2, ot softspoken4, plan version 1");
+    assert_eq!(fields[0], "yao, scheme three-halves revision 2, ot softspoken4, plan version 2");
     // The tags that a member of an earlier release sends in its hello.
-    fields[0] = "yao, scheme three-halves, ot softspoken4, plan version 1".to_owned();
+    fields[0] = "yao, scheme three-halves, ot softspoken4, plan version 2".to_owned();
     let mut theirs = ours.tags();
     let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
     hash.update(format!("protocol: {}", fields[0]).as_bytes());
     theirs[..4].copy_from_slice(&hash.finalize().as_bytes()[..4]);
-    let named = "protocol (ours: yao, scheme three-halves revision 2, ot softspoken4, plan version 1)";
+    let named = "protocol (ours: yao, scheme three-halves revision 2, ot softspoken4, plan version 2)";
     assert_eq!(ours.differences(&theirs), [named]);
 }
 

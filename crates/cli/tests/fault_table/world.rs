@@ -23,6 +23,21 @@ pub(crate) const LATE: Duration = Duration::from_secs(8);
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
                     \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
 
+/// What runs the rest of its command line with mounts of its own.
+fn with_mounts() -> Command {
+    let mut command = Command::new("unshare");
+    command.arg(if rustix::process::geteuid().is_root() { "-m" } else { "-rm" });
+    command
+}
+
+/// Whether this host lets a test have a disk of its own.
+pub(crate) fn can_fill_a_disk() -> bool {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let mut mount = with_mounts();
+    mount.args(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(dir.path());
+    mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
 /// How much there is to do.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
@@ -167,10 +182,9 @@ impl World {
         let line = self.line(member);
         match self.cell.fault {
             Fault::FullDisk if faulty => {
-                let mut command = Command::new("unshare");
-                let private = if rustix::process::geteuid().is_root() { "-m" } else { "-rm" };
+                let mut command = with_mounts();
                 let inner = self.files.place.hushwire(&line);
-                command.args([private, "sh", "-c", FULL, "sh"]).arg(inner.get_program());
+                command.args(["sh", "-c", FULL, "sh"]).arg(inner.get_program());
                 command.args(inner.get_args()).current_dir(self.files.place.at(""));
                 let (set, removed): (Vec<_>, Vec<_>) =
                     inner.get_envs().partition(|(_, value)| value.is_some());
