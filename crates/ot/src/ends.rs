@@ -11,7 +11,7 @@ use crate::{
 
 /// The sender's end of an OT extension at security level `S`.
 ///
-/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a machine of [`Steps`].
+/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a machine of [`Steps`](crate::Steps).
 pub struct Sender<S: Security>(End<S>);
 
 /// The receiver's end of an OT extension at security level `S`.

@@ -166,12 +166,12 @@ pub fn dispatch<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
         let _ = gfni;
         match tier {
             Tier::Neon => crate::neon::run(kernel),
-            _ => kernel.run(crate::Portable),
+            _ => crate::portable::run(kernel),
         }
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         let _ = gfni;
-        kernel.run(crate::Portable)
+        crate::portable::run(kernel)
     }
 }
