@@ -3,7 +3,7 @@
 use crate::Backend;
 use zeroize::Zeroize;
 
-/// What a queue collects; labels and keys, so that both jobs and results can be wiped.
+/// A job that a queue collects; it holds labels and keys, so that jobs and results can both be wiped.
 pub trait Job: Zeroize {
     /// A result.
     type Out: Zeroize;

@@ -7,7 +7,7 @@ use std::{ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::
 /// The program's name, beside this one.
 const PROGRAM: &str = "hushwire-bench";
 
-/// What follows `bench`, read by the other program.
+/// The arguments that follow `bench`, read by the other program.
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     /// A benchmark and its options; `hushwire bench --help` lists them

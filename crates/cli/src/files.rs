@@ -1,4 +1,4 @@
-//! What commands have in common about files, and what paths lead to.
+//! Files, as all commands treat them, and where paths lead.
 
 use crate::error::Error;
 use clap::Args;
@@ -10,7 +10,7 @@ use std::{
 
 pub(crate) use hushwire_job::{NewFile, RunFiles};
 
-/// What every command takes that writes files.
+/// The options of every command that writes files.
 #[derive(Args)]
 pub(crate) struct Replace {
     /// Replace files that are there already, although this job did not write them; never one that it reads, or a key

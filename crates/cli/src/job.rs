@@ -30,7 +30,7 @@ pub(crate) struct Files {
     pub(crate) out: PathBuf,
     pub(crate) file: File,
     pub(crate) bytes: u64,
-    /// What came by standard input, for as long as it is read.
+    /// The bytes that came by standard input, for as long as they are read.
     _spool: Option<NewFile>,
 }
 

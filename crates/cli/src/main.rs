@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for; or, where it is wrong or asked for help, how that ended.
+/// The command that the command line asks for; or, where it is wrong or asked for help, how that ended.
 fn by_a_person() -> Result<Command, ExitCode> {
     let args = with_run(std::env::args_os().collect());
     out::start(&args);

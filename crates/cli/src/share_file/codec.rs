@@ -40,7 +40,7 @@ pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Zeroizing<Vec<u8>>
     bytes
 }
 
-/// What `encode` wrote for `role`; the error is a cause.
+/// Reads a file that `encode` wrote for `role`; the error is a cause.
 pub(crate) fn decode(role: Role, bytes: &[u8]) -> Result<(KeyId, Shares), String> {
     if bytes.get(..8).is_none_or(|magic| magic != MAGIC) {
         return Err("it is not a share of a key".to_owned());

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-/// What runs.
+/// The protocol that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Rep3,
@@ -57,7 +57,7 @@ impl Protocol {
     }
 }
 
-/// What befalls a member.
+/// A fault that befalls a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// SIGKILL in the middle.

@@ -13,14 +13,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What everybody has to end after a kill, or after the limit that applies.
+/// The time that everybody has to end after a kill, or after the limit that applies.
 const LIMIT: Duration = Duration::from_secs(20);
-/// What a run may take that goes on.
+/// The time that a run may take that goes on.
 const LONG: Duration = Duration::from_secs(120);
 /// Nothing is heard of a member for this long before it counts as dead.
 const LIVENESS: Duration = Duration::from_secs(8);
 const PAUSE: Duration = Duration::from_secs(5);
-/// What members take to meet that are all there.
+/// The time that members take to meet that are all there.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Whom a fault befalls: a process of its own, or one that a supervisor started.
