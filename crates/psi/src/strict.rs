@@ -164,12 +164,14 @@ struct Strict<R> {
     place: Place,
     /// Where a quoted field, or a line end, begins.
     begun: Place,
+    /// Nothing was read yet.
+    fresh: bool,
 }
 
 impl<R: Read> Strict<R> {
     fn new(inner: R) -> Self {
         let start = Place { line: 1, column: Some(1) };
-        Self { inner, at: At::Field, place: start, begun: start }
+        Self { inner, at: At::Field, place: start, begun: start, fresh: true }
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
@@ -218,7 +220,8 @@ impl<R: Read> Read for Strict<R> {
             self.end().map_err(io::Error::other)?;
         }
         let bytes = &buffer[..read];
-        let start = self.place == Place { line: 1, column: Some(1) };
+        let start = self.fresh;
+        self.fresh &= read == 0;
         // Its mark; the reader before this gives two bytes at once where there are two.
         if start && (bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])) {
             return Err(io::Error::other(Fault { kind: Kind::Utf16, place: None }));

@@ -113,6 +113,13 @@ fn a_stray_quote_drops_no_rows() {
 }
 
 #[test]
+fn only_the_first_bytes_are_a_mark() {
+    // Found by the fuzz target: bytes that continue a character stand in no column of their own.
+    grammar::compare(b"\xba\xba\xba\xff\xfe\xba\xba");
+    grammar::compare(b"\xff\xfea\0");
+}
+
+#[test]
 fn rows_with_flags_are_written_strictly() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.csv");
