@@ -1,4 +1,4 @@
-//! What a file of somebody else's, a place that others write to, or loose permissions cannot do.
+//! Things that a file of somebody else's, a place that others write to, or loose permissions cannot do.
 
 mod common;
 use common::{Place, Ran};

@@ -68,7 +68,7 @@ pub struct Engine<E: End> {
     ands: Ands,
     /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
     slots: Zeroizing<Vec<E::Wire>>,
-    /// What the ANDs of the last layer made, gate by gate, copy by copy; behind the cells where there are any.
+    /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there are any.
     products: Zeroizing<Vec<E::Wire>>,
     /// Outputs of a stage, which become registers when all copies have read theirs.
     written: Zeroizing<Vec<E::Wire>>,

@@ -1,4 +1,4 @@
-//! What everybody says, whole: the table proper.
+//! The texts that everybody says, whole: the table proper.
 
 use crate::{
     cell::{Cell, Fault, Protocol, SUPERVISOR},

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// What all wait for the missing, where somebody will be.
+/// The time that all wait for the missing, where somebody will be.
 pub(crate) const JOIN: Duration = Duration::from_secs(4);
 /// As [`JOIN`], where the last comes later than the others.
 pub(crate) const LATE: Duration = Duration::from_secs(8);
@@ -23,7 +23,7 @@ pub(crate) const LATE: Duration = Duration::from_secs(8);
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
                     \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
 
-/// What runs the rest of its command line with mounts of its own.
+/// A command that runs the rest of its line with mounts of its own.
 fn with_mounts() -> Command {
     let mut command = Command::new("unshare");
     command.arg(if rustix::process::geteuid().is_root() { "-m" } else { "-rm" });
@@ -220,7 +220,7 @@ impl World {
         pids
     }
 
-    /// What is left beside the files that were there, and the outputs of members that ended well.
+    /// Files left beside those that were there, and the outputs of members that ended well.
     pub(crate) fn left(&self, good: &[&str]) -> Vec<String> {
         let mut left = self.files.left();
         let known = [".csv", ".txt"];

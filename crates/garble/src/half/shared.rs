@@ -117,7 +117,7 @@ impl Mi4 {
         self.round::<L, M, H, 10>(l, gate, &masks, y);
     }
 
-    /// What is encrypted.
+    /// The input that is encrypted.
     #[inline(always)]
     fn input<L: Lanes>(l: L, tweak: L::V, x: L::V) -> L::V {
         let low = l.splat(&(TWEAKS_PER_KEY - 1).to_le_bytes());

@@ -97,7 +97,7 @@ fn nothing_that_the_tables_add_cancels_sigma() {
     }
 }
 
-/// What is left of a table entry.
+/// The rest of a table entry.
 struct Left {
     /// The evaluator's label under the hash that it lacks at X ⊕ Δ.
     own: Block,
@@ -140,7 +140,7 @@ fn strip(gates: &Gates, g: usize, table: &[u8], z: u8, ab: [bool; 2]) -> [Left; 
     })
 }
 
-/// What an evaluator gets from so many gates, with Δ besides for the tests.
+/// An evaluator's view of so many gates, with Δ besides for the tests.
 fn view() -> (Gates, Vec<Left>) {
     let mut gates = Gates::new(Backend::best(), 1024);
     let (_, tables, bits) = gates.garble();

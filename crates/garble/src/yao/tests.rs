@@ -1,4 +1,4 @@
-//! What a session's randomness and gate numbers are, seen from inside.
+//! A session's randomness and gate numbers, seen from inside.
 
 use super::*;
 use crate::{
@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-/// What ends were made with, and the numbers of their gates call by call.
+/// The arguments that ends were made with, and the numbers of their gates call by call.
 #[derive(Clone, Default)]
 struct Log {
     made: Vec<(Block, Option<[u8; 16]>, Option<Block>)>,
