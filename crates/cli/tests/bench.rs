@@ -1,8 +1,8 @@
 //! `hushwire bench` becomes the program beside it.
 
+use hushwire_testkit::executable;
 use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
+    fs,
     path::Path,
     process::{Command, Output},
 };
@@ -10,9 +10,7 @@ use std::{
 /// Runs a copy of `hushwire` in `dir`.
 fn bench(dir: &Path, args: &[&str]) -> Output {
     let program = dir.join("hushwire");
-    if !program.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_hushwire"), &program).unwrap_or_else(|e| panic!("{e}"));
-    }
+    executable(&program, &fs::read(env!("CARGO_BIN_EXE_hushwire")).unwrap_or_else(|e| panic!("{e}")));
     Command::new(program).arg("bench").args(args).output().unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -28,9 +26,7 @@ fn where_it_is_not_built_the_command_says_how() {
 #[test]
 fn arguments_output_and_exit_code_are_the_other_programs() {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
-    let program = dir.path().join("hushwire-bench");
-    fs::write(&program, "#!/bin/sh\nprintf '<%s>' \"$@\"\nexit 9\n").unwrap_or_else(|e| panic!("{e}"));
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap_or_else(|e| panic!("{e}"));
+    executable(&dir.path().join("hushwire-bench"), b"#!/bin/sh\nprintf '<%s>' \"$@\"\nexit 9\n");
     let ran = bench(dir.path(), &["aes3", "--only", "a=1,b=2", "--json", "-", "--help"]);
     assert_eq!(ran.status.code(), Some(9));
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "<aes3><--only><a=1,b=2><--json><-><--help>");

@@ -6,6 +6,7 @@
 mod common;
 use common::{KEY, Place, Ran, bytes};
 use hushwire_hdl::{Hello, PROGRAM, model};
+use hushwire_testkit::executable;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -69,8 +70,7 @@ fn stand_in() {
 fn folder(place: &Place, script: &str) -> PathBuf {
     let (folder, program) = (place.at("hdl"), place.at("hdl").join(PROGRAM));
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap_or_else(|e| panic!("{e}"));
-    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap_or_else(|e| panic!("{e}"));
+    executable(&program, format!("#!/bin/sh\n{script}\n").as_bytes());
     folder
 }
 

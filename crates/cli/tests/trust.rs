@@ -2,6 +2,7 @@
 
 mod common;
 use common::{Place, Ran};
+use hushwire_testkit::executable;
 use hushwire_wire::Identity;
 use std::{
     fs::{self, Permissions},
@@ -89,12 +90,11 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
     place.put("a", b"text");
     let planted = "target/hdl/party-sim";
     fs::create_dir_all(place.at("target/hdl")).unwrap_or_else(|e| panic!("{e}"));
-    place.put(planted, b"#!/bin/sh\ntouch taken\n");
-    set_mode(&place, planted, 0o755);
+    executable(&place.at(planted), b"#!/bin/sh\ntouch taken\n");
     // A copy of the program, so that nothing stands beside it.
     fs::create_dir_all(place.at("elsewhere/bin")).unwrap_or_else(|e| panic!("{e}"));
     let program = place.at("elsewhere/bin/hushwire");
-    fs::copy(env!("CARGO_BIN_EXE_hushwire"), &program).unwrap_or_else(|e| panic!("{e}"));
+    executable(&program, &fs::read(env!("CARGO_BIN_EXE_hushwire")).unwrap_or_else(|e| panic!("{e}")));
     let mut command = std::process::Command::new(&program);
     command.current_dir(place.at("")).env_remove("HUSHWIRE_HDL");
     command.args(["local", "aes-ctr", "--in", "a", "--backend", "hdl-sim"]);

@@ -3,9 +3,9 @@
 mod common;
 use common::HELLO;
 use hushwire_hdl::{Cause, Device};
+use hushwire_testkit::executable;
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -19,8 +19,7 @@ fn start(folder: &Path, rest: &str) -> Device {
     let octal: String = bytes.iter().map(|b| format!("\\{b:03o}")).collect();
     let program = folder.join("party-sim");
     let script = format!("#!/bin/sh\necho $$ > '{}'\nprintf '{octal}' >&0\n{rest}\n", pid(folder));
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    executable(&program, script.as_bytes());
     Device::start(&program).unwrap()
 }
 

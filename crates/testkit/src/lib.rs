@@ -1,10 +1,12 @@
 //! Seeded three-party worlds, transports to run them over, and wire traces. For tests: nothing shipped depends on it.
 #![forbid(unsafe_code)]
 
+mod executable;
 mod mutated;
 mod net;
 mod trace;
 
+pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
 pub use trace::Traced;

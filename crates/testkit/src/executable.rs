@@ -1,0 +1,26 @@
+//! Programs that a test makes and then runs.
+
+use std::{
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// Makes `path` a program with these bytes, mode 0755.
+///
+/// A child writes it. Were it open for writing in this process, a child that another test starts just then would
+/// inherit the descriptor until it has become its own program, and Linux refuses to run a file that is open for writing
+/// (`ETXTBSY`).
+///
+/// # Panics
+/// If it cannot be written.
+pub fn executable(path: &Path, bytes: &[u8]) {
+    let mut writer = Command::new("sh");
+    writer.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
+    let mut writer = writer.spawn().unwrap_or_else(|e| panic!("sh: {e}"));
+    let mut input = writer.stdin.take().unwrap_or_else(|| unreachable!("it was asked for"));
+    input.write_all(bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    drop(input);
+    let ended = writer.wait().unwrap_or_else(|e| panic!("sh: {e}"));
+    assert!(ended.success(), "{} was not written", path.display());
+}
