@@ -1,10 +1,10 @@
 //! What the owner's process and a party's say to each other over the party's stdin and stdout: one JSON line each.
 
-use crate::{
-    error::Failure,
-    plan::{KeyMode, Plan},
+use crate::error::Failure;
+use hushwire_job::{
+    Job, Member,
+    aes_ctr::{KeyMode, Terms},
 };
-use hushwire_job::{Job, Member};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
@@ -156,7 +156,7 @@ pub(crate) struct Met {
 /// What a party needs to join.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Start {
-    pub(crate) plan: Plan,
+    pub(crate) terms: Terms,
     /// 32 hexadecimal digits.
     pub(crate) session: String,
     pub(crate) transport: String,

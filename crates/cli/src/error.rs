@@ -1,6 +1,5 @@
 //! What can go wrong in a command, and the exit code that says so.
 
-use hushwire_hdl::{Cause, HdlError};
 use hushwire_job::{JobError, Kind, io_remedy, is_consequence};
 use hushwire_wire::NetError;
 use serde::{Deserialize, Serialize};
@@ -33,9 +32,6 @@ pub(crate) enum Error {
     /// Neither the user nor the network is to blame.
     #[error("{doing}: {cause}; please report this with the command line")]
     Internal { doing: &'static str, cause: String },
-    /// A party's device failed.
-    #[error("{0}")]
-    Device(#[from] HdlError),
     /// A job could not be read or run, or a file of it not written.
     #[error("{0}")]
     Job(#[from] JobError),
@@ -71,11 +67,6 @@ impl Error {
             Self::File { .. } => 4,
             Self::Refused { .. } => 5,
             Self::Party(failure) => failure.code,
-            Self::Device(e) => match e.cause {
-                Cause::Missing(_) | Cause::NotStarted(_) => 4,
-                Cause::Misuse(_) => 1,
-                _ => 3,
-            },
             Self::Job(e) => match e.kind {
                 Kind::Internal => 1,
                 Kind::Usage => 2,

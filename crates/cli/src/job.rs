@@ -3,13 +3,15 @@
 use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
-    files::{NewFile, absolute, appended, is_stream, unnamed},
-    key::{Iv, Key, draw},
-    key_dir::{Holds, KeyDir, Locked},
-    ledger::{GIVEN, Ledger, NoIv, Range, Wanted, now},
-    log,
-    plan::{Cut, KeyMode, Plan},
-    share_file, size,
+    files::{NewFile, absolute, appended, is_stream, open_to_others, unnamed},
+    log, size,
+};
+use hushwire_job::{
+    JobError,
+    aes_ctr::{
+        Cut, GIVEN, Holds, Iv, Key, KeyDir, KeyMode, Ledger, Locked, NoIv, Range, Terms, Unfit, Wanted, draw,
+        now, share_file,
+    },
 };
 use hushwire_rep3::Sbox;
 use std::{
@@ -112,7 +114,17 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
         );
         return Key::from_hex(digits).map(Some).map_err(|e| Error::Usage(format!("--key-hex: {e}")));
     }
-    args.key_file.as_deref().map(Key::from_file).transpose()
+    let Some(path) = &args.key_file else { return Ok(None) };
+    if is_stream(path) {
+        return Ok(Some(Key::from_reader(io::stdin().lock(), path)?));
+    }
+    let file = File::open(path).map_err(|e| Error::io("read the key file", path, &e))?;
+    let meta = file.metadata().map_err(|e| Error::io("read the key file", path, &e))?;
+    if meta.is_file() && open_to_others(&meta.permissions()) {
+        let path = path.display();
+        log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
+    }
+    Ok(Some(Key::from_reader(file, path)?))
 }
 
 /// Where key and counters are kept, if anywhere: with a key and a counter, everything is said, as for openssl.
@@ -131,7 +143,7 @@ pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result
 
 /// What a run computes with. While `lock` is held, no other run chooses counters or a key.
 pub(crate) struct Job {
-    pub(crate) plan: Plan,
+    pub(crate) terms: Terms,
     pub(crate) key: Option<Key>,
     pub(crate) dir: Option<KeyDir>,
     pub(crate) ledger: Ledger,
@@ -160,6 +172,7 @@ impl Job {
             (Some(path), true) => Some(open_for_reading(path, key.is_some())?),
             (Some(path), false) => Some(KeyDir::create(path)?),
         };
+        dir.as_ref().and_then(KeyDir::warning).iter().for_each(log::warn);
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
         let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.unwrap_or_default();
@@ -200,28 +213,28 @@ impl Job {
                 format!("local aes-ctr under the key in {dir}")
             }
         };
-        let plan = Plan { job: format!("aes-{key_bits}-ctr"), iv, bytes, key: mode, key_bits, key_id, cut };
+        let terms = Terms { iv, bytes, key: mode, key_bits, key_id, cut };
         let records = dir.is_some() && !args.decrypt;
-        Ok(Self { plan, key, dir, ledger, lock, writer, out, records })
+        Ok(Self { terms, key, dir, ledger, lock, writer, out, records })
     }
 
     /// Puts the counters into the ledger before any of them is used.
     pub(crate) fn reserve(&mut self) -> Result<(), Error> {
         let (Some(dir), Some(lock), true) = (&self.dir, &self.lock, self.records) else { return Ok(()) };
-        if let Some(id) = &self.plan.key_id {
+        if let Some(id) = &self.terms.key_id {
             self.ledger.key_id = Some(id.clone());
         }
         self.ledger.ranges.push(Range {
-            iv: self.plan.iv,
-            blocks: self.plan.blocks(),
-            bytes: self.plan.bytes,
+            iv: self.terms.iv,
+            blocks: self.terms.blocks(),
+            bytes: self.terms.bytes,
             out: self.out.clone(),
             date: now(),
-            key_id: self.plan.key_id.clone().unwrap_or_else(|| GIVEN.into()),
+            key_id: self.terms.key_id.clone().unwrap_or_else(|| GIVEN.into()),
             written: false,
             digest: None,
         });
-        dir.write_ledger(&self.ledger, lock)
+        Ok(dir.write_ledger(&self.ledger, lock)?)
     }
 
     /// Lets other runs choose.
@@ -243,12 +256,12 @@ impl Job {
             let cause = "it was there when the run began, and has gone";
             Error::file("write", &dir.path().join("ledger.json"), cause, "restore it, and run again")
         })?;
-        let ours = |r: &&mut Range| r.iv == self.plan.iv && r.out == self.out && !r.written;
+        let ours = |r: &&mut Range| r.iv == self.terms.iv && r.out == self.out && !r.written;
         if let Some(range) = ledger.ranges.iter_mut().rev().find(ours) {
             range.written = true;
             range.digest = digest;
         }
-        dir.write_ledger(&ledger, &lock)
+        Ok(dir.write_ledger(&ledger, &lock)?)
     }
 }
 
@@ -260,7 +273,15 @@ fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
             let remedy = "add --backend hdl-sim, or leave --hdl-parties out";
             return Err(Error::Usage(format!("--hdl-parties names parties that are hardware; {remedy}")));
         }
-        return Cut::fit(sbox(Sbox::Tower)?, bytes, args.threads.unwrap_or(THREADS), args.memory);
+        let (sbox, threads) = (sbox(Sbox::Tower)?, args.threads.unwrap_or(THREADS));
+        return Cut::fit(sbox, bytes, threads, args.memory).map_err(|why| {
+            unfit(
+                why,
+                args,
+                &format!("for {threads} threads with S-box {sbox}"),
+                "give more --memory for larger chunks, or split the file",
+            )
+        });
     }
     if let Some(threads) = args.threads.filter(|n| *n != 1) {
         return Err(Error::Usage(format!(
@@ -268,20 +289,40 @@ fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
         )));
     }
     let parties = args.hdl_parties.as_ref().map_or(&[0, 1, 2][..], |parties| &parties.0);
-    Cut::for_devices(sbox(Sbox::Bp32)?, parties, bytes, args.memory)
+    let sbox = sbox(Sbox::Bp32)?;
+    let cut = Cut::for_devices(sbox, parties, bytes, args.memory);
+    cut.map_err(|why| match why {
+        Unfit::NoCircuit => Error::Usage(format!(
+            "--sbox {sbox}: hardware runs AES as a Boolean circuit; give --sbox bp32 or --sbox depth4, or leave it out"
+        )),
+        _ => unfit(why, args, "for --backend hdl-sim", "split the file"),
+    })
+}
+
+/// Too little memory for `what`, or too long a file, which `shorter` mends.
+fn unfit(why: Unfit, args: &AesCtrArgs, what: &str, shorter: &str) -> Error {
+    Error::Usage(match why {
+        Unfit::TooLong { most, chunk_blocks } => format!(
+            "the file is longer than {}, the most for chunks of {chunk_blocks} blocks; {shorter}",
+            size::show(most)
+        ),
+        Unfit::Memory(least) => format!(
+            "--memory {} is too small {what}; give at least --memory {}MiB",
+            size::show(args.memory),
+            least.div_ceil(1 << 20)
+        ),
+        Unfit::NoCircuit => format!("no circuit has the S-box {what}"),
+    })
 }
 
 fn open_for_reading(path: &Path, has_key: bool) -> Result<KeyDir, Error> {
-    KeyDir::open(path).map_err(|e| match e {
-        Error::File { doing, path, cause, .. } => {
-            let remedy = if has_key {
-                "give the counter with --iv-hex, or the directory that has it with --key-shares"
-            } else {
-                "give the key's directory with --key-shares, or the key with --key-file"
-            };
-            Error::File { doing, path, cause, remedy: remedy.into() }
-        }
-        other => other,
+    KeyDir::open(path).map_err(|e| {
+        let remedy = if has_key {
+            "give the counter with --iv-hex, or the directory that has it with --key-shares"
+        } else {
+            "give the key's directory with --key-shares, or the key with --key-file"
+        };
+        Error::Job(JobError { remedy: remedy.into(), ..e })
     })
 }
 
@@ -315,7 +356,7 @@ fn key_bits(
 ) -> Result<usize, Error> {
     let found = match (mode, key, dir) {
         (KeyMode::Given | KeyMode::Imported, Some(key), _) => Some(key.size()),
-        (KeyMode::Kept, _, Some(dir)) => Some(share_file::key_size(dir.path())),
+        (KeyMode::Kept, _, Some(dir)) => Some(share_file::key_size(&share_file::path(dir.path(), 0))),
         _ => None,
     };
     let found = found.map(|size| 8 * size.key_bytes());

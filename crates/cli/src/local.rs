@@ -10,12 +10,11 @@ use crate::{
     log, out,
     owner::{Owner, Streamed},
     places::Places,
-    plan::KeyMode,
     progress,
     report::{Report, Run},
-    share_file,
 };
 use hushwire_aes::Backend;
+use hushwire_job::aes_ctr::{KeyMode, share_file};
 use hushwire_wire::{Identity, SessionId};
 use indicatif::ProgressBar;
 use std::{
@@ -90,11 +89,11 @@ fn encrypt(
     for (party, identity) in identities[..3].iter().enumerate() {
         let setup = Setup {
             pem: identity.to_pem().to_string(),
-            key: job.plan.key,
+            key: job.terms.key,
             dir: job.dir.as_ref().map(|dir| path_to_text(dir.path())),
             aes_backend: backend.tier().name().to_owned(),
             listen: places.address(&format!("party{party}")),
-            device: job.plan.cut.device(party as u8),
+            device: job.terms.cut.device(party as u8),
         };
         crew.tell(party, &ToParty::Setup(setup));
     }
@@ -105,7 +104,7 @@ fn encrypt(
     let session = SessionId::fresh()
         .map_err(|e| Error::Internal { doing: "naming the session", cause: e.to_string() })?;
     let start = Start {
-        plan: job.plan.clone(),
+        terms: job.terms.clone(),
         session: session.to_string(),
         transport: args.transport.clone(),
         addresses,
@@ -158,10 +157,10 @@ fn ready(crew: &mut Crew) -> Result<(Vec<String>, Vec<Option<String>>), Error> {
 
 /// The three share files and the ledger must belong to one key. An odd one is named.
 fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
-    let (KeyMode::Kept, Some(dir)) = (job.plan.key, &job.dir) else { return Ok(()) };
+    let (KeyMode::Kept, Some(dir)) = (job.terms.key, &job.dir) else { return Ok(()) };
     let votes = |id: &Option<String>| ids.iter().filter(|other| *other == id).count();
     let common = ids.iter().max_by_key(|id| votes(id)).cloned().flatten();
-    let ours = job.plan.key_id.clone().or(common);
+    let ours = job.terms.key_id.clone().or(common);
     if let Some(party) = ids.iter().position(|id| *id != ours) {
         let path = share_file::path(dir.path(), party);
         let all = ids.iter().all(|id| *id != ours);
@@ -175,7 +174,7 @@ fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
         let remedy = "put back the files that were made together, from a backup";
         return Err(Error::file("use the share", &path, cause, remedy));
     }
-    job.plan.key_id = ours;
+    job.terms.key_id = ours;
     Ok(())
 }
 
@@ -183,7 +182,7 @@ fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
 fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
     let (mut prepared, mut kept) = (0, 0);
     let mut streamed = None;
-    if !job.plan.key.stores() {
+    if !job.terms.key.stores() {
         job.unlock();
         crew.enter("encryption");
     }

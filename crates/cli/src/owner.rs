@@ -1,14 +1,8 @@
 //! The owner's own part: shares the file to the parties as it reads it, and adds up what comes back.
 
-use crate::{
-    control::Start,
-    crew::Event,
-    error::Error,
-    key::{Key, draw},
-    plan::Plan,
-    wiring,
-};
+use crate::{control::Start, crew::Event, error::Error, wiring};
 use hushwire_aes::Backend;
+use hushwire_job::aes_ctr::{Key, Terms, draw};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{share, xor_into};
 use hushwire_wire::{Channel, Identity, Meter, Net, PartyId, connect};
@@ -27,8 +21,8 @@ use zeroize::Zeroizing;
 pub(crate) const SECRETS_STEP: &str = "seed and key";
 
 /// Bytes of the first message: a seed, and both shares of the round keys when the owner has the key.
-pub(crate) fn secrets_len(plan: &Plan) -> usize {
-    16 + if plan.key.owner_has_it() { 2 * plan.size().expanded_bytes() } else { 0 }
+pub(crate) fn secrets_len(terms: &Terms) -> usize {
+    16 + if terms.key.owner_has_it() { 2 * terms.size().expanded_bytes() } else { 0 }
 }
 
 /// The share of chunk `c` that a party expands from its seed, in whatever order chunks come.
@@ -78,13 +72,13 @@ impl Owner {
         let config = wiring::session(&self.start, PartyId::OWNER)?;
         let mut net = connect(&config, &self.identity, None)?;
         let begun = Instant::now();
-        let (plan, meter) = (Arc::new(self.start.plan), Meter::new());
-        let mut to = channels(&mut net, &plan, &meter, true)?;
-        let from = channels(&mut net, &plan, &meter, false)?;
+        let (terms, meter) = (Arc::new(self.start.terms), Meter::new());
+        let mut to = channels(&mut net, &terms, &meter, true)?;
+        let from = channels(&mut net, &terms, &meter, false)?;
         let seeds = [0; 3].map(|_: u8| Seed::random());
         send_secrets(&mut to[0], self.backend, &seeds, self.key)?;
         let sending = Sending {
-            plan: plan.clone(),
+            terms: terms.clone(),
             backend: self.backend,
             seeds,
             input: self.input,
@@ -99,7 +93,7 @@ impl Owner {
             }
         });
         let mut hash = self.digests.then(blake3::Hasher::new);
-        receive(&plan, from, self.output, &self.bar, hash.as_mut()).map_err(|e| match e {
+        receive(&terms, from, self.output, &self.bar, hash.as_mut()).map_err(|e| match e {
             Lost::Net(e) => e,
             Lost::Disk(e) => Error::io("write", &self.out_path, &e),
         })?;
@@ -114,14 +108,14 @@ impl Owner {
     }
 }
 
-fn channels(net: &mut Net, plan: &Plan, meter: &Meter, to: bool) -> Result<Channels, Error> {
+fn channels(net: &mut Net, terms: &Terms, meter: &Meter, to: bool) -> Result<Channels, Error> {
     let one = |net: &mut Net, lane, party| -> Result<Channel, Error> {
         let peer = Some(PartyId(party));
         let mut channel = net.channel(lane, peer.filter(|_| to), peer.filter(|_| !to))?;
         channel.tap(meter.tap());
         Ok(channel)
     };
-    (0..plan.cut.threads).map(|t| Ok([one(net, t, 0)?, one(net, t, 1)?, one(net, t, 2)?])).collect()
+    (0..terms.cut.threads).map(|t| Ok([one(net, t, 0)?, one(net, t, 1)?, one(net, t, 2)?])).collect()
 }
 
 /// A seed for each party, and its share of the round keys.
@@ -148,7 +142,7 @@ fn send_secrets(
 }
 
 struct Sending {
-    plan: Arc<Plan>,
+    terms: Arc<Terms>,
     backend: Backend,
     seeds: [Seed; 3],
     input: File,
@@ -161,20 +155,20 @@ impl Sending {
     fn run(mut self) -> Result<Channels, Error> {
         let mut data = Zeroizing::new(vec![]);
         let mut mask = Zeroizing::new(vec![]);
-        for c in 0..self.plan.chunks() {
-            let bytes = self.plan.bytes_of(c);
+        for c in 0..self.terms.chunks() {
+            let bytes = self.terms.bytes_of(c);
             data.resize(bytes, 0);
             mask.resize(bytes, 0);
             self.input.read_exact(&mut data).map_err(|e| match e.kind() {
                 io::ErrorKind::UnexpectedEof => self.changed("it became shorter while it was read"),
                 _ => Error::io("read", &self.path, &e),
             })?;
-            let party = Plan::explicit(c);
+            let party = Terms::explicit(c);
             for other in [(party + 1) % 3, (party + 2) % 3] {
                 plain_share(self.backend, &self.seeds[other], c, &mut mask);
                 xor_into(&mut data, &mask);
             }
-            self.to[usize::from(self.plan.thread_of(c))][party].send("data", &data)?;
+            self.to[usize::from(self.terms.thread_of(c))][party].send("data", &data)?;
         }
         match self.input.read(&mut [0]) {
             Ok(0) => Ok(self.to),
@@ -196,18 +190,18 @@ enum Lost {
 
 /// Adds up the parties' shares of each chunk and writes the result in order.
 fn receive(
-    plan: &Plan,
+    terms: &Terms,
     mut from: Channels,
     mut output: File,
     bar: &ProgressBar,
     mut hash: Option<&mut blake3::Hasher>,
 ) -> Result<(), Lost> {
     let (mut sum, mut share) = (vec![], vec![]);
-    for c in 0..plan.chunks() {
-        let bytes = plan.bytes_of(c);
+    for c in 0..terms.chunks() {
+        let bytes = terms.bytes_of(c);
         sum.resize(bytes, 0);
         share.resize(bytes, 0);
-        let [first, second, third] = &mut from[usize::from(plan.thread_of(c))];
+        let [first, second, third] = &mut from[usize::from(terms.thread_of(c))];
         first.recv("result", &mut sum).map_err(|e| Lost::Net(e.into()))?;
         for channel in [second, third] {
             channel.recv("result", &mut share).map_err(|e| Lost::Net(e.into()))?;

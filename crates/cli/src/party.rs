@@ -3,18 +3,17 @@
 use crate::{
     control::{self, DeviceStats, FromParty, Setup, Start, Stats, ToParty, peak_memory, text_to_path},
     error::{Error, Failure},
-    key::draw,
-    keystream::{Batch, Engine, Spare},
     owner::{SECRETS_STEP, plain_share, secrets_len},
-    plan::{DRAW_SHARD, EXPAND_SHARD, KeyMode, Plan},
-    share_file::{self, KeyId},
     wiring,
 };
 use hushwire_aes::Backend;
-use hushwire_hdl::Device;
+use hushwire_hdl::{Device, HdlError};
+use hushwire_job::aes_ctr::{
+    Batch, DRAW_SHARD, EXPAND_SHARD, Engine, KeyId, KeyMode, Spare, Terms, draw, share_file,
+};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Sbox, Session, ShareError, Shares, Workspace,
+    Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Session, ShareError, Shares, Workspace,
 };
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, Net, NetError, PartyId, connect,
@@ -119,24 +118,23 @@ impl Party {
         let meters = [Meter::new(), Meter::new()];
         self.step = "key set-up";
         let (session, mut control) = establish(self.role, backend, &start, &mut net, &meters[0])?;
-        let plan = Arc::new(start.plan);
-        let sbox: Sbox = plan.cut.sbox.parse().map_err(Error::Usage)?;
-        let mut clients = client_channels(&mut net, &plan, &meters[1])?;
-        let secrets = receive_secrets(&mut clients[0], &plan)?;
+        let terms = Arc::new(start.terms);
+        let mut clients = client_channels(&mut net, &terms, &meters[1])?;
+        let secrets = receive_secrets(&mut clients[0], &terms)?;
         let kept = kept.map(|(_, shares)| shares);
         if let Some(shares) = secrets.expanded.as_ref().or(kept.as_ref()) {
-            compare_key(&session, plan.key, shares, &mut control)?;
+            compare_key(&session, terms.key, shares, &mut control)?;
         }
-        let keys = self.keys(&session, &plan, sbox, secrets.expanded, kept, dir, &mut net, &meters[0])?;
-        let engine = Engine::new(&session, &plan, sbox, keys, device.clone())?;
+        let keys = self.keys(&session, &terms, secrets.expanded, kept, dir, &mut net, &meters[0])?;
+        let engine = Engine::new(&session, &terms, keys, device.clone())?;
 
         self.step = "computing";
         let mut threads = vec![];
-        for (t, client) in (0..plan.cut.threads).zip(clients) {
+        for (t, client) in (0..terms.cut.threads).zip(clients) {
             let ring =
-                (0..plan.cut.lanes).map(|l| ring(self.role, &mut net, t * plan.cut.lanes + l, &meters[0]));
+                (0..terms.cut.lanes).map(|l| ring(self.role, &mut net, t * terms.cut.lanes + l, &meters[0]));
             let lanes = ring.map(|channel| channel.map(Lane::new)).collect::<Result<Vec<_>, _>>()?;
-            let job = Stream::new(&session, &plan, engine.clone(), secrets.seed.clone(), client, t);
+            let job = Stream::new(&session, &terms, engine.clone(), secrets.seed.clone(), client, t);
             threads.push((lanes, job));
         }
         let links = thread::scope(|scope| {
@@ -145,15 +143,15 @@ impl Party {
                 match pipeline(&mut lanes, &mut job).and_then(|()| job.flush()) {
                     Ok(()) => (lanes, job.client),
                     // A device that failed may have made the network fail too.
-                    Err(e) => fail(role, "computing", &job.engine.check().err().unwrap_or(e)),
+                    Err(e) => fail(role, "computing", &job.engine.check().err().map_or(e, Error::from)),
                 }
             };
             let running: Vec<_> = threads.into_iter().map(|job| scope.spawn(move || compute(job))).collect();
             running.into_iter().flat_map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
-        let device = device.map(|device| device.statistics()).transpose()?;
+        let device = device.map(|device| device.statistics()).transpose().map_err(device_failed)?;
         let device = device.map(|d| DeviceStats { cycles: d.cycles, ands: d.ands });
-        tell(&FromParty::Done(Stats { device, ..stats(&plan, &meters) }));
+        tell(&FromParty::Done(Stats { device, ..stats(&terms, &meters) }));
         Ok(links)
     }
 
@@ -164,7 +162,9 @@ impl Party {
     /// This party's share from its file, when the run uses a kept key.
     fn kept(&self, setup: &Setup, dir: Option<&PathBuf>) -> Result<Option<(KeyId, Shares)>, Error> {
         match (setup.key, dir) {
-            (KeyMode::Kept, Some(dir)) => share_file::read(dir, self.role).map(Some),
+            (KeyMode::Kept, Some(dir)) => {
+                Ok(Some(share_file::read(&share_file::path(dir, self.role.index()), self.role)?))
+            }
             _ => Ok(None),
         }
     }
@@ -174,16 +174,15 @@ impl Party {
     fn keys(
         &mut self,
         session: &Session,
-        plan: &Plan,
-        sbox: Sbox,
+        terms: &Terms,
         expanded: Option<Shares>,
         kept: Option<Shares>,
         dir: Option<PathBuf>,
         net: &mut Net,
         meter: &Meter,
     ) -> Result<ExpandedKeys, Error> {
-        let size = plan.size();
-        let key = match (plan.key, kept, &expanded) {
+        let size = terms.size();
+        let key = match (terms.key, kept, &expanded) {
             (KeyMode::Kept, Some(kept), _) => Some(kept),
             (KeyMode::Drawn, ..) => Some(session.random(DRAW_SHARD, 0, size.key_bytes())),
             // Round keys begin with the key.
@@ -193,11 +192,12 @@ impl Party {
             }
             _ => None,
         };
-        if let (true, Some(key), Some(dir), Some(id)) = (plan.key.stores(), &key, dir, &plan.key_id) {
+        if let (true, Some(key), Some(dir), Some(id)) = (terms.key.stores(), &key, dir, &terms.key_id) {
             self.step = "storing the share of the key";
             let mut bytes = [0; 16];
             hex::decode_to_slice(id, &mut bytes).map_err(|_| unexpected())?;
-            let file = share_file::prepare(&dir, self.role, &bytes, key)?;
+            let file =
+                share_file::prepare(&share_file::path(&dir, self.role.index()), self.role, &bytes, key)?;
             tell(&FromParty::Prepared);
             let ToParty::Keep = self.order()? else { return Err(unexpected()) };
             file.commit()?;
@@ -209,24 +209,31 @@ impl Party {
         if let Some(expanded) = expanded {
             return keys(&expanded).map_err(wrong);
         }
-        if plan.chunks() == 0 {
+        if terms.chunks() == 0 {
             // Nothing is encrypted, so that nothing need be said.
             return keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong);
         }
         let key = key.ok_or_else(unexpected)?;
         let cx = session.context(EXPAND_SHARD, 0);
         let ws = Workspace::default();
-        let expansion = KeyExpansion::new(self.role, size, sbox, cx, &key, ws).map_err(wrong)?;
-        let mut lane = Lane::new(ring(self.role, net, plan.key_lane(), meter)?);
+        let expansion = KeyExpansion::new(self.role, size, terms.cut.sbox, cx, &key, ws).map_err(wrong)?;
+        let mut lane = Lane::new(ring(self.role, net, terms.key_lane(), meter)?);
         Ok(lane.run(expansion)?.into_keys().0)
     }
 }
 
+fn device_failed(e: HdlError) -> Error {
+    Error::Job(e.into())
+}
+
 /// This party's device, which runs so many instances in a batch.
 fn start_device(instances: usize) -> Result<Device, Error> {
-    let device = Device::start(&hushwire_hdl::find()?)?;
-    device.expect_instances(instances)?;
-    Ok(device)
+    let start = || {
+        let device = Device::start(&hushwire_hdl::find()?)?;
+        device.expect_instances(instances)?;
+        Ok(device)
+    };
+    start().map_err(device_failed)
 }
 
 /// The channel for products: to the left neighbour, from the right one.
@@ -243,7 +250,7 @@ fn establish(
     net: &mut Net,
     meter: &Meter,
 ) -> Result<(Session, Channel), Error> {
-    let lane = start.plan.key_lane();
+    let lane = start.terms.key_lane();
     let mut channel = net.channel(lane, Some(role.right().id()), Some(role.left().id()))?;
     channel.tap(meter.tap());
     let seed = Seed::from_bytes(draw("drawing a session key")?);
@@ -273,31 +280,31 @@ fn compare_key(session: &Session, key: KeyMode, shares: &Shares, control: &mut C
     })
 }
 
-fn client_channels(net: &mut Net, plan: &Plan, meter: &Meter) -> Result<Vec<Channel>, NetError> {
+fn client_channels(net: &mut Net, terms: &Terms, meter: &Meter) -> Result<Vec<Channel>, NetError> {
     let owner = Some(PartyId::OWNER);
-    let lanes = 0..plan.cut.threads;
+    let lanes = 0..terms.cut.threads;
     let mut channels = lanes.map(|t| net.channel(t, owner, owner)).collect::<Result<Vec<_>, _>>()?;
     channels.iter_mut().for_each(|channel| channel.tap(meter.tap()));
     Ok(channels)
 }
 
-fn receive_secrets(owner: &mut Channel, plan: &Plan) -> Result<Secrets, Error> {
-    let mut bytes = Zeroizing::new(vec![0; secrets_len(plan)]);
+fn receive_secrets(owner: &mut Channel, terms: &Terms) -> Result<Secrets, Error> {
+    let mut bytes = Zeroizing::new(vec![0; secrets_len(terms)]);
     owner.recv(SECRETS_STEP, &mut bytes)?;
     let mut seed = [0; 16];
     seed.copy_from_slice(&bytes[..16]);
-    let expanded_bytes = plan.size().expanded_bytes();
+    let expanded_bytes = terms.size().expanded_bytes();
     let expanded =
-        plan.key.owner_has_it().then(|| Shares::from_bytes(&bytes[16..], expanded_bytes)).transpose();
+        terms.key.owner_has_it().then(|| Shares::from_bytes(&bytes[16..], expanded_bytes)).transpose();
     let expanded =
         expanded.map_err(|e| Error::Internal { doing: "receiving round keys", cause: e.to_string() })?;
     Ok(Secrets { seed: Seed::from_bytes(seed), expanded })
 }
 
-fn stats(plan: &Plan, [ring, client]: &[Meter; 2]) -> Stats {
+fn stats(terms: &Terms, [ring, client]: &[Meter; 2]) -> Stats {
     let (ring, client) = (ring.reading(), client.reading());
-    let of_keys = ring.exchanges.get(&plan.key_lane()).copied().unwrap_or(0);
-    let lanes = ring.exchanges.iter().filter(|(lane, _)| **lane != plan.key_lane());
+    let of_keys = ring.exchanges.get(&terms.key_lane()).copied().unwrap_or(0);
+    let lanes = ring.exchanges.iter().filter(|(lane, _)| **lane != terms.key_lane());
     Stats {
         bytes_sent: ring.bytes_sent() + client.bytes_sent(),
         bytes_received: ring.bytes_received() + client.bytes_received(),
@@ -320,7 +327,7 @@ fn unexpected() -> Error {
 /// The chunks of one thread: a keystream share each, to which this party's share of the data is added.
 struct Stream {
     session: Session,
-    plan: Arc<Plan>,
+    terms: Arc<Terms>,
     engine: Engine,
     seed: Seed,
     client: Channel,
@@ -336,15 +343,15 @@ struct Stream {
 impl Stream {
     fn new(
         session: &Session,
-        plan: &Arc<Plan>,
+        terms: &Arc<Terms>,
         engine: Engine,
         seed: Seed,
         client: Channel,
         thread: u16,
     ) -> Self {
         let (begin, end) = (u32::from(thread), u32::from(thread));
-        let (session, plan, spare) = (session.clone(), plan.clone(), Spare::default());
-        Self { session, plan, engine, seed, client, begin, end, spare, out: vec![], next: vec![] }
+        let (session, terms, spare) = (session.clone(), terms.clone(), Spare::default());
+        Self { session, terms, engine, seed, client, begin, end, spare, out: vec![], next: vec![] }
     }
 
     /// Sends the rest of the last result.
@@ -361,22 +368,22 @@ impl Work<Batch> for Stream {
     type Error = Error;
 
     fn next(&mut self) -> Result<Option<Batch>, Error> {
-        let (c, threads) = (self.begin, u32::from(self.plan.cut.threads));
-        if c >= self.plan.chunks() {
+        let (c, threads) = (self.begin, u32::from(self.terms.cut.threads));
+        if c >= self.terms.chunks() {
             return Ok(None);
         }
         self.begin += threads;
         let number = (c / threads) as usize;
-        self.engine.begin(&self.session, &self.plan, c, number, &mut self.spare).map(Some)
+        Ok(Some(self.engine.begin(&self.session, &self.terms, c, number, &mut self.spare)?))
     }
 
     fn done(&mut self, batch: Batch) -> Result<(), Error> {
         // Nothing goes to the owner after a device has failed.
         self.check()?;
         let c = self.end;
-        self.end += u32::from(self.plan.cut.threads);
-        self.next.resize(self.plan.bytes_of(c), 0);
-        let explicit = Plan::explicit(c) == self.session.role().index();
+        self.end += u32::from(self.terms.cut.threads);
+        self.next.resize(self.terms.bytes_of(c), 0);
+        let explicit = Terms::explicit(c) == self.session.role().index();
         let into = if explicit { &mut self.next[..] } else { &mut [] };
         // The result before goes out while this one's data comes in.
         if explicit || !self.out.is_empty() {
@@ -392,6 +399,6 @@ impl Work<Batch> for Stream {
     }
 
     fn check(&mut self) -> Result<(), Error> {
-        self.engine.check()
+        Ok(self.engine.check()?)
     }
 }

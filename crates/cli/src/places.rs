@@ -1,6 +1,7 @@
 //! Where the parties of a local run listen.
 
-use crate::{error::Error, key::draw};
+use crate::error::Error;
+use hushwire_job::aes_ctr::draw;
 use hushwire_wire::TransportKind;
 use std::{
     fs::{self, DirBuilder},

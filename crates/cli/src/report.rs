@@ -5,14 +5,13 @@ use crate::{
     control::{DeviceStats, Stats, peak_memory},
     error::Error,
     job::{Files, Job},
-    key::Iv,
     out,
     owner::Streamed,
-    plan::{KeyMode, Plan},
     size,
 };
 use hushwire_aes::Backend;
-use hushwire_rep3::{Sbox, zero_words};
+use hushwire_job::aes_ctr::{Iv, KeyMode, Terms};
+use hushwire_rep3::zero_words;
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -106,8 +105,8 @@ struct Limit {
 impl Report {
     /// Puts everything together; measures the limit.
     pub(crate) fn new(args: &AesCtrArgs, files: &Files, job: &Job, run: Run) -> Self {
-        let plan = &job.plan;
-        let rate = plan.blocks() as f64 / run.streamed.seconds;
+        let terms = &job.terms;
+        let rate = terms.blocks() as f64 / run.streamed.seconds;
         let parties = run.parties.into_iter().enumerate().map(|(party, stats)| OfParty {
             party,
             bytes_sent: stats.bytes_sent,
@@ -123,24 +122,24 @@ impl Report {
             decrypt: args.decrypt,
             r#in: files.input.display().to_string(),
             out: files.out.display().to_string(),
-            bytes: plan.bytes,
-            blocks: plan.blocks(),
-            iv: plan.iv,
-            key: plan.key,
-            key_id: plan.key_id.clone(),
+            bytes: terms.bytes,
+            blocks: terms.blocks(),
+            iv: terms.iv,
+            key: terms.key,
+            key_id: terms.key_id.clone(),
             key_dir: job.dir.as_ref().map(|dir| dir.path().display().to_string()),
             backend: args.backend.clone(),
-            hdl_parties: plan.cut.hdl.clone().unwrap_or_default(),
-            sbox: plan.cut.sbox.clone(),
+            hdl_parties: terms.cut.hdl.clone().unwrap_or_default(),
+            sbox: terms.cut.sbox.name().to_owned(),
             transport: args.transport.clone(),
             aes_tier: run.backend.tier().name(),
-            threads: plan.cut.threads,
-            lanes_per_thread: plan.cut.lanes,
-            chunk_blocks: plan.cut.chunk_blocks,
+            threads: terms.cut.threads,
+            lanes_per_thread: terms.cut.lanes,
+            chunk_blocks: terms.cut.chunk_blocks,
             memory_bytes: args.memory,
             seconds: run.seconds,
             stream_seconds: run.streamed.seconds,
-            bytes_per_second: plan.bytes as f64 / run.streamed.seconds,
+            bytes_per_second: terms.bytes as f64 / run.streamed.seconds,
             blocks_per_second: rate,
             rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
             parties,
@@ -149,7 +148,7 @@ impl Report {
                 bytes_received: run.streamed.bytes_received,
                 peak_memory_bytes: peak_memory(),
             },
-            limit: plan.cut.hdl.is_none().then(|| Limit::measure(run.backend, plan, rate)),
+            limit: terms.cut.hdl.is_none().then(|| Limit::measure(run.backend, terms, rate)),
         }
     }
 
@@ -217,14 +216,13 @@ impl Report {
 
 impl Limit {
     /// The PRF bound: what the AES units alone would allow.
-    fn measure(backend: Backend, plan: &Plan, rate: f64) -> Self {
+    fn measure(backend: Backend, terms: &Terms, rate: f64) -> Self {
         let one_core = aes_rate(backend);
         let available = std::thread::available_parallelism().map_or(1, usize::from);
-        let cores = available.min(3 * usize::from(plan.cut.threads));
-        let chunk = plan.cut.chunk_blocks as usize;
+        let cores = available.min(3 * usize::from(terms.cut.threads));
+        let chunk = terms.cut.chunk_blocks as usize;
         // Two calls for each word of a zero-share, at each of three parties.
-        let sbox: Sbox = plan.cut.sbox.parse().unwrap_or(Sbox::Tower);
-        let calls = zero_words(plan.size(), sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
+        let calls = zero_words(terms.size(), terms.cut.sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
         let value = one_core * cores as f64 / calls;
         Self {
             name: "PRF bound",

@@ -1,6 +1,7 @@
 //! From a start order to a session's configuration, the same way for the owner and the parties.
 
 use crate::{control::Start, error::Error};
+use hushwire_job::aes_ctr::Terms;
 use hushwire_wire::{PartyId, PeerConfig, SessionConfig, SessionId};
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub(crate) fn session_id(start: &Start) -> Result<SessionId, Error> {
 
 /// What `me` needs to join: parties list all others, the owner lists the parties.
 pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error> {
-    let (job_digest, params) = start.plan.digests()?;
+    let (job_digest, params) = digests(&start.terms)?;
     let pins = start.pins.iter().map(|pin| pin.parse()).collect::<Result<Vec<_>, _>>().map_err(bad)?;
     let ids = [PartyId(0), PartyId(1), PartyId(2), PartyId::OWNER];
     let addresses = start.addresses.iter().cloned().map(Some).chain([None]);
@@ -33,8 +34,8 @@ pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error
         session: session_id(start)?,
         job_digest,
         params,
-        lanes: start.plan.key_lane() + 1,
-        client_lanes: start.plan.cut.threads,
+        lanes: start.terms.key_lane() + 1,
+        client_lanes: start.terms.cut.threads,
         peers: peers.collect(),
         transport: start.transport.parse()?,
         connect_timeout: CONNECT,
@@ -42,4 +43,10 @@ pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error
         liveness: SessionConfig::LIVENESS,
         socket_buffer: None,
     })
+}
+
+/// Digests of the terms, and of how the file is cut.
+fn digests(terms: &Terms) -> Result<([u8; 32], [u8; 32]), Error> {
+    let (all, cut) = (serde_json::to_vec(terms).map_err(bad)?, serde_json::to_vec(&terms.cut).map_err(bad)?);
+    Ok((*blake3::hash(&all).as_bytes(), *blake3::hash(&cut).as_bytes()))
 }

@@ -12,6 +12,7 @@
 //! Files are read strictly: an unknown key is an error that names its line and the near one. docs/jobs.md has every key.
 #![forbid(unsafe_code)]
 
+pub mod aes_ctr;
 mod claim;
 mod client;
 mod confirm;

@@ -5,9 +5,10 @@ use super::{
     terms::{Side, Terms},
     values::Blocks,
 };
-use crate::{error::Error, key::draw, keys, log};
+use crate::{error::Error, keys, log};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use hushwire_job::aes_ctr::draw;
 use hushwire_job::session_of;
 use hushwire_ot::{Context, Driver, OtError, Receiving, Security, Sending, Sid, open_receiver, open_sender};
 use hushwire_prg::Seed;

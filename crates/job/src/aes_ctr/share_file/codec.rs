@@ -16,7 +16,7 @@ const SHARES: usize = 32;
 const SUM: usize = 32;
 
 /// Names a key, the same for its three shares. It says nothing about the key.
-pub(crate) type KeyId = [u8; 16];
+pub type KeyId = [u8; 16];
 
 /// Bytes of the file for a key of this size.
 pub(crate) const fn len(size: KeySize) -> usize {

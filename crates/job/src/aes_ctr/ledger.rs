@@ -1,61 +1,65 @@
 //! Which counter ranges were used under a key: in counter mode, using one twice gives the plaintexts away.
 
-use crate::key::Iv;
+use super::key::Iv;
 use serde::{Deserialize, Serialize};
 
 /// The key id of a key that is not kept in the directory.
-pub(crate) const GIVEN: &str = "given";
+pub const GIVEN: &str = "given";
 
 /// Everything that was encrypted with the key of one directory.
 #[derive(Clone, Default, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ledger {
+pub struct Ledger {
     /// The key that the directory keeps, if it keeps one.
-    pub(crate) key_id: Option<String>,
+    pub key_id: Option<String>,
     /// Counters were used that nobody knows any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) history_lost: bool,
+    pub history_lost: bool,
     /// Oldest first.
-    pub(crate) ranges: Vec<Range>,
+    pub ranges: Vec<Range>,
 }
 
 /// The counters `iv`, `iv + 1`, …, `iv + blocks - 1`, modulo 2^128.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Range {
-    pub(crate) iv: Iv,
-    pub(crate) blocks: u64,
+pub struct Range {
+    /// The first.
+    pub iv: Iv,
+    /// How many.
+    pub blocks: u64,
     /// The length of the input.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Where the ciphertext went, as an absolute path.
-    pub(crate) out: String,
+    pub out: String,
     /// When, in UTC.
-    pub(crate) date: String,
+    pub date: String,
     /// Under which key: an id, or `given` for one that the directory does not keep.
-    pub(crate) key_id: String,
+    pub key_id: String,
     /// Whether `out` was written; ranges are reserved before they are used.
-    pub(crate) written: bool,
+    pub written: bool,
     /// BLAKE3 of the ciphertext, once it is written; ledgers of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) digest: Option<String>,
+    pub digest: Option<String>,
 }
 
 /// A ciphertext whose counter is wanted.
-pub(crate) struct Wanted<'a> {
+pub struct Wanted<'a> {
     /// Its absolute name.
-    pub(crate) name: &'a str,
-    pub(crate) bytes: u64,
-    pub(crate) digest: &'a str,
+    pub name: &'a str,
+    /// Its length.
+    pub bytes: u64,
+    /// BLAKE3 of its content, as hexadecimal digits.
+    pub digest: &'a str,
     /// The key at hand, as ranges have it.
-    pub(crate) key_id: &'a str,
+    pub key_id: &'a str,
 }
 
 /// Whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
-pub(crate) fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
+fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
     n > 0 && m > 0 && (b.wrapping_sub(a) < u128::from(n) || a.wrapping_sub(b) < u128::from(m))
 }
 
 /// Why no initial counter could be found for a file.
 #[derive(Debug, PartialEq)]
-pub(crate) enum NoIv {
+pub enum NoIv {
     /// The ledger is empty.
     Empty,
     /// The file was encrypted under another kind of key than the one at hand.
@@ -69,13 +73,17 @@ pub(crate) enum NoIv {
 impl Ledger {
     /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys count as well: an
     /// imported key may be the one that was given earlier.
-    pub(crate) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
+    #[must_use]
+    pub fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
     /// The initial counter of a ciphertext. It is known by its content, under whatever name; where an earlier version
     /// recorded no digest, by name and length.
-    pub(crate) fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
+    ///
+    /// # Errors
+    /// No range is its, or one under another key.
+    pub fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
         let written = || self.ranges.iter().rev().filter(|range| range.written && range.bytes == file.bytes);
         let same = written().find(|range| range.digest.as_deref() == Some(file.digest));
         let named = || written().find(|range| range.out == file.name);
@@ -93,14 +101,16 @@ impl Ledger {
     }
 
     /// All ranges, for an error.
-    pub(crate) fn list(&self) -> String {
+    #[must_use]
+    pub fn list(&self) -> String {
         let range = |r: &Range| format!("--iv-hex {} ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date);
         self.ranges.iter().map(range).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Now, as `2026-01-31T23:59:59Z`.
-pub(crate) fn now() -> String {
+#[must_use]
+pub fn now() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     show_date(since.as_secs())
 }

@@ -1,8 +1,9 @@
-//! What a party computes shares of the keystream with: AES's own kernels, its circuit in software, or a device.
+//! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit in software, or a device.
 
-use crate::{error::Error, plan::Plan};
+use super::cut::Terms;
+use crate::{JobError, Kind};
 use hushwire_circuit::{Layered, Program, microcode::Microcode, named, planes};
-use hushwire_hdl::{Device, HdlBatch};
+use hushwire_hdl::{Cause, Device, HdlBatch, HdlError};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
 };
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 const BLOCK: usize = 128;
 
 /// The circuit that all parties run when one of them is hardware: round keys are its first input.
-pub(crate) fn circuit(sbox: Sbox) -> Option<&'static str> {
+pub(super) fn circuit(sbox: Sbox) -> Option<&'static str> {
     match sbox {
         Sbox::Bp32 => Some("aes128-expanded-key"),
         Sbox::Depth4 => Some("aes128-expanded-key-depth4"),
@@ -24,7 +25,7 @@ pub(crate) fn circuit(sbox: Sbox) -> Option<&'static str> {
 
 /// How a party computes. Copies share keys and device.
 #[derive(Clone)]
-pub(crate) enum Engine {
+pub enum Engine {
     /// With AES's own kernels.
     Blocks(Sbox, Arc<ExpandedKeys>),
     /// With a circuit, and shares of the planes of the round keys.
@@ -35,32 +36,50 @@ pub(crate) enum Engine {
 
 /// Buffers that wait for their next batch.
 #[derive(Default)]
-pub(crate) struct Spare {
+pub struct Spare {
     blocks: Vec<Workspace>,
     circuits: Vec<CircuitWorkspace>,
 }
 
 /// A chunk under way.
-pub(crate) enum Batch {
+pub enum Batch {
+    /// On AES's own kernels.
     Blocks(Box<AesBlocks>),
+    /// On its circuit.
     Circuit(Box<CircuitBatch>),
+    /// On a device.
     Device(HdlBatch),
 }
 
-fn wrong(e: impl std::fmt::Display) -> Error {
-    Error::Internal { doing: "preparing the circuit", cause: e.to_string() }
+fn wrong(e: impl std::fmt::Display) -> JobError {
+    JobError::internal("preparing the circuit", e)
+}
+
+/// A device that failed, in the words of a job.
+impl From<HdlError> for JobError {
+    fn from(e: HdlError) -> Self {
+        let kind = match e.cause {
+            Cause::Missing(_) | Cause::NotStarted(_) => Kind::File,
+            Cause::Misuse(_) => Kind::Internal,
+            _ => Kind::Network,
+        };
+        Self::new(kind, format!("{}, {}", e.device, e.step), &e.cause, e.cause.remedy())
+    }
 }
 
 impl Engine {
-    /// As the plan says; a device is loaded with the session's keys, the circuit and the round keys.
-    pub(crate) fn new(
+    /// As the terms say; a device is loaded with the session's keys, the circuit and the round keys.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn new(
         session: &Session,
-        plan: &Plan,
-        sbox: Sbox,
+        terms: &Terms,
         keys: ExpandedKeys,
         device: Option<Device>,
-    ) -> Result<Self, Error> {
-        if plan.cut.hdl.is_none() {
+    ) -> Result<Self, JobError> {
+        let sbox = terms.cut.sbox;
+        if terms.cut.hdl.is_none() {
             return Ok(Self::Blocks(sbox, Arc::new(keys)));
         }
         let name = circuit(sbox).ok_or_else(|| wrong(format!("no circuit has S-box {sbox}")))?;
@@ -72,9 +91,9 @@ impl Engine {
         if let Some(device) = device {
             let code = Microcode::compile(name, &block, &[0]).map_err(wrong)?;
             device.load(&session.context(0, 0), &code, &bits)?;
-            return Ok(Self::Device(device, plan.cut.lanes.into()));
+            return Ok(Self::Device(device, terms.cut.lanes.into()));
         }
-        let height = planes::plane_bytes(plan.cut.chunk_blocks as usize);
+        let height = planes::plane_bytes(terms.cut.chunk_blocks as usize);
         let spread = |bytes: &[u8]| -> Vec<u8> {
             let mut planes = Vec::with_capacity(8 * bytes.len() * height);
             for byte in bytes {
@@ -90,20 +109,23 @@ impl Engine {
     }
 
     /// Begins chunk `c`, which is the thread's `number`th.
-    pub(crate) fn begin(
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn begin(
         &self,
         session: &Session,
-        plan: &Plan,
+        terms: &Terms,
         c: u32,
         number: usize,
         spare: &mut Spare,
-    ) -> Result<Batch, Error> {
-        let (role, cx, first) = (session.role(), session.context(c, 0), plan.first_counter(c));
+    ) -> Result<Batch, JobError> {
+        let (role, cx, first) = (session.role(), session.context(c, 0), terms.first_counter(c));
         // A circuit runs whole batches: what lies behind the end of the file is dropped.
-        let whole = plan.cut.chunk_blocks as usize;
+        let whole = terms.cut.chunk_blocks as usize;
         match self {
             Self::Blocks(sbox, keys) => {
-                let (blocks, ws) = (plan.bytes_of(c).div_ceil(16), spare.blocks.pop().unwrap_or_default());
+                let (blocks, ws) = (terms.bytes_of(c).div_ceil(16), spare.blocks.pop().unwrap_or_default());
                 let batch = AesBlocks::counter(role, *sbox, cx, keys.clone(), first, blocks, ws);
                 Ok(Batch::Blocks(Box::new(batch)))
             }
@@ -124,8 +146,11 @@ impl Engine {
         }
     }
 
-    /// What stands behind the batches still works.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Looks whether the device still works, where there is one.
+    ///
+    /// # Errors
+    /// It failed.
+    pub fn check(&self) -> Result<(), JobError> {
         match self {
             Self::Device(device, _) => Ok(device.check()?),
             _ => Ok(()),
@@ -135,7 +160,10 @@ impl Engine {
 
 impl Batch {
     /// Adds this party's own share of the keystream to `data`, after the run.
-    pub(crate) fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), JobError> {
         match self {
             Self::Blocks(batch) => {
                 xor_into(data, &batch.own()[..data.len()]);

@@ -1,6 +1,6 @@
-//! What the three parties and the owner agree on before a run, and how the file is cut.
+//! The terms of one encryption, as the three parties and the owner agree on them, and how the file is cut.
 
-use crate::{error::Error, key::Iv, keystream, size};
+use super::{key::Iv, keystream};
 use hushwire_rep3::{KeySize, Sbox};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -20,14 +20,14 @@ const DEVICES_BYTES: u64 = 48 << 20;
 /// Shards from here on are for the key.
 const KEY_SHARDS: u32 = u32::MAX - 15;
 /// Where the key is drawn.
-pub(crate) const DRAW_SHARD: u32 = KEY_SHARDS;
+pub const DRAW_SHARD: u32 = KEY_SHARDS;
 /// Where the key is expanded.
-pub(crate) const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
+pub const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
 
 /// Where the key comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum KeyMode {
+pub enum KeyMode {
     /// The owner shares its expansion with the parties, who forget it.
     Given,
     /// As `Given`, and the parties keep their shares of the key.
@@ -40,65 +40,62 @@ pub(crate) enum KeyMode {
 
 impl KeyMode {
     /// Whether the owner sends shares of round keys.
-    pub(crate) fn owner_has_it(self) -> bool {
+    #[must_use]
+    pub fn owner_has_it(self) -> bool {
         matches!(self, Self::Given | Self::Imported)
     }
 
     /// Whether the parties write share files.
-    pub(crate) fn stores(self) -> bool {
+    #[must_use]
+    pub fn stores(self) -> bool {
         matches!(self, Self::Imported | Self::Drawn)
     }
 }
 
-/// One run, as all four agree on it. Its digest is compared in the handshake.
+/// One run, as all four agree on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    /// What is computed.
-    pub(crate) job: String,
-    pub(crate) iv: Iv,
+pub struct Terms {
+    /// The first counter block.
+    pub iv: Iv,
     /// The length of the file.
-    pub(crate) bytes: u64,
-    pub(crate) key: KeyMode,
+    pub bytes: u64,
+    /// Where the key comes from.
+    pub key: KeyMode,
     /// 128, 192 or 256.
-    pub(crate) key_bits: usize,
+    pub key_bits: usize,
     /// The key's name where it is kept, as hexadecimal digits.
-    pub(crate) key_id: Option<String>,
-    pub(crate) cut: Cut,
+    pub key_id: Option<String>,
+    /// How it is cut.
+    pub cut: Cut,
 }
 
 /// How a file is cut and computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cut {
-    pub(crate) sbox: String,
-    pub(crate) chunk_blocks: u32,
+pub struct Cut {
+    /// How S-boxes are computed on shares.
+    #[serde(with = "by_name")]
+    pub sbox: Sbox,
+    /// 16-byte blocks that a lane computes at once.
+    pub chunk_blocks: u32,
     /// Compute threads of each party.
-    pub(crate) threads: u16,
+    pub threads: u16,
     /// Lanes of each thread.
-    pub(crate) lanes: u16,
+    pub lanes: u16,
     /// The parties that are hardware. With any, all run AES as a circuit, in batches of a device's size; `None`: with
     /// AES's own kernels.
-    pub(crate) hdl: Option<Vec<u8>>,
+    pub hdl: Option<Vec<u8>>,
 }
 
-impl Plan {
-    /// Digests of the job and of every other parameter.
-    pub(crate) fn digests(&self) -> Result<([u8; 32], [u8; 32]), Error> {
-        let text = |plan: &Self| {
-            let json = serde_json::to_vec(plan);
-            json.map_err(|e| Error::Internal { doing: "digesting the plan", cause: e.to_string() })
-        };
-        let params = serde_json::to_vec(&self.cut)
-            .map_err(|e| Error::Internal { doing: "digesting the plan", cause: e.to_string() })?;
-        Ok((*blake3::hash(&text(self)?).as_bytes(), *blake3::hash(&params).as_bytes()))
-    }
-
+impl Terms {
     /// How long the key is.
-    pub(crate) fn size(&self) -> KeySize {
+    #[must_use]
+    pub fn size(&self) -> KeySize {
         KeySize::of_bytes(self.key_bits / 8).unwrap_or_default()
     }
 
     /// 16-byte blocks, the broken last one included.
-    pub(crate) fn blocks(&self) -> u64 {
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
         self.bytes.div_ceil(16)
     }
 
@@ -107,39 +104,46 @@ impl Plan {
     }
 
     /// Chunks of the file; `Cut::fit` made sure that they can be counted.
-    pub(crate) fn chunks(&self) -> u32 {
+    #[must_use]
+    pub fn chunks(&self) -> u32 {
         self.bytes.div_ceil(self.chunk_bytes()) as u32
     }
 
     /// Where chunk `c` lies in the file.
-    pub(crate) fn place(&self, c: u32) -> Range<u64> {
+    #[must_use]
+    pub fn place(&self, c: u32) -> Range<u64> {
         let from = u64::from(c) * self.chunk_bytes();
         from..(from + self.chunk_bytes()).min(self.bytes)
     }
 
     /// Bytes of chunk `c`.
-    pub(crate) fn bytes_of(&self, c: u32) -> usize {
+    #[must_use]
+    pub fn bytes_of(&self, c: u32) -> usize {
         let place = self.place(c);
         (place.end - place.start) as usize
     }
 
     /// The counter of chunk `c`'s first block.
-    pub(crate) fn first_counter(&self, c: u32) -> u128 {
+    #[must_use]
+    pub fn first_counter(&self, c: u32) -> u128 {
         self.iv.0.wrapping_add(u128::from(c) * u128::from(self.cut.chunk_blocks))
     }
 
     /// The thread that computes chunk `c`, and the client lane that carries it.
-    pub(crate) fn thread_of(&self, c: u32) -> u16 {
+    #[must_use]
+    pub fn thread_of(&self, c: u32) -> u16 {
         (c % u32::from(self.cut.threads)) as u16
     }
 
-    /// The party to whom the owner sends its share of chunk `c`; the others expand theirs.
-    pub(crate) fn explicit(c: u32) -> usize {
+    /// The party (0, 1 or 2) to whom the owner sends its share of chunk `c`; the others expand theirs.
+    #[must_use]
+    pub fn explicit(c: u32) -> usize {
         (c % 3) as usize
     }
 
     /// The ring lane for keys, after those of the threads.
-    pub(crate) fn key_lane(&self) -> u16 {
+    #[must_use]
+    pub fn key_lane(&self) -> u16 {
         self.cut.threads * self.cut.lanes
     }
 }
@@ -158,6 +162,22 @@ fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     }
 }
 
+/// Why a file cannot be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// A process needs at least so many bytes of memory.
+    Memory(u64),
+    /// No circuit has that S-box.
+    NoCircuit,
+    /// The file is longer than `most` bytes, which is as much as can be counted in chunks of `chunk_blocks`.
+    TooLong {
+        /// In bytes.
+        most: u64,
+        /// 16-byte blocks in a chunk.
+        chunk_blocks: u32,
+    },
+}
+
 impl Cut {
     /// Memory of one process that computes so.
     fn memory(sbox: Sbox, chunk_blocks: u32, threads: u16, lanes: u16) -> u64 {
@@ -167,15 +187,12 @@ impl Cut {
         BASE_BYTES + links + lanes * u64::from(chunk_blocks) * lane_bytes_per_block(sbox)
     }
 
-    /// The largest chunks and the most lanes that keep every process within `memory`.
-    pub(crate) fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Error> {
-        let cut = |chunk_blocks, lanes| Cut {
-            sbox: sbox.name().to_owned(),
-            chunk_blocks,
-            threads,
-            lanes,
-            hdl: None,
-        };
+    /// The largest chunks and the most lanes that keep every process within `memory` bytes.
+    ///
+    /// # Errors
+    /// The memory is too little, or the file too long.
+    pub fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Unfit> {
+        let cut = |chunk_blocks, lanes| Cut { sbox, chunk_blocks, threads, lanes, hdl: None };
         let mut choices = vec![];
         let mut chunk = CHUNK_BLOCKS;
         while chunk >= LEAST_CHUNK_BLOCKS {
@@ -185,13 +202,9 @@ impl Cut {
         choices.push((LEAST_CHUNK_BLOCKS, 1));
         let fits = |&(chunk, lanes): &(u32, u16)| Self::memory(sbox, chunk, threads, lanes) <= memory;
         let Some((chunk_blocks, lanes)) = choices.into_iter().find(fits) else {
-            let least = Self::memory(sbox, LEAST_CHUNK_BLOCKS, threads, 1).div_ceil(1 << 20);
-            return Err(Error::Usage(format!(
-                "--memory {} is too small for {threads} threads with S-box {sbox}; give at least --memory {least}MiB",
-                size::show(memory)
-            )));
+            return Err(Unfit::Memory(Self::memory(sbox, LEAST_CHUNK_BLOCKS, threads, 1)));
         };
-        let chunks = count(bytes, chunk_blocks, "give more --memory for larger chunks, or split the file")?;
+        let chunks = count(bytes, chunk_blocks)?;
         // A short file needs fewer connections.
         let threads = u64::from(threads).min(chunks.max(1)) as u16;
         let lanes = u64::from(lanes).min(chunks.div_ceil(u64::from(threads)).max(1)) as u16;
@@ -199,22 +212,19 @@ impl Cut {
     }
 
     /// For runs with hardware parties: batches of a device with one lane, a few of them under way on one thread.
-    pub(crate) fn for_devices(sbox: Sbox, parties: &[u8], bytes: u64, memory: u64) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// No circuit has that S-box, the memory is too little, or the file too long.
+    pub fn for_devices(sbox: Sbox, parties: &[u8], bytes: u64, memory: u64) -> Result<Self, Unfit> {
         if keystream::circuit(sbox).is_none() {
-            return Err(Error::Usage(format!(
-                "--sbox {sbox}: hardware runs AES as a Boolean circuit; give --sbox bp32 or --sbox depth4, or leave it out"
-            )));
+            return Err(Unfit::NoCircuit);
         }
         if memory < DEVICES_BYTES {
-            return Err(Error::Usage(format!(
-                "--memory {} is too small for --backend hdl-sim; give at least --memory {}",
-                size::show(memory),
-                size::show(DEVICES_BYTES)
-            )));
+            return Err(Unfit::Memory(DEVICES_BYTES));
         }
-        let chunks = count(bytes, DEVICE_INSTANCES, "split the file")?;
+        let chunks = count(bytes, DEVICE_INSTANCES)?;
         Ok(Cut {
-            sbox: sbox.name().to_owned(),
+            sbox,
             chunk_blocks: DEVICE_INSTANCES,
             threads: 1,
             lanes: u64::from(DEVICE_CONTEXTS).min(chunks.max(1)) as u16,
@@ -223,21 +233,36 @@ impl Cut {
     }
 
     /// How many instances party `index`'s device must run in a batch, if it is hardware.
-    pub(crate) fn device(&self, index: u8) -> Option<usize> {
+    #[must_use]
+    pub fn device(&self, index: u8) -> Option<usize> {
         self.hdl.as_ref().filter(|parties| parties.contains(&index)).map(|_| self.chunk_blocks as usize)
     }
 }
 
 /// Chunks of a file, if they can be counted.
-fn count(bytes: u64, chunk_blocks: u32, remedy: &str) -> Result<u64, Error> {
+fn count(bytes: u64, chunk_blocks: u32) -> Result<u64, Unfit> {
     let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
     if chunks > u64::from(KEY_SHARDS) {
-        let most = size::show(16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS));
-        return Err(Error::Usage(format!(
-            "the file is longer than {most}, the most for chunks of {chunk_blocks} blocks; {remedy}"
-        )));
+        return Err(Unfit::TooLong {
+            most: 16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS),
+            chunk_blocks,
+        });
     }
     Ok(chunks)
+}
+
+/// An S-box travels by its name.
+mod by_name {
+    use hushwire_rep3::Sbox;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(sbox: &Sbox, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(sbox.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Sbox, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
 }
 
 #[cfg(test)]
@@ -245,33 +270,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn plan(bytes: u64, threads: u16, memory: u64) -> Plan {
-        let cut = Cut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e}"));
-        Plan {
-            job: "test".into(),
-            iv: Iv(u128::MAX - 5),
-            bytes,
-            key: KeyMode::Given,
-            key_bits: 128,
-            key_id: None,
-            cut,
-        }
+    fn terms(bytes: u64, threads: u16, memory: u64) -> Terms {
+        let cut = Cut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e:?}"));
+        Terms { iv: Iv(u128::MAX - 5), bytes, key: KeyMode::Given, key_bits: 128, key_id: None, cut }
     }
 
     #[test]
     fn ample_memory_gives_the_full_chunk() {
-        let cut = plan(1 << 30, 2, 256 << 20).cut;
+        let cut = terms(1 << 30, 2, 256 << 20).cut;
         assert_eq!((cut.chunk_blocks, cut.threads, cut.lanes), (CHUNK_BLOCKS, 2, LANES));
-        let cut = plan(17, 2, 256 << 20).cut;
+        let cut = terms(17, 2, 256 << 20).cut;
         assert_eq!((cut.threads, cut.lanes), (1, 1), "a short file needs one lane");
     }
 
     #[test]
     fn too_little_memory_names_the_minimum() {
-        let error =
-            Cut::fit(Sbox::Bp32, 1 << 30, 4, 1 << 20).err().map(|e| e.to_string()).unwrap_or_default();
-        let least = error.split("--memory ").last().unwrap_or_default();
-        let least = size::parse(least).unwrap_or_else(|e| panic!("{error}: {e}"));
+        let Err(Unfit::Memory(least)) = Cut::fit(Sbox::Bp32, 1 << 30, 4, 1 << 20) else {
+            panic!("a MiB is enough")
+        };
         assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least).is_ok());
         assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least - (2 << 20)).is_err());
     }
@@ -285,13 +301,13 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_cover_the_file(bytes in 0u64..(64 << 20), threads in 1u16..5, mib in 40u64..300) {
-            let plan = plan(bytes, threads, mib << 20);
+            let terms = terms(bytes, threads, mib << 20);
             let mut at = 0;
-            for c in 0..plan.chunks() {
-                let place = plan.place(c);
+            for c in 0..terms.chunks() {
+                let place = terms.place(c);
                 prop_assert_eq!(place.start, at);
-                prop_assert_eq!(plan.first_counter(c), plan.iv.0.wrapping_add(u128::from(at / 16)));
-                prop_assert!(plan.bytes_of(c) > 0 && plan.thread_of(c) < plan.cut.threads);
+                prop_assert_eq!(terms.first_counter(c), terms.iv.0.wrapping_add(u128::from(at / 16)));
+                prop_assert!(terms.bytes_of(c) > 0 && terms.thread_of(c) < terms.cut.threads);
                 at = place.end;
             }
             prop_assert_eq!(at, bytes);

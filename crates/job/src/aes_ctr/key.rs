@@ -1,98 +1,129 @@
 //! Keys and initial counters as the user gives them.
 
-use crate::{
-    error::Error,
-    files::{is_stream, open_to_others},
-    log,
-};
+use crate::JobError;
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_circuit::mark;
 use hushwire_rep3::KeySize;
 use serde::{Deserialize, Serialize};
-use std::{
-    fmt,
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::{fmt, fs::File, io::Read, path::Path};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// LOCAL: no file with a key is longer.
+const LONGEST: u64 = 128;
 
 /// An AES key that the user gave. No `Debug`; zeroized when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Key(Vec<u8>);
+pub struct Key(Bytes);
+
+#[derive(Zeroize, ZeroizeOnDrop)]
+enum Bytes {
+    Aes128([u8; 16]),
+    Aes192([u8; 24]),
+    Aes256([u8; 32]),
+}
 
 impl Key {
-    /// From 32, 48 or 64 hexadecimal digits. The error does not repeat them.
-    pub(crate) fn from_hex(digits: &str) -> Result<Self, String> {
+    /// From 16, 24 or 32 bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Self(match KeySize::of_bytes(bytes.len())? {
+            KeySize::Aes128 => Bytes::Aes128(bytes.try_into().ok()?),
+            KeySize::Aes192 => Bytes::Aes192(bytes.try_into().ok()?),
+            KeySize::Aes256 => Bytes::Aes256(bytes.try_into().ok()?),
+        }))
+    }
+
+    /// From 32, 48 or 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// They are something else. The error does not repeat them.
+    pub fn from_hex(digits: &str) -> Result<Self, String> {
         let digits = digits.trim();
-        let key = hex::decode(digits).ok().map(Key);
-        key.filter(|key| KeySize::of_bytes(key.0.len()).is_some()).ok_or_else(|| {
+        let bytes = hex::decode(digits).ok().map(Zeroizing::new);
+        bytes.and_then(|bytes| Self::from_bytes(&bytes)).ok_or_else(|| {
             format!("a key is 32, 48 or 64 hexadecimal digits, and these {} characters are not", digits.len())
         })
     }
 
     /// From a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line end. Hexadecimal digits
     /// are never taken for raw bytes: as those they would be a weak key.
-    pub(crate) fn from_file(path: &Path) -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new(Vec::with_capacity(128));
-        let unread = |e: &io::Error| Error::io("read the key file", path, e);
-        if is_stream(path) {
-            io::stdin().lock().take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
-        } else {
-            let file = File::open(path).map_err(|e| unread(&e))?;
-            let meta = file.metadata().map_err(|e| unread(&e))?;
-            if meta.is_file() && open_to_others(&meta.permissions()) {
-                let path = path.display();
-                log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
-            }
-            file.take(128).read_to_end(&mut bytes).map_err(|e| unread(&e))?;
-        }
-        let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
-        if let Some(key) = digits.and_then(|digits| Self::from_hex(digits).ok()) {
-            return Ok(key);
-        }
-        if KeySize::of_bytes(bytes.len()).is_some() {
-            return Ok(Key(bytes.to_vec()));
-        }
-        Err(Error::file(
-            "use the key file",
-            path,
-            "it holds neither 16, 24 or 32 raw bytes nor 32, 48 or 64 hexadecimal digits",
-            "make one with: openssl rand -hex 16 > FILE",
-        ))
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds something else.
+    pub fn from_file(path: &Path) -> Result<Self, JobError> {
+        let file = File::open(path).map_err(|e| JobError::io("read the key file", path, &e))?;
+        Self::from_reader(file, path)
     }
 
-    /// How long it is.
-    pub(crate) fn size(&self) -> KeySize {
-        KeySize::of_bytes(self.0.len()).expect("checked when the key was read")
+    /// As [`Key::from_file`], from anything that is called `path` in messages.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn from_reader(from: impl Read, path: &Path) -> Result<Self, JobError> {
+        // With room for all that is taken, so that no copy stays behind.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
+        let read = from.take(LONGEST).read_to_end(&mut bytes);
+        read.map_err(|e| JobError::io("read the key file", path, &e))?;
+        let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
+        let key = digits.and_then(|digits| Self::from_hex(digits).ok());
+        key.or_else(|| Self::from_bytes(&bytes)).ok_or_else(|| {
+            JobError::file(
+                "use the key file",
+                path,
+                "it holds neither 16, 24 or 32 raw bytes nor 32, 48 or 64 hexadecimal digits",
+                "make one with: openssl rand -hex 16 > FILE",
+            )
+        })
+    }
+
+    /// Its length.
+    #[must_use]
+    pub fn size(&self) -> KeySize {
+        match self.0 {
+            Bytes::Aes128(_) => KeySize::Aes128,
+            Bytes::Aes192(_) => KeySize::Aes192,
+            Bytes::Aes256(_) => KeySize::Aes256,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Aes128(key) => key,
+            Bytes::Aes192(key) => key,
+            Bytes::Aes256(key) => key,
+        }
     }
 
     /// A name for it that says nothing about it.
-    pub(crate) fn fingerprint(&self) -> String {
-        hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", &self.0)[..8])
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", self.bytes())[..8])
     }
 
-    /// Its round keys.
-    pub(crate) fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
+    /// Its round keys, one after the other.
+    #[must_use]
+    pub fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
         fn keys<const R: usize>(key: &hushwire_aes::Key<R>) -> Zeroizing<Vec<u8>> {
             Zeroizing::new(key.round_keys().concat())
         }
-        let sized = "as many bytes as the size says";
-        match self.size() {
-            KeySize::Aes128 => keys(&Aes128::on(backend, self.0[..].try_into().expect(sized))),
-            KeySize::Aes192 => keys(&Aes192::on(backend, self.0[..].try_into().expect(sized))),
-            KeySize::Aes256 => keys(&Aes256::on(backend, self.0[..].try_into().expect(sized))),
+        match &self.0 {
+            Bytes::Aes128(key) => keys(&Aes128::on(backend, key)),
+            Bytes::Aes192(key) => keys(&Aes192::on(backend, key)),
+            Bytes::Aes256(key) => keys(&Aes256::on(backend, key)),
         }
     }
 }
 
 /// The first counter block, as a big-endian number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Iv(pub(crate) u128);
+pub struct Iv(pub u128);
 
 impl Iv {
     /// From 32 hexadecimal digits.
-    pub(crate) fn from_hex(digits: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// They are something else.
+    pub fn from_hex(digits: &str) -> Result<Self, String> {
         let mut iv = [0; 16];
         hex::decode_to_slice(digits.trim(), &mut iv)
             .map_err(|_| format!("{digits:?} is not an initial counter of 32 hexadecimal digits"))?;
@@ -100,7 +131,10 @@ impl Iv {
     }
 
     /// A fresh one. Two of them start fewer than 2^36 blocks (1 TiB) apart with a probability below 2^-91.
-    pub(crate) fn draw() -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// The operating system gives no randomness.
+    pub fn draw() -> Result<Self, JobError> {
         Ok(Self(u128::from_be_bytes(draw("drawing an initial counter")?)))
     }
 }
@@ -125,9 +159,12 @@ impl<'de> Deserialize<'de> for Iv {
 }
 
 /// Bytes from the operating system.
-pub(crate) fn draw<const N: usize>(doing: &'static str) -> Result<[u8; N], Error> {
+///
+/// # Errors
+/// It gives none; `doing` says what for.
+pub fn draw<const N: usize>(doing: &'static str) -> Result<[u8; N], JobError> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|e| Error::Internal { doing, cause: e.to_string() })?;
+    getrandom::fill(&mut bytes).map_err(|e| JobError::internal(doing, e))?;
     Ok(bytes)
 }
 
@@ -140,7 +177,7 @@ mod tests {
         let digits = "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
         for (len, size) in [(32, KeySize::Aes128), (48, KeySize::Aes192), (64, KeySize::Aes256)] {
             let key = Key::from_hex(&digits[..len]).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!((key.0[10..12].to_vec(), key.size()), (vec![10, 11], size));
+            assert_eq!((key.bytes()[10..12].to_vec(), key.size()), (vec![10, 11], size));
         }
         for bad in ["", "00", "zz0102030405060708090a0b0c0d0e0f", "000102030405060708090a0b0c0d0e0f00"] {
             let error = Key::from_hex(bad).err().unwrap_or_else(|| panic!("{bad} was taken"));
@@ -167,7 +204,7 @@ mod tests {
             std::fs::write(&path, &text).unwrap_or_else(|e| panic!("{e}"));
             let key = Key::from_file(&path);
             assert_eq!(key.is_ok(), good, "{text:?}");
-            assert!(key.is_err() || key.is_ok_and(|k| k.0 == raw));
+            assert!(key.is_err() || key.is_ok_and(|k| k.bytes() == raw));
         }
     }
 

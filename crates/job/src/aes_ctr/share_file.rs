@@ -4,7 +4,7 @@ mod codec;
 #[cfg(test)]
 mod fed;
 
-use crate::{error::Error, files::NewFile};
+use crate::{JobError, NewFile};
 use codec::{decode, encode, len, size_of};
 use hushwire_rep3::{KeySize, Role, Shares};
 use std::{
@@ -14,36 +14,44 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-pub(crate) use codec::KeyId;
+pub use codec::KeyId;
 
-/// The size of the key of which `dir` holds party 0's share. A file of another length is judged when it is read.
-pub(crate) fn key_size(dir: &Path) -> KeySize {
-    let meta = std::fs::metadata(path(dir, 0));
+/// The size of the key of which a share lies at `path`, by the length of the file. A file of another length is judged when
+/// it is read.
+#[must_use]
+pub fn key_size(path: &Path) -> KeySize {
+    let meta = std::fs::metadata(path);
     meta.ok().and_then(|meta| size_of(meta.len())).unwrap_or_default()
 }
 
-/// Where party `party` keeps its share in `dir`.
-pub(crate) fn path(dir: &Path, party: usize) -> PathBuf {
+/// The place of party `party`'s share in a directory that holds all three.
+#[must_use]
+pub fn path(dir: &Path, party: usize) -> PathBuf {
     dir.join(format!("party-{party}.share"))
 }
 
-/// Reads a share.
-pub(crate) fn read(dir: &Path, role: Role) -> Result<(KeyId, Shares), Error> {
-    let path = path(dir, role.index());
+/// Reads the share of `role` at `path`, and the name of its key.
+///
+/// # Errors
+/// The file cannot be read, or is not what this party wrote.
+pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
     let most = len(KeySize::Aes256) + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(most));
-    let read = File::open(&path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));
-    read.map_err(|e| Error::io("read the share", &path, &e))?;
+    let read = File::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));
+    read.map_err(|e| JobError::io("read the share", path, &e))?;
     decode(role, &bytes).map_err(|cause| {
         let remedy = "restore this party's own file from its backup; no other file can stand in for it";
-        Error::file("use the share", &path, cause, remedy)
+        JobError::file("use the share", path, cause, remedy)
     })
 }
 
 /// Starts to write a share. It stays without a name until it is committed, so that the three appear together.
-pub(crate) fn prepare(dir: &Path, role: Role, id: &KeyId, key: &Shares) -> Result<NewFile, Error> {
+///
+/// # Errors
+/// The disk refuses.
+pub fn prepare(path: &Path, role: Role, id: &KeyId, key: &Shares) -> Result<NewFile, JobError> {
     use std::io::Write;
-    let file = NewFile::create(&path(dir, role.index()), 0o600)?;
+    let file = NewFile::create(path, 0o600)?;
     file.writer()?.write_all(&encode(role, id, key)).map_err(|e| file.error(&e))?;
     Ok(file)
 }
@@ -64,11 +72,11 @@ mod tests {
             let (dir, bytes) =
                 (tempfile::tempdir().unwrap_or_else(|e| panic!("{e}")), vec![5; size.key_bytes()]);
             let share = Shares { own: bytes.clone(), next: bytes };
-            prepare(dir.path(), Role::ALL[0], &[1; 16], &share)
-                .and_then(|new| Ok(new.commit()?))
+            prepare(&path(dir.path(), 0), Role::ALL[0], &[1; 16], &share)
+                .and_then(NewFile::commit)
                 .unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(key_size(dir.path()), size);
-            let (_, read) = read(dir.path(), Role::ALL[0]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(key_size(&path(dir.path(), 0)), size);
+            let (_, read) = read(&path(dir.path(), 0), Role::ALL[0]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(read.own, share.own);
         }
     }
@@ -78,10 +86,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         let id = [7; 16];
         for role in Role::ALL {
-            prepare(dir.path(), role, &id, &share())
-                .and_then(|new| Ok(new.commit()?))
-                .unwrap_or_else(|e| panic!("{e}"));
-            let (read_id, read) = read(dir.path(), role).unwrap_or_else(|e| panic!("{e}"));
+            let at = path(dir.path(), role.index());
+            prepare(&at, role, &id, &share()).and_then(NewFile::commit).unwrap_or_else(|e| panic!("{e}"));
+            let (read_id, read) = read(&at, role).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((read_id, &read.own, &read.next), (id, &share().own, &share().next));
         }
     }

@@ -1,0 +1,128 @@
+//! The directory of one key: three shares, the ledger of counters, and a lock.
+
+use super::{ledger::Ledger, share_file};
+use crate::{JobError, NewFile};
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+/// A key directory that is there.
+pub struct KeyDir {
+    path: PathBuf,
+    open_to_others: bool,
+}
+
+/// Keeps other runs from choosing counters, or a key, at the same time.
+pub struct Locked {
+    _file: File,
+}
+
+/// The shares that a directory holds.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub enum Holds {
+    /// None.
+    Nothing,
+    /// All three.
+    Key,
+}
+
+impl KeyDir {
+    /// Opens `path`, made with mode 0700 when it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made, or is no directory.
+    pub fn create(path: &Path) -> Result<Self, JobError> {
+        match DirBuilder::new().mode(0o700).create(path) {
+            Ok(()) => Ok(Self { path: path.to_path_buf(), open_to_others: false }),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Self::open(path),
+            Err(e) => Err(JobError::io("make the key directory", path, &e)),
+        }
+    }
+
+    /// Opens `path`.
+    ///
+    /// # Errors
+    /// It is not there, or no directory.
+    pub fn open(path: &Path) -> Result<Self, JobError> {
+        let meta = fs::metadata(path).map_err(|e| JobError::io("open the key directory", path, &e))?;
+        if !meta.is_dir() {
+            let e = io::ErrorKind::NotADirectory.into();
+            return Err(JobError::io("open the key directory", path, &e));
+        }
+        let open_to_others = meta.permissions().mode() & 0o077 != 0;
+        Ok(Self { path: path.to_path_buf(), open_to_others })
+    }
+
+    /// A line for people where other users can look into it.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let line = || format!("other users can look into {}; run: chmod 700 {0}", self.path.display());
+        self.open_to_others.then(line)
+    }
+
+    /// Its path, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits until no other run holds the lock.
+    ///
+    /// # Errors
+    /// The lock's file cannot be made.
+    pub fn lock(&self) -> Result<Locked, JobError> {
+        let path = self.path.join("lock");
+        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let locked = open.and_then(|file| file.lock().map(|()| Locked { _file: file }));
+        locked.map_err(|e| JobError::io("lock", &path, &e))
+    }
+
+    /// Whether all three shares are there, or none.
+    ///
+    /// # Errors
+    /// Some are there; the message names a missing one.
+    pub fn holds(&self) -> Result<Holds, JobError> {
+        let there = [0, 1, 2].map(|party| share_file::path(&self.path, party).exists());
+        let Some(missing) = there.iter().position(|there| !there) else { return Ok(Holds::Key) };
+        if there == [false; 3] {
+            return Ok(Holds::Nothing);
+        }
+        Err(JobError::file(
+            "use the key of",
+            &self.path,
+            format!("party {missing}'s share party-{missing}.share is missing while others are there"),
+            "restore it from its backup, or move the directory away to begin with a new key",
+        ))
+    }
+
+    /// The ledger, if there is one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn ledger(&self) -> Result<Option<Ledger>, JobError> {
+        let path = self.path.join("ledger.json");
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(JobError::io("read the ledger", &path, &e)),
+        };
+        serde_json::from_slice(&text).map(Some).map_err(|e| {
+            let remedy = "restore it from a backup, or move the key directory away to begin with a new key";
+            JobError::file("use the ledger", &path, e, remedy)
+        })
+    }
+
+    /// Replaces the ledger; it is on the disk when this returns. Only under the lock.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write_ledger(&self, ledger: &Ledger, _lock: &Locked) -> Result<(), JobError> {
+        let mut text =
+            serde_json::to_vec_pretty(ledger).map_err(|e| JobError::internal("writing the ledger", e))?;
+        text.push(b'\n');
+        NewFile::create(&self.path.join("ledger.json"), 0o600)?.write(&text)
+    }
+}
