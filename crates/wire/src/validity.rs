@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use time::{Date, Month, OffsetDateTime};
 
 /// Seconds of a day.
 const DAY: u64 = 86_400;
@@ -63,18 +64,17 @@ impl Validity {
         }
         let (SEQUENCE, dates, _) = element(body)? else { return None };
         let (kind, from, dates) = element(dates)?;
-        let not_before = time(kind, from)?;
+        let not_before = moment(kind, from)?;
         let (kind, to, _) = element(dates)?;
-        Some(Self { not_before, not_after: time(kind, to)? })
+        Some(Self { not_before, not_after: moment(kind, to)? })
     }
 }
 
 /// Both days in UTC, `2026-01-31 to 2027-01-31`.
 impl fmt::Display for Validity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let day = |t: SystemTime| t.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / DAY;
-        let ((y, m, d), (yy, mm, dd)) = (civil(day(self.not_before)), civil(day(self.not_after)));
-        write!(f, "{y:04}-{m:02}-{d:02} to {yy:04}-{mm:02}-{dd:02}")
+        let day = |at| OffsetDateTime::from(at).date();
+        write!(f, "{} to {}", day(self.not_before), day(self.not_after))
     }
 }
 
@@ -99,9 +99,9 @@ pub(crate) fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms that RFC 5280 allows. Dates before 1970 read as 1970.
-fn time(kind: u8, text: &[u8]) -> Option<SystemTime> {
+fn moment(kind: u8, text: &[u8]) -> Option<SystemTime> {
     let number = |digits: &[u8]| {
-        digits.iter().try_fold(0, |n, &c| c.is_ascii_digit().then(|| n * 10 + u64::from(c - b'0')))
+        digits.iter().try_fold(0, |n, &c| c.is_ascii_digit().then(|| n * 10 + u16::from(c - b'0')))
     };
     let (year, rest) = match kind {
         UTC_TIME => {
@@ -117,34 +117,11 @@ fn time(kind: u8, text: &[u8]) -> Option<SystemTime> {
     };
     let (fields, b"Z") = rest.split_at_checked(10)? else { return None };
     let mut fields = fields.chunks(2).map(number);
-    let mut field = |range: core::ops::RangeInclusive<u64>| fields.next()?.filter(|n| range.contains(n));
-    let (month, day) = (field(1..=12)?, field(1..=31)?);
-    let (hour, minute, second) = (field(0..=23)?, field(0..=59)?, field(0..=60)?);
-    let seconds = days(year, month, day) * DAY + hour * 3600 + minute * 60 + second;
-    UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// Days from the start of 1970 to a date of the Gregorian calendar; years begin in March, so that the leap day is
-/// the last.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
-    let before = year * 365 + year / 4 - year / 100 + year / 400;
-    (before + (month * 153 + 2) / 5 + day - 1).saturating_sub(DAYS_TO_1970)
-}
-
-/// From 1 March of the year 0.
-const DAYS_TO_1970: u64 = 719_468;
-
-/// The date that [`days`] counted.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + DAYS_TO_1970;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (year * 365 + year / 4 - year / 100);
-    let month = (of_year * 5 + 2) / 153;
-    let day = of_year - (month * 153 + 2) / 5 + 1;
-    let year = era * 400 + year;
-    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+    let mut field = || fields.next()?.and_then(|n| u8::try_from(n).ok());
+    let date = Date::from_calendar_date(year.into(), Month::try_from(field()?).ok()?, field()?).ok()?;
+    // A leap second reads as the one before it.
+    let at = date.with_hms(field()?, field()?, field()?.min(59)).ok()?.assume_utc();
+    Some(SystemTime::from(at).max(UNIX_EPOCH))
 }
 
 #[cfg(test)]
@@ -152,25 +129,37 @@ mod tests {
     use super::*;
 
     fn unix(kind: u8, text: &str) -> Option<u64> {
-        time(kind, text.as_bytes())?.duration_since(UNIX_EPOCH).ok().map(|t| t.as_secs())
+        moment(kind, text.as_bytes())?.duration_since(UNIX_EPOCH).ok().map(|t| t.as_secs())
     }
 
     #[test]
     fn dates_are_those_of_the_calendar() {
         assert_eq!(unix(UTC_TIME, "700101000000Z"), Some(0));
         assert_eq!(unix(UTC_TIME, "000229120000Z"), Some(951_825_600));
+        assert_eq!(unix(UTC_TIME, "161231235960Z"), Some(1_483_228_799), "a leap second");
+        assert_eq!(unix(UTC_TIME, "690101000000Z"), Some(0), "1969");
         assert_eq!(unix(UTC_TIME, "491231235959Z"), Some(2_524_607_999));
         assert_eq!(unix(GENERALIZED_TIME, "20380119031407Z"), Some(0x7fff_ffff));
         assert_eq!(unix(GENERALIZED_TIME, "99991231235959Z"), Some(253_402_300_799));
-        for bad in ["", "Z", "70010100000", "700101000000", "7001010000000", "701301000000Z", "70x101000000Z"]
-        {
+        for bad in [
+            "",
+            "Z",
+            "70010100000",
+            "700101000000",
+            "7001010000000",
+            "701301000000Z",
+            "700230000000Z",
+            "700101240000Z",
+            "70x101000000Z",
+        ] {
             assert_eq!(unix(UTC_TIME, bad), None, "{bad}");
         }
-        for day in (0..100_000).step_by(7) {
-            let (y, m, d) = civil(day);
-            assert_eq!(days(y, m, d), day, "{y}-{m}-{d}");
-        }
-        assert_eq!(civil(20_454), (2026, 1, 1));
+    }
+
+    #[test]
+    fn days_are_shown() {
+        let (not_before, leap) = (UNIX_EPOCH, UNIX_EPOCH + Duration::from_secs(951_825_600));
+        assert_eq!(Validity { not_before, not_after: leap }.to_string(), "1970-01-01 to 2000-02-29");
     }
 
     #[test]
