@@ -1,8 +1,8 @@
 //! `hushwire local files`: every member's files for a rehearsal on this machine, pins filled in.
 
-use crate::{error::Error, files::NewFile, out};
+use crate::{error::Error, files::NewFile, member_cmd::unknown_kind, out};
 use clap::Args;
-use hushwire_job::{Job, Member, Prepared};
+use hushwire_job::{CircuitJob, Job, Member, Prepared};
 use hushwire_wire::Identity;
 use std::{
     fmt::Write,
@@ -52,7 +52,7 @@ impl Made {
 
 /// Writes the files.
 pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
-    let job = Job::read(&args.job)?;
+    let Job::Circuit(job) = Job::read(&args.job)? else { return Err(unknown_kind()) };
     // A job that cannot run needs no files.
     let prepared = Prepared::new(&job)?;
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
@@ -92,7 +92,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// One member's file.
-fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
+fn file_of(job: &CircuitJob, own: &Made, all: &[Made], port: u16) -> String {
     let address = |index: u8| format!("127.0.0.1:{}", port + u16::from(index));
     let mut text = String::new();
     let mut line = |s: String| writeln!(text, "{s}").unwrap_or_default();

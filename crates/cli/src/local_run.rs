@@ -7,14 +7,16 @@ use crate::{
     files::{RunFiles, json_file},
     log,
     member::arguments,
-    member_cmd::{announce, backend, has_aes, progress},
+    member_cmd::{announce, backend, has_aes, progress, unknown_kind},
     places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
 };
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::{BitOrderChoice, CircuitSource, Job, Member, Plan, Prepared, Protocol, nearest};
+use hushwire_job::{
+    BitOrderChoice, CircuitJob, CircuitSource, Job, Member, Plan, Prepared, Protocol, nearest,
+};
 use hushwire_wire::{Identity, NetError, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
@@ -54,9 +56,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let json = json_file(&mut run, args.json.as_deref(), &format!("local run, {}", plan.circuit), 0o600)?;
 
     let members = plan.members();
-    let bar = progress(plan.instances);
+    let bar = progress(plan.instances, "instances");
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
-    announce(&prepared.forecast(has_aes(backend)), shape, &network);
+    announce(&Prepared::forecast(&prepared, has_aes(backend)), shape, &network);
     let (transport, force) = (&args.transport, args.replace.force);
     let started =
         Start { transport, job: &job, plan, members: &members, inputs, files: &files, force, backend, shape };
@@ -80,13 +82,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
 }
 
 /// The job file with what the command line changes, or a job around a circuit.
-fn job(args: &RunArgs) -> Result<Job, Error> {
+fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
     let mut job = match (&args.job, &args.circuit) {
-        (Some(path), _) => Job::read(path)?,
+        (Some(path), _) => match Job::read(path)? {
+            Job::Circuit(job) => job,
+            _ => return Err(unknown_kind()),
+        },
         (None, Some(text)) => {
             let source = CircuitSource::guess(text);
             let program = source.load()?.program;
-            Job::around(args.protocol.unwrap_or(Protocol::Rep3), source, &program)
+            CircuitJob::around(args.protocol.unwrap_or(Protocol::Rep3), source, &program)
         }
         (None, None) => return Err(Error::Usage("name a job file, or a circuit with --circuit".into())),
     };
@@ -127,7 +132,7 @@ fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMa
 }
 
 /// Every input's value, by place.
-fn inputs(args: &RunArgs, job: &Job, plan: &Plan) -> Result<Vec<Given>, Error> {
+fn inputs(args: &RunArgs, job: &CircuitJob, plan: &Plan) -> Result<Vec<Given>, Error> {
     let names: Vec<_> = plan.inputs.iter().map(|(name, _)| name.as_str()).collect();
     let digits = pairs("--inputs", &args.inputs, &names)?;
     let files = pairs("--input-file", &args.input_file, &names)?;
@@ -184,7 +189,7 @@ fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Err
 /// What the processes are started with.
 pub(crate) struct Start<'a> {
     pub(crate) transport: &'a str,
-    pub(crate) job: &'a Job,
+    pub(crate) job: &'a CircuitJob,
     pub(crate) plan: &'a Plan,
     /// All of the plan's.
     pub(crate) members: &'a [Member],
@@ -213,7 +218,7 @@ impl Start<'_> {
             let listen = matches!(me, Member::Party(_)).then(|| places.address(&me.key()));
             let setup = JobSetup {
                 me: me.clone(),
-                job: self.job.clone(),
+                job: Job::Circuit(self.job.clone()),
                 pem: identity.to_pem().to_string(),
                 listen,
                 transport: self.transport.to_owned(),

@@ -7,7 +7,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Event, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, RunFiles, Seat, run,
+    Event, InputPlace, Job, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, RunFiles, Seat,
+    Task, run,
 };
 use hushwire_wire::{Identity, Listener, SessionId};
 use std::{
@@ -31,17 +32,8 @@ const REPORT: Duration = Duration::from_millis(100);
 pub(crate) fn main(index: usize) -> ! {
     let orders = orders();
     match member(&orders) {
-        Ok(outcome) => {
-            let stats = outcome.stats;
-            tell(&FromParty::Done(Stats {
-                bytes_sent: stats.bytes_sent,
-                bytes_received: stats.bytes_received,
-                rounds: stats.rounds,
-                peak_memory_bytes: peak_memory(),
-                seconds: stats.seconds,
-                outputs: outcome.shown,
-                ..Stats::default()
-            }));
+        Ok(stats) => {
+            tell(&FromParty::Done(stats));
             // The supervisor closes stdin, or says so.
             drop(orders.recv());
             process::exit(0)
@@ -59,15 +51,37 @@ fn unexpected() -> JobError {
     JobError::internal("following the supervisor", "an order was missing or out of turn")
 }
 
-fn member(orders: &Receiver<ToParty>) -> Result<Outcome, JobError> {
+fn member(orders: &Receiver<ToParty>) -> Result<Stats, JobError> {
     let Ok(ToParty::Job(setup)) = orders.recv() else { return Err(unexpected()) };
     let me = setup.me.clone();
-    joined(orders, &setup).map_err(|e| e.of(&me))
+    let ended = match &setup.job {
+        Job::Circuit(job) => Prepared::new(job).and_then(|task| {
+            let outcome = joined(orders, &setup, &task)?;
+            Ok(Stats { outputs: outcome.learnt, ..measured(&outcome.stats) })
+        }),
+        _ => Err(unexpected()),
+    };
+    ended.map_err(|e| e.of(&me))
 }
 
-fn joined(orders: &Receiver<ToParty>, setup: &JobSetup) -> Result<Outcome, JobError> {
+fn measured(stats: &hushwire_job::Stats) -> Stats {
+    Stats {
+        bytes_sent: stats.bytes_sent,
+        bytes_received: stats.bytes_received,
+        rounds: stats.rounds,
+        peak_memory_bytes: peak_memory(),
+        seconds: stats.seconds,
+        ..Stats::default()
+    }
+}
+
+/// Meets the others, and runs this member's side.
+fn joined<T: Task>(
+    orders: &Receiver<ToParty>,
+    setup: &JobSetup,
+    task: &T,
+) -> Result<Outcome<T::Learnt>, JobError> {
     let wrong = |e: &dyn std::fmt::Display| JobError::internal("start", e);
-    let prepared = Prepared::new(&setup.job)?;
     let listener = setup.listen.as_deref().map(Listener::bind).transpose();
     let listener = listener.map_err(|e| JobError::from(e).during("listening"))?;
     let address = listener.as_ref().map(Listener::address).unwrap_or_default();
@@ -107,7 +121,7 @@ fn joined(orders: &Receiver<ToParty>, setup: &JobSetup) -> Result<Outcome, JobEr
         outputs: outputs.collect(),
         files: RunFiles::new(setup.force),
     };
-    run(&prepared, seat, &observer(&setup.me))
+    run(task, seat, &observer(&setup.me))
 }
 
 /// Passes on what a person may want to know, now and then.

@@ -12,7 +12,7 @@ use crate::{
 use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    CircuitSource, ClientFile, Event, Forecast, Job, Observer, PartyFile, Prepared, Protocol, Seat, run,
+    ClientFile, Event, Forecast, Job, JobError, Observer, PartyFile, Prepared, Protocol, Seat, Task, run,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -38,9 +38,7 @@ pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
     check_transport(args, file.member.transport)?;
     file.member.warnings.iter().for_each(log::warn);
     let me = file.member.me.clone();
-    let prepared = prepared(&job)?;
-    let seat = Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me))?;
-    member(args, &prepared, &job, seat)
+    run_job(args, &job, || Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me)))
 }
 
 /// `hushwire client`
@@ -50,9 +48,84 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     check_transport(args, file.0.transport)?;
     file.0.warnings.iter().for_each(log::warn);
     let me = file.0.me.clone();
-    let prepared = prepared(&job)?;
-    let seat = Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me))?;
-    member(args, &prepared, &job, seat)
+    run_job(args, &job, || Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me)))
+}
+
+/// Plans a job of any kind, takes a seat in it, and runs it.
+fn run_job(args: &MemberArgs, job: &Job, seat: impl FnOnce() -> Result<Seat, JobError>) -> Result<(), Error> {
+    match job {
+        Job::Circuit(job) => {
+            let task = Prepared::new(job)?;
+            noted(&task);
+            member(args, &task, seat()?)
+        }
+        _ => Err(unknown_kind()),
+    }
+}
+
+/// A kind of job that the library has and the command line does not.
+pub(crate) fn unknown_kind() -> Error {
+    Error::Internal { doing: "planning the job", cause: "its kind is not known here".into() }
+}
+
+/// The words and figures of a kind of job at its members.
+pub(crate) trait Told: Task {
+    /// Its own fields of a member's `--json`.
+    type Report: Serialize;
+
+    /// The end of the progress bar and its unit; 0 where only the run tells.
+    fn extent(&self) -> (u64, &'static str);
+
+    /// The work of a run, as `5 instances of less:32`.
+    fn work(&self, learnt: &Self::Learnt) -> String;
+
+    /// Results as they are printed.
+    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8>;
+
+    /// Results and what they are of, for programs.
+    fn report(&self, learnt: &Self::Learnt) -> Self::Report;
+}
+
+/// Fields of a circuit's job in a member's report.
+#[derive(Serialize)]
+pub(crate) struct CircuitReport {
+    circuit: String,
+    protocol: Protocol,
+    scheme: Option<&'static str>,
+    ot: Option<&'static str>,
+    instances: u64,
+    outputs: BTreeMap<String, String>,
+    ands: u64,
+}
+
+impl Told for Prepared {
+    type Report = CircuitReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (self.plan.instances, "instances")
+    }
+
+    fn work(&self, _: &Self::Learnt) -> String {
+        format!("{} instances of {}", self.plan.instances, self.plan.circuit)
+    }
+
+    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {
+        run_report::lines(&run_report::with_names(&self.plan, learnt.iter().map(|(j, hex)| (j, hex))))
+    }
+
+    fn report(&self, learnt: &Self::Learnt) -> CircuitReport {
+        let plan = &self.plan;
+        let outputs = run_report::with_names(plan, learnt.iter().map(|(j, hex)| (j, hex)));
+        CircuitReport {
+            circuit: plan.circuit.clone(),
+            protocol: plan.protocol,
+            scheme: plan.scheme.map(Scheme::name),
+            ot: plan.ot.map(hushwire_ot::Protocol::name),
+            instances: plan.instances,
+            outputs: outputs.into_iter().collect(),
+            ands: self.program.ands(),
+        }
+    }
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.
@@ -68,56 +141,48 @@ fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Er
     Err(Error::Refused { what, remedy: remedy.into() })
 }
 
-fn prepared(job: &Job) -> Result<Prepared, Error> {
-    let prepared = Prepared::new(job)?;
-    prepared.notes.iter().for_each(|note| log::note!("note: {note}"));
-    Ok(prepared)
+fn noted(task: &impl Task) {
+    task.notes().iter().for_each(|note| log::note!("note: {note}"));
 }
 
 /// What a member's `--json` holds.
 #[derive(Serialize)]
-struct MemberReport {
+struct MemberReport<R> {
     command: &'static str,
     version: &'static str,
-    circuit: String,
-    protocol: Protocol,
-    scheme: Option<&'static str>,
-    ot: Option<&'static str>,
-    instances: u64,
-    outputs: BTreeMap<String, String>,
-    ands: u64,
+    #[serde(flatten)]
+    of_kind: R,
     transport: String,
     aes_tier: &'static str,
     #[serde(flatten)]
     measured: OfMember,
 }
 
-fn member(args: &MemberArgs, prepared: &Prepared, job: &Job, mut seat: Seat) -> Result<(), Error> {
+fn member<T: Told>(args: &MemberArgs, task: &T, mut seat: Seat) -> Result<(), Error> {
     seat.files.set_force(args.replace.force);
     seat.files.reads("the job file", &args.job);
-    if let CircuitSource::File(path) = &job.circuit {
-        seat.files.reads("the circuit", path);
-    }
-    let report = format!("{}, {}", seat.me, prepared.plan.circuit);
+    task.reads().into_iter().for_each(|(role, path)| seat.files.reads(role, &path));
+    let plan = task.agreement();
+    let report = format!("{}, {}", seat.me, plan.title);
     let json = json_file(&mut seat.files, args.json.as_deref(), &report, 0o600)?;
     let (me, transport, tier) = (seat.me.clone(), seat.transport.to_string(), seat.backend.tier().name());
     if transport == "tcp-insecure" {
         log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
     }
-    let plan = &prepared.plan;
     let others: Vec<_> = plan.members().into_iter().filter(|m| *m != me).map(|m| m.to_string()).collect();
     if let Some(listener) = &seat.listener {
         log::note!("{me} listens on {}", listener.address());
     }
     log::note!("{me} waits for {}", others.join(", "));
-    let bar = progress(plan.instances);
-    let forecast = prepared.forecast(has_aes(seat.backend));
-    announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
+    let (extent, unit) = task.extent();
+    let bar = progress(extent, unit);
+    if let Some(forecast) = task.forecast(has_aes(seat.backend)) {
+        announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
+    }
     let begun = Instant::now();
-    debug!(member = me.key(), transport, tier, circuit = plan.circuit, "joining");
-    let outcome = run(prepared, seat, &observer(&bar, begun))?;
+    debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
+    let outcome = run(task, seat, &observer(&bar, begun))?;
     bar.finish_and_clear();
-    let shown = run_report::with_names(plan, outcome.shown.iter().map(|(j, hex)| (j, hex)));
     let stats = &outcome.stats;
     debug!(
         bytes_sent = stats.bytes_sent,
@@ -127,22 +192,15 @@ fn member(args: &MemberArgs, prepared: &Prepared, job: &Job, mut seat: Seat) -> 
         "confirmed by all"
     );
     log::note!(
-        "{me} is done: {} instances of {} in {:.2} s, {} sent",
-        plan.instances,
-        plan.circuit,
+        "{me} is done: {} in {:.2} s, {} sent",
+        task.work(&outcome.learnt),
         stats.seconds,
         size::show(stats.bytes_sent)
     );
     let report = MemberReport {
         command: if matches!(me, hushwire_job::Member::Party(_)) { "party" } else { "client" },
         version: env!("CARGO_PKG_VERSION"),
-        circuit: plan.circuit.clone(),
-        protocol: plan.protocol,
-        scheme: plan.scheme.map(Scheme::name),
-        ot: plan.ot.map(hushwire_ot::Protocol::name),
-        instances: plan.instances,
-        outputs: shown.iter().cloned().collect(),
-        ands: prepared.program.ands(),
+        of_kind: task.report(&outcome.learnt),
         transport,
         aes_tier: tier,
         measured: OfMember {
@@ -154,16 +212,16 @@ fn member(args: &MemberArgs, prepared: &Prepared, job: &Job, mut seat: Seat) -> 
             seconds: stats.seconds,
         },
     };
-    run_report::deliver(Some(run_report::lines(&shown)), &report, json, args.json.as_deref())
+    run_report::deliver(Some(task.printed(&outcome.learnt)), &report, json, args.json.as_deref())
 }
 
 /// A bar for people at a terminal.
-pub(crate) fn progress(instances: u64) -> ProgressBar {
+pub(crate) fn progress(extent: u64, unit: &'static str) -> ProgressBar {
     // One instance is done or not.
-    if instances == 1 {
+    if extent == 1 {
         return ProgressBar::hidden();
     }
-    progress::bar(instances, "instances")
+    progress::bar(extent, unit)
 }
 
 /// Says what a long run will take over such a network, before it begins; `network` is how people call it.

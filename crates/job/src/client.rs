@@ -2,6 +2,8 @@
 
 use crate::{
     JobError, Plan,
+    agreement::Agreement,
+    circuit::CircuitPart,
     flow::{explicit, grown},
     place,
     run::{Joined, Links, first_error},
@@ -22,17 +24,17 @@ const OUT: &str = "receiving outputs";
 type Channels = Vec<[Channel; 3]>;
 
 /// Sends all inputs and receives all outputs, both at once.
-pub(crate) fn stream(joined: &mut Joined) -> Result<Links, JobError> {
-    let plan = joined.plan().clone();
+pub(crate) fn stream(part: &CircuitPart, joined: &mut Joined) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
     let (to, from) = (channels(joined, &plan, true)?, channels(joined, &plan, false)?);
     let me = joined.seat.me.clone();
     let brings: Vec<usize> = plan.inputs_of(&me).collect();
     let learns: Vec<usize> = plan.outputs_of(&me).collect();
-    let (backend, sources) = (joined.seat.backend, joined.sources.clone());
-    let sending = Sending { plan: plan.clone(), backend, sources, brings, to };
+    let (backend, sources) = (joined.seat.backend, part.sources.clone());
+    let sending = Sending { plan: plan.clone(), agreement: agreement.clone(), backend, sources, brings, to };
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| sending.run());
-        let received = receive(&plan, &learns, from, &joined.sinks, &joined.observer);
+        let received = receive(&plan, &agreement, &learns, from, &part.sinks, &joined.observer);
         (sender.join(), received)
     });
     let sent = sent.unwrap_or_else(|_| Err(JobError::internal(IN, "a thread panicked")));
@@ -62,6 +64,7 @@ fn channels(joined: &mut Joined, plan: &Plan, to: bool) -> Result<Channels, JobE
 
 struct Sending {
     plan: Arc<Plan>,
+    agreement: Arc<Agreement>,
     backend: Backend,
     sources: Arc<Vec<Option<place::Source>>>,
     brings: Vec<usize>,
@@ -73,8 +76,8 @@ impl Sending {
         if self.brings.is_empty() {
             return Ok(self.to);
         }
-        let plan = self.plan.clone();
-        let failed = |e: NetError| explain(&plan, e).during(IN);
+        let (plan, agreement) = (self.plan.clone(), self.agreement.clone());
+        let failed = |e: NetError| explain(&agreement, e).during(IN);
         let seeds = [0; 3].map(|_: u8| Seed::random());
         for (party, channel) in self.to[0].iter_mut().enumerate() {
             let mut pair = Zeroizing::new([0; 32]);
@@ -120,6 +123,7 @@ impl Sending {
 
 fn receive(
     plan: &Plan,
+    agreement: &Agreement,
     learns: &[usize],
     mut from: Channels,
     sinks: &[Option<place::Sink>],
@@ -137,7 +141,7 @@ fn receive(
         let mut share = Zeroizing::new(vec![0; sum.len()]);
         for channel in &mut from[(b % u32::from(plan.threads)) as usize] {
             if !share.is_empty() {
-                channel.recv(OUT, &mut share).map_err(|e| explain(plan, e).during(OUT))?;
+                channel.recv(OUT, &mut share).map_err(|e| explain(agreement, e).during(OUT))?;
                 xor_into(&mut sum, &share);
             }
         }

@@ -1,6 +1,6 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
-use crate::{JobError, Plan, seat::explain};
+use crate::{JobError, agreement::Agreement, seat::explain};
 use hushwire_wire::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
@@ -10,7 +10,7 @@ const STEP: &str = "confirmation";
 ///
 /// Clients do not meet each other. A party therefore hears its clients first, then the other parties, and answers clients
 /// last: whoever has heard all parties knows that every member is done.
-pub(crate) fn all_done(plan: &Plan, channels: &mut [Channel]) -> Result<(), JobError> {
+pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(), JobError> {
     let word = word(plan);
     let (mut clients, mut parties): (Vec<_>, Vec<_>) =
         channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client));
@@ -31,7 +31,7 @@ pub(crate) fn all_done(plan: &Plan, channels: &mut [Channel]) -> Result<(), JobE
 }
 
 /// Ends to send `out`, and takes the peer's word, if it sends here.
-fn hear(plan: &Plan, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), JobError> {
+fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), JobError> {
     let mut theirs = [0; 16];
     let Some(peer) = channel.from() else {
         return channel.finish(STEP, out, &mut []).map_err(|e| failed(plan, e));
@@ -44,11 +44,11 @@ fn hear(plan: &Plan, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Resu
     Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"))
 }
 
-fn failed(plan: &Plan, e: NetError) -> JobError {
+fn failed(plan: &Agreement, e: NetError) -> JobError {
     explain(plan, e).during(STEP)
 }
 
-fn word(plan: &Plan) -> [u8; 16] {
+fn word(plan: &Agreement) -> [u8; 16] {
     let mut word = [0; 16];
     word.copy_from_slice(&blake3::derive_key("hushwire job done v1", &plan.digest())[..16]);
     word

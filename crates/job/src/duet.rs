@@ -7,11 +7,13 @@
 
 use crate::{
     JobError, Member, Plan,
+    agreement::Agreement,
+    circuit::CircuitPart,
     ends::{self, Failure},
     flow::{COMPUTE, IN},
     place,
     run::{Joined, Links, first_error},
-    seat::{Event, Observer, control_lane, explain},
+    seat::{Event, Observer, explain},
 };
 use hushwire_circuit::{Program, TwoParty, planes};
 use hushwire_ot::{Context, Sid};
@@ -36,6 +38,7 @@ struct Work {
     index: usize,
     me: Member,
     plan: Arc<Plan>,
+    agreement: Arc<Agreement>,
     program: Arc<Program>,
     who: TwoParty,
     context: Context,
@@ -50,22 +53,23 @@ struct Work {
 }
 
 /// Computes all batches as party `index`, 0 or 1.
-pub(crate) fn compute(joined: &mut Joined, index: usize) -> Result<Links, JobError> {
-    let plan = joined.plan().clone();
+pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined, index: usize) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
     let peer = Some(peer_of(index));
-    let mut control = joined.channel(1, control_lane(&plan), peer, peer)?;
+    let mut control = joined.channel(1, agreement.control_lane(), peer, peer)?;
     let context = name(joined, index, &mut control)?;
     let channels = (0..plan.threads).map(|t| joined.channel(0, t, peer, peer));
     let channels = channels.collect::<Result<Vec<_>, _>>()?;
     let work = Work {
         index,
         me: joined.seat.me.clone(),
-        who: plan.between_two(&joined.prepared.program),
+        who: plan.between_two(&part.prepared.program),
         plan,
-        program: joined.prepared.program.clone(),
+        agreement,
+        program: part.prepared.program.clone(),
         context,
-        sources: joined.sources.clone(),
-        sinks: joined.sinks.clone(),
+        sources: part.sources.clone(),
+        sinks: part.sinks.clone(),
         watch: joined.net.watch(),
         stop: AtomicBool::new(false),
         done: AtomicU64::new(0),
@@ -98,9 +102,9 @@ fn peer_of(index: usize) -> PartyId {
 fn name(joined: &Joined, index: usize, control: &mut Channel) -> Result<Context, JobError> {
     let (mut own, mut theirs) = ([0; 32], [0; 32]);
     getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
-    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(joined.plan(), e).during(NAME))?;
+    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(&joined.agreement, e).during(NAME))?;
     let fresh = if index == 0 { [own, theirs] } else { [theirs, own] };
-    let sid = sid(joined.session(), &joined.plan().digest(), &fresh);
+    let sid = sid(joined.session(), &joined.agreement.digest(), &fresh);
     Ok(Context { sid, backend: joined.seat.backend })
 }
 
@@ -180,7 +184,7 @@ impl Work {
             // It would otherwise learn only that links closed.
             watch.abort(peer_of(self.index), Reason::Cheated, step);
         }
-        failure.explain(&self.plan).during(step)
+        failure.explain(&self.agreement).during(step)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The ends of protocols between two parties, one interface for all.
 
-use crate::{JobError, Kind, Plan, Protocol, seat::explain};
+use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, seat::explain};
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;
@@ -81,7 +81,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// In the words of the job.
-    pub(crate) fn explain(self, plan: &Plan) -> JobError {
+    pub(crate) fn explain(self, plan: &Agreement) -> JobError {
         let (kind, whole) = match self {
             Self::Net(e) => return explain(plan, e),
             Self::Peer(whole) => (Kind::Network, whole),

@@ -1,7 +1,9 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
 use crate::{
-    JobError, Kind, Member, Plan, place,
+    JobError, Kind, Member, Plan,
+    agreement::Agreement,
+    place,
     seat::{Event, Observer},
 };
 use hushwire_aes::Backend;
@@ -55,6 +57,7 @@ pub(crate) struct Flow {
     pub(crate) role: Role,
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
+    pub(crate) agreement: Arc<Agreement>,
     pub(crate) program: Arc<Program>,
     pub(crate) sources: Arc<Vec<Option<place::Source>>>,
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,

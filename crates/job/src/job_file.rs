@@ -107,9 +107,9 @@ pub struct Parameters {
     pub lanes: Option<u16>,
 }
 
-/// A job, as its file has it.
+/// A circuit's job, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct CircuitJob {
     /// How the parties compute.
     pub protocol: Protocol,
     /// How gates are garbled, where the protocol garbles.
@@ -132,13 +132,13 @@ pub struct Job {
     pub parameters: Parameters,
 }
 
-impl Job {
+impl CircuitJob {
     /// Reads a job file.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
     pub fn read(path: &Path) -> Result<Self, JobError> {
-        Self::from_source(&Source::read(path)?)
+        Self::from_section(Source::read(path)?.sections()?)
     }
 
     /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
@@ -146,11 +146,10 @@ impl Job {
     /// # Errors
     /// A line does not make sense.
     pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
-        Self::from_source(&Source::new(path, text))
+        Self::from_section(Source::new(path, text).sections()?)
     }
 
-    fn from_source(source: &Source) -> Result<Self, JobError> {
-        let mut top = source.sections()?;
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.need("protocol", "protocol = \"rep3\"")?;
         let protocol: Protocol = protocol.parsed(str::parse, "write protocol = \"rep3\"")?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));

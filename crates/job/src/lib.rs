@@ -13,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 pub mod aes_ctr;
+mod agreement;
+mod circuit;
 mod claim;
 mod client;
 mod confirm;
@@ -22,6 +24,7 @@ mod error;
 mod flow;
 mod forecast;
 mod job_file;
+mod kind;
 mod member;
 mod new_file;
 mod party;
@@ -38,9 +41,11 @@ mod suggest;
 mod toml_file;
 mod value;
 
+pub use agreement::{Agreement, Field};
 pub use error::{JobError, Kind, io_remedy, is_consequence};
 pub use forecast::Forecast;
-pub use job_file::{BitOrderChoice, CircuitSource, Input, Job, MOST_INSTANCES, Output, Parameters};
+pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
+pub use kind::Job;
 pub use member::Member;
 pub use new_file::NewFile;
 pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer};
@@ -48,7 +53,7 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
-pub use run::{Outcome, Stats, run};
+pub use run::{Outcome, Part, Stats, Task, run};
 pub use run_files::RunFiles;
 pub use seat::{Event, Observer, Seat, session_of};
 pub use suggest::nearest;

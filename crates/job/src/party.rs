@@ -2,9 +2,11 @@
 
 use crate::{
     JobError, Member, Plan,
+    agreement::Agreement,
+    circuit::CircuitPart,
     flow::{COMPUTE, Failed, Flow, IN},
     run::{Joined, Links, first_error},
-    seat::{control_lane, explain},
+    seat::explain,
 };
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, Role, Session};
@@ -22,22 +24,22 @@ use std::{
 use zeroize::Zeroizing;
 
 /// Computes all batches.
-pub(crate) fn compute(joined: &mut Joined) -> Result<Links, JobError> {
-    let plan = joined.plan().clone();
+pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
     let Member::Party(index) = joined.seat.me else {
         return Err(JobError::internal(COMPUTE, "a client cannot compute"));
     };
     let role = Role::new(index).ok_or_else(|| JobError::internal(COMPUTE, "no such party"))?;
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-    let control = control_lane(&plan);
+    let control = agreement.control_lane();
     let mut forward = joined.channel(1, control, right, left)?;
     let backward = joined.channel(1, control, left, right)?;
     let (backend, id) = (joined.seat.backend, joined.session());
     let session = Session::establish(role, backend, id, Seed::random(), &mut forward)
-        .map_err(|e| explain(&plan, e).during("session keys"))?;
+        .map_err(|e| explain(&agreement, e).during("session keys"))?;
 
     let mut clients = client_channels(joined, &plan)?;
-    let seeds = receive_seeds(&plan, &mut clients[0])?;
+    let seeds = receive_seeds(&plan, &agreement, &mut clients[0])?;
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(AtomicU64::new(0));
     let mut threads = vec![];
@@ -49,9 +51,10 @@ pub(crate) fn compute(joined: &mut Joined) -> Result<Links, JobError> {
             role,
             session: session.clone(),
             plan: plan.clone(),
-            program: joined.prepared.program.clone(),
-            sources: joined.sources.clone(),
-            sinks: joined.sinks.clone(),
+            agreement: agreement.clone(),
+            program: part.prepared.program.clone(),
+            sources: part.sources.clone(),
+            sinks: part.sinks.clone(),
             io: joined.channel(1, first, right, left)?,
             clients,
             seeds: seeds.clone(),
@@ -100,7 +103,7 @@ fn run(mut lanes: Vec<Lane<CircuitBatch>>, mut flow: Flow) -> Result<Running, Jo
         Err(e) => {
             flow.stop.store(true, Ordering::SeqCst);
             let e = match e {
-                Failed::Net(e) => explain(&flow.plan, e),
+                Failed::Net(e) => explain(&flow.agreement, e),
                 Failed::Job(e) => e,
             };
             Err(e.during(COMPUTE))
@@ -117,7 +120,11 @@ fn client_channels(joined: &mut Joined, plan: &Plan) -> Result<Vec<Vec<Channel>>
 }
 
 /// Two seeds from every client that brings an input: of this party's share, and of the next.
-fn receive_seeds(plan: &Plan, clients: &mut [Channel]) -> Result<Vec<Option<[Seed; 2]>>, JobError> {
+fn receive_seeds(
+    plan: &Plan,
+    agreement: &Agreement,
+    clients: &mut [Channel],
+) -> Result<Vec<Option<[Seed; 2]>>, JobError> {
     let mut seeds = vec![];
     for (name, channel) in plan.clients.iter().zip(clients) {
         if plan.inputs_of(&Member::Client(name.clone())).next().is_none() {
@@ -125,7 +132,7 @@ fn receive_seeds(plan: &Plan, clients: &mut [Channel]) -> Result<Vec<Option<[See
             continue;
         }
         let mut bytes = Zeroizing::new([0; 32]);
-        channel.recv(IN, &mut bytes[..]).map_err(|e| explain(plan, e).during(IN))?;
+        channel.recv(IN, &mut bytes[..]).map_err(|e| explain(agreement, e).during(IN))?;
         let seed = |at: usize| {
             let mut seed = Zeroizing::new([0; 16]);
             seed.copy_from_slice(&bytes[at..at + 16]);

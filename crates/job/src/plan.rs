@@ -1,9 +1,9 @@
-//! What all members agree on before anything is computed.
-//!
-//! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each field of the plan, so
-//! that both sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
+//! The plan of a circuit's job: its values, its members, and how the work is cut.
 
-use crate::{BitOrderChoice, Job, JobError, Member, Protocol};
+use crate::{
+    BitOrderChoice, CircuitJob, JobError, Member, Protocol,
+    agreement::{Agreement, Field},
+};
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
@@ -25,7 +25,7 @@ const LANES: u16 = 2;
 /// Batches are counted by the shards of the session's randomness.
 const MOST_BATCHES: u64 = u32::MAX as u64;
 
-/// Fields whose tags go into the handshake.
+/// Fields of the agreement on a circuit's job.
 pub const FIELDS: [&str; 8] =
     ["protocol", "circuit", "bit order", "instances", "inputs", "outputs", "batch", "threads and lanes"];
 
@@ -70,7 +70,7 @@ impl Plan {
     /// # Errors
     /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does not have, or has too
     /// many instances or clients.
-    pub fn new(job: &Job, program: &Program, bit_order: BitOrderChoice) -> Result<Self, JobError> {
+    pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, JobError> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
         let (scheme, ot) = (job.protocol.scheme(job.scheme)?, job.protocol.extension(job.ot)?);
@@ -139,9 +139,26 @@ impl Plan {
         TwoParty::new(program, owners, self.outputs.iter().map(|(_, to)| learns(to)).collect())
     }
 
-    /// Every field as text, in the order of [`FIELDS`].
+    /// Everything that binds, and the links that members make.
     #[must_use]
-    pub fn fields(&self) -> [String; 8] {
+    pub fn agreement(&self) -> Agreement {
+        let fields = FIELDS.into_iter().zip(self.texts()).map(|(name, text)| Field {
+            shown: (name == FIELDS[1]).then(|| format!("{}, digest {}", self.circuit, &text[..16])),
+            ..Field::new(name, text)
+        });
+        Agreement {
+            kind: "circuit",
+            title: self.circuit.clone(),
+            protocol: self.protocol,
+            clients: self.clients.clone(),
+            fields: fields.collect(),
+            lanes: self.threads * self.lanes + 1,
+            client_lanes: self.threads,
+        }
+    }
+
+    /// Every field as text, in the order of [`FIELDS`].
+    fn texts(&self) -> [String; 8] {
         let join = |list: Vec<String>| list.join(", ");
         let inputs = self.inputs.iter().zip(&self.input_widths);
         let inputs = inputs.map(|((name, from), width)| format!("{name}: {width} bits from {}", from.key()));
@@ -159,41 +176,6 @@ impl Plan {
             self.batch.to_string(),
             format!("{} and {}", self.threads, self.lanes),
         ]
-    }
-
-    /// Four bytes for each field: names what differs.
-    #[must_use]
-    pub fn tags(&self) -> [u8; 32] {
-        let mut tags = [0; 32];
-        for ((tag, text), name) in tags.chunks_exact_mut(4).zip(self.fields()).zip(FIELDS) {
-            let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
-            hash.update(name.as_bytes()).update(b": ").update(text.as_bytes());
-            tag.copy_from_slice(&hash.finalize().as_bytes()[..4]);
-        }
-        tags
-    }
-
-    /// All fields, each with its length before it: binds what is computed.
-    #[must_use]
-    pub fn digest(&self) -> [u8; 32] {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire plan v1");
-        for text in self.fields() {
-            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
-        }
-        *hash.finalize().as_bytes()
-    }
-
-    /// What this plan has where tags differ, as `instances (ours: 8)`; empty when none does.
-    #[must_use]
-    pub fn differences(&self, theirs: &[u8; 32]) -> Vec<String> {
-        let (ours, texts) = (self.tags(), self.fields());
-        let pairs = ours.chunks_exact(4).zip(theirs.chunks_exact(4)).zip(FIELDS.iter().zip(texts));
-        let differ =
-            pairs.filter(|((ours, theirs), _)| ours != theirs).map(|(_, (name, text))| match *name {
-                "circuit" => format!("circuit (ours: {}, digest {})", self.circuit, &text[..16]),
-                name => format!("{name} (ours: {text})"),
-            });
-        differ.collect()
     }
 
     /// Batches of the whole job.
@@ -256,7 +238,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
 }
 
 /// Everybody the job names has a place in its protocol.
-fn admitted(job: &Job) -> Result<(), JobError> {
+fn admitted(job: &CircuitJob) -> Result<(), JobError> {
     let named = job.inputs.iter().map(|i| &i.from).chain(job.outputs.iter().flat_map(|o| &o.to));
     for member in named {
         job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, &remedy))?;
@@ -265,7 +247,7 @@ fn admitted(job: &Job) -> Result<(), JobError> {
 }
 
 /// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the rounds of triples.
-fn lanes(job: &Job) -> Result<u16, JobError> {
+fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),
         (Protocol::Yao | Protocol::Gmw, None | Some(1)) => Ok(1),

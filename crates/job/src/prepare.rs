@@ -1,7 +1,7 @@
 //! From a job to what is run: its circuit read and put in order, and the plan.
 
 use crate::{
-    BitOrderChoice, CircuitSource, Input, Job, JobError, Member, Output, Parameters, Plan, Protocol,
+    BitOrderChoice, CircuitJob, CircuitSource, Input, JobError, Member, Output, Parameters, Plan, Protocol,
 };
 use hushwire_circuit::{
     Program,
@@ -20,6 +20,8 @@ pub struct Prepared {
     pub program: Arc<Program>,
     /// What a person should know about how the job was read.
     pub notes: Vec<String>,
+    /// Where the circuit came from.
+    pub source: CircuitSource,
 }
 
 /// A circuit that was found.
@@ -84,7 +86,7 @@ impl Prepared {
     ///
     /// # Errors
     /// The circuit cannot be had, or the job does not fit it.
-    pub fn new(job: &Job) -> Result<Self, JobError> {
+    pub fn new(job: &CircuitJob) -> Result<Self, JobError> {
         let Found { program, natural_order } = job.circuit.load()?;
         let mut notes = vec![];
         let order = match job.bit_order {
@@ -99,11 +101,11 @@ impl Prepared {
             ));
         }
         let plan = Plan::new(job, &program, order)?;
-        Ok(Self { plan: Arc::new(plan), program: Arc::new(program), notes })
+        Ok(Self { plan: Arc::new(plan), program: Arc::new(program), notes, source: job.circuit.clone() })
     }
 }
 
-impl Job {
+impl CircuitJob {
     /// A job for a circuit alone: of `n` parties party `i mod n` brings input `i`, and party 0 learns every output.
     #[must_use]
     pub fn around(protocol: Protocol, circuit: CircuitSource, program: &Program) -> Self {

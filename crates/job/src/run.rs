@@ -1,31 +1,83 @@
-//! Runs one member's side of a job, from its inputs to its outputs.
+//! Runs one member's side of a job of any kind, from its inputs to its outputs.
 //!
 //! ```text
-//! owner      value = x_0 ⊕ x_1 ⊕ x_2 as bit planes, batch by batch; shares go to the parties or grow from seeds
-//! parties    batch by batch on threads × lanes: circuit on shares, one message a layer
-//! recipient  hears the share that it lacks; nobody else hears anything
+//! everybody  opens what it reads and starts what it writes; meets the others, who have the same agreement
+//! kind       computes: see `circuit.rs` and its neighbours
 //! everybody  writes its outputs to disk without a name; says so to all; names them when all have said so
 //! ```
-//!
-//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `duet.rs`.
-//!
-//! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
-//! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
-//! goes to the right one. A client's input is shared afresh. What a client recipient hears is masked with a fresh
-//! zero-share first, since shares of linear outputs would tell more than their sum.
 
 use crate::{
-    JobError, Kind, Member, Plan, Prepared, Protocol, Seat, client, confirm, duet, party, place,
+    Forecast, JobError, Kind, Seat,
+    agreement::Agreement,
+    confirm,
     seat::{Observer, explain},
 };
 use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
-use std::{sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
-/// What a member has in the end.
+/// A job of some kind, read and planned: all that a run needs of it.
+pub trait Task {
+    /// What a member learns.
+    type Learnt;
+    /// One member's part of a run.
+    type Part: Part<Learnt = Self::Learnt>;
+
+    /// What all members must have alike.
+    fn agreement(&self) -> Agreement;
+
+    /// Remarks for people on how the job was read.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
+    /// Files that the job itself names, with their roles, as `the circuit`: no output replaces them.
+    fn reads(&self) -> Vec<(String, PathBuf)> {
+        vec![]
+    }
+
+    /// The forecast of a run on a CPU with AES instructions or without, where the job alone tells it.
+    fn forecast(&self, aes_instructions: bool) -> Option<Forecast> {
+        let _ = aes_instructions;
+        None
+    }
+
+    /// Opens the inputs of the member `seat.me` and starts its outputs through `seat.files`. It comes before anybody is
+    /// dialled, so that files that do not do show at once.
+    ///
+    /// # Errors
+    /// A file cannot be used, a value is missing, or is nobody's.
+    fn open(&self, seat: &mut Seat) -> Result<Self::Part, JobError>;
+}
+
+/// One member's part of a run.
+pub trait Part {
+    /// What the member learns.
+    type Learnt;
+
+    /// Computes, until nothing but the last word is left to say. The links come back, and stay open until it is said.
+    ///
+    /// # Errors
+    /// Something failed here or elsewhere.
+    fn compute(&mut self, joined: &mut Joined) -> Result<Links, JobError>;
+
+    /// Puts all outputs on the disk, still without names.
+    ///
+    /// # Errors
+    /// The disk refused.
+    fn prepare(&mut self) -> Result<(), JobError>;
+
+    /// Names the outputs: everybody has said that all is done.
+    ///
+    /// # Errors
+    /// The disk refused.
+    fn commit(self) -> Result<Self::Learnt, JobError>;
+}
+
+/// The end of a member's run.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Outputs that went to no file: place in the circuit, and hexadecimal digits.
-    pub shown: Vec<(usize, String)>,
+pub struct Outcome<L> {
+    /// What it learnt and wrote to no file.
+    pub learnt: L,
     /// What it measured.
     pub stats: Stats,
 }
@@ -47,14 +99,21 @@ pub struct Stats {
 ///
 /// # Errors
 /// Something failed here or elsewhere; no output is in place.
-pub fn run(prepared: &Prepared, seat: Seat, observer: &Observer) -> Result<Outcome, JobError> {
+pub fn run<T: Task>(task: &T, mut seat: Seat, observer: &Observer) -> Result<Outcome<T::Learnt>, JobError> {
     let me = seat.me.clone();
-    Joined::new(prepared, seat, observer).and_then(Joined::run).map_err(|e| e.of(&me))
+    let ended = || {
+        let agreement = task.agreement();
+        agreement.admits(&seat.me)?;
+        seat.protect_inputs();
+        let part = task.open(&mut seat)?;
+        Joined::new(agreement, seat, observer)?.run(part)
+    };
+    ended().map_err(|e| e.of(&me))
 }
 
 /// A member's channels once its own part is done. They stay open until the last word: closing one could overtake data
 /// on it.
-pub(crate) struct Links {
+pub struct Links {
     /// Between them, one to and one from every peer.
     pub(crate) word: Vec<Channel>,
     /// All others.
@@ -63,16 +122,14 @@ pub(crate) struct Links {
 }
 
 /// A member with its links.
-pub(crate) struct Joined {
-    pub(crate) prepared: Prepared,
+pub struct Joined {
+    pub(crate) agreement: Arc<Agreement>,
     pub(crate) seat: Seat,
     pub(crate) net: Net,
     pub(crate) observer: Observer,
-    pub(crate) sources: Arc<Vec<Option<place::Source>>>,
-    pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
-    /// Of the circuit's lanes, and of everything else.
-    pub(crate) meters: [Meter; 2],
-    /// Of the circuit's lanes.
+    /// Of computing, and of everything else.
+    meters: [Meter; 2],
+    /// Of computing.
     turns: Turns,
     begun: Instant,
 }
@@ -83,25 +140,16 @@ impl Joined {
         self.net.session().unwrap_or(self.seat.session)
     }
 
-    fn new(prepared: &Prepared, mut seat: Seat, observer: &Observer) -> Result<Self, JobError> {
-        let plan = &prepared.plan;
-        plan.protocol.admits(&seat.me).map_err(|(cause, _)| {
-            JobError::usage("taking part", cause, "take part with the file of a party that the protocol has")
-        })?;
-        // Files that do not do show before anybody is dialled.
-        let sources = Arc::new(place::sources(plan, &seat.me, &seat.inputs)?);
-        seat.protect_inputs();
-        let sinks = Arc::new(place::sinks(plan, &seat.me, &seat.outputs, &mut seat.files)?);
-        let net = seat.join(plan, observer)?;
-        let (prepared, observer) = (prepared.clone(), observer.clone());
+    fn new(agreement: Agreement, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
+        let net = seat.join(&agreement, observer)?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
-        let turns = Turns::default();
-        Ok(Self { prepared, seat, net, observer, sources, sinks, meters, turns, begun })
+        let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
+        Ok(Self { agreement, seat, net, observer, meters, turns, begun })
     }
 
-    fn run(mut self) -> Result<Outcome, JobError> {
+    fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, JobError> {
         let (watch, me) = (self.net.watch(), self.net.me());
-        let finished = self.compute_and_confirm();
+        let finished = self.compute_and_confirm(&mut part);
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
             if e.kind != Kind::Network {
@@ -111,42 +159,25 @@ impl Joined {
             }
         }
         finished?;
-        let Ok(sinks) = Arc::try_unwrap(self.sinks) else {
-            return Err(JobError::internal("writing outputs", "a thread still holds them"));
-        };
-        let mut shown = vec![];
-        for (j, sink) in sinks.into_iter().enumerate() {
-            if let Some(digits) = sink.map(place::Sink::commit).transpose()?.flatten() {
-                shown.push((j, digits));
-            }
-        }
+        let learnt = part.commit()?;
         let [ring, other] = self.meters.map(|m| m.reading());
-        let rounds = match self.prepared.plan.protocol {
-            Protocol::Rep3 => ring.rounds(),
-            Protocol::Yao | Protocol::Gmw => self.turns.rounds(),
-        };
+        let rounds = if self.agreement.parties() == 2 { self.turns.rounds() } else { ring.rounds() };
         let stats = Stats {
             seconds: self.begun.elapsed().as_secs_f64(),
             bytes_sent: ring.bytes_sent() + other.bytes_sent(),
             bytes_received: ring.bytes_received() + other.bytes_received(),
             rounds,
         };
-        Ok(Outcome { shown, stats })
+        Ok(Outcome { learnt, stats })
     }
 
-    fn compute_and_confirm(&mut self) -> Result<(), JobError> {
-        let mut links = match (&self.seat.me, self.plan().protocol) {
-            (Member::Client(_), _) => client::stream(self)?,
-            (Member::Party(_), Protocol::Rep3) => party::compute(self)?,
-            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => duet::compute(self, (*index).into())?,
-        };
-        for sink in self.sinks.iter().flatten() {
-            sink.prepare()?;
-        }
-        confirm::all_done(&self.prepared.plan, &mut links.word)
+    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<(), JobError> {
+        let mut links = part.compute(self)?;
+        part.prepare()?;
+        confirm::all_done(&self.agreement, &mut links.word)
     }
 
-    /// A channel that counts.
+    /// A channel that counts, for computing with meter 0 and for everything else with meter 1.
     pub(crate) fn channel(
         &mut self,
         meter: usize,
@@ -155,16 +186,12 @@ impl Joined {
         from: Option<PartyId>,
     ) -> Result<Channel, JobError> {
         let channel = self.net.channel(lane, to, from);
-        let mut channel = channel.map_err(|e| explain(&self.prepared.plan, e).during("channel set-up"))?;
+        let mut channel = channel.map_err(|e| explain(&self.agreement, e).during("channel set-up"))?;
         channel.tap(self.meters[meter].tap());
-        if meter == 0 && self.plan().protocol != Protocol::Rep3 {
+        if meter == 0 && self.agreement.parties() == 2 {
             channel.tap(self.turns.tap());
         }
         Ok(channel)
-    }
-
-    pub(crate) fn plan(&self) -> &Arc<Plan> {
-        &self.prepared.plan
     }
 }
 

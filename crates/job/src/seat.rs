@@ -1,7 +1,8 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, Plan, RunFiles,
+    ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
+    agreement::Agreement,
 };
 use hushwire_aes::Backend;
 use hushwire_wire::{
@@ -125,7 +126,7 @@ impl Seat {
     }
 
     /// Finds everybody, and compares plans.
-    pub(crate) fn join(&self, plan: &Plan, observer: &Observer) -> Result<Net, JobError> {
+    pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, JobError> {
         let config = self.config(plan)?;
         let hears = observer.clone();
         let names = plan.clients.clone();
@@ -140,7 +141,7 @@ impl Seat {
     }
 
     /// As [`explain`], and says whose key is where another should be.
-    fn refused(&self, plan: &Plan, e: NetError) -> JobError {
+    fn refused(&self, plan: &Agreement, e: NetError) -> JobError {
         let (peer, presented) = match &e {
             NetError::UnknownPeer { peer: Some(peer), presented, .. } => (*peer, presented.clone()),
             NetError::HandshakeMismatch { peer: Some(peer), field: "party ids", .. } => {
@@ -163,7 +164,7 @@ impl Seat {
         error
     }
 
-    fn config(&self, plan: &Plan) -> Result<SessionConfig, JobError> {
+    fn config(&self, plan: &Agreement) -> Result<SessionConfig, JobError> {
         let id = |member: &Member| {
             member.id(&plan.clients).ok_or_else(|| {
                 JobError::usage(
@@ -191,8 +192,8 @@ impl Seat {
             // Tags first: the handshake compares this one first, and can then say what differs.
             job_digest: plan.tags(),
             params: plan.digest(),
-            lanes: control_lane(plan) + 1,
-            client_lanes: plan.threads,
+            lanes: plan.lanes,
+            client_lanes: plan.client_lanes,
             peers,
             transport: self.transport,
             connect_timeout: self.connect_timeout,
@@ -201,11 +202,6 @@ impl Seat {
             socket_buffer: None,
         })
     }
-}
-
-/// The parties' last lane: session keys, and the word that all is done.
-pub(crate) fn control_lane(plan: &Plan) -> u16 {
-    plan.threads * plan.lanes
 }
 
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
@@ -223,7 +219,7 @@ fn with_names(text: &str, clients: &[String]) -> String {
 }
 
 /// A network error in the words of the job.
-pub(crate) fn explain(plan: &Plan, e: NetError) -> JobError {
+pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
     let peer = e.peer().map_or("a peer".to_owned(), |p| p.to_string());
     let differs = match &e {
         NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {

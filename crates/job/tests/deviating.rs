@@ -57,8 +57,8 @@ fn mallory(world: &World, seat: &Seat) -> Result<Net, NetError> {
     let config = SessionConfig {
         me: Member::Client("mallory".into()).id(&world.plan.clients).expect("an id"),
         session: seat.session,
-        job_digest: world.plan.tags(),
-        params: world.plan.digest(),
+        job_digest: world.plan.agreement().tags(),
+        params: world.plan.agreement().digest(),
         lanes: 1,
         client_lanes: world.plan.threads,
         peers: (0..3).map(peer).collect(),

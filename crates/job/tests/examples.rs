@@ -1,6 +1,6 @@
 //! What ships as an example is read, and fits together.
 
-use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared};
+use hushwire_job::{CircuitJob, ClientFile, Member, PartyFile, Prepared};
 use std::{fs, path::Path};
 
 #[test]
@@ -11,7 +11,7 @@ fn every_example_is_read_and_fits() {
         let path = entry.path();
         let text = fs::read_to_string(&path).expect("text");
         if text.contains("protocol =") {
-            let job = Job::read(&path).unwrap_or_else(|e| panic!("{e}"));
+            let job = CircuitJob::read(&path).unwrap_or_else(|e| panic!("{e}"));
             Prepared::new(&job).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             jobs.push((entry.file_name(), job));
         } else if text.contains("index = 0\nlisten") || text.contains("listen =") {
@@ -44,7 +44,7 @@ fn what_the_documentation_shows_is_read() {
     for block in text.split("```toml\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         let result = if block.contains("protocol =") {
-            Job::parse(block, &path).map(|job| drop(Prepared::new(&job)))
+            CircuitJob::parse(block, &path).map(|job| drop(Prepared::new(&job)))
         } else if block.contains("listen =") {
             PartyFile::parse(block, &path).map(drop)
         } else {

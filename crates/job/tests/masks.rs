@@ -38,8 +38,8 @@ fn shares_of_linear_outputs_are_masked() {
     let config = SessionConfig {
         me: PartyId(129),
         session: client.session,
-        job_digest: world.plan.tags(),
-        params: world.plan.digest(),
+        job_digest: world.plan.agreement().tags(),
+        params: world.plan.agreement().digest(),
         lanes: 1,
         client_lanes: world.plan.threads,
         peers: (0..3).map(peer).collect(),

@@ -1,7 +1,7 @@
 //! Plans: every field that members must agree on shows in the digests, and is named where it differs.
 
 use hushwire_circuit::named;
-use hushwire_job::{BitOrderChoice, FIELDS, Job, Member, Plan, Protocol};
+use hushwire_job::{BitOrderChoice, CircuitJob, FIELDS, Member, Plan, Protocol};
 use std::path::Path;
 
 const JOB: &str = r#"
@@ -23,7 +23,7 @@ lanes = 3
 "#;
 
 fn plan_of(text: &str) -> Result<Plan, String> {
-    let job = Job::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())?;
+    let job = CircuitJob::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())?;
     let hushwire_job::CircuitSource::Builtin(name) = &job.circuit else { return Err("a built-in".into()) };
     let program = named::program(name).map_err(|e| e.to_string())?;
     Plan::new(&job, &program, BitOrderChoice::Lsb).map_err(|e| e.to_string())
@@ -33,10 +33,15 @@ fn plan(text: &str) -> Plan {
     plan_of(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Every field of the agreement.
+fn texts(plan: &Plan) -> Vec<String> {
+    plan.agreement().fields.into_iter().map(|field| field.text).collect()
+}
+
 #[test]
 fn a_difference_in_any_field_is_named() {
     let ours = plan(JOB);
-    assert!(ours.differences(&ours.tags()).is_empty());
+    assert!(ours.agreement().differences(&ours.agreement().tags()).is_empty());
     let mut named = vec![];
     for (from, to, field) in [
         ("less:32", "less:31", "circuit"),
@@ -52,8 +57,8 @@ fn a_difference_in_any_field_is_named() {
         ("lanes = 3", "lanes = 2", "threads and lanes"),
     ] {
         let theirs = plan(&JOB.replace(from, to));
-        assert_ne!(ours.digest(), theirs.digest(), "{to}");
-        let differences = ours.differences(&theirs.tags());
+        assert_ne!(ours.agreement().digest(), theirs.agreement().digest(), "{to}");
+        let differences = ours.agreement().differences(&theirs.agreement().tags());
         assert!(differences.iter().any(|d| d.starts_with(field)), "{to}: {differences:?}");
         // The width of a circuit is also in its inputs; nothing else names two fields.
         assert!(differences.len() == 1 || to == "less:31", "{to}: {differences:?}");
@@ -61,10 +66,10 @@ fn a_difference_in_any_field_is_named() {
     }
     let mut msb = ours.clone();
     msb.bit_order = BitOrderChoice::Msb;
-    assert!(msb.differences(&ours.tags())[0].starts_with("bit order (ours: msb)"));
+    assert!(msb.agreement().differences(&ours.agreement().tags())[0].starts_with("bit order (ours: msb)"));
     let mut other = ours.clone();
     other.protocol = Protocol::Gmw;
-    assert!(other.differences(&ours.tags())[0].starts_with("protocol (ours: gmw"));
+    assert!(other.agreement().differences(&ours.agreement().tags())[0].starts_with("protocol (ours: gmw"));
     named.extend(["bit order", "protocol"]);
     assert!(FIELDS.iter().all(|field| named.contains(field)), "a field is not covered here");
 }
@@ -76,14 +81,14 @@ fn what_is_not_agreed_does_not_show() {
         ("name = \"a\"", "name = \"a\"\nsample = \"12\""),
         ("[\"party0\", \"client:bob\"]", "[\"client:bob\", \"party0\"]"),
     ] {
-        assert_eq!(ours.digest(), plan(&JOB.replace(from, to)).digest(), "{to}");
+        assert_eq!(ours.agreement().digest(), plan(&JOB.replace(from, to)).agreement().digest(), "{to}");
     }
 }
 
 #[test]
 fn the_digest_does_not_move() {
     // AGREEMENT: when this changes, PLAN_VERSION must change with it.
-    let text = plan(JOB).fields().join("\n");
+    let text = texts(&plan(JOB)).join("\n");
     assert!(text.starts_with("rep3, plan version 2\n"), "{text}");
     assert!(text.ends_with(
         "lsb\n100000\na: 32 bits from client:alice, b: 32 bits from party1\n0: 1 bits to party0 and client:bob\n\
@@ -106,8 +111,8 @@ to = ["party0", "party1"]
 #[test]
 fn what_two_parties_compute_with_is_agreed() {
     let ours = plan(TWO);
-    assert!(ours.fields()[0].starts_with("yao, scheme mi, ot softspoken4, plan version"));
-    let mut digests = vec![ours.digest()];
+    assert!(texts(&ours)[0].starts_with("yao, scheme mi, ot softspoken4, plan version"));
+    let mut digests = vec![ours.agreement().digest()];
     for (to, shows) in [
         ("\"yao\"\nscheme = \"three-halves\"", "yao, scheme three-halves revision 2, ot softspoken4"),
         ("\"yao\"\not = \"ferret-b11\"", "yao, scheme mi, ot ferret-b11"),
@@ -116,33 +121,33 @@ fn what_two_parties_compute_with_is_agreed() {
     ] {
         // Batches are not what differs.
         let theirs = plan(&(TWO.replace("\"yao\"", to) + "[parameters]\nbatch = 4096\n"));
-        let differences = theirs.differences(&ours.tags());
+        let differences = theirs.agreement().differences(&ours.agreement().tags());
         assert!(differences.len() == 1 && differences[0].starts_with("protocol (ours: "), "{differences:?}");
         assert!(differences[0].contains(&format!("{shows}, plan")), "{differences:?}");
-        digests.push(theirs.digest());
+        digests.push(theirs.agreement().digest());
     }
     digests.sort_unstable();
     digests.dedup();
     assert_eq!(digests.len(), 5);
     // What is the default may be written out.
     let written = TWO.replace("\"yao\"", "\"yao\"\nscheme = \"mi\"\not = \"softspoken4\"");
-    assert_eq!(plan(&written).digest(), ours.digest());
+    assert_eq!(plan(&written).agreement().digest(), ours.agreement().digest());
 }
 
 #[test]
 fn the_first_three_halves_are_another_plan() {
     let ours = plan(&TWO.replace("\"yao\"", "\"yao\"\nscheme = \"three-halves\""));
     assert_eq!(ours.computing(), "yao, scheme three-halves, ot softspoken4", "people need not know");
-    let mut fields = ours.fields();
+    let mut fields = texts(&ours);
     assert_eq!(fields[0], "yao, scheme three-halves revision 2, ot softspoken4, plan version 2");
     // The tags that a member of an earlier release sends in its hello.
     fields[0] = "yao, scheme three-halves, ot softspoken4, plan version 2".to_owned();
-    let mut theirs = ours.tags();
+    let mut theirs = ours.agreement().tags();
     let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
     hash.update(format!("protocol: {}", fields[0]).as_bytes());
     theirs[..4].copy_from_slice(&hash.finalize().as_bytes()[..4]);
     let named = "protocol (ours: yao, scheme three-halves revision 2, ot softspoken4, plan version 2)";
-    assert_eq!(ours.differences(&theirs), [named]);
+    assert_eq!(ours.agreement().differences(&theirs), [named]);
 }
 
 #[test]
@@ -183,8 +188,8 @@ fn what_a_protocol_does_not_have_is_refused() {
     assert!(error.contains("one lane") && error.contains("`threads`"), "{error}");
     assert!(plan_of(&(TWO.to_owned() + "[parameters]\nlanes = 1\n")).is_ok());
     // The command line can put another protocol over a job's.
-    let job = Job::parse(&JOB.replace("client:alice", "party2"), Path::new("job.toml"));
-    let job = Job { protocol: Protocol::Gmw, ..job.unwrap_or_else(|e| panic!("{e}")) };
+    let job = CircuitJob::parse(&JOB.replace("client:alice", "party2"), Path::new("job.toml"));
+    let job = CircuitJob { protocol: Protocol::Gmw, ..job.unwrap_or_else(|e| panic!("{e}")) };
     let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
     let error = Plan::new(&job, &program, BitOrderChoice::Lsb).err().map(|e| e.to_string());
     assert!(

@@ -1,7 +1,8 @@
-//! Job, party and client files: what is read, and what every mistake is told.
+//! CircuitJob, party and client files: what is read, and what every mistake is told.
 
 use hushwire_job::{
-    BitOrderChoice, CircuitSource, ClientFile, InputPlace, Job, Member, OutputPlace, Parameters, PartyFile,
+    BitOrderChoice, CircuitJob, CircuitSource, ClientFile, InputPlace, Member, OutputPlace, Parameters,
+    PartyFile,
 };
 use std::{path::Path, time::Duration};
 
@@ -68,8 +69,8 @@ sum = {{ file = "sum.bin" }}
     PartyFile::parse(&change(text), Path::new("dir/party.toml")).map_err(|e| e.to_string())
 }
 
-fn job(change: impl Fn(String) -> String) -> Result<Job, String> {
-    Job::parse(&change(JOB.to_owned()), Path::new("dir/job.toml")).map_err(|e| e.to_string())
+fn job(change: impl Fn(String) -> String) -> Result<CircuitJob, String> {
+    CircuitJob::parse(&change(JOB.to_owned()), Path::new("dir/job.toml")).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn a_client_file_is_read() {
 proptest::proptest! {
     #[test]
     fn no_text_panics(text in "(\\[{0,2}(inputs|peers|parameters)\\]{0,2}|[a-z-]{1,9} ?= ?|\"[a-z0-9:]{0,6}\"|[{}=,\n0-9\\[\\]]){0,24}") {
-        let _ = Job::parse(&text, Path::new("j"));
+        let _ = CircuitJob::parse(&text, Path::new("j"));
         let _ = PartyFile::parse(&text, Path::new("p"));
         let _ = ClientFile::parse(&text, Path::new("c"));
     }

@@ -4,8 +4,8 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{eval, planes};
 use hushwire_job::{
-    CircuitSource, InputPlace, Job, JobError, Member, Outcome, OutputPlace, Peer, Plan, Prepared, Seat,
-    Stats, run, session_of,
+    CircuitJob, CircuitSource, InputPlace, JobError, Member, Outcome, OutputPlace, Peer, Plan, Prepared,
+    Seat, Stats, run, session_of,
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
@@ -50,7 +50,7 @@ pub(crate) fn check(
     let mut stats = vec![];
     for (member, outcome) in ended {
         let outcome = outcome.unwrap_or_else(|e| panic!("{member}: {e}"));
-        assert!(outcome.shown.is_empty());
+        assert!(outcome.learnt.is_empty());
         stats.push(outcome.stats);
     }
     for (j, expected) in expected.iter().enumerate() {
@@ -65,6 +65,9 @@ pub(crate) fn check(
     assert_eq!(files, program.inputs().len() + outputs);
     stats
 }
+
+/// The end of one member's run.
+pub(crate) type Ended = Result<Outcome<Vec<(usize, String)>>, JobError>;
 
 /// A job and a directory.
 pub(crate) struct World {
@@ -106,7 +109,7 @@ impl World {
         for (name, content) in files {
             fs::write(dir.path().join(name), content).expect("a file");
         }
-        let job = Job::parse(text, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+        let job = CircuitJob::parse(text, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
         let prepared = Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));
         Self { plan: prepared.plan.clone(), prepared, dir }
     }
@@ -116,10 +119,7 @@ impl World {
     }
 
     /// Runs every member on a thread, after `furnish` gave it its values.
-    pub(crate) fn run(
-        &self,
-        furnish: impl Fn(&Self, &Member, &mut Seat),
-    ) -> BTreeMap<Member, Result<Outcome, JobError>> {
+    pub(crate) fn run(&self, furnish: impl Fn(&Self, &Member, &mut Seat)) -> BTreeMap<Member, Ended> {
         self.run_with(|_| self, furnish)
     }
 
@@ -128,7 +128,7 @@ impl World {
         &'a self,
         of: impl Fn(&Member) -> &'a Self,
         furnish: impl Fn(&Self, &Member, &mut Seat),
-    ) -> BTreeMap<Member, Result<Outcome, JobError>> {
+    ) -> BTreeMap<Member, Ended> {
         let seats = self.seats(furnish);
         thread::scope(|scope| {
             let observer: hushwire_job::Observer = Arc::new(|_| {});

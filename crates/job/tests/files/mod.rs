@@ -1,7 +1,7 @@
-//! Job, party and client files of any bytes: for tests and the fuzzer.
+//! CircuitJob, party and client files of any bytes: for tests and the fuzzer.
 
 use hushwire_circuit::{Program, named};
-use hushwire_job::{BitOrderChoice, ClientFile, Job, JobError, Kind, PartyFile, Plan};
+use hushwire_job::{BitOrderChoice, CircuitJob, ClientFile, JobError, Kind, PartyFile, Plan};
 use std::{path::Path, sync::OnceLock};
 
 fn program() -> &'static Program {
@@ -14,7 +14,7 @@ fn program() -> &'static Program {
 pub(crate) fn fed(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = 1 + text.matches('\n').count();
-    match Job::parse(text, Path::new("some/job.toml")) {
+    match CircuitJob::parse(text, Path::new("some/job.toml")) {
         Err(e) => told(&e, lines),
         Ok(job) => {
             assert!(job.instances >= 1 && !job.members().is_empty());
@@ -50,5 +50,6 @@ fn fits(plan: &Plan) {
     let (batch, batches) = (u64::from(plan.batch), u64::from(plan.batches()));
     assert!(batch >= 1 && batches * batch >= plan.instances && (batches - 1) * batch < plan.instances);
     assert!(plan.threads >= 1 && plan.lanes >= 1 && u64::from(plan.threads) <= batches);
-    assert!(plan.differences(&plan.tags()).is_empty());
+    let agreement = plan.agreement();
+    assert!(agreement.differences(&agreement.tags()).is_empty());
 }

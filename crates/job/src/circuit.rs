@@ -1,0 +1,90 @@
+//! A member's part of a circuit's job.
+//!
+//! ```text
+//! owner      value = x_0 ⊕ x_1 ⊕ x_2 as bit planes, batch by batch; shares go to the parties or grow from seeds
+//! parties    batch by batch on threads × lanes: circuit on shares, one message a layer
+//! recipient  hears the share that it lacks; nobody else hears anything
+//! ```
+//!
+//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `duet.rs`.
+//!
+//! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
+//! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
+//! goes to the right one. A client's input is shared afresh. What a client recipient hears is masked with a fresh
+//! zero-share first, since shares of linear outputs would tell more than their sum.
+
+use crate::{
+    Agreement, CircuitSource, Forecast, JobError, Member, Part, Prepared, Protocol, Seat, Task, client, duet,
+    party, place,
+    run::{Joined, Links},
+};
+use std::{path::PathBuf, sync::Arc};
+
+impl Task for Prepared {
+    /// Outputs that went to no file: place in the circuit, and hexadecimal digits.
+    type Learnt = Vec<(usize, String)>;
+    type Part = CircuitPart;
+
+    fn agreement(&self) -> Agreement {
+        self.plan.agreement()
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn reads(&self) -> Vec<(String, PathBuf)> {
+        match &self.source {
+            CircuitSource::File(path) => vec![("the circuit".to_owned(), path.clone())],
+            CircuitSource::Builtin(_) => vec![],
+        }
+    }
+
+    fn forecast(&self, aes_instructions: bool) -> Option<Forecast> {
+        Some(Prepared::forecast(self, aes_instructions))
+    }
+
+    fn open(&self, seat: &mut Seat) -> Result<CircuitPart, JobError> {
+        let sources = Arc::new(place::sources(&self.plan, &seat.me, &seat.inputs)?);
+        let sinks = Arc::new(place::sinks(&self.plan, &seat.me, &seat.outputs, &mut seat.files)?);
+        Ok(CircuitPart { prepared: self.clone(), sources, sinks })
+    }
+}
+
+/// The circuit, and the values of one member.
+pub struct CircuitPart {
+    pub(crate) prepared: Prepared,
+    pub(crate) sources: Arc<Vec<Option<place::Source>>>,
+    pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
+}
+
+impl Part for CircuitPart {
+    type Learnt = Vec<(usize, String)>;
+
+    fn compute(&mut self, joined: &mut Joined) -> Result<Links, JobError> {
+        match (&joined.seat.me, self.prepared.plan.protocol) {
+            (Member::Client(_), _) => client::stream(self, joined),
+            (Member::Party(_), Protocol::Rep3) => party::compute(self, joined),
+            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
+                duet::compute(self, joined, usize::from(*index))
+            }
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), JobError> {
+        self.sinks.iter().flatten().try_for_each(place::Sink::prepare)
+    }
+
+    fn commit(self) -> Result<Self::Learnt, JobError> {
+        let Ok(sinks) = Arc::try_unwrap(self.sinks) else {
+            return Err(JobError::internal("writing outputs", "a thread still holds them"));
+        };
+        let mut shown = vec![];
+        for (j, sink) in sinks.into_iter().enumerate() {
+            if let Some(digits) = sink.map(place::Sink::commit).transpose()?.flatten() {
+                shown.push((j, digits));
+            }
+        }
+        Ok(shown)
+    }
+}

@@ -1,0 +1,80 @@
+//! The kinds of jobs, by the first key of a job file. A kind is a module: its table in the file, its plan, the files that
+//! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
+
+use crate::{
+    CircuitJob, JobError, suggest,
+    toml_file::{Section, Source},
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A job of any kind, as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Job {
+    /// A circuit on members' values.
+    Circuit(CircuitJob),
+}
+
+/// The key that names the kind, taken from a file's top.
+fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
+    let parse = |name: &str| {
+        let known = Job::KINDS.into_iter().find(|kind| *kind == name);
+        known.ok_or_else(|| {
+            format!("no kind of job is called {name:?}; {}", suggest::remedy(name, &Job::KINDS))
+        })
+    };
+    let kind = top.take("kind").map(|value| value.parsed(parse, "leave it out for a circuit"));
+    Ok(kind.transpose()?.unwrap_or(Job::KINDS[0]))
+}
+
+impl Job {
+    /// Names of the kinds; the first one is that of a file that does not say.
+    pub const KINDS: [&str; 1] = ["circuit"];
+
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::read(path)?)
+    }
+
+    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, JobError> {
+        let mut top = source.sections()?;
+        kind(&mut top)?;
+        CircuitJob::from_section(top).map(Self::Circuit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Job, String> {
+        Job::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_file_without_a_kind_is_a_circuits() {
+        let text = "protocol = \"rep3\"\ncircuit = \"less:32\"\n";
+        let without = parsed(text);
+        assert!(matches!(without, Ok(Job::Circuit(_))), "{without:?}");
+        assert_eq!(without, parsed(&format!("kind = \"circuit\"\n{text}")));
+    }
+
+    #[test]
+    fn a_kind_that_is_not_known_is_named_with_its_line_and_the_near_one() {
+        let error = parsed("protocol = \"rep3\"\nkind = \"circut\"\n").err().unwrap_or_default();
+        assert!(error.contains("line 2") && error.contains("did you mean `circuit`?"), "{error}");
+    }
+}
