@@ -3,7 +3,6 @@
 use crate::{
     args::AesCtrArgs,
     control::{FromParty, Setup, Start, ToParty, path_to_text},
-    crew::{Crew, Event},
     error::Error,
     files::{NewFile, RunFiles, absolute, is_stream, json_file, unnamed},
     job::{self, Files, Job},
@@ -12,6 +11,7 @@ use crate::{
     places::Places,
     progress,
     report::{Report, Run},
+    supervisor::{Event, Supervisor},
 };
 use hushwire_aes::Backend;
 use hushwire_job::aes_ctr::{KeyMode, share_file};
@@ -84,7 +84,7 @@ fn encrypt(
     begun: Instant,
 ) -> Result<(Run, ProgressBar), Error> {
     let places = Places::of(args.transport.parse()?)?;
-    let mut crew = Crew::start()?;
+    let mut supervisor = Supervisor::start()?;
     let identities = identities()?;
     for (party, identity) in identities[..3].iter().enumerate() {
         let setup = Setup {
@@ -95,9 +95,9 @@ fn encrypt(
             listen: places.address(&format!("party{party}")),
             device: job.terms.cut.device(party as u8),
         };
-        crew.tell(party, &ToParty::Setup(setup));
+        supervisor.tell(party, &ToParty::Setup(setup));
     }
-    let (addresses, key_ids) = ready(&mut crew)?;
+    let (addresses, key_ids) = ready(&mut supervisor)?;
     check_shares(job, &key_ids)?;
     job.reserve()?;
 
@@ -110,8 +110,8 @@ fn encrypt(
         addresses,
         pins: identities.iter().map(|identity| identity.pin().to_string()).collect(),
     };
-    crew.tell_all(&ToParty::Start(start.clone()));
-    crew.enter("key set-up");
+    supervisor.tell_all(&ToParty::Start(start.clone()));
+    supervisor.enter("key set-up");
     let bar = progress::bar(files.bytes, "bytes");
     let [.., identity] = identities;
     let owner = Owner {
@@ -126,11 +126,11 @@ fn encrypt(
         digests: job.records(),
         bar: bar.clone(),
     };
-    owner.spawn(crew.events());
-    let streamed = attend(&mut crew, job)?;
+    owner.spawn(supervisor.events());
+    let streamed = attend(&mut supervisor, job)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let parties = crew.stats().unwrap_or_default();
-    crew.tell_all(&ToParty::Bye);
+    let parties = supervisor.stats().unwrap_or_default();
+    supervisor.tell_all(&ToParty::Bye);
     Ok((Run { backend, seconds, streamed, parties }, bar))
 }
 
@@ -145,10 +145,10 @@ fn identities() -> Result<[Identity; 4], Error> {
 }
 
 /// Waits until all parties listen: where, and for which key.
-fn ready(crew: &mut Crew) -> Result<(Vec<String>, Vec<Option<String>>), Error> {
+fn ready(supervisor: &mut Supervisor) -> Result<(Vec<String>, Vec<Option<String>>), Error> {
     let mut found = [const { None }; 3];
     while found.iter().any(Option::is_none) {
-        if let Event::Said(party, FromParty::Ready { address, key_id }) = crew.next()? {
+        if let Event::Said(party, FromParty::Ready { address, key_id }) = supervisor.next()? {
             found[party] = Some((address, key_id));
         }
     }
@@ -179,32 +179,32 @@ fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
 }
 
 /// Follows the run to its end: the shares of a new key appear together, then the result.
-fn attend(crew: &mut Crew, job: &mut Job) -> Result<Streamed, Error> {
+fn attend(supervisor: &mut Supervisor, job: &mut Job) -> Result<Streamed, Error> {
     let (mut prepared, mut kept) = (0, 0);
     let mut streamed = None;
     if !job.terms.key.stores() {
         job.unlock();
-        crew.enter("encryption");
+        supervisor.enter("encryption");
     }
     loop {
-        match crew.next()? {
+        match supervisor.next()? {
             Event::Said(_, FromParty::Prepared) => {
                 prepared += 1;
                 if prepared == 3 {
-                    crew.tell_all(&ToParty::Keep);
+                    supervisor.tell_all(&ToParty::Keep);
                 }
             }
             Event::Said(_, FromParty::Kept) => {
                 kept += 1;
                 if kept == 3 {
                     job.unlock();
-                    crew.enter("encryption");
+                    supervisor.enter("encryption");
                 }
             }
             Event::Owner(Ok(result)) => streamed = Some(result),
             _ => {}
         }
-        if let Some(streamed) = streamed.take_if(|_| crew.stats().is_some()) {
+        if let Some(streamed) = streamed.take_if(|_| supervisor.stats().is_some()) {
             return Ok(streamed);
         }
     }

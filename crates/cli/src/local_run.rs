@@ -2,7 +2,6 @@
 
 use crate::{
     control::{FromParty, Given, JobSetup, Kept, Met, Stats, ToParty},
-    crew::{Crew, Event},
     error::Error,
     files::{RunFiles, json_file},
     log,
@@ -11,6 +10,7 @@ use crate::{
     places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
+    supervisor::{Event, Supervisor},
 };
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
@@ -213,7 +213,7 @@ impl Start<'_> {
         let identities = identities.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
         let places = Places::of(self.transport.parse()?)?;
         let members = self.members.iter().enumerate();
-        let mut crew = Crew::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
+        let mut supervisor = Supervisor::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
         for (i, (me, identity)) in self.members.iter().zip(&identities).enumerate() {
             let listen = matches!(me, Member::Party(_)).then(|| places.address(&me.key()));
             let setup = JobSetup {
@@ -229,11 +229,11 @@ impl Start<'_> {
                 outputs: self.keeps(me),
                 force: self.force,
             };
-            crew.tell(i, &ToParty::Job(Box::new(setup)));
+            supervisor.tell(i, &ToParty::Job(Box::new(setup)));
         }
         let mut ready = vec![None; self.members.len()];
         while ready.iter().any(Option::is_none) {
-            if let Event::Said(i, FromParty::Ready { address, .. }) = crew.next()? {
+            if let Event::Said(i, FromParty::Ready { address, .. }) = supervisor.next()? {
                 ready[i] = Some(address);
             }
         }
@@ -242,16 +242,16 @@ impl Start<'_> {
             address: address.filter(|a| !a.is_empty()),
             pin: identity.pin().to_string(),
         });
-        crew.enter("the run");
-        crew.tell_all(&ToParty::Meet(met.collect()));
+        supervisor.enter("the run");
+        supervisor.tell_all(&ToParty::Meet(met.collect()));
         loop {
-            match crew.next()? {
+            match supervisor.next()? {
                 Event::Said(0, FromParty::Progress(done, _)) => bar.set_position(done),
                 Event::Said(_, FromParty::Note(note)) => bar.suspend(|| log::note!("{note}")),
                 _ => {}
             }
-            if let Some(stats) = crew.stats() {
-                crew.tell_all(&ToParty::Bye);
+            if let Some(stats) = supervisor.stats() {
+                supervisor.tell_all(&ToParty::Bye);
                 return Ok(stats);
             }
         }

@@ -8,7 +8,6 @@ mod bench;
 mod circuit_cmd;
 mod completions;
 mod control;
-mod crew;
 mod doctor;
 mod error;
 mod files;
@@ -33,6 +32,7 @@ mod run_args;
 mod run_report;
 mod secrecy;
 mod size;
+mod supervisor;
 mod version;
 mod wiring;
 

@@ -7,8 +7,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Event, InputPlace, Job, JobError, Member, Observer, Outcome, OutputPlace, Peer, Prepared, RunFiles, Seat,
-    Task, run,
+    Event, InputPlace, Job, JobError, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Prepared,
+    RunFiles, Task, run,
 };
 use hushwire_wire::{Identity, Listener, SessionId};
 use std::{
@@ -106,7 +106,7 @@ fn joined<T: Task>(
         };
         (name.clone(), place)
     });
-    let seat = Seat {
+    let config = MemberConfig {
         me: setup.me.clone(),
         identity: Identity::from_pem(&setup.pem).map_err(|e| wrong(&e))?,
         listener,
@@ -121,7 +121,7 @@ fn joined<T: Task>(
         outputs: outputs.collect(),
         files: RunFiles::new(setup.force),
     };
-    run(task, seat, &observer(&setup.me))
+    run(task, config, &observer(&setup.me))
 }
 
 /// Passes on what a person may want to know, now and then.

@@ -12,7 +12,8 @@ use crate::{
 use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    ClientFile, Event, Forecast, Job, JobError, Observer, PartyFile, Prepared, Protocol, Seat, Task, run,
+    ClientFile, Event, Forecast, Job, JobError, MemberConfig, Observer, PartyFile, Prepared, Protocol, Task,
+    run,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -38,7 +39,7 @@ pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
     check_transport(args, file.member.transport)?;
     file.member.warnings.iter().for_each(log::warn);
     let me = file.member.me.clone();
-    run_job(args, &job, || Seat::of_party(file, &args.run, backend).map_err(|e| e.of(&me)))
+    run_job(args, &job, || MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.of(&me)))
 }
 
 /// `hushwire client`
@@ -48,16 +49,20 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     check_transport(args, file.0.transport)?;
     file.0.warnings.iter().for_each(log::warn);
     let me = file.0.me.clone();
-    run_job(args, &job, || Seat::of_client(file, &args.run, backend).map_err(|e| e.of(&me)))
+    run_job(args, &job, || MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.of(&me)))
 }
 
-/// Plans a job of any kind, takes a seat in it, and runs it.
-fn run_job(args: &MemberArgs, job: &Job, seat: impl FnOnce() -> Result<Seat, JobError>) -> Result<(), Error> {
+/// Plans a job of any kind, takes a config in it, and runs it.
+fn run_job(
+    args: &MemberArgs,
+    job: &Job,
+    config: impl FnOnce() -> Result<MemberConfig, JobError>,
+) -> Result<(), Error> {
     match job {
         Job::Circuit(job) => {
             let task = Prepared::new(job)?;
             noted(&task);
-            member(args, &task, seat()?)
+            member(args, &task, config()?)
         }
         _ => Err(unknown_kind()),
     }
@@ -158,30 +163,31 @@ struct MemberReport<R> {
     measured: OfMember,
 }
 
-fn member<T: Told>(args: &MemberArgs, task: &T, mut seat: Seat) -> Result<(), Error> {
-    seat.files.set_force(args.replace.force);
-    seat.files.reads("the job file", &args.job);
-    task.reads().into_iter().for_each(|(role, path)| seat.files.reads(role, &path));
+fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Result<(), Error> {
+    config.files.set_force(args.replace.force);
+    config.files.reads("the job file", &args.job);
+    task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
-    let report = format!("{}, {}", seat.me, plan.title);
-    let json = json_file(&mut seat.files, args.json.as_deref(), &report, 0o600)?;
-    let (me, transport, tier) = (seat.me.clone(), seat.transport.to_string(), seat.backend.tier().name());
+    let report = format!("{}, {}", config.me, plan.title);
+    let json = json_file(&mut config.files, args.json.as_deref(), &report, 0o600)?;
+    let (me, transport, tier) =
+        (config.me.clone(), config.transport.to_string(), config.backend.tier().name());
     if transport == "tcp-insecure" {
         log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
     }
     let others: Vec<_> = plan.members().into_iter().filter(|m| *m != me).map(|m| m.to_string()).collect();
-    if let Some(listener) = &seat.listener {
+    if let Some(listener) = &config.listener {
         log::note!("{me} listens on {}", listener.address());
     }
     log::note!("{me} waits for {}", others.join(", "));
     let (extent, unit) = task.extent();
     let bar = progress(extent, unit);
-    if let Some(forecast) = task.forecast(has_aes(seat.backend)) {
+    if let Some(forecast) = task.forecast(has_aes(config.backend)) {
         announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
     }
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
-    let outcome = run(task, seat, &observer(&bar, begun))?;
+    let outcome = run(task, config, &observer(&bar, begun))?;
     bar.finish_and_clear();
     let stats = &outcome.stats;
     debug!(

@@ -1,6 +1,6 @@
 //! The owner's own part: shares the file to the parties as it reads it, and adds up what comes back.
 
-use crate::{control::Start, crew::Event, error::Error, wiring};
+use crate::{control::Start, error::Error, supervisor::Event, wiring};
 use hushwire_aes::Backend;
 use hushwire_job::aes_ctr::{Key, Terms, draw};
 use hushwire_prg::{Prg, Seed};

@@ -7,7 +7,6 @@ pub(crate) use party::{COMMAND, main};
 
 use crate::{
     control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, path_to_text},
-    crew::{Crew, Event},
     error::Error,
     files::{Replace, RunFiles, absolute, json_file},
     log,
@@ -15,6 +14,7 @@ use crate::{
     places::Places,
     progress,
     run_report::deliver,
+    supervisor::{Event, Supervisor},
 };
 use clap::Args;
 use hushwire_aes::Backend;
@@ -155,8 +155,9 @@ fn compute(
     let identities = identities.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
     let places = Places::of(args.transport.parse()?)?;
     let members = SIDES.iter().enumerate();
-    let mut crew = Crew::of(members.map(|(i, side)| (name(*side).to_owned(), party::arguments(i))))?;
-    crew.enter("reading the files");
+    let mut supervisor =
+        Supervisor::of(members.map(|(i, side)| (name(*side).to_owned(), party::arguments(i))))?;
+    supervisor.enter("reading the files");
     for (i, (side, identity)) in SIDES.into_iter().zip(&identities).enumerate() {
         let setup = PsiSetup {
             pem: identity.to_pem().to_string(),
@@ -171,11 +172,11 @@ fn compute(
             protocol: args.protocol.clone(),
             scheme: args.scheme.clone(),
         };
-        crew.tell(i, &ToParty::Psi(Box::new(setup)));
+        supervisor.tell(i, &ToParty::Psi(Box::new(setup)));
     }
     let mut ready = [const { None }; 2];
     while ready.iter().any(Option::is_none) {
-        if let Event::Said(i, FromParty::Ready { address, .. }) = crew.next()? {
+        if let Event::Said(i, FromParty::Ready { address, .. }) = supervisor.next()? {
             ready[i] = Some(address);
         }
     }
@@ -184,11 +185,11 @@ fn compute(
         address,
         pin: identity.pin().to_string(),
     });
-    crew.enter("the intersection");
-    crew.tell_all(&ToParty::Meet(met.collect()));
+    supervisor.enter("the intersection");
+    supervisor.tell_all(&ToParty::Meet(met.collect()));
     let mut found = [const { None }; 2];
     loop {
-        match crew.next()? {
+        match supervisor.next()? {
             Event::Said(0, FromParty::Progress(0, of)) => {
                 bar.set_length(of);
                 let scheme = (args.protocol == "yao").then(|| args.scheme.parse().ok()).flatten();
@@ -201,8 +202,8 @@ fn compute(
             Event::Said(i, FromParty::Found(of)) => found[i] = Some(*of),
             _ => {}
         }
-        if let Some(stats) = crew.stats() {
-            crew.tell_all(&ToParty::Bye);
+        if let Some(stats) = supervisor.stats() {
+            supervisor.tell_all(&ToParty::Bye);
             let found: Vec<PsiFound> = found.into_iter().flatten().collect();
             if found.len() != SIDES.len() {
                 return Err(wrong(&"a party ended without a result"));

@@ -6,7 +6,7 @@
 //! recipient  hears the share that it lacks; nobody else hears anything
 //! ```
 //!
-//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `duet.rs`.
+//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `two_party.rs`.
 //!
 //! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
 //! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
@@ -14,9 +14,10 @@
 //! zero-share first, since shares of linear outputs would tell more than their sum.
 
 use crate::{
-    Agreement, CircuitSource, Forecast, JobError, Member, Part, Prepared, Protocol, Seat, Task, client, duet,
-    party, place,
-    run::{Joined, Links},
+    Agreement, CircuitSource, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task,
+    client, party, place,
+    run::{Links, MemberSession},
+    two_party,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -44,9 +45,9 @@ impl Task for Prepared {
         Some(Prepared::forecast(self, aes_instructions))
     }
 
-    fn open(&self, seat: &mut Seat) -> Result<CircuitPart, JobError> {
-        let sources = Arc::new(place::sources(&self.plan, &seat.me, &seat.inputs)?);
-        let sinks = Arc::new(place::sinks(&self.plan, &seat.me, &seat.outputs, &mut seat.files)?);
+    fn open(&self, config: &mut MemberConfig) -> Result<CircuitPart, JobError> {
+        let sources = Arc::new(place::sources(&self.plan, &config.me, &config.inputs)?);
+        let sinks = Arc::new(place::sinks(&self.plan, &config.me, &config.outputs, &mut config.files)?);
         Ok(CircuitPart { prepared: self.clone(), sources, sinks })
     }
 }
@@ -61,12 +62,12 @@ pub struct CircuitPart {
 impl Part for CircuitPart {
     type Learnt = Vec<(usize, String)>;
 
-    fn compute(&mut self, joined: &mut Joined) -> Result<Links, JobError> {
-        match (&joined.seat.me, self.prepared.plan.protocol) {
-            (Member::Client(_), _) => client::stream(self, joined),
-            (Member::Party(_), Protocol::Rep3) => party::compute(self, joined),
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        match (&member.config.me, self.prepared.plan.protocol) {
+            (Member::Client(_), _) => client::stream(self, member),
+            (Member::Party(_), Protocol::Rep3) => party::compute(self, member),
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
-                duet::compute(self, joined, usize::from(*index))
+                two_party::compute(self, member, usize::from(*index))
             }
         }
     }

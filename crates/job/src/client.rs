@@ -5,9 +5,9 @@ use crate::{
     agreement::Agreement,
     circuit::CircuitPart,
     flow::{explicit, grown},
+    member_config::{Event, Observer, explain},
     place,
-    run::{Joined, Links, first_error},
-    seat::{Event, Observer, explain},
+    run::{Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::planes;
@@ -24,17 +24,17 @@ const OUT: &str = "receiving outputs";
 type Channels = Vec<[Channel; 3]>;
 
 /// Sends all inputs and receives all outputs, both at once.
-pub(crate) fn stream(part: &CircuitPart, joined: &mut Joined) -> Result<Links, JobError> {
-    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
-    let (to, from) = (channels(joined, &plan, true)?, channels(joined, &plan, false)?);
-    let me = joined.seat.me.clone();
+pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
+    let (to, from) = (channels(member, &plan, true)?, channels(member, &plan, false)?);
+    let me = member.config.me.clone();
     let brings: Vec<usize> = plan.inputs_of(&me).collect();
     let learns: Vec<usize> = plan.outputs_of(&me).collect();
-    let (backend, sources) = (joined.seat.backend, part.sources.clone());
+    let (backend, sources) = (member.config.backend, part.sources.clone());
     let sending = Sending { plan: plan.clone(), agreement: agreement.clone(), backend, sources, brings, to };
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| sending.run());
-        let received = receive(&plan, &agreement, &learns, from, &part.sinks, &joined.observer);
+        let received = receive(&plan, &agreement, &learns, from, &part.sinks, &member.observer);
         (sender.join(), received)
     });
     let sent = sent.unwrap_or_else(|_| Err(JobError::internal(IN, "a thread panicked")));
@@ -54,10 +54,10 @@ pub(crate) fn stream(part: &CircuitPart, joined: &mut Joined) -> Result<Links, J
     Ok(links)
 }
 
-fn channels(joined: &mut Joined, plan: &Plan, to: bool) -> Result<Channels, JobError> {
+fn channels(member: &mut MemberSession, plan: &Plan, to: bool) -> Result<Channels, JobError> {
     let mut one = |t, party| {
         let peer = Some(PartyId(party));
-        joined.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
+        member.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
     };
     (0..plan.threads).map(|t| Ok([one(t, 0)?, one(t, 1)?, one(t, 2)?])).collect()
 }

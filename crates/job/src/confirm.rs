@@ -1,6 +1,6 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
-use crate::{JobError, agreement::Agreement, seat::explain};
+use crate::{JobError, agreement::Agreement, member_config::explain};
 use hushwire_wire::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";

@@ -1,6 +1,6 @@
 //! The ends of protocols between two parties, one interface for all.
 
-use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, seat::explain};
+use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, member_config::explain};
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;

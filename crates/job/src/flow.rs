@@ -3,8 +3,8 @@
 use crate::{
     JobError, Kind, Member, Plan,
     agreement::Agreement,
+    member_config::{Event, Observer},
     place,
-    seat::{Event, Observer},
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Program, planes};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! job file ─► Job ─► circuit, Plan ──────────────┐
-//! party or client file ─► identity, peers, places ┴─► Seat ─► run ─► outputs
+//! party or client file ─► identity, peers, places ┴─► MemberConfig ─► run ─► outputs
 //! ```
 //!
 //! A [`Job`] is the same at every member: circuit, owners of inputs, recipients of outputs. A [`PartyFile`] or
@@ -18,7 +18,6 @@ mod circuit;
 mod claim;
 mod client;
 mod confirm;
-mod duet;
 mod ends;
 mod error;
 mod flow;
@@ -26,6 +25,7 @@ mod forecast;
 mod job_file;
 mod kind;
 mod member;
+mod member_config;
 mod new_file;
 mod party;
 mod party_file;
@@ -36,9 +36,9 @@ mod private_file;
 mod protocol;
 mod run;
 mod run_files;
-mod seat;
 mod suggest;
 mod toml_file;
+mod two_party;
 mod value;
 
 pub use agreement::{Agreement, Field};
@@ -47,6 +47,7 @@ pub use forecast::Forecast;
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;
 pub use member::Member;
+pub use member_config::{Event, MemberConfig, Observer, session_of};
 pub use new_file::NewFile;
 pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer};
 pub use plan::{FIELDS, Plan};
@@ -55,5 +56,4 @@ pub use private_file::read_private_key;
 pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use run::{Outcome, Part, Stats, Task, run};
 pub use run_files::RunFiles;
-pub use seat::{Event, Observer, Seat, session_of};
 pub use suggest::nearest;

@@ -5,8 +5,8 @@ use crate::{
     agreement::Agreement,
     circuit::CircuitPart,
     flow::{COMPUTE, Failed, Flow, IN},
-    run::{Joined, Links, first_error},
-    seat::explain,
+    member_config::explain,
+    run::{Links, MemberSession, first_error},
 };
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, Role, Session};
@@ -24,28 +24,28 @@ use std::{
 use zeroize::Zeroizing;
 
 /// Computes all batches.
-pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined) -> Result<Links, JobError> {
-    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
-    let Member::Party(index) = joined.seat.me else {
+pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
+    let Member::Party(index) = member.config.me else {
         return Err(JobError::internal(COMPUTE, "a client cannot compute"));
     };
     let role = Role::new(index).ok_or_else(|| JobError::internal(COMPUTE, "no such party"))?;
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
     let control = agreement.control_lane();
-    let mut forward = joined.channel(1, control, right, left)?;
-    let backward = joined.channel(1, control, left, right)?;
-    let (backend, id) = (joined.seat.backend, joined.session());
+    let mut forward = member.channel(1, control, right, left)?;
+    let backward = member.channel(1, control, left, right)?;
+    let (backend, id) = (member.config.backend, member.session());
     let session = Session::establish(role, backend, id, Seed::random(), &mut forward)
         .map_err(|e| explain(&agreement, e).during("session keys"))?;
 
-    let mut clients = client_channels(joined, &plan)?;
+    let mut clients = client_channels(member, &plan)?;
     let seeds = receive_seeds(&plan, &agreement, &mut clients[0])?;
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(AtomicU64::new(0));
     let mut threads = vec![];
     for (t, clients) in (0..plan.threads).zip(clients) {
         let first = t * plan.lanes;
-        let lanes = (first..first + plan.lanes).map(|l| joined.channel(0, l, left, right).map(Lane::new));
+        let lanes = (first..first + plan.lanes).map(|l| member.channel(0, l, left, right).map(Lane::new));
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
         let flow = Flow {
             role,
@@ -55,17 +55,17 @@ pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined) -> Result<Links, 
             program: part.prepared.program.clone(),
             sources: part.sources.clone(),
             sinks: part.sinks.clone(),
-            io: joined.channel(1, first, right, left)?,
+            io: member.channel(1, first, right, left)?,
             clients,
             seeds: seeds.clone(),
             comparison: None,
-            watch: joined.net.watch(),
+            watch: member.net.watch(),
             begin: u32::from(t),
             end: u32::from(t),
             spare: vec![],
             stop: stop.clone(),
             done: done.clone(),
-            observer: joined.observer.clone(),
+            observer: member.observer.clone(),
         };
         threads.push((lanes, flow));
     }
@@ -112,11 +112,11 @@ fn run(mut lanes: Vec<Lane<CircuitBatch>>, mut flow: Flow) -> Result<Running, Jo
 }
 
 /// For each thread, a channel to each client.
-fn client_channels(joined: &mut Joined, plan: &Plan) -> Result<Vec<Vec<Channel>>, JobError> {
+fn client_channels(member: &mut MemberSession, plan: &Plan) -> Result<Vec<Vec<Channel>>, JobError> {
     let ids: Vec<_> = plan.clients.iter().map(|c| Member::Client(c.clone()).id(&plan.clients)).collect();
     let of_thread =
-        |t: u16, joined: &mut Joined| ids.iter().map(|id| joined.channel(1, t, *id, *id)).collect();
-    (0..plan.threads).map(|t| of_thread(t, joined)).collect()
+        |t: u16, member: &mut MemberSession| ids.iter().map(|id| member.channel(1, t, *id, *id)).collect();
+    (0..plan.threads).map(|t| of_thread(t, member)).collect()
 }
 
 /// Two seeds from every client that brings an input: of this party's share, and of the next.

@@ -7,10 +7,10 @@
 //! ```
 
 use crate::{
-    Forecast, JobError, Kind, Seat,
+    Forecast, JobError, Kind, MemberConfig,
     agreement::Agreement,
     confirm,
-    seat::{Observer, explain},
+    member_config::{Observer, explain},
 };
 use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use std::{path::PathBuf, sync::Arc, time::Instant};
@@ -41,12 +41,12 @@ pub trait Task {
         None
     }
 
-    /// Opens the inputs of the member `seat.me` and starts its outputs through `seat.files`. It comes before anybody is
+    /// Opens the inputs of the member `config.me` and starts its outputs through `config.files`. It comes before anybody is
     /// dialled, so that files that do not do show at once.
     ///
     /// # Errors
     /// A file cannot be used, a value is missing, or is nobody's.
-    fn open(&self, seat: &mut Seat) -> Result<Self::Part, JobError>;
+    fn open(&self, config: &mut MemberConfig) -> Result<Self::Part, JobError>;
 }
 
 /// One member's part of a run.
@@ -58,7 +58,7 @@ pub trait Part {
     ///
     /// # Errors
     /// Something failed here or elsewhere.
-    fn compute(&mut self, joined: &mut Joined) -> Result<Links, JobError>;
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError>;
 
     /// Puts all outputs on the disk, still without names.
     ///
@@ -95,18 +95,22 @@ pub struct Stats {
     pub rounds: u64,
 }
 
-/// Runs `seat`'s side of a job to its end: outputs are in place when it returns.
+/// Runs `config`'s side of a job to its end: outputs are in place when it returns.
 ///
 /// # Errors
 /// Something failed here or elsewhere; no output is in place.
-pub fn run<T: Task>(task: &T, mut seat: Seat, observer: &Observer) -> Result<Outcome<T::Learnt>, JobError> {
-    let me = seat.me.clone();
+pub fn run<T: Task>(
+    task: &T,
+    mut config: MemberConfig,
+    observer: &Observer,
+) -> Result<Outcome<T::Learnt>, JobError> {
+    let me = config.me.clone();
     let ended = || {
         let agreement = task.agreement();
-        agreement.admits(&seat.me)?;
-        seat.protect_inputs();
-        let part = task.open(&mut seat)?;
-        Joined::new(agreement, seat, observer)?.run(part)
+        agreement.admits(&config.me)?;
+        config.protect_inputs();
+        let part = task.open(&mut config)?;
+        MemberSession::new(agreement, config, observer)?.run(part)
     };
     ended().map_err(|e| e.of(&me))
 }
@@ -122,9 +126,9 @@ pub struct Links {
 }
 
 /// A member with its links.
-pub struct Joined {
+pub struct MemberSession {
     pub(crate) agreement: Arc<Agreement>,
-    pub(crate) seat: Seat,
+    pub(crate) config: MemberConfig,
     pub(crate) net: Net,
     pub(crate) observer: Observer,
     /// Of computing, and of everything else.
@@ -134,17 +138,17 @@ pub struct Joined {
     begun: Instant,
 }
 
-impl Joined {
+impl MemberSession {
     /// The id of this session and of no other, the same for all members.
     pub(crate) fn session(&self) -> SessionId {
-        self.net.session().unwrap_or(self.seat.session)
+        self.net.session().unwrap_or(self.config.session)
     }
 
-    fn new(agreement: Agreement, seat: Seat, observer: &Observer) -> Result<Self, JobError> {
-        let net = seat.join(&agreement, observer)?;
+    fn new(agreement: Agreement, config: MemberConfig, observer: &Observer) -> Result<Self, JobError> {
+        let net = config.join(&agreement, observer)?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
-        Ok(Self { agreement, seat, net, observer, meters, turns, begun })
+        Ok(Self { agreement, config, net, observer, meters, turns, begun })
     }
 
     fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, JobError> {

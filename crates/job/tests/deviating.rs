@@ -4,7 +4,7 @@ mod common;
 use common::World;
 use hushwire_aes::Backend;
 use hushwire_circuit::planes;
-use hushwire_job::{InputPlace, Member, Observer, OutputPlace, Seat, run};
+use hushwire_job::{InputPlace, Member, MemberConfig, Observer, OutputPlace, run};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{Net, NetError, PartyId, PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
@@ -44,37 +44,37 @@ struct Heard {
     opened: Vec<[Option<Vec<u8>>; 3]>,
 }
 
-fn mallory(world: &World, seat: &Seat) -> Result<Net, NetError> {
+fn mallory(world: &World, config: &MemberConfig) -> Result<Net, NetError> {
     let peer = |i: usize| PeerConfig {
         id: PartyId(i as u8),
-        address: seat
+        address: config
             .peers
             .iter()
             .find(|p| p.member == Member::Party(i as u8))
             .and_then(|p| p.address.clone()),
-        pin: seat.peers.iter().find(|p| p.member == Member::Party(i as u8)).expect("a pin").pin,
+        pin: config.peers.iter().find(|p| p.member == Member::Party(i as u8)).expect("a pin").pin,
     };
-    let config = SessionConfig {
+    let session = SessionConfig {
         me: Member::Client("mallory".into()).id(&world.plan.clients).expect("an id"),
-        session: seat.session,
+        session: config.session,
         job_digest: world.plan.agreement().tags(),
         params: world.plan.agreement().digest(),
         lanes: 1,
         client_lanes: world.plan.threads,
         peers: (0..3).map(peer).collect(),
-        transport: seat.transport,
-        connect_timeout: seat.connect_timeout,
-        stall: seat.stall,
+        transport: config.transport,
+        connect_timeout: config.connect_timeout,
+        stall: config.stall,
         liveness: SessionConfig::LIVENESS,
         socket_buffer: None,
     };
-    connect(&config, &seat.identity, None)
+    connect(&session, &config.identity, None)
 }
 
 impl Heard {
     /// Shares random inputs with `lie` in them, and listens to every party to the end.
-    fn of(world: &World, seat: &Seat, lie: Option<Lie>) -> Self {
-        let mut net = mallory(world, seat).expect("a session");
+    fn of(world: &World, config: &MemberConfig, lie: Option<Lie>) -> Self {
+        let mut net = mallory(world, config).expect("a session");
         let plane = planes::plane_bytes(INSTANCES);
         let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), "mallory");
         let threads = world.plan.threads;
@@ -133,25 +133,25 @@ fn play(threads: usize, lie: Option<Lie>) -> (World, Vec<(Member, String)>, Hear
         common::noise(5, BATCHES * INSTANCES).iter().map(|b| b & 1).collect::<Vec<_>>(),
     )
     .expect("a file");
-    let mut seats = world.seats(|world, member, seat| {
+    let mut configs = world.configs(|world, member, config| {
         if member.key() == "client:bob" {
-            seat.inputs.insert("3".into(), InputPlace::File(world.at("bob")));
+            config.inputs.insert("3".into(), InputPlace::File(world.at("bob")));
         }
         let out = world.at(&format!("out-{}", member.key()));
-        seat.outputs.insert("0".into(), OutputPlace::File(out));
+        config.outputs.insert("0".into(), OutputPlace::File(out));
     });
-    let at = seats.iter().position(|(m, _)| m.key() == "client:mallory").expect("she takes part");
-    let (_, seat) = seats.remove(at);
+    let at = configs.iter().position(|(m, _)| m.key() == "client:mallory").expect("she takes part");
+    let (_, config) = configs.remove(at);
     let (ended, heard) = thread::scope(|scope| {
-        let running: Vec<_> = seats
+        let running: Vec<_> = configs
             .into_iter()
-            .map(|(member, seat)| {
+            .map(|(member, config)| {
                 let prepared = world.prepared.clone();
                 let observer: Observer = Arc::new(|_| {});
-                (member, scope.spawn(move || run(&prepared, seat, &observer)))
+                (member, scope.spawn(move || run(&prepared, config, &observer)))
             })
             .collect();
-        let heard = Heard::of(&world, &seat, lie);
+        let heard = Heard::of(&world, &config, lie);
         let said = running.into_iter().map(|(member, thread)| {
             let outcome = thread.join().expect("no panic");
             (member, outcome.err().map(|e| e.to_string()).unwrap_or_default())

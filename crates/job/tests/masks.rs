@@ -22,13 +22,13 @@ fn shares_of_linear_outputs_are_masked() {
     for (i, value) in values.iter().enumerate() {
         fs::write(world.at(&i.to_string()), value).expect("a file");
     }
-    let seats = world.seats(|world, member, seat| {
+    let configs = world.configs(|world, member, config| {
         for i in world.plan.inputs_of(member) {
-            seat.inputs.insert(i.to_string(), InputPlace::File(world.at(&i.to_string())));
+            config.inputs.insert(i.to_string(), InputPlace::File(world.at(&i.to_string())));
         }
     });
     let (client, parties): (Vec<_>, Vec<_>) =
-        seats.into_iter().partition(|(m, _)| matches!(m, Member::Client(_)));
+        configs.into_iter().partition(|(m, _)| matches!(m, Member::Client(_)));
     let (_, client) = client.into_iter().next().expect("there is one");
     let peer = |i: usize| PeerConfig {
         id: PartyId(i as u8),
@@ -50,10 +50,10 @@ fn shares_of_linear_outputs_are_masked() {
         socket_buffer: None,
     };
     thread::scope(|scope| {
-        for (_, seat) in parties {
+        for (_, config) in parties {
             let prepared = world.prepared.clone();
             // It fails in the end: this client never says that it is done.
-            scope.spawn(move || run(&prepared, seat, &(Arc::new(|_| {}) as hushwire_job::Observer)));
+            scope.spawn(move || run(&prepared, config, &(Arc::new(|_| {}) as hushwire_job::Observer)));
         }
         let mut net = connect(&config, &client.identity, None).expect("a session");
         // Two outputs of one plane of 512 bits each.

@@ -52,9 +52,9 @@ fn what_nobody_may_learn_nobody_learns() {
 #[test]
 fn single_values_are_shown_as_digits() {
     let world = World::new("add:12", 1, &["party0", "client:a"], &[&["party1", "client:a"]], "");
-    let ended = world.run(|_, member, seat| match member.key().as_str() {
-        "party0" => drop(seat.inputs.insert("0".into(), InputPlace::Hex("fff".to_owned().into()))),
-        "client:a" => drop(seat.inputs.insert("1".into(), InputPlace::Hex("002".to_owned().into()))),
+    let ended = world.run(|_, member, config| match member.key().as_str() {
+        "party0" => drop(config.inputs.insert("0".into(), InputPlace::Hex("fff".to_owned().into()))),
+        "client:a" => drop(config.inputs.insert("1".into(), InputPlace::Hex("002".to_owned().into()))),
         _ => {}
     });
     for (member, outcome) in &ended {
@@ -72,13 +72,13 @@ fn a_member_with_another_plan_is_told_what_differs() {
     fs::write(world.at("in"), [0; 16]).and_then(|()| fs::write(world.at("in9"), [0; 18])).expect("files");
     let ended = world.run_with(
         |member| if member.key() == "party1" { &other } else { &world },
-        |_, member, seat| {
+        |_, member, config| {
             let name = if member.key() == "party1" { "in9" } else { "in" };
             for i in world.plan.inputs_of(member) {
-                seat.inputs.insert(i.to_string(), InputPlace::File(world.at(name)));
+                config.inputs.insert(i.to_string(), InputPlace::File(world.at(name)));
             }
             if member.key() == "party2" {
-                seat.outputs.insert("0".into(), OutputPlace::File(world.at("out")));
+                config.outputs.insert("0".into(), OutputPlace::File(world.at("out")));
             }
         },
     );
@@ -101,10 +101,10 @@ fn a_record_that_does_not_fit_ends_everybody_and_names_who() {
     let world = World::new("add:12", 8, &["party0", "client:a"], &[&["party2"]], "batch = 8");
     fs::write(world.at("good"), [0; 16]).expect("a file");
     fs::write(world.at("bad"), [0xff; 16]).expect("a file");
-    let ended = world.run(|world, member, seat| match member.key().as_str() {
-        "party0" => drop(seat.inputs.insert("0".into(), InputPlace::File(world.at("good")))),
-        "client:a" => drop(seat.inputs.insert("1".into(), InputPlace::File(world.at("bad")))),
-        "party2" => drop(seat.outputs.insert("0".into(), OutputPlace::File(world.at("out")))),
+    let ended = world.run(|world, member, config| match member.key().as_str() {
+        "party0" => drop(config.inputs.insert("0".into(), InputPlace::File(world.at("good")))),
+        "client:a" => drop(config.inputs.insert("1".into(), InputPlace::File(world.at("bad")))),
+        "party2" => drop(config.outputs.insert("0".into(), OutputPlace::File(world.at("out")))),
         _ => {}
     });
     for (member, outcome) in &ended {

@@ -4,8 +4,8 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{eval, planes};
 use hushwire_job::{
-    CircuitJob, CircuitSource, InputPlace, JobError, Member, Outcome, OutputPlace, Peer, Plan, Prepared,
-    Seat, Stats, run, session_of,
+    CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Peer, Plan,
+    Prepared, Stats, run, session_of,
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
@@ -38,12 +38,13 @@ pub(crate) fn check(
         values.push(value);
     }
     let expected = eval::eval(&program, &values, n).expect("it evaluates");
-    let ended = world.run(|world, member, seat| {
+    let ended = world.run(|world, member, config| {
         for i in world.plan.inputs_of(member) {
-            seat.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
+            config.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
         }
         for j in world.plan.outputs_of(member) {
-            seat.outputs
+            config
+                .outputs
                 .insert(j.to_string(), OutputPlace::File(world.at(&format!("out{j}-{}", member.key()))));
         }
     });
@@ -119,7 +120,7 @@ impl World {
     }
 
     /// Runs every member on a thread, after `furnish` gave it its values.
-    pub(crate) fn run(&self, furnish: impl Fn(&Self, &Member, &mut Seat)) -> BTreeMap<Member, Ended> {
+    pub(crate) fn run(&self, furnish: impl Fn(&Self, &Member, &mut MemberConfig)) -> BTreeMap<Member, Ended> {
         self.run_with(|_| self, furnish)
     }
 
@@ -127,16 +128,16 @@ impl World {
     pub(crate) fn run_with<'a>(
         &'a self,
         of: impl Fn(&Member) -> &'a Self,
-        furnish: impl Fn(&Self, &Member, &mut Seat),
+        furnish: impl Fn(&Self, &Member, &mut MemberConfig),
     ) -> BTreeMap<Member, Ended> {
-        let seats = self.seats(furnish);
+        let configs = self.configs(furnish);
         thread::scope(|scope| {
             let observer: hushwire_job::Observer = Arc::new(|_| {});
-            let running: Vec<_> = seats
+            let running: Vec<_> = configs
                 .into_iter()
-                .map(|(me, seat)| {
+                .map(|(me, config)| {
                     let (prepared, observer) = (of(&me).prepared.clone(), observer.clone());
-                    (me, scope.spawn(move || run(&prepared, seat, &observer)))
+                    (me, scope.spawn(move || run(&prepared, config, &observer)))
                 })
                 .collect();
             running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
@@ -144,20 +145,23 @@ impl World {
     }
 
     /// Everybody's place, with a key, and a port for parties.
-    pub(crate) fn seats(&self, furnish: impl Fn(&Self, &Member, &mut Seat)) -> Vec<(Member, Seat)> {
+    pub(crate) fn configs(
+        &self,
+        furnish: impl Fn(&Self, &Member, &mut MemberConfig),
+    ) -> Vec<(Member, MemberConfig)> {
         let members = self.plan.members();
         let mut peers = vec![];
-        let mut seats = vec![];
+        let mut configs = vec![];
         for me in &members {
             let identity = Identity::generate(&me.to_string()).expect("a key");
             let listener =
                 matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0").expect("a port"));
             let address = listener.as_ref().map(|l| l.local_addr().expect("an address").to_string());
             peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
-            seats.push((me.clone(), identity, listener));
+            configs.push((me.clone(), identity, listener));
         }
-        let seats = seats.into_iter().map(|(me, identity, listener)| {
-            let mut seat = Seat {
+        let configs = configs.into_iter().map(|(me, identity, listener)| {
+            let mut config = MemberConfig {
                 peers: peers.iter().filter(|p| p.member != me).cloned().collect(),
                 me: me.clone(),
                 identity,
@@ -172,10 +176,10 @@ impl World {
                 outputs: BTreeMap::new(),
                 files: hushwire_job::RunFiles::default(),
             };
-            furnish(self, &me, &mut seat);
-            (me, seat)
+            furnish(self, &me, &mut config);
+            (me, config)
         });
-        seats.collect()
+        configs.collect()
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Event {
 pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// One member, ready to join. No `Debug`: it holds secrets.
-pub struct Seat {
+pub struct MemberConfig {
     /// Who one is.
     pub me: Member,
     /// Certificate and private key.
@@ -66,8 +66,8 @@ pub fn session_of(label: &str) -> SessionId {
     SessionId(id)
 }
 
-impl Seat {
-    /// The seat of a party that listens as its file says.
+impl MemberConfig {
+    /// The configuration of a party that listens as its file says.
     ///
     /// # Errors
     /// The key cannot be used, or the address cannot be had.
@@ -77,7 +77,7 @@ impl Seat {
         Ok(Self::new(file.member, identity, Some(listener), label, backend))
     }
 
-    /// The seat of a client.
+    /// The configuration of a client.
     ///
     /// # Errors
     /// The key cannot be used.
@@ -96,7 +96,7 @@ impl Seat {
         let mut files = RunFiles::default();
         files.reads("this member's own file", &file.file);
         files.reads("this member's private key", &file.key);
-        let mut seat = Self {
+        let mut config = Self {
             me: file.me,
             identity,
             listener,
@@ -111,8 +111,8 @@ impl Seat {
             outputs: file.outputs,
             files,
         };
-        seat.protect_inputs();
-        seat
+        config.protect_inputs();
+        config
     }
 
     /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it keeps away what a

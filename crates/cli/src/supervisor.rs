@@ -37,7 +37,7 @@ pub(crate) enum Event {
 }
 
 /// The party processes. Dropping it ends those that still run.
-pub(crate) struct Crew {
+pub(crate) struct Supervisor {
     parties: Vec<Party>,
     events: Receiver<Event>,
     sender: Sender<Event>,
@@ -60,7 +60,7 @@ struct Party {
     stdin: ChildStdin,
 }
 
-impl Crew {
+impl Supervisor {
     /// Starts the three parties of `local aes-ctr`.
     pub(crate) fn start() -> Result<Self, Error> {
         Self::of((0..3).map(|i| (format!("party {i}"), vec![PARTY_COMMAND.to_owned(), i.to_string()])))
@@ -71,7 +71,7 @@ impl Crew {
         let wrong = |e: std::io::Error| Error::Internal { doing: "starting a party", cause: e.to_string() };
         let program = std::env::current_exe().map_err(wrong)?;
         let (sender, events) = mpsc::channel();
-        let mut crew = Self {
+        let mut supervisor = Self {
             parties: vec![],
             events,
             sender,
@@ -90,12 +90,12 @@ impl Crew {
                 return Err(wrong(std::io::ErrorKind::BrokenPipe.into()));
             };
             let child = Arc::new(Mutex::new(child));
-            let (ears, watched) = (crew.sender.clone(), child.clone());
+            let (ears, watched) = (supervisor.sender.clone(), child.clone());
             thread::spawn(move || listen(party, stdout, &watched, &ears));
-            crew.parties.push(Party { who, child, stdin });
-            crew.done.push(None);
+            supervisor.parties.push(Party { who, child, stdin });
+            supervisor.done.push(None);
         }
-        Ok(crew)
+        Ok(supervisor)
     }
 
     /// Where the owner's own part reports to.
@@ -214,7 +214,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         for party in &self.parties {
             let mut child = lock(&party.child);

@@ -2,7 +2,7 @@
 
 mod common;
 use common::{World, check};
-use hushwire_job::{InputPlace, Kind, Member, OutputPlace, Seat};
+use hushwire_job::{InputPlace, Kind, Member, MemberConfig, OutputPlace};
 use std::fs;
 
 const YAO: &str = "protocol = \"yao\"";
@@ -69,9 +69,9 @@ fn bytes_and_rounds() {
 fn single_values_are_shown_as_digits() {
     for protocol in [YAO, GMW] {
         let world = World::under(protocol, "add:12", 1, &["party0", "party1"], &[&["party0", "party1"]], "");
-        let ended = world.run(|_, member, seat| {
+        let ended = world.run(|_, member, config| {
             let (name, digits) = if member.key() == "party0" { ("0", "fff") } else { ("1", "002") };
-            seat.inputs.insert(name.into(), InputPlace::Hex(digits.to_owned().into()));
+            config.inputs.insert(name.into(), InputPlace::Hex(digits.to_owned().into()));
         });
         for (member, outcome) in &ended {
             let outcome = outcome.as_ref().unwrap_or_else(|e| panic!("{member}: {e}"));
@@ -91,9 +91,9 @@ fn another_scheme_or_extension_is_named_on_both_sides() {
         let (world, other) = (under(YAO), under(theirs));
         let ended = world.run_with(
             |member| if member.key() == "party1" { &other } else { &world },
-            |_, member, seat| {
+            |_, member, config| {
                 let name = if member.key() == "party0" { "0" } else { "1" };
-                seat.inputs.insert(name.into(), InputPlace::Hex("fff".to_owned().into()));
+                config.inputs.insert(name.into(), InputPlace::Hex("fff".to_owned().into()));
             },
         );
         let mut named = 0;
@@ -124,11 +124,11 @@ fn a_record_that_does_not_fit_ends_both_and_names_who() {
         let mut bad = vec![0; 1600];
         bad[1201] = 0xff;
         fs::write(world.at("good"), [0; 1600]).and_then(|()| fs::write(world.at("bad"), bad)).expect("files");
-        let ended = world.run(|world, member, seat| {
+        let ended = world.run(|world, member, config| {
             let (input, file) = if member.key() == "party0" { ("0", "good") } else { ("1", "bad") };
-            seat.inputs.insert(input.into(), InputPlace::File(world.at(file)));
+            config.inputs.insert(input.into(), InputPlace::File(world.at(file)));
             if member.key() == "party0" {
-                seat.outputs.insert("0".into(), OutputPlace::File(world.at("out")));
+                config.outputs.insert("0".into(), OutputPlace::File(world.at("out")));
             }
         });
         for (member, outcome) in &ended {
@@ -151,9 +151,9 @@ fn who_has_no_place_is_told() {
     let three = World::new("add:12", 1, &["party0", "party1"], &[&["party0"]], "");
     let two = World::under(YAO, "add:12", 1, &["party0", "party1"], &[&["party0"]], "");
     let run = |me: Member| {
-        let (_, seat) = three.seats(|_, _, _| {}).pop().expect("party 2");
+        let (_, config) = three.configs(|_, _, _| {}).pop().expect("party 2");
         let observer: hushwire_job::Observer = std::sync::Arc::new(|_| {});
-        let ended = hushwire_job::run(&two.prepared, Seat { me, ..seat }, &observer);
+        let ended = hushwire_job::run(&two.prepared, MemberConfig { me, ..config }, &observer);
         ended.err().map(|e| e.to_string()).unwrap_or_default()
     };
     let error = run(Member::Party(2));

@@ -11,9 +11,9 @@ use crate::{
     circuit::CircuitPart,
     ends::{self, Failure},
     flow::{COMPUTE, IN},
+    member_config::{Event, Observer, explain},
     place,
-    run::{Joined, Links, first_error},
-    seat::{Event, Observer, explain},
+    run::{Links, MemberSession, first_error},
 };
 use hushwire_circuit::{Program, TwoParty, planes};
 use hushwire_ot::{Context, Sid};
@@ -53,16 +53,20 @@ struct Work {
 }
 
 /// Computes all batches as party `index`, 0 or 1.
-pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined, index: usize) -> Result<Links, JobError> {
-    let (plan, agreement) = (part.prepared.plan.clone(), joined.agreement.clone());
+pub(crate) fn compute(
+    part: &CircuitPart,
+    member: &mut MemberSession,
+    index: usize,
+) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
     let peer = Some(peer_of(index));
-    let mut control = joined.channel(1, agreement.control_lane(), peer, peer)?;
-    let context = name(joined, index, &mut control)?;
-    let channels = (0..plan.threads).map(|t| joined.channel(0, t, peer, peer));
+    let mut control = member.channel(1, agreement.control_lane(), peer, peer)?;
+    let context = name(member, index, &mut control)?;
+    let channels = (0..plan.threads).map(|t| member.channel(0, t, peer, peer));
     let channels = channels.collect::<Result<Vec<_>, _>>()?;
     let work = Work {
         index,
-        me: joined.seat.me.clone(),
+        me: member.config.me.clone(),
         who: plan.between_two(&part.prepared.program),
         plan,
         agreement,
@@ -70,10 +74,10 @@ pub(crate) fn compute(part: &CircuitPart, joined: &mut Joined, index: usize) -> 
         context,
         sources: part.sources.clone(),
         sinks: part.sinks.clone(),
-        watch: joined.net.watch(),
+        watch: member.net.watch(),
         stop: AtomicBool::new(false),
         done: AtomicU64::new(0),
-        observer: joined.observer.clone(),
+        observer: member.observer.clone(),
     };
     let results: Vec<_> = thread::scope(|scope| {
         let work = &work;
@@ -99,13 +103,13 @@ fn peer_of(index: usize) -> PartyId {
 }
 
 /// The name of this run and no other: either party's fresh part makes it new, whatever the session's id.
-fn name(joined: &Joined, index: usize, control: &mut Channel) -> Result<Context, JobError> {
+fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
     let (mut own, mut theirs) = ([0; 32], [0; 32]);
     getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
-    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(&joined.agreement, e).during(NAME))?;
+    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(&member.agreement, e).during(NAME))?;
     let fresh = if index == 0 { [own, theirs] } else { [theirs, own] };
-    let sid = sid(joined.session(), &joined.agreement.digest(), &fresh);
-    Ok(Context { sid, backend: joined.seat.backend })
+    let sid = sid(member.session(), &member.agreement.digest(), &fresh);
+    Ok(Context { sid, backend: member.config.backend })
 }
 
 /// AGREEMENT: `fresh` is party 0's part, then party 1's.
