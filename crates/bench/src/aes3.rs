@@ -25,7 +25,8 @@ use hushwire_rep3::{KeySize, cost, expansion_cost};
 use hushwire_wire::{Cost, Shape};
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count, net::NETS,
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count, link,
+    net::NETS,
 };
 use crew::Crew;
 use deal::{Deal, check};
@@ -59,10 +60,12 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
 fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
     let cut = Cut::of(point);
     let spent = declared(point, &cut);
-    let limit = limits::of(ctx, backend, point, spent.rounds)?;
     let deal = Deal::new(backend, point.key, &cut)?;
     let mut crew = Crew::new(backend, point, &cut, &deal, None)?;
-    let seconds = ctx.timer().durations(|n| crew.time(n))?;
+    let timer = ctx.timer();
+    let (seconds, taken) =
+        link::around(ctx, limits::link(point, &cut), || timer.durations(|n| crew.time(n)))?;
+    let limit = limits::of(ctx, backend, point, spent.rounds, taken.as_ref())?;
     let own = crew.results();
     let mut expected = deal.expected(point.blocks);
     expected[0] ^= u8::from(spoiled);
@@ -78,7 +81,7 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
     Ok(Row::new(metric, unit, measured)
         .bytes_per_unit(count(spent.bytes_sent) / blocks)
         .rounds(spent.rounds)
-        .limit(&limit)
+        .bound(&limit)
         .paper(papers::stated(point)))
 }
 

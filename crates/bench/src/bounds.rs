@@ -42,26 +42,35 @@ pub(crate) fn keyed_rounds<const H: usize>(ctx: &mut Context<'_>, backend: Backe
 /// Bytes copied per second where source and destination have `bytes` bytes together.
 pub(crate) fn copies(ctx: &mut Context<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
     ctx.limit(name, Unit::BYTES_PER_S, |timer| {
-        let (from, mut to) = (vec![1u8; bytes / 2], vec![2u8; bytes / 2]);
-        let per_second = best(timer, |n| {
-            for _ in 0..n {
-                to.copy_from_slice(black_box(&from));
-                black_box(&mut to);
-            }
-        });
-        Ok(per_second * count((bytes / 2) as u64))
+        Ok(copy_rates(timer, bytes / 2).into_iter().fold(0.0, f64::max))
     })
 }
 
+/// Bytes copied per second in each run, `len` bytes at a time from one buffer to another.
+pub(crate) fn copy_rates(timer: Timer, len: usize) -> Vec<f64> {
+    let (from, mut to) = (vec![1u8; len], vec![2u8; len]);
+    let seconds = seconds(timer, |n| {
+        for _ in 0..n {
+            to.copy_from_slice(black_box(&from));
+            black_box(&mut to);
+        }
+    });
+    seconds.into_iter().map(|seconds| count(len as u64) / seconds).collect()
+}
+
 /// The most calls per second over the runs: a limit is what the machine does undisturbed.
-fn best(timer: Timer, mut work: impl FnMut(u64)) -> f64 {
+fn best(timer: Timer, work: impl FnMut(u64)) -> f64 {
+    1.0 / seconds(timer, work).into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds a call of each run.
+fn seconds(timer: Timer, mut work: impl FnMut(u64)) -> Vec<f64> {
     let seconds = timer.durations(|n| {
         let begin = Instant::now();
         work(n);
         Ok::<_, Infallible>(begin.elapsed())
     });
-    let seconds = seconds.unwrap_or_else(|never| match never {});
-    1.0 / seconds.into_iter().fold(f64::INFINITY, f64::min)
+    seconds.unwrap_or_else(|never| match never {})
 }
 
 /// A count as a factor of a rate.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    BenchOptions, BoxError, Error, Limits, Params, Progress, Report, Reporter, Result, Row, Timer, Unit,
-    timing,
+    BenchOptions, Bound, BoxError, Error, Limits, Params, Progress, Report, Reporter, Result, Row, Spread,
+    Timer, Unit, steal::Ticks, timing,
 };
 
 /// What a case's closure does.
@@ -88,6 +88,23 @@ impl Context<'_> {
         self.limits.add(name, value, unit)?;
         Ok(value)
     }
+
+    /// [`limit`](Self::limit) as a bound of this case's rows.
+    pub fn bound(
+        &mut self,
+        name: &str,
+        unit: Unit,
+        measure: impl FnOnce(Timer) -> Result<f64, BoxError>,
+    ) -> Result<Bound, BoxError> {
+        let value = self.limit(name, unit, measure)?;
+        Ok(Bound { name: name.to_owned(), value, spread: None })
+    }
+
+    /// A bound that was taken around this case's rows: it is theirs alone, and widens the report's limit `name`.
+    pub fn taken(&mut self, name: &str, unit: &Unit, spread: Spread) -> Result<Bound, BoxError> {
+        self.limits.widen(name, spread, unit)?;
+        Ok(Bound { name: name.to_owned(), value: spread.value, spread: Some(spread) })
+    }
 }
 
 /// Runs a bench on the standard streams and gives its report.
@@ -140,7 +157,9 @@ fn run_chosen(
             runs: if options.quick { 3 } else { 5 },
         };
         let limits = &mut reporter.report_mut().limits;
+        let before = Ticks::now();
         let rows = (case.work)(&mut Context { options, limits, timer });
+        let stolen = before.and_then(|before| Ticks::now()?.stolen_since(&before));
         let peak = timing::peak_memory_bytes();
         let rows = rows.map_err(|source| Error::Case {
             case: case.name.clone(),
@@ -151,7 +170,7 @@ fn run_chosen(
             row.case.clone_from(&case.name);
             row.params = case.params.clone();
             row.peak_memory_bytes = row.peak_memory_bytes.or(peak);
-            reporter.row(row)?;
+            reporter.row(row.stolen(stolen))?;
         }
     }
     Ok(())

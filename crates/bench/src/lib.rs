@@ -60,6 +60,7 @@ pub mod rep3;
 pub mod report;
 mod reporter;
 pub mod select;
+mod steal;
 mod table;
 pub mod table8;
 pub mod timing;
@@ -68,7 +69,7 @@ pub mod yao;
 
 pub use engine::{Case, Context, run, run_cases, run_with};
 pub use error::{BoxError, Error, Result};
-pub use limits::{Limit, Limits};
+pub use limits::{Bound, Limit, Limits, Spread};
 pub use machine::Machine;
 pub use params::Params;
 pub use report::{Paper, Report, Row};

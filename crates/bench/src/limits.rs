@@ -1,18 +1,94 @@
 //! The limits of this machine, measured in the same run as the rows.
+//!
+//! Limits of the processor, as its AES rounds, are taken once a run. A link's rate moves with what else the host does, so that
+//! it is taken around each group of rows, in messages of their length: such rows carry their own value and its spread, and
+//! the report's list has the best value of the run and the whole spread.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Row, Unit};
+use crate::{Error, Result, Row, Unit, human::quantity};
 
-/// What the machine could do at most, such as its AES rounds or its copies.
+/// The most that the machine could do of something, such as AES rounds or copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// The name that rows refer to.
     pub name: String,
-    /// Its value.
+    /// The best value of the run: the largest rate, or the shortest time.
     pub value: f64,
-    /// The value's unit.
+    /// The unit of `value`, `min` and `max`.
     pub unit: Unit,
+    /// The smallest figure of all takes, where it was taken around rows.
+    #[serde(default)]
+    pub min: Option<f64>,
+    /// The largest figure of all takes, where it was taken around rows.
+    #[serde(default)]
+    pub max: Option<f64>,
+}
+
+/// A limit that was taken several times around a row, in the row's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The best figure, the least disturbed one: the largest rate, or the shortest time.
+    pub value: f64,
+    /// The smallest figure.
+    pub min: f64,
+    /// The largest figure.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of figures in `unit`; `None` where there are none.
+    #[must_use]
+    pub fn of(unit: &Unit, figures: &[f64]) -> Option<Self> {
+        let min = figures.iter().copied().reduce(f64::min)?;
+        let max = figures.iter().copied().reduce(f64::max)?;
+        Some(Self { value: if unit.is_rate() { max } else { min }, min, max })
+    }
+
+    /// The spread of what follows from this limit, such as blocks per second from bytes per second.
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let ends = [f(self.min), f(self.max)];
+        Self { value: f(self.value), min: ends[0].min(ends[1]), max: ends[0].max(ends[1]) }
+    }
+}
+
+/// A limit of one row, by its name and with its value beside this row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// The limit's name in the report's list.
+    pub name: String,
+    /// The value in the row's unit.
+    pub value: f64,
+    /// The spread of a limit that was taken around the row.
+    pub spread: Option<Spread>,
+}
+
+impl Bound {
+    /// The bound that binds first of two for the same row: the smaller rate, or the longer time.
+    #[must_use]
+    pub fn tighter(self, other: Self, unit: &Unit) -> Self {
+        let less = other.value < self.value;
+        if less == unit.is_rate() && (other.value - self.value).abs() > 0.0 { other } else { self }
+    }
+}
+
+/// The fraction of its limit that a figure reaches, above 0 and at most 1.
+///
+/// # Errors
+/// The reason why no fraction is given: a figure beyond its limit shows that the limit was taken in a worse moment than
+/// the row, and then nothing is known about how near the row came.
+pub fn judge(unit: &Unit, figure: f64, limit: f64) -> std::result::Result<f64, String> {
+    let fraction = unit.fraction(figure, limit);
+    if !fraction.is_finite() {
+        return Err(format!("{} is no part of a limit", quantity(figure, unit)));
+    }
+    if fraction > 1.0 {
+        let side = if unit.is_rate() { "below" } else { "above" };
+        let limit = quantity(limit, unit);
+        return Err(format!("the limit came out at {limit}, {side} the row: it was taken in a worse moment"));
+    }
+    Ok(fraction)
 }
 
 /// The limits of a report, in the order in which they were measured.
@@ -43,14 +119,38 @@ impl Limits {
             let old = format!("{} {}", old.value, old.unit);
             return refuse(format!("is already {old}, and cannot become {value} {unit}"));
         }
-        self.0.push(Limit { name: name.to_owned(), value, unit });
+        self.0.push(Limit { name: name.to_owned(), value, unit, min: None, max: None });
         Ok(())
     }
 
-    /// Fills in a row's limit and the fraction of it that the row reaches.
+    /// Adds a limit that was taken around a row, or widens the one of that name by these takes.
+    ///
+    /// # Errors
+    /// A figure is no positive number, or the limit is there already in another unit or as one that is taken once a run.
+    pub fn widen(&mut self, name: &str, taken: Spread, unit: &Unit) -> Result<()> {
+        let Some(old) = self.0.iter_mut().find(|limit| limit.name == name) else {
+            self.add(name, taken.value, unit.clone())?;
+            if let Some(new) = self.0.last_mut() {
+                (new.min, new.max) = (Some(taken.min), Some(taken.max));
+            }
+            return Ok(());
+        };
+        let refuse = |what| Err(Error::Limit { name: name.to_owned(), what });
+        let (Some(min), Some(max), true) = (old.min, old.max, old.unit == *unit) else {
+            return refuse(format!("is already {} {}, taken otherwise", old.value, old.unit));
+        };
+        if !(taken.min.is_finite() && taken.max.is_finite() && taken.min > 0.0) {
+            return refuse(format!("{} to {} {unit} are not positive numbers", taken.min, taken.max));
+        }
+        (old.min, old.max) = (Some(min.min(taken.min)), Some(max.max(taken.max)));
+        old.value = if unit.is_rate() { old.value.max(taken.value) } else { old.value.min(taken.value) };
+        Ok(())
+    }
+
+    /// Fills in a row's limit and the fraction of it that the row reaches, or the reason why there is none.
     pub fn apply(&self, row: &mut Row) -> Result<()> {
         let Some(name) = &row.limit_name else {
-            (row.limit, row.fraction_of_limit) = (None, None);
+            (row.limit, row.fraction_of_limit, row.unjudged) = (None, None, None);
             return Ok(());
         };
         let Some(limit) = self.get(name) else {
@@ -64,10 +164,34 @@ impl Limits {
                 limit_unit: limit.unit.to_string(),
             });
         }
-        row.limit = Some(limit.value);
-        let fraction = row.unit.fraction(row.median, limit.value);
-        row.fraction_of_limit = Some(fraction).filter(|fraction| fraction.is_finite());
+        // A row that a limit was taken around has its own value.
+        let value = *row.limit.get_or_insert(limit.value);
+        (row.fraction_of_limit, row.unjudged) = match judge(&row.unit, row.median, value) {
+            Ok(fraction) => (Some(fraction), None),
+            Err(why) => (None, Some(why)),
+        };
         Ok(())
+    }
+}
+
+/// Asserts that a measured row agrees with its limit: value, unit, spread, and the fraction or the reason for none.
+#[cfg(test)]
+pub(crate) fn stands(report: &crate::Report, row: &Row) {
+    let name = row.limit_name.as_deref().unwrap_or_else(|| panic!("{} has no limit", row.case));
+    let limit = report.limits.get(name).unwrap_or_else(|| panic!("{name} is not listed"));
+    let value = row.limit.unwrap_or_else(|| panic!("{name} has no value"));
+    assert_eq!(limit.unit, row.unit);
+    match (limit.min, limit.max, row.limit_min, row.limit_max) {
+        (None, None, None, None) => assert!((limit.value - value).abs() < 1e-9 * value),
+        (Some(min), Some(max), Some(own_min), Some(own_max)) => {
+            assert!(min <= own_min && own_min <= value && value <= own_max && own_max <= max, "{name}");
+        }
+        spread => panic!("{name}: a spread in one place alone: {spread:?}"),
+    }
+    let fraction = row.unit.fraction(row.median, value);
+    match row.fraction_of_limit {
+        Some(given) => assert!((given - fraction).abs() < 1e-9 && row.unjudged.is_none(), "{name}"),
+        None => assert!(fraction > 1.0 && row.unjudged.is_some(), "{name}"),
     }
 }
 
@@ -95,6 +219,51 @@ mod tests {
         let mut time = row(Unit::MS, 8.0);
         limits(2.0, Unit::MS).apply(&mut time).unwrap();
         assert_eq!((time.limit, time.fraction_of_limit), (Some(2.0), Some(0.25)));
+    }
+
+    #[test]
+    fn a_row_beyond_its_limit_is_unjudged() {
+        let mut rate = row(Unit::BYTES_PER_S, 2.4e9);
+        limits(1e9, Unit::BYTES_PER_S).apply(&mut rate).unwrap();
+        assert_eq!((rate.limit, rate.fraction_of_limit), (Some(1e9), None));
+        assert!(rate.unjudged.is_some_and(|why| why.contains("1.00 GB/s, below the row")));
+        let mut time = row(Unit::MS, 1.0);
+        limits(2.0, Unit::MS).apply(&mut time).unwrap();
+        assert_eq!(time.fraction_of_limit, None);
+        assert!(time.unjudged.is_some_and(|why| why.contains("2.00 ms, above the row")));
+        assert_eq!(judge(&Unit::MS, 2.0, 2.0), Ok(1.0), "at the limit is judged");
+        assert!(judge(&Unit::MS, 0.0, 2.0).is_err(), "no time at all");
+    }
+
+    #[test]
+    fn a_limit_taken_around_rows_belongs_to_each_and_spreads_over_all() {
+        let unit = Unit::BYTES_PER_S;
+        let of = |figures: &[f64]| Spread::of(&unit, figures).unwrap();
+        let mut limits = Limits::default();
+        limits.widen("peak", of(&[3e9, 4e9, 2e9]), &unit).unwrap();
+        limits.widen("peak", of(&[0.4e9, 0.5e9]), &unit).unwrap();
+        let listed = limits.get("peak").unwrap();
+        assert_eq!((listed.value, listed.min, listed.max), (4e9, Some(0.4e9), Some(4e9)));
+        let slow = of(&[0.4e9, 0.5e9]);
+        let bound = Bound { name: "peak".to_owned(), value: slow.value, spread: Some(slow) };
+        let mut slow = row(unit.clone(), 1e9).bound(&bound);
+        limits.apply(&mut slow).unwrap();
+        assert_eq!((slow.limit, slow.limit_min, slow.limit_max), (Some(0.5e9), Some(0.4e9), Some(0.5e9)));
+        assert_eq!(slow.fraction_of_limit, None, "judged by its own limit, not by the best of the run");
+        assert!(limits.widen("peak", of(&[1.0]), &Unit::MS).is_err());
+        limits.add("once", 1.0, unit.clone()).unwrap();
+        assert!(limits.widen("once", of(&[1.0]), &unit).is_err());
+    }
+
+    #[test]
+    fn spreads_follow_their_unit() {
+        let time = Spread::of(&Unit::MS, &[3.0, 1.0, 2.0]).unwrap();
+        assert_eq!(time, Spread { value: 1.0, min: 1.0, max: 3.0 });
+        assert_eq!(time.map(|ms| 6.0 / ms), Spread { value: 6.0, min: 2.0, max: 6.0 });
+        assert_eq!(Spread::of(&Unit::MS, &[]), None);
+        let bound = |value: f64| Bound { name: value.to_string(), value, spread: None };
+        let tighter = |unit: &Unit| bound(2.0).tighter(bound(3.0), unit).value;
+        assert_eq!((tighter(&Unit::MS), tighter(&Unit::OT_PER_S)), (3.0, 2.0));
     }
 
     #[test]

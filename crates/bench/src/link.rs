@@ -1,4 +1,5 @@
-//! Limits of this host's own links: what flows carry, and how long a byte is on its way.
+//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes. What else a host does moves
+//! them severalfold within minutes, so that they are taken before and after each row, in messages as long as the row's.
 
 use std::{
     io::{self, Read, Write},
@@ -9,89 +10,178 @@ use std::{
 };
 
 use crate::{
-    BoxError, Context, Unit,
+    Bound, BoxError, Context, Spread, Timer, Unit,
     bounds::{self, count},
+    human::memory,
     net::{Transport, joined},
 };
 
-/// Bytes per second of three flows at once over a transport's bare links, and their name. Shared memory is bound by
-/// copies: one into the ring and one out of it.
-pub(crate) fn three_flows(
-    ctx: &mut Context<'_>,
+/// What a row sends over a transport's bare link: which limit is taken around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Link {
     transport: Transport,
-) -> Result<(f64, &'static str), BoxError> {
-    match transport {
-        Transport::Inproc | Transport::Shm => {
-            let copied = bounds::copies(ctx, "copy of 1 MiB", 1 << 20)?;
-            Ok((copied / 2.0, "copies in and out"))
-        }
-        Transport::Unix => measured(ctx, "three Unix flows", 3, UnixStream::pair),
-        Transport::TcpTls | Transport::TcpInsecure => measured(ctx, "three loopback TCP flows", 3, pair),
-    }
+    kind: Kind,
 }
 
-/// As [`three_flows`], of one flow, whose ends are two threads that have a core each where there are two.
-pub(crate) fn one_flow(ctx: &mut Context<'_>, transport: Transport) -> Result<(f64, &'static str), BoxError> {
-    match transport {
-        Transport::Inproc | Transport::Shm => {
-            let copied = bounds::copies(ctx, "copy of 1 MiB", 1 << 20)?;
-            if thread::available_parallelism()?.get() > 1 {
-                return Ok((copied, "a copy in beside a copy out"));
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Messages of so many bytes on several flows at once, in bytes per second of all.
+    Flows { at_once: usize, message: usize },
+    /// A byte there and back: half of it in milliseconds. Messages of a round cross, so that a round costs no more.
+    Delay,
+}
+
+/// A link's limit as it was taken around a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Taken {
+    /// The link and the length of its messages, in words.
+    pub(crate) name: String,
+    pub(crate) spread: Spread,
+}
+
+/// LOCAL: the part of a row's time that each of the two takes may use. Both together lengthen a run by a quarter.
+const SHARE: u32 = 8;
+/// Runs of a take.
+const RUNS: u32 = 3;
+
+impl Link {
+    /// Three flows at once in messages of about so many bytes, as three parties in a ring have them; `None` without a
+    /// transport.
+    pub(crate) fn three_flows(transport: Transport, message: u64) -> Option<Self> {
+        let kind = Kind::Flows { at_once: 3, message: rounded(message) };
+        (transport != Transport::Inproc).then_some(Self { transport, kind })
+    }
+
+    /// One flow in messages of about so many bytes, whose ends are two threads that have a core each where there are two.
+    pub(crate) fn one_flow(transport: Transport, message: u64) -> Self {
+        Self { transport, kind: Kind::Flows { at_once: 1, message: rounded(message) } }
+    }
+
+    /// The way of a byte to a peer.
+    pub(crate) fn delay(transport: Transport) -> Self {
+        Self { transport, kind: Kind::Delay }
+    }
+
+    fn unit(&self) -> Unit {
+        match self.kind {
+            Kind::Flows { .. } => Unit::BYTES_PER_S,
+            Kind::Delay => Unit::MS,
+        }
+    }
+
+    /// Runs `work` between two takes of this link, and notes them in the report.
+    pub(crate) fn around<T>(
+        self,
+        ctx: &mut Context<'_>,
+        work: impl FnOnce() -> Result<T, BoxError>,
+    ) -> Result<(T, Taken), BoxError> {
+        let timer = ctx.timer();
+        let timer = Timer { budget: timer.budget / SHARE, runs: RUNS };
+        let (mut figures, name) = self.take(timer)?;
+        let done = work()?;
+        figures.extend(self.take(timer)?.0);
+        let spread = Spread::of(&self.unit(), &figures).ok_or("no link was timed")?;
+        ctx.taken(&name, &self.unit(), spread)?;
+        Ok((done, Taken { name, spread }))
+    }
+
+    /// The figures of some runs, and the name of what was measured.
+    fn take(self, timer: Timer) -> Result<(Vec<f64>, String), BoxError> {
+        let unix = UnixStream::pair;
+        let Kind::Flows { at_once, message } = self.kind else {
+            return match self.transport {
+                // Shared memory wakes through the kernel as Unix sockets do.
+                Transport::Inproc | Transport::Shm | Transport::Unix => {
+                    Ok((bounced(timer, unix)?, "a Unix socket".to_owned()))
+                }
+                Transport::TcpTls | Transport::TcpInsecure => {
+                    Ok((bounced(timer, pair)?, "loopback TCP".to_owned()))
+                }
+            };
+        };
+        let ends = Ends { at_once, message };
+        let (figures, flows) = match self.transport {
+            // Shared memory is bound by copies: one into the ring and one out of it, beside each other where there are two
+            // cores for one flow.
+            Transport::Inproc | Transport::Shm => {
+                let beside = at_once == 1 && thread::available_parallelism()?.get() > 1;
+                let (halves, name) =
+                    if beside { (1.0, "a copy in beside a copy out") } else { (2.0, "copies in and out") };
+                let copies = bounds::copy_rates(timer, message).into_iter().map(|rate| rate / halves);
+                (copies.collect(), name)
             }
-            Ok((copied / 2.0, "copies in and out"))
-        }
-        Transport::Unix => measured(ctx, "a Unix flow", 1, UnixStream::pair),
-        Transport::TcpTls | Transport::TcpInsecure => measured(ctx, "a loopback TCP flow", 1, pair),
+            Transport::Unix => (ends.rates(timer, unix)?, ends.name("a Unix flow", "three Unix flows")),
+            Transport::TcpTls | Transport::TcpInsecure => {
+                (ends.rates(timer, pair)?, ends.name("a loopback TCP flow", "three loopback TCP flows"))
+            }
+        };
+        Ok((figures, format!("{flows}, messages of {}", memory(message as u64))))
     }
 }
 
-fn measured<S: Read + Write + Send>(
+/// Runs `work` between two takes of its link, where it has one.
+pub(crate) fn around<T>(
     ctx: &mut Context<'_>,
-    name: &'static str,
-    at_once: usize,
-    pair: impl Fn() -> io::Result<(S, S)>,
-) -> Result<(f64, &'static str), BoxError> {
-    let bytes_per_s = ctx.limit(name, Unit::BYTES_PER_S, |timer| {
-        let seconds = timer.durations(|n| flows(&pair, at_once, n))?;
-        Ok(count((at_once * WRITE) as u64) / least(&seconds))
-    })?;
-    Ok((bytes_per_s, name))
+    link: Option<Link>,
+    work: impl FnOnce() -> Result<T, BoxError>,
+) -> Result<(T, Option<Taken>), BoxError> {
+    match link {
+        Some(link) => link.around(ctx, work).map(|(done, taken)| (done, Some(taken))),
+        None => Ok((work()?, None)),
+    }
 }
 
-/// Milliseconds that a byte takes to a peer over a transport's bare link, half of its round trip, and the link's name.
-/// Messages of a round cross, so that a round costs no more than this. Shared memory wakes through the kernel as Unix
-/// sockets do.
-pub(crate) fn one_way_ms(
-    ctx: &mut Context<'_>,
-    transport: Transport,
-) -> Result<(f64, &'static str), BoxError> {
-    match transport {
-        Transport::Inproc | Transport::Shm | Transport::Unix => {
-            bounced(ctx, "a Unix socket", UnixStream::pair)
-        }
-        Transport::TcpTls | Transport::TcpInsecure => bounced(ctx, "loopback TCP", pair),
+impl Taken {
+    /// The bound of a row in its own unit, of which `name` says what goes over the link.
+    pub(crate) fn bound(
+        &self,
+        ctx: &mut Context<'_>,
+        name: &str,
+        unit: &Unit,
+        of: impl Fn(f64) -> f64,
+    ) -> Result<Bound, BoxError> {
+        ctx.taken(&format!("{name} {}", self.name), unit, self.spread.map(of))
+    }
+}
+
+/// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's name; longer messages than
+/// 1 MiB leave in pieces anyway.
+fn rounded(message: u64) -> usize {
+    const LONGEST: u64 = 1 << 20;
+    message.clamp(64, LONGEST).next_power_of_two() as usize
+}
+
+/// Flows at once and the bytes of each write on them.
+#[derive(Clone, Copy)]
+struct Ends {
+    at_once: usize,
+    message: usize,
+}
+
+impl Ends {
+    fn name(self, one: &'static str, three: &'static str) -> &'static str {
+        if self.at_once == 1 { one } else { three }
+    }
+
+    fn rates<S: Read + Write + Send>(
+        self,
+        timer: Timer,
+        pair: impl Fn() -> io::Result<(S, S)>,
+    ) -> Result<Vec<f64>, BoxError> {
+        let seconds = timer.durations(|n| flows(&pair, self, n))?;
+        let bytes = count((self.at_once * self.message) as u64);
+        Ok(seconds.into_iter().map(|seconds| bytes / seconds).collect())
     }
 }
 
 fn bounced<S: Read + Write + Send + 'static>(
-    ctx: &mut Context<'_>,
-    name: &'static str,
+    timer: Timer,
     pair: impl Fn() -> io::Result<(S, S)>,
-) -> Result<(f64, &'static str), BoxError> {
-    let round_trip = ctx.limit(&format!("{name}, round trip of a byte"), Unit::MS, |timer| {
-        let mut echo = Echo::start(pair()?);
-        let seconds = timer.durations(|n| echo.round_trips(n))?;
-        Ok(1e3 * least(&seconds))
-    })?;
-    Ok((round_trip / 2.0, name))
+) -> Result<Vec<f64>, BoxError> {
+    let mut echo = Echo::start(pair()?);
+    let seconds = timer.durations(|n| echo.round_trips(n))?;
+    Ok(seconds.into_iter().map(|seconds| 1e3 * seconds / 2.0).collect())
 }
-
-fn least(seconds: &[f64]) -> f64 {
-    seconds.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-/// Bytes of one write on a flow.
-const WRITE: usize = 1 << 20;
 
 /// A connection over loopback without delay: the ends that dialled and accepted.
 fn pair() -> io::Result<(TcpStream, TcpStream)> {
@@ -106,11 +196,11 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
 /// `n` writes on each of so many flows at once.
 fn flows<S: Read + Write + Send>(
     pair: &impl Fn() -> io::Result<(S, S)>,
-    at_once: usize,
+    Ends { at_once, message }: Ends,
     n: u64,
 ) -> Result<Duration, BoxError> {
     let pairs: Vec<_> = (0..at_once).map(|_| pair()).collect::<io::Result<_>>()?;
-    let buffers: Vec<_> = (0..at_once).map(|_| (vec![1u8; WRITE], vec![2u8; WRITE])).collect();
+    let buffers: Vec<_> = (0..at_once).map(|_| (vec![1u8; message], vec![2u8; message])).collect();
     let begin = Instant::now();
     thread::scope(|scope| {
         let mut running = Vec::new();
@@ -143,5 +233,32 @@ impl<S: Read + Write + Send + 'static> Echo<S> {
             self.0.read_exact(&mut byte)?;
         }
         Ok(begin.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_as_long_as_the_rows() {
+        assert_eq!(
+            [0, 64, 65, 12_000, 1 << 20, u64::MAX].map(rounded),
+            [64, 64, 128, 1 << 14, 1 << 20, 1 << 20]
+        );
+        assert_eq!(Link::three_flows(Transport::Inproc, 1000), None);
+        let timer = Timer { budget: Duration::from_millis(3), runs: 2 };
+        for (transport, flow) in [
+            (Transport::Shm, "copies in and out"),
+            (Transport::Unix, "three Unix flows"),
+            (Transport::TcpTls, "three loopback TCP flows"),
+        ] {
+            let link = Link::three_flows(transport, 3000).unwrap();
+            let (figures, name) = link.take(timer).unwrap();
+            assert_eq!(name, format!("{flow}, messages of 4.00 KiB"));
+            assert!(!figures.is_empty() && figures.iter().all(|rate| *rate > 0.0));
+        }
+        let (delays, name) = Link::delay(Transport::TcpInsecure).take(timer).unwrap();
+        assert!(name == "loopback TCP" && delays.iter().all(|ms| *ms > 0.0));
     }
 }

@@ -28,7 +28,7 @@ use hushwire_wire::Shape;
 
 use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Timer, Unit, bounds::count,
-    net::NETS,
+    link::Link, net::NETS,
 };
 use crew::Crew;
 use grid::{Point, level_name, tiers};
@@ -132,16 +132,20 @@ fn measure_at<S: Security>(
     ];
     let new = seen.borrow_mut().insert(of.join(" "));
     let mut crew = Crew::<S>::new(point, ots, if new { SETUPS } else { 1 })?;
-    let seconds = timer(ctx).durations(|n| crew.time(n))?;
+    // A first repetition tells the length of the messages.
+    crew.time(1)?;
+    let link = Link::one_flow(point.transport, crew.message());
+    let timer = timer(ctx);
+    let (seconds, taken) = link.around(ctx, || timer.durations(|n| crew.time(n)))?;
     crew.check(spoiled)?;
     let (bytes, rounds) = crew.spent();
-    let limit = limits::of(ctx, point, bytes)?;
+    let limit = limits::of(ctx, point, bytes, &taken)?;
     let figures: Vec<f64> = seconds.iter().map(|s| count(ots as u64) / s).collect();
     let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
     let throughput = Row::new("throughput", Unit::OT_PER_S, measured)
         .bytes_per_unit(bytes)
         .rounds(rounds)
-        .limit(&limit)
+        .bound(&limit)
         .paper(table::stated(point.protocol, point.level, point.kind));
     let mut rows = vec![throughput];
     if new {

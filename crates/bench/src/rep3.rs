@@ -17,9 +17,10 @@ use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Measurement, Paper, Report, Result, Row, Unit,
+    BenchOptions, Bound, BoxError, Case, Context, Measurement, Paper, Report, Result, Row, Unit,
     bounds::{self, count},
-    crew, link,
+    crew,
+    link::{self, Link, Taken},
     net::{NETS, Transport},
 };
 use grid::{Cut, Point};
@@ -47,20 +48,21 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
 }
 
 fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
-    let limit = limit(ctx, backend, point)?;
     let job = Job::new(point.workload)?;
     let cut = Cut::of(point, &job);
     let mut crew = Crew::new(backend, point, &job, &cut)?;
-    let seconds = ctx.timer().durations(|n| crew::time(&mut crew.workers, n))?;
+    let (timer, cost) = (ctx.timer(), job.cost(cut.instances));
+    let link = Link::three_flows(point.transport, cost.bytes_sent / cost.rounds.max(1));
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut crew.workers, n)))?;
     crew.check(&job, spoiled)?;
+    let limit = limit(ctx, backend, point, taken.as_ref())?;
     let ands = count(job.ands(cut.instances) * cut.batches as u64 * cut.threads as u64);
     let figures: Vec<f64> = seconds.iter().map(|s| ands / s).collect();
     let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
-    let cost = job.cost(cut.instances);
     Ok(Row::new("throughput", Unit::AND_PER_S, measured)
         .bytes_per_unit(count(cost.bytes_sent) / count(job.ands(cut.instances)))
         .rounds(cost.rounds * cut.waves() as u64)
-        .limit(&limit)
+        .bound(&limit)
         .paper(stated()))
 }
 
@@ -74,24 +76,27 @@ const PRF_CALLS: f64 = 3.0 * 2.0 / 128.0;
 /// Bits that all parties send for an AND.
 const BITS: f64 = 3.0;
 
-/// Measures the limits of a point and gives the name of the one that binds.
-fn limit(ctx: &mut Context<'_>, backend: Backend, point: &Point) -> Result<String, BoxError> {
+/// The bound that binds a point first, by its link as it was taken.
+fn limit(
+    ctx: &mut Context<'_>,
+    backend: Backend,
+    point: &Point,
+    taken: Option<&Taken>,
+) -> Result<Bound, BoxError> {
+    let unit = Unit::AND_PER_S;
     let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
     let cores = threads.min(std::thread::available_parallelism()?.get());
     let peak = bounds::rounds(ctx, backend)?;
     let prf = format!("PRF of ANDs on {cores} {}", if cores == 1 { "core" } else { "cores" });
-    let bound = ctx.limit(&prf, Unit::AND_PER_S, |_| Ok(peak * count(cores as u64) / PRF_CALLS))?;
-    let mut least = (bound, prf);
-    if point.transport != Transport::Inproc {
-        let (bytes_per_s, flows) = link::three_flows(ctx, point.transport)?;
-        let name = format!("ANDs over {flows}");
-        let bound = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(8.0 * bytes_per_s / BITS))?;
-        least = if bound < least.0 { (bound, name) } else { least };
+    let mut least = ctx.bound(&prf, unit.clone(), |_| Ok(peak * count(cores as u64) / PRF_CALLS))?;
+    if let Some(taken) = taken {
+        let link = taken.bound(ctx, "ANDs over", &unit, |bytes_per_s| 8.0 * bytes_per_s / BITS)?;
+        least = least.tighter(link, &unit);
     }
     if let Shape { bits_per_second: Some(rate), .. } = point.net {
         let name = format!("ANDs over {}", point.net);
-        let bound = ctx.limit(&name, Unit::AND_PER_S, |_| Ok(count(rate)))?;
-        least = if bound < least.0 { (bound, name) } else { least };
+        let line = ctx.bound(&name, unit.clone(), |_| Ok(count(rate)))?;
+        least = least.tighter(line, &unit);
     }
-    Ok(least.1)
+    Ok(least)
 }

@@ -123,7 +123,7 @@ impl Reporter {
     /// [`finish`](Self::finish), with text made from the report below the table.
     pub fn finish_with(mut self, below: impl FnOnce(&Report) -> String) -> Result<Report> {
         self.clear_progress();
-        self.out.write_all(table::limits(&self.report.limits).as_bytes())?;
+        self.out.write_all(table::limits(&self.report.limits, &self.report.rows).as_bytes())?;
         self.out.write_all(below(&self.report).as_bytes())?;
         self.out.flush()?;
         if let Some(path) = &self.json {

@@ -2,17 +2,18 @@
 
 use crate::{
     Limits, Row,
-    human::{Scale, memory, percent, quantity},
+    human::{Scale, memory, percent},
 };
 
 /// Headings of the columns after the parameters, with the width of their cells.
-const FIGURES: [(&str, usize); 7] = [
+const FIGURES: [(&str, usize); 8] = [
     ("metric", 10),
     ("median (min–max)", 28),
     ("bytes/unit", 10),
     ("rounds", 6),
     ("peak memory", 11),
     ("of limit", 8),
+    ("stolen", 6),
     ("limit", 10),
 ];
 
@@ -65,7 +66,9 @@ impl Table {
             row.bytes_per_unit.map(|bytes| format!("{}", (bytes * 1e3).round() / 1e3)).unwrap_or_default(),
             row.rounds.map(|rounds| rounds.to_string()).unwrap_or_default(),
             row.peak_memory_bytes.map(memory).unwrap_or_default(),
-            row.fraction_of_limit.map(percent).unwrap_or_default(),
+            of_limit(row),
+            // Stolen time stands there where it marks a row.
+            row.steal_fraction.filter(|_| row.disturbed.is_some()).map(percent).unwrap_or_default(),
             row.limit_name.clone().unwrap_or_default(),
         ]);
         self.line(&cells)
@@ -88,13 +91,49 @@ impl Table {
     }
 }
 
-/// The limits as a list below the table; nothing where there are none.
-pub(crate) fn limits(limits: &Limits) -> String {
-    let lines = limits
-        .iter()
-        .map(|limit| format!("- {}: {}\n", escape(&limit.name), quantity(limit.value, &limit.unit)));
+/// The fraction of its limit that a row reaches, or a word that none can be given.
+pub(crate) fn of_limit(row: &Row) -> String {
+    match row.fraction_of_limit {
+        Some(fraction) => percent(fraction),
+        None if row.unjudged.is_some() => "unjudged".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The limits as a list below the table, with their spread where they were taken around rows; nothing where there are
+/// none. What the marks of rows mean stands below it where there are any.
+pub(crate) fn limits(limits: &Limits, rows: &[Row]) -> String {
+    let lines = limits.iter().map(|limit| {
+        let scale = Scale::of(limit.value, &limit.unit);
+        let range = limit.min.zip(limit.max);
+        let range = range.map(|(min, max)| format!(" ({}–{})", scale.number(min), scale.number(max)));
+        format!(
+            "- {}: {}{} {}\n",
+            escape(&limit.name),
+            scale.number(limit.value),
+            range.unwrap_or_default(),
+            scale.label
+        )
+    });
     let lines: String = lines.collect();
-    if lines.is_empty() { lines } else { format!("\nLimits measured in this run:\n\n{lines}") }
+    let mut out = if lines.is_empty() { lines } else { format!("\nLimits measured in this run:\n\n{lines}") };
+    let mut note = |rows: usize, text: &str| {
+        if rows > 0 {
+            out += &format!(
+                "\n{} {text}\n",
+                if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+            );
+        }
+    };
+    note(
+        rows.iter().filter(|row| row.unjudged.is_some()).count(),
+        "unjudged: beyond the limit that was taken for it, which therefore says nothing about it.",
+    );
+    note(
+        rows.iter().filter(|row| row.disturbed.is_some()).count(),
+        "disturbed: the host took more than 5 % of the processor time that was wanted.",
+    );
+    out
 }
 
 fn width(text: &str) -> usize {
@@ -125,5 +164,28 @@ mod tests {
         for part in ["1.50 (1.40–1.60) G blocks/s", "| encrypt | 1024   | a\\|b |", "50 %", " 16 |"] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_row_beyond_its_limit_and_stolen_time_are_said() {
+        let params = Params::new();
+        let table = Table::new([("encrypt", &params)].into_iter());
+        let measured = Measurement { median: 2.4e9, min: 2.4e9, max: 2.4e9, runs: 5 };
+        let mut row = Row::new("throughput", Unit::BYTES_PER_S, measured).limit("link").stolen(Some(0.07));
+        let mut all = Limits::default();
+        let taken = crate::Spread::of(&Unit::BYTES_PER_S, &[0.4e9, 1e9]).unwrap();
+        all.widen("link", taken, &Unit::BYTES_PER_S).unwrap();
+        all.apply(&mut row).unwrap();
+        let text = table.row(&row);
+        assert!(text.contains("| unjudged |  7.0 % | link "), "{text}");
+        assert!(!text.contains("240 %"), "{text}");
+        let below = limits(&all, std::slice::from_ref(&row));
+        for part in ["- link: 1.00 (0.400–1.00) GB/s\n", "\n1 row unjudged: ", "\n1 row disturbed: "] {
+            assert!(below.contains(part), "{part} in\n{below}");
+        }
+        row = row.stolen(Some(0.01));
+        assert!(table.row(&row).contains("| unjudged |        | link "), "little of it is no mark");
+        (row.unjudged, row.fraction_of_limit) = (None, Some(1.0));
+        assert!(!limits(&all, &[row]).contains("row"), "no note without a mark");
     }
 }

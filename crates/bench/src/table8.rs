@@ -24,7 +24,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use hushwire_garble::Scheme;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Timer,
+    BenchOptions, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Spread, Timer,
     bounds::count, garble::grid::Op,
 };
 use paper::SCHEMES;
@@ -125,8 +125,18 @@ fn measure(
         runs: cells.iter().map(|c| c.measured.runs).min().unwrap_or(0),
     };
     let circuit = work.map_or("mean", Work::name);
-    let limit = format!("{circuit}, {scheme}, {}: {}", op.name(), cells[0].limit_name);
-    ctx.limit(&limit, UNIT, |_| Ok(mean(&|c| c.limit)))?;
+    let mut name = format!("{circuit}, {scheme}, {}: {}", op.name(), cells[0].limit.name);
+    // A mean over circuits of which any is bound by the link has a spread, and a name that no mean of AES alone has.
+    let limit = if cells.iter().any(|c| c.limit.spread.is_some()) {
+        if cells[0].limit.spread.is_none() {
+            name += ", the link in part";
+        }
+        let of = |end: &dyn Fn(&Spread) -> f64| mean(&|c| c.limit.spread.as_ref().map_or(c.limit.value, end));
+        let spread = Spread { value: mean(&|c| c.limit.value), min: of(&|s| s.min), max: of(&|s| s.max) };
+        ctx.taken(&name, &UNIT, spread)?
+    } else {
+        ctx.bound(&name, UNIT, |_| Ok(mean(&|c| c.limit.value)))?
+    };
     let key = |imp| (circuit.to_owned(), scheme.name(), op.name(), imp);
     medians.borrow_mut().insert(key(imp), measured.median);
     let before = match imp {
@@ -137,7 +147,7 @@ fn measure(
     let improvement = before.map(|before| 100.0 * (before / measured.median - 1.0));
     let bytes: u64 = cells.iter().map(|c| c.bytes).sum();
     let mut row = Row::new("time", UNIT, measured)
-        .limit(&limit)
+        .bound(&limit)
         .paper(paper::stated(work, scheme, imp, op))
         .with("ands", ands)
         .with("improvement_percent", improvement)

@@ -26,13 +26,15 @@ use hushwire_garble::Scheme;
 use hushwire_wire::Shape;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Timer, Unit,
+    BenchOptions, Bound, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Timer,
+    Unit,
     bounds::count,
     garble::{grid::Op, limits, xors},
-    link,
+    link::{Link, Taken},
     net::{NETS, Transport},
 };
 use crew::Crew;
+pub(crate) use crew::STREAM;
 
 /// What to measure, beside [`BenchOptions`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,11 +179,12 @@ fn measure(
     let timer = ctx.timer();
     // A run of a second and more is timed once or twice.
     let timer = Timer { budget: if quick { timer.budget } else { 2 * timer.budget }, ..timer };
-    let seconds = timer.durations(|n| crew.time(n))?;
+    let link = Link::one_flow(transport, crew.message());
+    let (seconds, taken) = link.around(ctx, || timer.durations(|n| crew.time(n)))?;
     crew.check()?;
     let (bytes, rounds) = crew.spent();
     let per_and = bytes / count(ands);
-    let limit = bound(ctx, point, backend, &program, per_and)?;
+    let limit = bound(ctx, point, backend, &program, per_and, &taken)?;
     let of = |each: &dyn Fn(f64) -> f64| -> Result<Measurement, BoxError> {
         let figures: Vec<f64> = seconds.iter().map(|s| each(*s)).collect();
         Ok(Measurement::of(&figures).ok_or("nothing was timed")?)
@@ -189,7 +192,7 @@ fn measure(
     let throughput = Row::new("throughput", Unit::AND_PER_S, of(&|s| count(ands) / s)?)
         .bytes_per_unit(per_and)
         .rounds(rounds)
-        .limit(&limit)
+        .bound(&limit)
         .with("ands", ands);
     let each = count(work.instances as u64);
     let per_circuit = Row::new("per_circuit", Unit::MS, of(&|s| 1e3 * s / each)?)
@@ -206,23 +209,25 @@ fn measure(
     Ok(rows)
 }
 
-/// The name of the limit that binds first.
+/// The bound that binds first, of tables with so many bytes an AND.
 fn bound(
     ctx: &mut Context<'_>,
     point: &Point,
     backend: Backend,
     program: &Program,
     per_and: f64,
-) -> Result<String, BoxError> {
+    taken: &Taken,
+) -> Result<Bound, BoxError> {
+    let unit = Unit::AND_PER_S;
     let calls = limits::per_and(point.scheme, Op::Garble, program.ands(), xors(program));
-    let mut least = limits::ands_per_s(ctx, backend, calls)?;
-    let (rate, flow) = link::one_flow(ctx, point.transport)?;
-    let shaped = point.net.bits_per_second.map(|rate| (count(rate) / 8.0, point.net.to_string()));
-    for (rate, over) in [(rate, flow.to_owned())].into_iter().chain(shaped) {
-        let name = format!("{per_and:.1} bytes an AND over {over}");
-        if rate / per_and < least.0 {
-            least = (ctx.limit(&name, Unit::AND_PER_S, |_| Ok(rate / per_and))?, name);
-        }
+    let (value, name) = limits::ands_per_s(ctx, backend, calls)?;
+    let over = format!("{per_and:.1} bytes an AND over");
+    let link = taken.bound(ctx, &over, &unit, |rate| rate / per_and)?;
+    let mut least = Bound { name, value, spread: None }.tighter(link, &unit);
+    if let Some(rate) = point.net.bits_per_second {
+        let name = format!("{over} {}", point.net);
+        let line = ctx.bound(&name, unit.clone(), |_| Ok(count(rate) / 8.0 / per_and))?;
+        least = least.tighter(line, &unit);
     }
-    Ok(least.1)
+    Ok(least)
 }

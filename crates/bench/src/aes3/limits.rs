@@ -1,60 +1,63 @@
-//! What bounds the benchmark: the PRF of the zero-shares, the loopback link, and its delay.
+//! The bounds of the benchmark: the PRF of the zero-shares, the loopback link, and its delay.
 
 use std::{thread, time::Duration};
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{KeySize, Sbox, cost, expansion_cost, zero_words};
 
-use super::grid::{KeyMode, Point};
+use super::grid::{Cut, KeyMode, Point};
 use crate::{
-    BoxError, Context, Unit,
+    Bound, BoxError, Context, Unit,
     bounds::{self, count},
-    link,
+    link::{Link, Taken},
     net::Transport,
 };
 
 /// Blocks of a batch so long that its padding does not count.
 const MANY: usize = 4096;
 
-/// Measures the limits of a point and gives the name of the one that binds.
+/// The link whose limit is taken around a point's row; none for parties in lockstep, and none where a modelled network's
+/// delays are counted.
+pub(super) fn link(point: &Point, cut: &Cut) -> Option<Link> {
+    if point.blocks == 1 {
+        let own = point.transport != Transport::Inproc && point.net.rtt == Duration::ZERO;
+        return own.then(|| Link::delay(point.transport));
+    }
+    let chunk = cost(KeySize::Aes128, point.sbox, cut.chunk);
+    Link::three_flows(point.transport, chunk.bytes_sent / chunk.rounds.max(1))
+}
+
+/// The bound that binds a point first, by its link as it was taken.
 pub(super) fn of(
     ctx: &mut Context<'_>,
     backend: Backend,
     point: &Point,
     rounds: u64,
-) -> Result<String, BoxError> {
+    taken: Option<&Taken>,
+) -> Result<Bound, BoxError> {
     if point.blocks == 1 {
-        return one_block(ctx, backend, point, rounds);
+        return one_block(ctx, backend, point, rounds, taken);
     }
-    let sbox = point.sbox;
+    let (sbox, unit) = (point.sbox, Unit::BLOCKS_PER_S);
     let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
     let cores = threads.min(thread::available_parallelism()?.get());
     let peak = bounds::rounds(ctx, backend)?;
     let prf = format!("PRF of {sbox} on {cores} {}", if cores == 1 { "core" } else { "cores" });
-    let bound = ctx.limit(&prf, Unit::BLOCKS_PER_S, |_| {
+    let mut least = ctx.bound(&prf, unit.clone(), |_| {
         Ok(peak * count(cores as u64) / (count(prf_blocks(sbox, MANY)) / count(MANY as u64)))
     })?;
-    if point.transport == Transport::Inproc {
-        return Ok(prf);
+    // Bytes of one party for a block.
+    let each = count(cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
+    if let Some(taken) = taken {
+        let link = taken.bound(ctx, &format!("{sbox} over"), &unit, |rate| rate / (3.0 * each))?;
+        least = least.tighter(link, &unit);
     }
-    let (bytes_per_s, flows) = link::three_flows(ctx, point.transport)?;
-    let link = format!("{sbox} over {flows}");
-    let link_bound = ctx.limit(&link, Unit::BLOCKS_PER_S, |_| {
-        let all_parties = count(3 * cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
-        Ok(bytes_per_s / all_parties)
-    })?;
-    let (least, name) = if link_bound < bound { (link_bound, link) } else { (bound, prf) };
     if let Some(rate) = point.net.bits_per_second {
         let shaped = format!("{sbox} over {}", point.net);
-        let bound = ctx.limit(&shaped, Unit::BLOCKS_PER_S, |_| {
-            let each = count(cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
-            Ok(count(rate) / 8.0 / each)
-        })?;
-        if bound < least {
-            return Ok(shaped);
-        }
+        let line = ctx.bound(&shaped, unit.clone(), |_| Ok(count(rate) / 8.0 / each))?;
+        least = least.tighter(line, &unit);
     }
-    Ok(name)
+    Ok(least)
 }
 
 /// PRF calls of all three parties for a batch: two for every word that each of them draws.
@@ -68,7 +71,8 @@ fn one_block(
     backend: Backend,
     point: &Point,
     rounds: u64,
-) -> Result<String, BoxError> {
+    taken: Option<&Taken>,
+) -> Result<Bound, BoxError> {
     if point.transport == Transport::Inproc {
         let peak = bounds::rounds(ctx, backend)?;
         let mut calls = prf_blocks(point.sbox, 1);
@@ -78,16 +82,12 @@ fn one_block(
             calls += 3 * 2 * expansion_cost(KeySize::Aes128, point.sbox, 1).rounds;
             name += " and its key";
         }
-        ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(calls) / peak))?;
-        return Ok(name);
+        return ctx.bound(&name, Unit::MS, |_| Ok(1e3 * count(calls) / peak));
     }
-    if point.net.rtt > Duration::ZERO {
-        let name = format!("{rounds} one-way delays of {}", point.net);
-        ctx.limit(&name, Unit::MS, |_| Ok(1e3 * count(rounds) * point.net.one_way().as_secs_f64()))?;
-        return Ok(name);
+    if let Some(taken) = taken {
+        let delays = format!("{rounds} one-way delays of");
+        return taken.bound(ctx, &delays, &Unit::MS, |one_way| count(rounds) * one_way);
     }
-    let (one_way, link) = link::one_way_ms(ctx, point.transport)?;
-    let name = format!("{rounds} one-way delays of {link}");
-    ctx.limit(&name, Unit::MS, |_| Ok(count(rounds) * one_way))?;
-    Ok(name)
+    let name = format!("{rounds} one-way delays of {}", point.net);
+    ctx.bound(&name, Unit::MS, |_| Ok(1e3 * count(rounds) * point.net.one_way().as_secs_f64()))
 }

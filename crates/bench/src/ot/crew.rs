@@ -93,6 +93,14 @@ impl<S: Security> Crew<S> {
         (spent.bytes as f64 / ots, spent.rounds.div_ceil(repetitions))
     }
 
+    /// Bytes of a message in the busier direction, the mean over all so far: of the exchanges in which a party sends, and of
+    /// those in which it only receives as well.
+    pub(super) fn message(&self) -> u64 {
+        let spent = Spent::of(&[self.meters[0].reading(), self.meters[1].reading()]);
+        // Threads have a lane each, and rounds are those of one lane.
+        spent.bytes / (spent.rounds * (self.ends.len() as u64 / 2)).max(1)
+    }
+
     /// Compares all OTs of the last repetition.
     pub(super) fn check(&mut self, spoiled: bool) -> Result<(), BoxError> {
         for pair in self.ends.chunks_exact_mut(2) {

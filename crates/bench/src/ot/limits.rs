@@ -1,4 +1,4 @@
-//! What bounds an OT: AES calls, and bytes on the link.
+//! The bounds of an OT: AES calls, and bytes on the link.
 //!
 //! AES calls for an OT, at the sender and at the receiver:
 //!
@@ -20,9 +20,9 @@ use hushwire_wire::Shape;
 
 use super::grid::{Kind, Point};
 use crate::{
-    BoxError, Context, Unit,
+    Bound, BoxError, Context, Unit,
     bounds::{self, count},
-    link,
+    link::Taken,
 };
 
 /// AES calls for an OT at the sender and at the receiver.
@@ -66,32 +66,22 @@ pub(super) fn aes_bound(
     (bound, format!("AES at {} calls an OT of both parties on {on}, {threads}", short(both)))
 }
 
-/// Measures the limits of a point, of which one OT took `bytes` bytes in the busier direction, and gives the name of the
-/// one that binds.
-pub(super) fn of(ctx: &mut Context<'_>, point: &Point, bytes: f64) -> Result<String, BoxError> {
+/// The bound that binds a point first, of which one OT took `bytes` bytes in the busier direction of its link.
+pub(super) fn of(ctx: &mut Context<'_>, point: &Point, bytes: f64, taken: &Taken) -> Result<Bound, BoxError> {
+    let unit = Unit::OT_PER_S;
     let cores = thread::available_parallelism()?.get();
     let rounds = bounds::rounds(ctx, point.backend)?;
     let calls = aes_calls(point.protocol, point.level, point.kind);
     let (bound, name) = aes_bound(rounds, calls, point.threads, cores);
-    let tier = point.backend.tier();
-    let mut least = add(ctx, bound, format!("{tier} {name}"))?;
-    let (rate, flow) = link::one_flow(ctx, point.transport)?;
-    let mut link = |rate: f64, over: &str| -> Result<(), BoxError> {
-        let found = add(ctx, rate / bytes, format!("{} bytes an OT over {over}", short(bytes)))?;
-        if found.0 < least.0 {
-            least = found;
-        }
-        Ok(())
-    };
-    link(rate, flow)?;
+    let least = ctx.bound(&format!("{} {name}", point.backend.tier()), unit.clone(), |_| Ok(bound))?;
+    let over = format!("{} bytes an OT over", short(bytes));
+    let mut least = least.tighter(taken.bound(ctx, &over, &unit, |rate| rate / bytes)?, &unit);
     if let Shape { bits_per_second: Some(rate), .. } = point.net {
-        link(count(rate) / 8.0, &point.net.to_string())?;
+        let line =
+            ctx.bound(&format!("{over} {}", point.net), unit.clone(), |_| Ok(count(rate) / 8.0 / bytes))?;
+        least = least.tighter(line, &unit);
     }
-    Ok(least.1)
-}
-
-fn add(ctx: &mut Context<'_>, value: f64, name: String) -> Result<(f64, String), BoxError> {
-    Ok((ctx.limit(&name, Unit::OT_PER_S, |_| Ok(value))?, name))
+    Ok(least)
 }
 
 /// Three digits after the point at most.

@@ -44,8 +44,7 @@ fn every_protocol_security_and_kind_is_right_and_has_its_params_and_limit() {
     }
     for row in throughput {
         assert_eq!(row.unit, Unit::OT_PER_S);
-        let limit = report.limits.get(row.limit_name.as_deref().unwrap()).unwrap();
-        assert_eq!((&limit.unit, Some(limit.value)), (&row.unit, row.limit));
+        crate::limits::stands(&report, row);
         // Chosen OT sends two messages.
         let chosen = row.params.text("kind").as_deref() == Some("ot");
         assert!(!chosen || row.bytes_per_unit >= Some(32.0), "{}", row.params);

@@ -99,6 +99,7 @@ fn value(panel: &Panel<'_>, point: Point<'_>) -> String {
     let figure = quantity(point.row.median, panel.unit);
     match (point.row.fraction_of_limit, &point.row.limit_name) {
         (Some(fraction), Some(name)) => format!("{figure} · {} of {name}", percent(fraction)),
+        (None, Some(name)) if point.row.unjudged.is_some() => format!("{figure} · unjudged by {name}"),
         _ => figure,
     }
 }

@@ -6,7 +6,10 @@ use super::{
     canvas::{Anchor, COLOURS, Canvas, DASHES, GRID, INK, MARKERS, MUTED, Marker, Text, text_width},
     heading,
 };
-use crate::human::{count, quantity, tick};
+use crate::{
+    Row,
+    human::{count, quantity, tick},
+};
 
 const PLOT_HEIGHT: f64 = 340.0;
 const LEGEND_LINE: f64 = 19.0;
@@ -96,10 +99,10 @@ fn styles(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Vec<Style> {
     (0..sweep.series.len()).map(|i| Style::new(i, i / COLOURS.len())).collect()
 }
 
-/// The limits that rows of the panel refer to.
+/// The limits that rows of the panel share. A limit that was taken around a row stands at that row's point.
 fn limits(panel: &Panel<'_>) -> Vec<(String, f64)> {
     let mut limits: Vec<(String, f64)> = Vec::new();
-    for point in &panel.points {
+    for point in panel.points.iter().filter(|point| point.row.limit_min.is_none()) {
         let (Some(name), Some(value)) = (&point.row.limit_name, point.row.limit) else { continue };
         let file = panel.files.get(point.file).map(|file| format!(", {file}")).unwrap_or_default();
         let label = format!("limit {name}{file}: {}", quantity(value, panel.unit));
@@ -114,7 +117,10 @@ pub(super) fn draw(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Canvas {
     let limits = limits(panel);
     let figures = panel.points.iter().flat_map(|point| {
         let row = point.row;
-        [Some(row.min), Some(row.max), Some(row.median), row.paper.value_in(panel.unit)].into_iter().flatten()
+        let own = own_limit(row);
+        [Some(row.min), Some(row.max), Some(row.median), own, row.paper.value_in(panel.unit)]
+            .into_iter()
+            .flatten()
     });
     let figures = figures.chain(limits.iter().map(|(_, value)| *value));
     let (low, high) = bounds(figures);
@@ -133,10 +139,13 @@ pub(super) fn draw(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Canvas {
     let left = ticks.iter().map(|(_, text)| text_width(text, 11.0)).fold(0.0, f64::max) + 10.0;
     let has_paper = panel.points.iter().any(|point| point.row.paper.value_in(panel.unit).is_some());
     let papers = if has_paper { "the paper's figure" } else { "" };
+    let has_own = panel.points.iter().any(|point| own_limit(point.row).is_some());
+    let own = if has_own { "limit taken around a row" } else { "" };
     let only = if sweep.keys.is_empty() { panel.points[0].row.case.as_str() } else { "" };
     let texts = sweep.series.iter().map(|series| if only.is_empty() { series.label.as_str() } else { only });
     let texts: Vec<&str> = texts.collect();
-    let all_texts = texts.iter().copied().chain(limits.iter().map(|(text, _)| text.as_str())).chain([papers]);
+    let all_texts =
+        texts.iter().copied().chain(limits.iter().map(|(text, _)| text.as_str())).chain([papers, own]);
     let legend = all_texts.map(|text| text_width(text, 12.0)).fold(0.0, f64::max) + 44.0;
     let plot = (super::LEAST_WIDTH - left - legend - 30.0).max(520.0);
 
@@ -200,6 +209,11 @@ pub(super) fn draw(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Canvas {
         canvas.text(legend_x + 40.0, legend_y + 4.0, papers, Text::plain(INK));
         legend_y += LEGEND_LINE;
     }
+    if has_own {
+        limit_mark(&mut canvas, legend_x + 16.0, legend_y, INK);
+        canvas.text(legend_x + 40.0, legend_y + 4.0, own, Text::plain(INK));
+        legend_y += LEGEND_LINE;
+    }
     canvas.height = (bottom + 42.0).max(legend_y);
     canvas
 }
@@ -216,11 +230,24 @@ fn line(panel: &Panel<'_>, canvas: &mut Canvas, series: &Series<'_>, style: Styl
         }
         let (x_at, y_at) = place(*x, row.median);
         canvas.marker(style.marker, x_at, y_at, style.colour);
+        if let Some(limit) = own_limit(row) {
+            let (x_at, y_at) = place(*x, limit);
+            limit_mark(canvas, x_at, y_at, style.colour);
+        }
         if let Some(paper) = row.paper.value_in(panel.unit) {
             let (x_at, y_at) = place(*x, paper);
             canvas.marker(Marker::Paper, x_at, y_at, style.colour);
         }
     }
+}
+
+/// A row's limit that was taken around it alone.
+fn own_limit(row: &Row) -> Option<f64> {
+    row.limit.filter(|_| row.limit_min.is_some())
+}
+
+fn limit_mark(canvas: &mut Canvas, x: f64, y: f64, colour: &str) {
+    canvas.line((x - 6.0, y), (x + 6.0, y), colour, 2.0, "");
 }
 
 fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::{Limits, Machine, Measurement, Paper, Params};
+use crate::{Bound, Limits, Machine, Measurement, Paper, Params, Spread};
 
 fn report(bench: &str, rows: impl Iterator<Item = Row>) -> Report {
     let machine = Machine { cpu: Some("Test CPU".to_owned()), ..Machine::default() };
@@ -12,6 +12,10 @@ fn report(bench: &str, rows: impl Iterator<Item = Row>) -> Report {
         report.push(row).unwrap();
     }
     report
+}
+
+fn empty(bench: &str) -> Report {
+    report(bench, std::iter::empty())
 }
 
 fn row(case: &str, params: Params, unit: &Unit, median: f64) -> Row {
@@ -100,6 +104,21 @@ fn a_bar_for_each_row_and_a_line_for_each_series() {
             fs::write(Path::new(&keep).join(name), picture).unwrap();
         }
     }
+}
+
+#[test]
+fn a_limit_of_one_row_stands_at_its_point_and_unjudged_rows_say_so() {
+    let taken = Spread { value: 5e6, min: 1e6, max: 5e6 };
+    let bound = Bound { name: "link".to_owned(), value: taken.value, spread: Some(taken) };
+    let mut report = lines();
+    report.rows.iter_mut().for_each(|row| *row = row.clone().bound(&bound));
+    let picture = draw(std::slice::from_ref(&report), &[]).unwrap();
+    assert!(picture.contains("limit taken around a row") && !picture.contains("limit link"));
+    let rows = [row("a", Params::new().with("p", 1), &Unit::BLOCKS_PER_S, 6e6).bound(&bound)];
+    let mut report = empty("b");
+    report.limits.widen("link", taken, &Unit::BLOCKS_PER_S).unwrap();
+    rows.into_iter().for_each(|row| drop(report.push(row).unwrap().clone()));
+    assert!(draw(&[report], &[]).unwrap().contains("6.00 M blocks/s · unjudged by link"));
 }
 
 #[test]

@@ -18,8 +18,7 @@ fn every_workload_and_transport_is_right_and_has_its_params_and_limit() {
         let keys: Vec<&str> = row.params.keys().collect();
         assert_eq!(keys, ["workload", "transport", "net", "threads"]);
         assert_eq!(row.unit, Unit::AND_PER_S);
-        let limit = report.limits.get(row.limit_name.as_deref().unwrap()).unwrap();
-        assert_eq!((&limit.unit, Some(limit.value)), (&row.unit, row.limit));
+        crate::limits::stands(&report, row);
         assert_eq!(row.bytes_per_unit, Some(0.125), "one bit an AND");
     }
 }

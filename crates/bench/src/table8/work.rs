@@ -10,7 +10,7 @@ use hushwire_wire::{Channel, PartyId, SessionId, Shape};
 
 use super::{Impl, Work};
 use crate::{
-    BoxError, Context, Measurement, Timer, Unit,
+    Bound, BoxError, Context, Measurement, Timer, Unit,
     bounds::count,
     crew::{self, Worker},
     garble::{
@@ -18,8 +18,9 @@ use crate::{
         grid::{Op, WIDEST},
         limits, xors,
     },
-    link,
+    link::{Link, Taken},
     net::{Transport, two},
+    yao::STREAM,
 };
 
 impl Work {
@@ -116,8 +117,7 @@ impl Circuits {
 /// Milliseconds of a cell.
 pub(super) struct Cell {
     pub(super) measured: Measurement,
-    pub(super) limit: f64,
-    pub(super) limit_name: String,
+    pub(super) limit: Bound,
     pub(super) bytes: u64,
     pub(super) mean_batch: f64,
 }
@@ -139,24 +139,18 @@ pub(super) fn cell(
     let bytes = ends.bytes();
     let calls = limits::per_and(scheme, op, loaded.ands, loaded.xors);
     let aes = 1e3 * count(loaded.ands) / limits::ands_per_s(ctx, backend, calls)?.0;
-    let (mut limit, mut limit_name) = (aes, format!("{} AES", backend.tier()));
-    let (mean_batch, seconds) = match op {
-        Op::Evaluate => {
-            let ms = timer.try_time_ms(|| ends.evaluate())?;
-            return Ok(Cell { measured: ms, limit, limit_name, bytes, mean_batch: ends.mean_batch() });
-        }
-        Op::Garble => {
-            let (rate, name) = link::one_flow(ctx, Transport::TcpInsecure)?;
-            let link = 1e3 * count(bytes) / rate;
-            if link > limit {
-                (limit, limit_name) = (link, name.to_owned());
-            }
-            sent(timer, ends, bytes)?
-        }
-    };
+    let limit = Bound { name: format!("{} AES", backend.tier()), value: aes, spread: None };
+    if op == Op::Evaluate {
+        let measured = timer.try_time_ms(|| ends.evaluate())?;
+        return Ok(Cell { measured, limit, bytes, mean_batch: ends.mean_batch() });
+    }
+    let link = Link::one_flow(Transport::TcpInsecure, STREAM);
+    let ((mean_batch, seconds), Taken { name, spread }) = link.around(ctx, || sent(timer, ends, bytes))?;
+    let spread = spread.map(|rate| 1e3 * count(bytes) / rate);
+    let limit = limit.tighter(Bound { name, value: spread.value, spread: Some(spread) }, &UNIT);
     let figures: Vec<f64> = seconds.iter().map(|s| 1e3 * s).collect();
     let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
-    Ok(Cell { measured, limit, limit_name, bytes, mean_batch })
+    Ok(Cell { measured, limit, bytes, mean_batch })
 }
 
 /// Garbling into a TCP connection that somebody reads.

@@ -24,6 +24,9 @@ use crate::{
 /// How often a set-up is timed.
 const SETUPS: usize = 5;
 
+/// Bytes of a message of tables in a long stream.
+pub(crate) const STREAM: u64 = 1 << 19;
+
 pub(super) struct Crew {
     ends: Vec<End>,
     meters: [Meter; 2],
@@ -31,6 +34,7 @@ pub(super) struct Crew {
     turns: Turns,
     /// Values of all outputs.
     wanted: Vec<Vec<u8>>,
+    message: u64,
 }
 
 struct End {
@@ -136,10 +140,12 @@ impl Crew {
                 repetitions: 0,
             });
         }
-        let mut crew = Self { ends, meters, turns, wanted };
+        let mut crew = Self { ends, meters, turns, wanted, message: STREAM };
         // The first run agrees on the circuit; what is timed are the others.
         if program.ands() * (instances as u64) < 1 << 25 {
             crew.time(1)?;
+            let garbler = crew.meters[0].reading();
+            crew.message = garbler.bytes_sent() / garbler.rounds().max(1);
             crew.meters.iter().for_each(|m| drop(m.take()));
             crew.turns.reset();
             crew.ends.iter_mut().for_each(|end| end.repetitions = 0);
@@ -150,6 +156,11 @@ impl Crew {
     /// `n` runs.
     pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
         crew::time(&mut self.ends, n)
+    }
+
+    /// Bytes of a message of the garbler's, the mean over its exchanges.
+    pub(super) fn message(&self) -> u64 {
+        self.message
     }
 
     /// Compares what the evaluator learned last.
