@@ -207,6 +207,7 @@ struct Report {
     aes_tier: &'static str,
     /// From the first connection on.
     seconds: f64,
+    /// Payload to the other end, without what TLS and TCP add.
     bytes_sent: u64,
     bytes_received: u64,
     rounds: u64,

@@ -74,6 +74,7 @@ pub(crate) struct Report {
 #[derive(Serialize)]
 struct OfParty {
     party: usize,
+    /// Payload to both other parties and the owner, without what TLS and TCP add.
     bytes_sent: u64,
     bytes_received: u64,
     rounds: u64,
@@ -85,6 +86,7 @@ struct OfParty {
 
 #[derive(Serialize)]
 struct OfOwner {
+    /// Payload to all parties, without what TLS and TCP add.
     bytes_sent: u64,
     bytes_received: u64,
     peak_memory_bytes: Option<u64>,

@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 pub(crate) struct OfMember {
     /// `party0`, `client:alice`.
     pub(crate) member: String,
+    /// Payload to all others, without what TLS and TCP add.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     /// Exchanges one after the other on the busiest lane.
