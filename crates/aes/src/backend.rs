@@ -66,7 +66,7 @@ impl Backend {
         }
     }
 
-    /// What [`ENV`] names, [`Backend::best`] where it is unset or empty.
+    /// The backend that [`ENV`] names; [`Backend::best`] where it is unset or empty.
     pub fn from_env() -> Result<Self, BackendError> {
         match std::env::var_os(ENV) {
             Some(name) if !name.is_empty() => Backend::named(&name.to_string_lossy()),

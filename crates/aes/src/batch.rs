@@ -7,7 +7,7 @@ const BUFFER: usize = 8 * 64;
 
 /// An operation on `M` vectors at a time.
 pub(crate) trait Op<const M: usize> {
-    /// What stays in registers: round keys, counters.
+    /// Vectors that stay in registers from step to step: round keys, counters.
     type Ready<L: Lanes>;
     /// Sets up.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;

@@ -1,4 +1,4 @@
-//! What fused kernels of other crates are built from. Everything here is inlined into the caller's kernel.
+//! Building blocks for fused kernels of other crates. Everything here is inlined into the caller's kernel.
 
 use crate::rekey;
 use hushwire_simd::Lanes;

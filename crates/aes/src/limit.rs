@@ -4,7 +4,7 @@ use crate::{Backend, rekey};
 use hushwire_block::Block;
 use hushwire_simd::{Kernel, Lanes};
 
-/// What [`Backend::rounds_only`] did.
+/// The work of one call of [`Backend::rounds_only`].
 #[derive(Clone, Debug)]
 pub struct Rounds {
     /// AES-128 blocks encrypted.

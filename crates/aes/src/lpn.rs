@@ -1,7 +1,7 @@
 //! The 10-local linear code of LPN (Ferret, ePrint 2020/924): every output adds ten entries of a table, chosen by a public
 //! stream of AES blocks.
 //!
-//! What binds is the latency of ten random reads. The processor overlaps as many as its first cache has line buffers,
+//! The latency of ten random reads binds. The processor overlaps as many as its first cache has line buffers,
 //! provided it need not wait for their addresses: offsets are made a step ahead. Prefetching only takes those buffers away.
 
 use crate::batch::Counter;

@@ -141,7 +141,7 @@ pub(crate) fn encrypt<L: Lanes, const H: usize>(
     round::<L, H, true>(l, 0x36, &mut w, masks, x);
 }
 
-/// What differs between the functions below: where keys and inputs come from.
+/// The sources of keys and inputs, in which the functions below differ.
 trait Form<const H: usize> {
     /// Counters and constants.
     type Ready<L: Lanes>;

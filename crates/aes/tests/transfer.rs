@@ -90,7 +90,8 @@ fn sums_over_256_leaves() {
     leaf_sums(8);
 }
 
-/// What the kernels are for: with leaf α missing and place y holding leaf α ⊕ y, the rows differ by the bits of α times u.
+/// The invariant that the kernels serve: with leaf α missing and place y holding leaf α ⊕ y, the rows differ by the bits of
+/// α times u.
 #[test]
 fn punctured_sums_are_correlated_with_full_ones() {
     let leaves: Vec<Aes128> = noise(30, 16).iter().map(|leaf| Aes128::new(&leaf.0)).collect();

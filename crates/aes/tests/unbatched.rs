@@ -1,4 +1,4 @@
-//! What OT extension uses gives the same results block by block as batched, on every backend.
+//! The kernels of OT extension give the same results block by block as batched, on every backend.
 
 use hushwire_aes::{Aes128, Backend, GgmKeys};
 use hushwire_block::{Block, as_bytes_mut};

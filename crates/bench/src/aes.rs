@@ -46,7 +46,7 @@ enum Engine {
     RustCrypto,
 }
 
-/// What is computed.
+/// The function of a row.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
     Ctr,

@@ -85,7 +85,8 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
         .paper(papers::stated(point)))
 }
 
-/// What a batch costs each party: the bytes of all chunks, and the rounds of those that follow each other on a lane.
+/// The declared cost of a batch for each party: the bytes of all chunks, and the rounds of those that follow each other on a
+/// lane.
 fn declared(point: &Point, cut: &Cut) -> Cost {
     let chunks = (0..cut.chunks()).map(|c| cost(KeySize::Aes128, point.sbox, cut.range(c).len()));
     let mut spent = chunks.fold(Cost::default(), |all, one| Cost {

@@ -7,7 +7,7 @@ use crate::{
     Timer, Unit, steal::Ticks, timing,
 };
 
-/// What a case's closure does.
+/// The closure of a case, which measures and gives its rows.
 type Work<'a> = Box<dyn FnMut(&mut Context<'_>) -> Result<Vec<Row>, BoxError> + 'a>;
 
 /// One point of a bench's grid.
@@ -50,7 +50,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What a case's closure is given.
+/// The surroundings of a case's closure: its timer, the run's options and limits.
 pub struct Context<'a> {
     options: &'a BenchOptions,
     limits: &'a mut Limits,

@@ -1,4 +1,4 @@
-//! What can go wrong around a measurement.
+//! Errors of measuring, of reports and of plots.
 
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ pub enum Error {
     Limit {
         /// The limit's name.
         name: String,
-        /// What is wrong with it.
+        /// The fault of its value.
         what: String,
     },
     /// A row holds a number that JSON cannot hold.
@@ -91,12 +91,12 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// What a bench needs is not there.
+    /// A prerequisite of a bench is missing.
     #[error("bench {bench}: {source}")]
     Setup {
         /// The bench.
         bench: &'static str,
-        /// What is missing, and what can be done.
+        /// The missing thing, and the remedy.
         source: BoxError,
     },
     /// The measured code failed.
@@ -106,13 +106,13 @@ pub enum Error {
         case: String,
         /// Its parameters.
         params: String,
-        /// What failed.
+        /// The error of the measured code.
         source: BoxError,
     },
     /// A file could not be read or written.
     #[error("{action} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The attempt, as a participle: "writing", for example.
         action: &'static str,
         /// The file.
         path: PathBuf,

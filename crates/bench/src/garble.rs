@@ -27,7 +27,7 @@ use crate::{BenchOptions, BoxError, Case, Context, Error, Report, Result, Row, U
 use ends::Both;
 use grid::{Op, Point, tiers};
 
-/// What to measure, beside [`BenchOptions`].
+/// The choices of this bench beside [`BenchOptions`].
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// This backend alone.

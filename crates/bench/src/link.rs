@@ -16,7 +16,7 @@ use crate::{
     net::{Transport, joined},
 };
 
-/// What a row sends over a transport's bare link: which limit is taken around it.
+/// The link of a row: a transport's bare link, and the kind of limit that is taken around the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Link {
     transport: Transport,

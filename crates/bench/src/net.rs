@@ -10,7 +10,7 @@ use hushwire_wire::{
 
 use crate::BoxError;
 
-/// What the parties talk over.
+/// The transport between the parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// No transport: memory.

@@ -33,7 +33,7 @@ use crate::{
 use crew::Crew;
 use grid::{Point, level_name, tiers};
 
-/// What to measure, beside [`BenchOptions`].
+/// The choices of this bench beside [`BenchOptions`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     /// This backend alone.

@@ -12,9 +12,9 @@ pub struct Report {
     pub bench: String,
     /// Where it ran.
     pub machine: Machine,
-    /// What the machine could do at most.
+    /// The limits of this machine that rows are judged by.
     pub limits: Limits,
-    /// What was measured.
+    /// The rows in the order in which they were measured.
     pub rows: Vec<Row>,
 }
 
@@ -60,7 +60,7 @@ pub struct Row {
     pub case: String,
     /// The case's parameters; [`run_cases`](crate::run_cases) fills them in.
     pub params: Params,
-    /// What was measured, such as `throughput` or `latency`.
+    /// The kind of figure, such as `throughput` or `latency`.
     pub metric: String,
     /// The unit of `median`, `min`, `max` and `limit`.
     pub unit: Unit,
@@ -97,10 +97,10 @@ pub struct Row {
     pub steal_fraction: Option<f64>,
     /// The mark of a row with more than 5 % of stolen time, in words.
     pub disturbed: Option<String>,
-    /// What the paper states for this row.
+    /// The paper's figure for this row; empty where it has none.
     #[serde(default)]
     pub paper: Paper,
-    /// What only this bench's rows state, such as a circuit's AND gates: keys beside the others in the JSON.
+    /// Fields of this bench alone, such as a circuit's AND gates: keys beside the others in the JSON.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }

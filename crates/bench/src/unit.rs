@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A base unit, such as `blocks/s` or `ms`.
 ///
-/// What ends in `/s` is a rate, of which more is better; everything else (times,
+/// A name that ends in `/s` is a rate, of which more is better; everything else (times,
 /// sizes) is a cost, of which less is better.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

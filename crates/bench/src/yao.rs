@@ -36,7 +36,7 @@ use crate::{
 use crew::Crew;
 pub(crate) use crew::STREAM;
 
-/// What to measure, beside [`BenchOptions`].
+/// The choices of this bench beside [`BenchOptions`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     /// This backend instead of the best.

@@ -5,7 +5,7 @@ use crate::{Gate, Wire};
 /// Wires of a page.
 const PAGE: usize = 4096;
 
-/// What is wrong with a gate.
+/// A fault of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// There is no such wire.

@@ -81,7 +81,7 @@ impl Circuit {
     /// stand; an output wire may be an input wire only where the circuit has no gates between (the wires coincide).
     ///
     /// # Errors
-    /// What is wrong first, by gate.
+    /// The first fault, by gate.
     pub fn new(
         inputs: Vec<usize>,
         outputs: Vec<usize>,

@@ -8,7 +8,7 @@ use crate::{Circuit, Gate, Layered, ONE, Program, Stage, ZERO, input_slot, plane
 pub struct EvalError {
     /// "the inputs", or "input 1".
     pub what: String,
-    /// What is counted.
+    /// The unit of both counts, such as "bytes".
     pub unit: &'static str,
     /// How many came.
     pub found: usize,

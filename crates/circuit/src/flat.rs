@@ -37,7 +37,7 @@ impl Counts {
     }
 }
 
-/// What has gates, in an order in which wires are written before they are read; inputs' wires first, outputs' last.
+/// A source of gates in an order in which wires are written before they are read; inputs' wires first, outputs' last.
 pub trait Gates {
     /// Widths of the inputs, in bits.
     fn inputs(&self) -> &[usize];
@@ -50,7 +50,7 @@ pub trait Gates {
     /// Hears every gate, until `hear` fails.
     ///
     /// # Errors
-    /// What `hear` says.
+    /// The first error of `hear`, which ends the walk.
     fn each(&self, hear: &mut dyn FnMut(Gate) -> io::Result<()>) -> io::Result<()>;
 }
 
@@ -90,7 +90,7 @@ pub struct Flat<'a> {
     extra: Vec<usize>,
 }
 
-/// What a register or slot holds.
+/// The content of a register or slot.
 #[derive(Clone, Copy)]
 enum Value {
     Zero,

@@ -58,7 +58,7 @@ impl PartialEq for Later {
 
 impl Eq for Later {}
 
-/// What a wire is once copies and constants are gone.
+/// The source of a wire once copies and constants are gone.
 #[derive(Clone, Copy)]
 enum Source {
     Zero,

@@ -30,7 +30,7 @@ enum Make {
     Tables(fn(&str, &Tables) -> Program),
 }
 
-/// What a name stands for, as it is made.
+/// The circuit or program of a name.
 #[derive(Clone)]
 pub enum Named {
     /// Gates.
@@ -46,7 +46,7 @@ pub enum NameError {
     /// No family has this name.
     #[error("there is no circuit called '{name}'; {hint}")]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// Names that are near, or all of them.
         hint: String,
@@ -54,9 +54,9 @@ pub enum NameError {
     /// The family is there, and its numbers do not fit.
     #[error("'{name}': {problem}; write it as in {example}")]
     Numbers {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What does not fit.
+        /// The number that does not fit, and its range.
         problem: String,
         /// A name that works.
         example: String,
@@ -256,7 +256,7 @@ const fn width(
     Family { name, numbers: ":N", does, make: Make::Width(max, make) }
 }
 
-/// What `name` stands for.
+/// The circuit or program called `name`, made now.
 ///
 /// # Errors
 /// Nothing has that name, or its numbers do not fit.

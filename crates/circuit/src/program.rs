@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 /// One step of a [`Program`]: a block run on many operands at once.
 #[derive(Clone)]
 pub struct Stage {
-    /// What is run.
+    /// The block to run.
     pub block: Arc<Layered>,
     /// How many times, side by side; at least 1.
     pub copies: usize,
@@ -30,7 +30,7 @@ pub trait Stages: Send + Sync {
     fn stage(&self, k: usize) -> Stage;
 }
 
-/// What protocols run: stages on `registers` bit registers. Register `i` starts as bit `i` of the inputs.
+/// A program as protocols run it: stages on `registers` bit registers. Register `i` starts as bit `i` of the inputs.
 #[derive(Clone)]
 pub struct Program {
     name: String,
@@ -177,7 +177,7 @@ impl Program {
         (0..self.stages.len()).map(|k| self.stages.shape(k))
     }
 
-    /// What parties compare: everything but the name. Computed when it is asked for first.
+    /// The digest that parties compare, of everything but the name: 32 bytes, computed on the first call.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         *self.digest.get_or_init(|| self.compute_digest())

@@ -22,7 +22,7 @@ pub enum Compare {
     Fast,
 }
 
-/// What is sorted: `width` bits a value, by their lowest `key` bits; the others move with them.
+/// The values to sort: `width` bits each, by their lowest `key` bits; the others move with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bits of a value.

@@ -29,7 +29,7 @@ pub enum BitOrder {
 }
 
 impl BitOrder {
-    /// What files of a format have most often.
+    /// The bit order of most files of a format.
     #[must_use]
     pub const fn usual(format: Format) -> BitOrder {
         match format {

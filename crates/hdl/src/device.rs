@@ -89,7 +89,7 @@ impl Device {
         Ok(Device(Arc::new(Mutex::new(inner))))
     }
 
-    /// What it says of itself.
+    /// The size that the device gave in its greeting.
     #[must_use]
     pub fn hello(&self) -> Hello {
         self.lock().hello
@@ -135,10 +135,10 @@ impl Device {
         self.lock().error.clone().map_or(Ok(()), Err)
     }
 
-    /// What it has done so far.
+    /// The device's counters now, asked for over the socket.
     ///
     /// # Errors
-    /// Whatever ends the device.
+    /// Any cause that ends the device.
     pub fn statistics(&self) -> Result<Statistics, HdlError> {
         self.lock().run("its statistics", |inner| {
             inner.socket.inbox.asked = true;
@@ -304,7 +304,7 @@ fn to_rows(shares: &Shares, plane: usize) -> Zeroizing<Vec<u8>> {
     rows
 }
 
-/// What [`to_rows`] wrote.
+/// The inverse of [`to_rows`]: planes of `plane` bytes.
 fn from_rows(rows: &[u8], plane: usize) -> Shares {
     let mut shares =
         Shares { own: Vec::with_capacity(rows.len() / 2), next: Vec::with_capacity(rows.len() / 2) };

@@ -1,4 +1,4 @@
-//! What can go wrong with a device.
+//! Errors of a device: the step, the cause and the remedy.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct HdlError {
     /// As a person knows it.
     pub device: String,
-    /// What was being done.
+    /// The step under way.
     pub step: &'static str,
     /// Why.
     pub cause: Cause,
@@ -39,15 +39,15 @@ pub enum Cause {
     /// It speaks another version of the protocol.
     #[error("it speaks version {found} of the protocol, and this program version {expected}")]
     Version {
-        /// What it said.
+        /// The device's version.
         found: u32,
-        /// What was wanted.
+        /// This program's version.
         expected: u32,
     },
     /// A circuit does not fit into it.
     #[error("the circuit needs {needed} {what}, and it has room for {room}")]
     Capacity {
-        /// What is too little of: "slots", for example.
+        /// The resource that is too small: "slots", for example.
         what: &'static str,
         /// For the circuit.
         needed: usize,
@@ -59,7 +59,7 @@ pub enum Cause {
     Instances {
         /// Its own.
         found: usize,
-        /// What was agreed.
+        /// The parties' number of instances.
         expected: usize,
     },
     /// Nothing came and nothing was taken for so long.
@@ -71,7 +71,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What to do about it.
+    /// The remedy, as a clause that follows the cause.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {

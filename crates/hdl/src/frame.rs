@@ -1,4 +1,4 @@
-//! What goes over the socket between the engine and a device.
+//! The frames on the socket between the engine and a device.
 //!
 //! ```text
 //! frame            kind u8 │ context u8 │ 0 u16 │ length u32 │ payload           little-endian
@@ -42,7 +42,7 @@ pub(crate) fn header(kind: u8, context: u8, length: usize) -> Result<[u8; HEADER
     Ok(bytes)
 }
 
-/// What a device says of itself.
+/// The size of a device, from its greeting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
     /// AND lanes, each of which takes one word a cycle.
@@ -89,7 +89,7 @@ impl Hello {
         words.flat_map(u32::to_le_bytes).collect()
     }
 
-    /// What [`Hello::to_bytes`] wrote.
+    /// The inverse of [`Hello::to_bytes`].
     ///
     /// # Errors
     /// [`Cause::Version`], or [`Cause::Protocol`] for other than eight words or for a size that no device has.
@@ -122,7 +122,7 @@ impl Hello {
     }
 }
 
-/// What a device has done so far.
+/// The counters of a device since its program was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Clock cycles.

@@ -9,7 +9,8 @@ use crate::{
 /// Bytes before those of the device: how they are cut, and which batches are begun.
 const HEAD: usize = 4;
 
-/// What a device that greets well says first, which is one piece, and batches for it before that.
+/// The input of a device that greets well, for the fuzz target: four bytes of how it is cut and which batches are begun, then
+/// its greeting in one piece.
 #[must_use]
 pub fn greeting(hello: &crate::Hello) -> Vec<u8> {
     let hello = hello.to_bytes();

@@ -1,4 +1,4 @@
-//! What has come from a device, checked and sorted by context.
+//! The input from a device, checked and sorted by context.
 
 use crate::frame::{HEADER, MOST_TEXT};
 use crate::{Cause, Hello, Statistics};

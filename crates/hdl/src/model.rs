@@ -24,7 +24,7 @@ use std::{
 /// Planes of both shares of one wire, own and next.
 type Wire = [Vec<u8>; 2];
 
-/// What was loaded.
+/// The program, keys and shares that an engine has loaded.
 struct Loaded {
     backend: Backend,
     keys: [Aes128; 2],

@@ -78,7 +78,7 @@ fn run(batch: &mut HdlBatch) -> Vec<Vec<u8>> {
     sent
 }
 
-/// What a batch ends in when the device answers it with these bytes, sent in small pieces.
+/// The cause in which a batch ends when the device answers it with these bytes, sent in small pieces.
 fn answered(answer: Vec<u8>) -> Cause {
     let case = small();
     let device = scripted(PATIENCE, move |stream| {

@@ -26,7 +26,7 @@ const CAPACITIES: core::ops::RangeInclusive<usize> = 4096..=64 << 20;
 /// LOCAL: a writer that waits is woken when this part is free.
 const WAKE_PART: usize = 4;
 
-/// What the other process did to a ring.
+/// An offence of the other process against a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum RingError {
     /// It closed its end, or it ended; a reader has read all that it left.
@@ -37,7 +37,7 @@ pub enum RingError {
     Position {
         /// Where this side stands.
         ours: u64,
-        /// What it found.
+        /// The position that the other process wrote, in bytes since the start.
         theirs: u64,
     },
 }
@@ -73,7 +73,7 @@ impl Ring {
     /// Passes it to the process at the other end of `socket`; false when that would block.
     ///
     /// # Errors
-    /// What the operating system answers.
+    /// The error of the system call that passes descriptors.
     pub fn give(&self, socket: BorrowedFd<'_>) -> io::Result<bool> {
         pass::give(socket, [self.memory.as_fd(), self.bytes.as_fd(), self.room.as_fd()])
     }
@@ -101,7 +101,7 @@ impl Ring {
     /// The end that writes; `lifeline` is the socket over which the ring was passed.
     ///
     /// # Errors
-    /// What the operating system answers.
+    /// The error of the system call that maps the memory or watches the socket.
     pub fn producer(self, lifeline: BorrowedFd<'_>) -> io::Result<Producer> {
         let map = Map::new(self.memory.as_fd(), self.capacity)?;
         let side = Side::new(map, self.room, self.bytes, lifeline)?;
@@ -111,7 +111,7 @@ impl Ring {
     /// The end that reads; `lifeline` is the socket over which the ring was passed.
     ///
     /// # Errors
-    /// What the operating system answers.
+    /// The error of the system call that maps the memory or watches the socket.
     pub fn consumer(self, lifeline: BorrowedFd<'_>) -> io::Result<Consumer> {
         let map = Map::new(self.memory.as_fd(), self.capacity)?;
         let side = Side::new(map, self.bytes, self.room, lifeline)?;

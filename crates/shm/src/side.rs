@@ -1,4 +1,4 @@
-//! What both ends do alike: map, sleep, signal, and learn that the other is gone.
+//! The part that both ends share: map, sleep, signal, and learn that the other is gone.
 
 use core::{
     cell::Cell,

@@ -33,7 +33,7 @@ pub trait ByteField: Copy {
 /// A computation written once for every [`ByteField`]. Closures and `array::map` over vectors do not inherit the tier's
 /// instructions: write loops.
 pub trait ByteKernel {
-    /// What it returns.
+    /// The kernel's result.
     type Out;
     /// Runs with the given operations; mark it and what it calls `#[inline(always)]`.
     fn run<F: ByteField>(self, field: F) -> Self::Out;

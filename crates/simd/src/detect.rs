@@ -1,4 +1,4 @@
-//! What the CPU has, and the one place where a kernel meets its tier.
+//! The CPU's features, and the one place where a kernel meets its tier.
 
 use crate::Kernel;
 use std::sync::OnceLock;
@@ -75,7 +75,7 @@ pub struct Features {
     pub avx512bw: bool,
 }
 
-/// What this CPU can run. Fields are private so that a `Cpu` never claims more than was detected.
+/// Tiers and features of this CPU. Fields are private so that a `Cpu` never claims more than was detected.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     tiers: Vec<Tier>,
@@ -108,7 +108,7 @@ impl Cpu {
     }
 }
 
-/// What was detected, once per process.
+/// The CPU as it was detected, once per process.
 pub fn cpu() -> &'static Cpu {
     static CPU: OnceLock<Cpu> = OnceLock::new();
     CPU.get_or_init(detect)

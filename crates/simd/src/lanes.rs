@@ -277,7 +277,7 @@ pub trait Kernel {
     const GFNI: bool = false;
     /// Whether it asks for single blocks only: the wider tiers are then not compiled, and may not be dispatched to.
     const NARROW: bool = false;
-    /// What it returns.
+    /// The kernel's result.
     type Out;
     /// Runs with the given tier's operations.
     fn run<L: Lanes>(self, lanes: L) -> Self::Out;

@@ -1,4 +1,4 @@
-//! What strangers may hand to a decoder: random bytes, and good inputs that are good no more.
+//! Hostile inputs for a decoder: random bytes, and good inputs that are good no more.
 
 use crate::prg;
 use hushwire_prg::Prg;

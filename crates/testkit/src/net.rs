@@ -6,7 +6,7 @@ use hushwire_wire::{
 };
 use std::time::Duration;
 
-/// What the parties talk over.
+/// The transport between the parties of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Queues in memory.

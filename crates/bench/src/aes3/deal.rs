@@ -1,4 +1,4 @@
-//! What an owner deals before the clock starts, and what the result must be.
+//! The owner's deal before the clock starts, and the result that must come of it.
 
 use std::sync::Arc;
 

@@ -99,7 +99,7 @@ const FPGA_LINES: [(u32, f64, f64); 6] = [
     (60, 29.4e6, 160.0),
 ];
 
-/// What a paper states for this point, in the row's unit.
+/// The figure of a paper for this point, in the row's unit; empty where none has it.
 pub(super) fn stated(point: &Point) -> Paper {
     let asked = (point.key, point.blocks);
     if let Some(line) = LINES.iter().find(|line| line.same && line.ours == Some(asked)) {

@@ -9,7 +9,7 @@ pub(crate) trait Expander<K> {
     fn expand(&mut self, serial: u32) -> Result<K, BoxError>;
 }
 
-/// What one thread has.
+/// The source of a thread's round keys.
 pub(crate) enum Source<K, X> {
     /// One key for all.
     One(K),

@@ -51,7 +51,7 @@ const LUT_MEMORIES: [(&str, f64); 12] = [
 const BESIDE: [&str; 8] = ["CARRY4", "CARRY8", "MUXF9", "BUFG", "IBUF", "OBUF", "GND", "VCC"];
 
 impl Area {
-    /// What these cells take. An inverter counts as a LUT, though placement may put it into another.
+    /// The area of these cells. An inverter counts as a LUT, though placement may put it into another.
     pub(super) fn of(cells: &BTreeMap<String, u64>) -> Result<Self, FpgaError> {
         let mut area = Self::default();
         for (cell, &count) in cells {

@@ -1,4 +1,4 @@
-//! What can go wrong around the hardware.
+//! Errors of tools and files around the hardware, with their remedies.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ pub(super) enum FpgaError {
     Tool {
         /// Its command.
         tool: &'static str,
-        /// What it is for.
+        /// The purpose, as a clause.
         need: &'static str,
     },
     /// A program cannot be started.
     #[error("{program} cannot be started: {source}; run hdl/setup to have it built again")]
     Start {
-        /// What was to run.
+        /// The program's name.
         program: String,
         /// The cause.
         source: std::io::Error,
@@ -29,7 +29,7 @@ pub(super) enum FpgaError {
     /// A program failed.
     #[error("{program} failed: {cause}; if the tools are incomplete, hdl/setup puts them right")]
     Failed {
-        /// What ran.
+        /// The program's name.
         program: String,
         /// The end of what it said.
         cause: String,
@@ -37,9 +37,9 @@ pub(super) enum FpgaError {
     /// A program said something that is not understood.
     #[error("{program} gave no usable figures: {problem}; run hdl/setup to have it built again")]
     Output {
-        /// What ran.
+        /// The program's name.
         program: String,
-        /// What is wrong with them.
+        /// The fault of its figures.
         problem: String,
     },
     /// A cell whose size is not known.
@@ -53,7 +53,7 @@ pub(super) enum FpgaError {
     /// A file.
     #[error("{action} {}: {source}; free the place or choose another with HUSHWIRE_HDL", path.display())]
     File {
-        /// What was tried.
+        /// The attempt, as a participle: "writing", for example.
         action: &'static str,
         /// The file.
         path: PathBuf,

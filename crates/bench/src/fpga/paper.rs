@@ -22,7 +22,7 @@ pub(super) fn gbps_per_percent(cores: u32) -> Option<f64> {
     share.map(|share| gbps / (100.0 * share))
 }
 
-/// What the paper states for so many AND cores, at its clock.
+/// The paper's figures for so many AND cores, at its clock.
 pub(super) fn stated(cores: u32, mhz: u32) -> Paper {
     let line = TABLE_2.into_iter().find(|line| line.0 == cores && mhz == MHZ);
     line.map_or_else(Paper::default, |(cores, gbps, aes, share)| {

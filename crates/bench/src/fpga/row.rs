@@ -17,7 +17,7 @@ struct Cycles {
     lanes: u32,
     origin: Origin,
     blocks_per_1000: Option<f64>,
-    /// What only this design has.
+    /// Fields of this design alone, with their values.
     more: Vec<(&'static str, u64)>,
 }
 

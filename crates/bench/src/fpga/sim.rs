@@ -16,7 +16,7 @@ const WORDS: u32 = 2000;
 /// The sequencer's circuit: round keys are common, so that a batch is blocks under one key.
 const CIRCUIT: &str = "aes128-expanded-key";
 
-/// What `lanes-sim` counts.
+/// The counts of `lanes-sim`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stream {
     pub latency: u64,
@@ -35,7 +35,7 @@ impl Stream {
     }
 }
 
-/// What `sequencer-sim` counts.
+/// The counts of `sequencer-sim`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Batches {
     pub lanes: u32,

@@ -1,4 +1,4 @@
-//! What earlier runs found out, by a checksum of everything that it depends on.
+//! Results of earlier runs, kept under a checksum of everything that they depend on.
 
 use std::{
     fs,

@@ -11,7 +11,7 @@ use crate::{Report, Row, human::percent};
 
 /// Lanes are kept busy from here on.
 const BUSY: f64 = 0.9;
-/// What is no further gain.
+/// The largest relative gain that counts as none.
 const GAIN: f64 = 0.01;
 /// The line to fill, in Gb/s, and the lanes that may do it.
 const LINE: f64 = 200.0;
@@ -58,7 +58,7 @@ fn text(value: Option<f64>, digits: usize) -> String {
     value.map_or("—".into(), |v| format!("{v:.digits$}"))
 }
 
-/// What one of each takes.
+/// A line for each part with the area of one.
 fn areas(report: &Report) -> String {
     let mut out = String::new();
     let mut line = |name: &str, figure: &dyn Fn(&str) -> Option<f64>, resource: &str| {

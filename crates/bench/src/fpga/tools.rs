@@ -24,7 +24,7 @@ pub(super) const SYNTHESIS: (&str, &str) = ("yosys", "area is counted by synthes
 pub(super) struct Places {
     /// `hdl` of the repository.
     pub sources: PathBuf,
-    /// What is built: `target/hdl`.
+    /// The directory of built programs and results: `target/hdl`.
     pub out: PathBuf,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn installed(tool: &str, path: Option<&std::ffi::OsStr>) -> bool {
     path.is_some_and(|path| env::split_paths(path).any(|dir| dir.join(tool).is_file()))
 }
 
-/// What a program writes to its standard output.
+/// The standard output of a program that succeeds; the end of its words where it fails.
 pub(super) fn output(mut command: Command) -> Result<String, FpgaError> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let program = program.to_string_lossy().into_owned();

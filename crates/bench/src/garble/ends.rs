@@ -14,7 +14,7 @@ use hushwire_prg::{Prg, Seed};
 use super::{streamed::InFileOrder, wide::Wide};
 use crate::BoxError;
 
-/// What benches do with both ends.
+/// Both ends of a garbled circuit, as benches drive them.
 pub(crate) trait Both: Send {
     /// Garbles once into memory, over what was there.
     fn garble(&mut self) -> Result<(), BoxError>;

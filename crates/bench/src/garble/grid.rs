@@ -5,7 +5,7 @@ use hushwire_garble::{Scheme, deferred::Order};
 
 use crate::Params;
 
-/// What is done.
+/// The end whose work is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Op {
     Garble,
@@ -25,7 +25,7 @@ impl Op {
 
 /// Gates of a batch that are measured: the last is as many as a layer has.
 pub(crate) const WIDTHS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 1024];
-/// What most rows have.
+/// Gates of a batch in most rows.
 pub(crate) const WIDEST: usize = 1024;
 
 /// One point.

@@ -1,4 +1,4 @@
-//! What bounds a gate: AES calls and key schedules.
+//! The bounds of a gate: AES calls and key schedules.
 //!
 //! | scheme | AND garble | AND evaluate | XOR garble | XOR evaluate |
 //! |---|--:|--:|--:|--:|

@@ -26,11 +26,11 @@ pub(super) struct Crew<S: Security> {
     count: usize,
     /// Of the first thread, every time that it was set up.
     pub(super) setup: Vec<Duration>,
-    /// What one set-up took.
+    /// The cost of one set-up.
     pub(super) setup_spent: Spent,
 }
 
-/// What the busier party sent, and exchanges one after the other.
+/// Payload bytes that the busier party sent, and exchanges one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spent {
     pub(super) bytes: u64,

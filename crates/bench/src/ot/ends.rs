@@ -21,7 +21,7 @@ fn call(count: usize) -> usize {
     if count <= MOST { count } else { STREAMED }
 }
 
-/// What an end holds of the OTs of a call. Buffers that a kind does not need stay empty.
+/// An end's inputs and outputs of the OTs of a call. Buffers that a kind does not need stay empty.
 #[derive(Default)]
 struct Buffers {
     /// q or t, or the messages that the receiver gets.

@@ -7,7 +7,7 @@ use hushwire_wire::Shape;
 use super::table;
 use crate::{Params, net::Transport};
 
-/// What is made of the extension's OTs.
+/// The use that is made of the extension's OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Correlated OT of choices that the extension draws.

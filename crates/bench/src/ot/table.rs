@@ -81,12 +81,12 @@ const LIBRARIES: [Library; 5] = [
 const RANDOM: &str = "+Random Choice";
 
 impl Library {
-    /// What kind of ours stands in a column.
+    /// Our kind of OT that stands in a column.
     fn kind(&self, column: usize) -> Kind {
         if self.title == RANDOM { Kind::Rcot } else { COLUMNS[column].1 }
     }
 
-    /// What else takes time.
+    /// The work that takes time beside AES.
     fn beside_aes(&self) -> &'static str {
         match self.protocol {
             Protocol::Alsz => "the comparison of rows in pairs, their transposition and the link",
@@ -96,7 +96,7 @@ impl Library {
     }
 }
 
-/// What the paper has for these OTs: seconds, and the improvement in per cent.
+/// The paper's figures for these OTs: seconds, and the improvement in per cent.
 pub(super) fn line(protocol: Protocol, level: Level, kind: Kind) -> Option<(Seconds, f64)> {
     let of = LIBRARIES.iter().filter(|library| library.protocol == protocol && library.level == level);
     of.flat_map(|library| (0..COLUMNS.len()).map(move |column| (library, column)))
@@ -173,7 +173,7 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
     out
 }
 
-/// What binds where wider AES instructions save less: all but the part of the time that AES takes at full rate.
+/// The reason why wider AES instructions save less: all but the part of the time that AES takes at full rate.
 fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, paper]: [f64; 2]) -> String {
     let kind = library.kind(column);
     let Library { protocol, level, .. } = *library;

@@ -154,7 +154,7 @@ fn bar(panel: &Panel<'_>, canvas: &mut Canvas, axis: &Axis, point: Point<'_>, y:
     }
 }
 
-/// What the signs mean, in lines as wide as the panel.
+/// The legend of the signs, in lines as wide as the panel.
 fn legend(panel: &Panel<'_>, canvas: &mut Canvas, log: bool) {
     let rows = || panel.points.iter().map(|point| point.row);
     let mut signs: Vec<(Sign, String)> = Vec::new();

@@ -20,7 +20,7 @@ pub(super) struct Sweep<'a> {
     pub(super) param: String,
     /// The lines, each ordered by the parameter.
     pub(super) series: Vec<Series<'a>>,
-    /// What tells the lines apart.
+    /// The parameters in which the lines differ.
     keys: Vec<Key>,
 }
 

@@ -5,7 +5,7 @@ use hushwire_wire::Shape;
 use super::work::Job;
 use crate::{Params, net::Transport};
 
-/// What is computed.
+/// The computation of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Workload {
     /// Products of vectors, each the factor of the next.

@@ -22,7 +22,7 @@ use crate::{
 
 /// A worker whose results can be looked at.
 pub(crate) trait Computes: Worker {
-    /// What each of its parties holds of the last result: (party, share). One of its lanes stands for all.
+    /// The shares of the last result by party: (party, share). One of the worker's lanes stands for all.
     fn results(&self) -> Vec<(usize, &[u8])>;
 }
 

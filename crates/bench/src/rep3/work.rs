@@ -1,4 +1,4 @@
-//! What is computed: products or a circuit, as executors, with a check against plain evaluation.
+//! The workload: products or a circuit, as executors, with a check against plain evaluation.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Job {
         self.program.as_ref().map_or(1, |p| p.ands()) * instances as u64
     }
 
-    /// What a batch costs each party.
+    /// The declared cost of a batch for each party.
     pub(crate) fn cost(&self, instances: usize) -> Cost {
         match &self.program {
             Some(program) => circuit_cost(program, instances),

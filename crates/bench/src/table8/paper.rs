@@ -36,7 +36,7 @@ const EVALUATE: [Block; 5] = [
     block(56.5, [31.1, 59.8, 41.3, 103.3], [22.9, 29.4, 28.9, 59.0]),
 ];
 
-/// What the paper states for a cell; without a circuit, for the mean of all four.
+/// The paper's milliseconds for a cell; without a circuit, for the mean of all four.
 pub(super) fn ms(work: Option<Work>, scheme: Scheme, imp: Impl, op: Op) -> Option<f64> {
     let row = work.map_or(4, |work| work as usize);
     let block = match op {

@@ -17,9 +17,9 @@ const WIRES_PER_GATE: u64 = 64;
 pub struct BristolError {
     /// The first line is 1. Where the file ends too early, the line that is missing.
     pub line: u64,
-    /// What is there, shortened.
+    /// The text at that place, shortened.
     pub found: String,
-    /// What would be right.
+    /// The text that would be right, in words.
     pub expected: String,
 }
 

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// A number of a node: a material, or a copy.
 type Id = u32;
 
-/// What a wire is.
+/// The value of a wire: a material, and a sum of scalars yet to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Value {
     /// None where only a scalar is left.

@@ -10,7 +10,7 @@
 //!
 //! Fields that an operation has no use for are 0; an AND has both `use` bits set, as a LIN of two slots has.
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// The program ends.
@@ -119,7 +119,7 @@ impl Instruction {
         self.0
     }
 
-    /// What it does.
+    /// The operation, from the three highest bits.
     #[must_use]
     pub const fn op(self) -> Op {
         match self.0 >> 61 {

@@ -166,7 +166,7 @@ impl Microcode {
         self.layer_ands.iter().sum()
     }
 
-    /// What instructions add by number; number 0 is nothing.
+    /// Scalars by number, which instructions add; number 0 is nothing.
     #[must_use]
     pub fn scalars(&self) -> &[Scalar] {
         &self.scalars

@@ -9,7 +9,7 @@ use std::{
 
 type Id = u32;
 
-/// What makes a slot's content.
+/// The origin of a slot's content.
 #[derive(Clone, Copy)]
 pub(super) enum Node {
     /// An input row: rows are in the order of their nodes.

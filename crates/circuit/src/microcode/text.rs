@@ -227,7 +227,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
-    /// What follows `// key`.
+    /// The text behind `// key` on the next line.
     fn value(&mut self, key: &str) -> Result<String, MicrocodeError> {
         let line = self.next()?;
         let Some(line) = line else {
