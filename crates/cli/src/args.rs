@@ -184,7 +184,7 @@ pub(crate) struct AesCtrArgs {
     /// [default: tower; with hdl-sim bp32]
     #[arg(long, value_name = "NAME", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
     pub(crate) sbox: Option<String>,
-    /// What computes: software; or hdl-sim, simulated hardware at the parties of --hdl-parties,
+    /// The computing device: software; or hdl-sim, simulated hardware at the parties of --hdl-parties,
     /// software that sends the same bytes at the others
     #[arg(long, value_name = "NAME", default_value = "software", value_parser = ["software", HDL_SIM])]
     pub(crate) backend: String,

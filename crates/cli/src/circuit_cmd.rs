@@ -183,7 +183,7 @@ fn read(from: impl io::BufRead, file: &Path) -> Result<Source, Error> {
     }
 }
 
-/// What a staged circuit has too many gates for.
+/// The program gate by gate; a usage error where it has too many gates.
 fn flat<'a>(program: &'a Program, name: &str) -> Result<Flat<'a>, Error> {
     Flat::new(program).map_err(|e| Error::Usage(format!("'{name}': {e}")))
 }
@@ -268,7 +268,7 @@ fn program(circuit: &Circuit) -> Program {
     Program::of_block("file", std::sync::Arc::new(Layered::new(circuit)))
 }
 
-/// What `--bit-order auto` takes, in a sentence.
+/// The choice of `--bit-order auto`, in a sentence.
 fn auto(format: Option<Format>) -> &'static str {
     match format {
         None => "bit order: lsb, as all built-in circuits have it",

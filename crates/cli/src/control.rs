@@ -1,4 +1,4 @@
-//! What the owner's process and a party's say to each other over the party's stdin and stdout: one JSON line each.
+//! The messages between the owner's process and a party's over the party's stdin and stdout: one JSON line each.
 
 use crate::error::Failure;
 use hushwire_job::{
@@ -35,7 +35,7 @@ pub(crate) enum ToParty {
     Bye,
 }
 
-/// What a party needs before it listens. No `Debug`: it holds a private key.
+/// The message to a party before it listens. No `Debug`: it holds a private key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Setup {
     /// Certificate and private key of this run.
@@ -57,7 +57,7 @@ impl Drop for Setup {
     }
 }
 
-/// What a member of a job needs before it listens. No `Debug`: it holds a private key and inputs.
+/// The message to a member of a job before it listens. No `Debug`: it holds a private key and inputs.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct JobSetup {
     pub(crate) me: Member,
@@ -67,7 +67,7 @@ pub(crate) struct JobSetup {
     /// Where it listens, if it is a party.
     pub(crate) listen: Option<String>,
     pub(crate) transport: String,
-    /// What the network is made to look like.
+    /// The network's model, as `--net` has it.
     pub(crate) net: String,
     /// 32 hexadecimal digits.
     pub(crate) session: String,
@@ -89,7 +89,7 @@ impl Drop for JobSetup {
     }
 }
 
-/// What a party of an intersection needs before it listens. No `Debug`: it holds a private key.
+/// The message to a party of an intersection before it listens. No `Debug`: it holds a private key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PsiSetup {
     /// Certificate and private key of this run.
@@ -114,7 +114,7 @@ impl Drop for PsiSetup {
     }
 }
 
-/// What a party of an intersection learned.
+/// The result of a party of an intersection.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PsiFound {
     /// Different keys of A and of B.
@@ -153,7 +153,7 @@ pub(crate) struct Met {
     pub(crate) pin: String,
 }
 
-/// What a party needs to join.
+/// The message with which a party joins.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub(crate) terms: Terms,
@@ -187,7 +187,7 @@ pub(crate) enum FromParty {
     Progress(u64, u64),
     /// Something for a person who waits.
     Note(String),
-    /// What a party of an intersection learned.
+    /// The result of a party of an intersection.
     Found(Box<PsiFound>),
     /// It has sent everything.
     Done(Stats),
@@ -195,7 +195,7 @@ pub(crate) enum FromParty {
     Failed(Failure),
 }
 
-/// What a party measured of itself.
+/// A party's measurements of itself; bytes are payload.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stats {
     pub(crate) bytes_sent: u64,
@@ -213,7 +213,7 @@ pub(crate) struct Stats {
     pub(crate) outputs: Vec<(usize, String)>,
 }
 
-/// What a party's device has done.
+/// The counters of a party's device.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct DeviceStats {
     /// Clock cycles.
@@ -240,7 +240,7 @@ pub(crate) fn path_to_text(path: &Path) -> String {
     hex::encode(path.as_os_str().as_bytes())
 }
 
-/// What [`path_to_text`] wrote.
+/// The reverse of [`path_to_text`].
 pub(crate) fn text_to_path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(OsString::from_vec(hex::decode(text).map_err(|e| e.to_string())?)))
 }

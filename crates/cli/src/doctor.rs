@@ -51,7 +51,7 @@ pub(crate) struct DoctorArgs {
     replace: Replace,
 }
 
-/// What all checks need to know.
+/// The member under test: its file, addresses and deadlines.
 pub(crate) struct Patient {
     config: PathBuf,
     file: MemberFile,

@@ -1,4 +1,4 @@
-//! What can go wrong in a command, and the exit code that says so.
+//! Errors of a command, and the exit code that says so.
 
 use hushwire_job::{JobError, Kind, io_remedy, is_consequence};
 use hushwire_wire::NetError;
@@ -14,7 +14,7 @@ pub(crate) enum Error {
     /// A file or directory could not be used as asked.
     #[error("cannot {doing} {path}: {cause}; {remedy}")]
     File {
-        /// What was tried: "read", "write", …
+        /// The attempt: "read", "write", …
         doing: &'static str,
         path: String,
         cause: String,
@@ -85,7 +85,7 @@ pub(crate) struct Failure {
     pub(crate) party: usize,
     /// As messages name it: "party 1", "client alice".
     pub(crate) who: String,
-    /// What it was doing.
+    /// The step under way.
     pub(crate) step: String,
     pub(crate) cause: String,
     pub(crate) remedy: String,

@@ -22,7 +22,7 @@ use std::{
 
 /// LOCAL: compute threads of each party.
 const THREADS: u16 = 2;
-/// What ships, so that the first run needs no input.
+/// The file that ships, so that the first run needs no input.
 const SAMPLE: &[u8] = include_bytes!("sample.txt");
 const SAMPLE_NAME: &str = "hushwire-sample.txt";
 
@@ -141,7 +141,7 @@ pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result
     }
 }
 
-/// What a run computes with. While `lock` is held, no other run chooses counters or a key.
+/// The terms, keys and inputs of a run. While `lock` is held, no other run chooses counters or a key.
 pub(crate) struct Job {
     pub(crate) terms: Terms,
     pub(crate) key: Option<Key>,

@@ -31,7 +31,7 @@ Examples:
   hushwire keys show --check party0.pem    fails where a run with it would: for scripts
   hushwire keys rotate party0.pem          a new key in its place, before the old one ends";
 
-/// What to do with keys.
+/// The command on keys.
 #[derive(Args)]
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Error> {
     }
 }
 
-/// What is known of a key file, for people and programs.
+/// The description of a key file, for people and programs.
 #[derive(Serialize)]
 struct Described {
     file: PathBuf,
@@ -355,7 +355,7 @@ fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
     Err(Error::file("rotate", path, cause, "remove those whose certificates have ended"))
 }
 
-/// What a rotation changed.
+/// The changes of a rotation.
 #[derive(Serialize)]
 struct Rotated<'a> {
     old_pin: String,

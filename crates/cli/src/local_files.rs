@@ -41,7 +41,7 @@ struct Made {
 }
 
 impl Made {
-    /// What its files are called.
+    /// The name of its files, without an extension.
     fn name(&self) -> String {
         match &self.member {
             Member::Party(index) => format!("party{index}"),

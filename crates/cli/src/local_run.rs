@@ -186,7 +186,7 @@ fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Err
     }
 }
 
-/// What the processes are started with.
+/// The settings with which the processes are started.
 pub(crate) struct Start<'a> {
     pub(crate) transport: &'a str,
     pub(crate) job: &'a CircuitJob,

@@ -1,4 +1,4 @@
-//! What the command says on stderr beside its results: notes, warnings, errors, and with `-v` what it does.
+//! The words of a command on stderr beside its results: notes, warnings, errors, and with `-v` its actions.
 //!
 //! In text, notes and errors stand there as they are, for people. In JSON every line is an object, notes and errors
 //! too, for programs. Values, keys and shares are never logged, by nobody.
@@ -15,7 +15,7 @@ use std::{
 };
 use tracing::level_filters::LevelFilter;
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Args)]
 #[command(next_help_heading = "Diagnostics")]
 pub(crate) struct LogArgs {

@@ -150,7 +150,7 @@ fn noted(task: &impl Task) {
     task.notes().iter().for_each(|note| log::note!("note: {note}"));
 }
 
-/// What a member's `--json` holds.
+/// The content of a member's `--json`.
 #[derive(Serialize)]
 struct MemberReport<R> {
     command: &'static str,

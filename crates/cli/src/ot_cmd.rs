@@ -78,7 +78,7 @@ struct RecvArgs {
     link: LinkArgs,
 }
 
-/// What both sides take.
+/// The options of both sides.
 #[derive(Args)]
 struct LinkArgs {
     #[command(flatten)]
@@ -93,7 +93,7 @@ struct LinkArgs {
     /// ferret-b13
     #[arg(long, value_name = "NAME", default_value = "softspoken4", value_parser = protocol)]
     protocol: Protocol,
-    /// What the other side may do, the same at both sides: malicious, or semi-honest, which is faster
+    /// The behaviour of the other side that is withstood, the same at both sides: malicious, or semi-honest, which is faster
     #[arg(long, value_name = "LEVEL", default_value = "malicious", value_parser = level)]
     security: Level,
     /// How the processes talk: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
     }
 }
 
-/// What is the same at both sides before anybody is dialled.
+/// The terms and inputs before anybody is dialled, the same at both sides.
 struct Prepared<'a> {
     args: &'a LinkArgs,
     terms: Terms,
@@ -195,7 +195,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What `--json` holds.
+/// The content of `--json`.
 #[derive(Serialize)]
 struct Report {
     command: &'static str,

@@ -45,7 +45,7 @@ pub(crate) struct Owner {
     pub(crate) bar: ProgressBar,
 }
 
-/// What the owner measured.
+/// The owner's measurements.
 pub(crate) struct Streamed {
     /// From the first connection to the last byte.
     pub(crate) seconds: f64,
@@ -182,7 +182,7 @@ impl Sending {
     }
 }
 
-/// What ended the receiving.
+/// The error that ended the receiving.
 enum Lost {
     Net(Error),
     Disk(io::Error),

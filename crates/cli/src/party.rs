@@ -87,7 +87,7 @@ struct Party {
 /// The links of one thread. They stay open until the owner has everything: closing one could overtake data on it.
 type Links = (Vec<Lane<Batch>>, Channel);
 
-/// What the owner gives one party.
+/// The secrets that the owner gives one party.
 struct Secrets {
     seed: Seed,
     /// Shares of the round keys, when the owner has the key.

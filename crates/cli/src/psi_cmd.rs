@@ -63,7 +63,7 @@ pub(crate) struct PsiArgs {
     /// The column with the keys in B's file [default: --column]
     #[arg(long, value_name = "NAME")]
     column_b: Option<String>,
-    /// What is learned: size, by both, how many keys are in both files; items, by both, which; flags, by A alone, which of
+    /// The result to reveal: size, to both, how many keys are in both files; items, to both, which; flags, to A alone, which of
     /// its rows
     #[arg(long, value_name = "WHAT", value_parser = ["size", "items", "flags"])]
     reveal: String,

@@ -1,4 +1,4 @@
-//! What a run took, for people and for programs.
+//! The cost of a run, for people and for programs.
 
 use crate::{
     args::AesCtrArgs,
@@ -21,7 +21,7 @@ use std::{
 /// LOCAL: how long the limit is measured.
 const MEASURE: Duration = Duration::from_millis(50);
 
-/// What a run measured.
+/// The measurements of a run.
 pub(crate) struct Run {
     pub(crate) backend: Backend,
     /// From the start of the program.
@@ -44,7 +44,7 @@ pub(crate) struct Report {
     key: KeyMode,
     key_id: Option<String>,
     key_dir: Option<String>,
-    /// What computed: software, or hdl-sim.
+    /// The computing device: software, or hdl-sim.
     backend: String,
     /// The parties that were hardware.
     hdl_parties: Vec<u8>,
@@ -98,7 +98,7 @@ struct Limit {
     unit: &'static str,
     value: f64,
     fraction_of_limit: f64,
-    /// What it was computed from.
+    /// The rate of AES rounds in registers of one core, from which the bound was computed.
     aes_blocks_per_second_per_core: f64,
     cores: usize,
     prf_blocks_per_block: f64,

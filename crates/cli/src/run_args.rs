@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
     /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     pub(crate) transport: String,
-    /// What the network between them is like: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     pub(crate) net: String,
     /// Write a report for programs to FILE; - is standard output, in place of the outputs
@@ -117,7 +117,7 @@ parties and listens to nobody. docs/jobs.md has every key of its file.
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
 5 refused because it would not be safe.";
 
-/// What `party` and `client` take.
+/// The options of `party` and `client`.
 #[derive(Args)]
 pub(crate) struct MemberArgs {
     /// The job file, the same at every member

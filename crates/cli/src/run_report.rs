@@ -1,4 +1,4 @@
-//! What a job's run took, for programs and for people.
+//! The cost of a job's run, for programs and for people.
 
 use crate::{error::Error, files::NewFile, out, size};
 use hushwire_job::{Member, Plan, Protocol};

@@ -26,7 +26,7 @@ const VERDICT: Duration = Duration::from_millis(1500);
 /// LOCAL: how often an ending process is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What happens in one of the processes, the owner's included.
+/// An event in one of the processes, the owner's included.
 pub(crate) enum Event {
     /// A party said something else than that it failed.
     Said(usize, FromParty),
@@ -41,7 +41,7 @@ pub(crate) struct Supervisor {
     parties: Vec<Party>,
     events: Receiver<Event>,
     sender: Sender<Event>,
-    /// What is under way, for errors.
+    /// The step under way, for errors.
     phase: &'static str,
     /// In the order in which they came.
     reports: Vec<Failure>,
@@ -128,7 +128,7 @@ impl Supervisor {
         self.note(event).ok_or_else(|| self.verdict())
     }
 
-    /// What every party measured, once all are done.
+    /// The measurements of every party, once all are done.
     pub(crate) fn stats(&self) -> Option<Vec<Stats>> {
         self.done.iter().cloned().collect()
     }

@@ -21,7 +21,7 @@ pub(crate) fn session_id(start: &Start) -> Result<SessionId, Error> {
     Ok(SessionId(id))
 }
 
-/// What `me` needs to join: parties list all others, the owner lists the parties.
+/// The configuration with which `me` joins: parties list all others, the owner lists the parties.
 pub(crate) fn session(start: &Start, me: PartyId) -> Result<SessionConfig, Error> {
     let (job_digest, params) = digests(&start.terms)?;
     let pins = start.pins.iter().map(|pin| pin.parse()).collect::<Result<Vec<_>, _>>().map_err(bad)?;

@@ -9,14 +9,14 @@ fn circuit(place: &Place, args: &[&str]) -> Ran {
     Ran::new(command.args(args).output().unwrap_or_else(|e| panic!("{args:?}: {e}")))
 }
 
-/// What it prints when it works.
+/// The stdout of a command that works.
 fn good(place: &Place, args: &[&str]) -> String {
     let ran = circuit(place, args);
     assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
     ran.out
 }
 
-/// What it says when it does not.
+/// The stderr of a command that fails with `code`.
 fn bad(place: &Place, args: &[&str], code: i32) -> String {
     let ran = circuit(place, args);
     assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);

@@ -1,4 +1,4 @@
-//! What goes wrong is named, nothing half done is left, and no secret is shown.
+//! Faults are named, nothing half done is left, and no secret is shown.
 
 mod common;
 use common::{KEY, Place, Ran, bytes, children, cmdline, runs};

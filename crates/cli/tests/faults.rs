@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// What the issue allows from a kill to everybody's end.
+/// The longest time from a kill to everybody's end.
 const LIMIT: Duration = Duration::from_secs(10);
 /// A member that dies before it has met anybody is only missing; this is how long the others wait for it.
 const JOIN: &str = "connect-timeout = \"8s\"";

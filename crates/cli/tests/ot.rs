@@ -61,7 +61,7 @@ impl World {
         self.place.put("bits.txt", bits.as_bytes());
     }
 
-    /// What the receiver must get.
+    /// The messages that the receiver must get.
     fn wanted(&self) -> String {
         let chosen = self.pairs.iter().zip(&self.choices);
         chosen.map(|(pair, choice)| format!("{:032x}\n", pair[usize::from(*choice)])).collect()

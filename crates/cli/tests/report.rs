@@ -1,4 +1,4 @@
-//! What a run says of itself, and what the command teaches.
+//! The reports of a run, and the help of the command.
 
 mod common;
 use common::{KEY, Place, bytes};

@@ -1,4 +1,4 @@
-//! What a family of schemes gives the engine: the two ends' wires and gates.
+//! The interface of a family of schemes to the engine: the two ends' wires and gates.
 
 use crate::{Format, GarbleError, Scheme, Tables};
 use hushwire_aes::Backend;
@@ -24,7 +24,7 @@ pub enum TruthZero {}
 /// Kind of the label that the evaluator holds. Bit 0 is its signal.
 pub enum Active {}
 
-/// What both ends know of a session before its first table: the hash's start point S or its fixed key comes from it.
+/// The value that both ends know of a session before its first table: the hash's start point S or its fixed key comes from it.
 /// The garbler draws it afresh, and sends it when nothing that the evaluator chooses can depend on it any more.
 #[derive(Clone, Copy, Debug)]
 pub struct Public(pub Block);
@@ -51,11 +51,11 @@ impl Batches {
 /// An end numbers its gates: every gate that has a table takes the next number, in the order of the tables, and no
 /// number serves twice in the life of an end, so that no tweak of its hash does.
 pub trait End {
-    /// What this end holds of a wire.
+    /// This end's label or labels of a wire.
     type Wire: Copy + Default + Zeroize + Send;
     /// Which end this is.
     const ROLE: Role;
-    /// What tables are.
+    /// The lengths of its tables.
     const FORMAT: Format;
 
     /// The wires of the constants 0 and 1.
@@ -102,7 +102,7 @@ pub trait End {
     fn gates(&self) -> u64;
 }
 
-/// What only the garbler does.
+/// The garbler's part alone.
 pub trait Encode: End {
     /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's inputs, bit 0 set;
     /// drawn from `seed` where there is none. PRF garbling has no correlation.
@@ -124,7 +124,7 @@ pub trait Encode: End {
     fn permute_bit(&self, wire: Self::Wire) -> u8;
 }
 
-/// What only the evaluator does.
+/// The evaluator's part alone.
 pub trait Observe: End {
     /// The evaluator of a session.
     fn new(backend: Backend, scheme: Scheme, public: Public) -> Self;

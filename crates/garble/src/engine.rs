@@ -123,7 +123,7 @@ impl<E: End> Engine<E> {
     /// Runs a block once: wires of its inputs to wires of its outputs.
     ///
     /// # Errors
-    /// What `tables` says.
+    /// The error of `tables`.
     ///
     /// # Panics
     /// If there are not as many inputs as the block has input bits.
@@ -144,7 +144,7 @@ impl<E: End> Engine<E> {
     /// first; outputs are where the program says.
     ///
     /// # Errors
-    /// What `tables` says.
+    /// The error of `tables`.
     ///
     /// # Panics
     /// If `registers` does not hold every register of every instance.

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and misuse.
 
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
@@ -14,7 +14,7 @@ pub enum GarbleError {
         peer: Option<PartyId>,
         /// Which message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The fault of the message.
         what: String,
     },
     /// The parties were not given the same thing to do.
@@ -22,7 +22,7 @@ pub enum GarbleError {
     Mismatch {
         /// Who, where a channel knows it.
         peer: Option<PartyId>,
-        /// What is not alike.
+        /// The term that differs.
         what: &'static str,
     },
     /// The tables end before the circuit does.
@@ -40,17 +40,17 @@ pub enum GarbleError {
     Unsupported {
         /// Which.
         scheme: &'static str,
-        /// What it cannot do.
+        /// The work that it cannot do.
         what: &'static str,
-        /// What can.
+        /// The schemes that can.
         instead: String,
     },
     /// No scheme has that name.
     #[error("no garbling scheme is called {name:?}, only {known} are")]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
     /// The circuit's gates cannot be read.

@@ -11,7 +11,7 @@ use hushwire_circuit::{Program, eval, planes};
 use hushwire_prg::{Prg, Seed};
 use std::marker::PhantomData;
 
-/// What plain evaluation gives.
+/// The outputs of plain evaluation.
 pub(crate) fn plain(program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
     eval::eval(program, inputs, instances).expect("inputs fit")
 }
@@ -31,7 +31,7 @@ impl<F> std::fmt::Debug for Rig<F> {
     }
 }
 
-/// What garbling gives.
+/// The garbler's result: tables and wires.
 pub(crate) struct Garbled<W, V> {
     pub(crate) tables: Vec<u8>,
     /// The garbler's wires of every register of every instance.
@@ -80,7 +80,7 @@ impl<F: Family> Rig<F> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
 
-    /// What both ends know.
+    /// The value that both ends know.
     pub(crate) fn public(&self) -> Public {
         Public(self.prg("rig public").next_block())
     }

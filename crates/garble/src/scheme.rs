@@ -90,7 +90,7 @@ impl Scheme {
         }
     }
 
-    /// What its tables are.
+    /// The lengths of its tables.
     #[must_use]
     pub const fn format(self) -> Format {
         match self {

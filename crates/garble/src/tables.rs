@@ -34,7 +34,7 @@ impl Memory {
         Memory { grows: true, ..Memory::default() }
     }
 
-    /// What a garbler wrote: for an evaluator.
+    /// A garbler's tables, for an evaluator to read from the front.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
         Memory { bytes, at: 0, grows: false }
@@ -46,7 +46,7 @@ impl Memory {
         self.grows = grows;
     }
 
-    /// What was written or read so far.
+    /// The bytes written or read so far.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.at]
@@ -75,7 +75,7 @@ pub struct Send<'c> {
     sent: u64,
 }
 
-/// What is under way, for errors.
+/// The name of the step in errors.
 const STEP: &str = "garbled tables";
 
 impl<'c> Send<'c> {

@@ -97,7 +97,7 @@ fn the_first_three_halves_and_these_refuse_each_other() {
     }
 }
 
-/// What follows the terms when a party opens.
+/// The set-up of OTs after the terms, when a party opens.
 fn open_ot(role: Role, channel: &mut Channel, terms: Terms) -> Result<(), GarbleError> {
     let (mut driver, seed) = (Driver::new(), Seed::from_bytes([9; 16]));
     let part = context().child("yao inputs", 0);
@@ -174,7 +174,7 @@ fn session(role: Role, channel: &mut Channel, scheme: Scheme) -> Result<Vec<u8>,
     Ok(outputs)
 }
 
-/// What a party hears, to its byte `len`.
+/// A recording whose received bytes end at byte `len`.
 fn cut(recording: &Recording, len: usize) -> Recording {
     // Magic, sender, lane, then the length in 8 bytes, as `Recording::to_bytes` says.
     let mut bytes = recording.to_bytes();

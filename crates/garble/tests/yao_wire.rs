@@ -1,4 +1,4 @@
-//! What is on the wire: as much as is declared, and the same whatever a party computes it with.
+//! The bytes on the wire: as many as are declared, and the same whatever a party computes them with.
 
 mod common;
 

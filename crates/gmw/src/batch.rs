@@ -248,7 +248,7 @@ fn place(out: &mut [u8], c: usize, instances: usize, from: &[u8]) {
     }
 }
 
-/// What [`place`] put there.
+/// The reverse of [`place`].
 fn take(from: &[u8], c: usize, instances: usize, out: &mut [u8]) {
     if instances.is_multiple_of(8) {
         out.copy_from_slice(&from[c * out.len()..][..out.len()]);

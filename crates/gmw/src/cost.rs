@@ -1,4 +1,4 @@
-//! What a run costs, from the program alone.
+//! The cost of a run, from the program alone.
 
 use crate::supply::{CALL, WINDOW};
 use hushwire_circuit::{Layered, Program, TwoParty, planes::plane_bytes};
@@ -56,7 +56,7 @@ pub fn triples(program: &Program, instances: usize) -> u64 {
     messages(program, instances).iter().map(|bytes| 8 * *bytes as u64).sum()
 }
 
-/// What one run costs party `index` besides its triples: the digest, two bits an AND, the outputs of the other.
+/// The cost of one run for party `index` besides its triples: the digest, two bits an AND, the outputs of the other.
 #[must_use]
 pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances: usize) -> Cost {
     let lengths = messages(program, instances);
@@ -66,7 +66,7 @@ pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances
     Cost { rounds: 1 + lengths.len() as u64 + opened, bytes_sent: DIGEST as u64 + ands + outputs[1 - index] }
 }
 
-/// What the triples of a session's first run cost each party. Later ones cost the same but for what an extension has
+/// The cost for each party of the triples of a session's first run. Later ones cost the same but for what an extension has
 /// made beyond what was wanted: up to 511 triples with rows, up to a tree and its share of a refill with Ferret.
 #[must_use]
 pub fn triples_cost(ot: Protocol, triples: u64) -> Cost {

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a run: of the network, the OTs, and the parties' disagreement.
 
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};

@@ -97,7 +97,7 @@ fn talk(talker: &mut dyn Steps, out: &mut Vec<u8>, peer: Option<PartyId>) -> Res
     Ok(true)
 }
 
-/// What [`talk`] wrote at the other party.
+/// The reverse of [`talk`], at the other party.
 fn listen(listener: &mut dyn Steps, mut message: &[u8], peer: Option<PartyId>) -> Result<(), OtError> {
     for _ in 0..WINDOW {
         let Some(tick) = listener.tick() else { return Ok(()) };

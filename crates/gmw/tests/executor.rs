@@ -14,7 +14,7 @@ fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
 }
 
-/// What OTs would have made.
+/// Triples as OTs would have made them.
 fn dealt(count: u64) -> [Stock; 2] {
     let mut prg = prg("triples");
     let mut bytes = || {

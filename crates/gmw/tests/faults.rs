@@ -1,4 +1,4 @@
-//! What goes wrong ends in typed errors, at both parties and without waiting.
+//! Faults end in typed errors, at both parties and without waiting.
 
 mod pair;
 
@@ -67,7 +67,7 @@ fn inputs_of_another_size_are_refused_before_anything_is_sent() {
     });
 }
 
-/// What one party sent in each exchange, and how much it received.
+/// The bytes that one party sent in each exchange, and how many it received.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<(Vec<Exchange>, Exchange)>>);
 

@@ -18,7 +18,7 @@ use std::{
 
 const OT: Protocol = Protocol::SoftSpoken4;
 
-/// What a party sent, message by message.
+/// A party's messages, in the order in which it sent them.
 #[derive(Clone, Default)]
 struct Sent(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -68,7 +68,7 @@ fn zeros_of(name: &str, instances: usize) -> Run {
     (program, n, zeros)
 }
 
-/// What both parties send: to open, and in every run.
+/// The messages of both parties: those that open the session, then those of every run.
 fn session(of: Of, runs: &[Run]) -> [Vec<Vec<Vec<u8>>>; 2] {
     both(|i, channel| {
         let sent = Sent::default();
@@ -121,7 +121,7 @@ fn packed(bits: impl IntoIterator<Item = bool>) -> Vec<u8> {
     bits.chunks(8).map(|c| c.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// What the messages of a run of one block must be: layer by layer, then the outputs' shares. `streams` are the parties'
+/// The messages that a run of one block must have: layer by layer, then the outputs' shares. `streams` are the parties'
 /// shares of inputs, of which party i owns number i.
 fn expected(run: &Run, made: [&BitTriples; 2], streams: &mut [Prg; 2]) -> [Vec<Vec<u8>>; 2] {
     let (program, n, inputs) = run;

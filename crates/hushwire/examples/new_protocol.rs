@@ -17,7 +17,7 @@ const DOMAIN: &str = "hushwire example checked opening v1";
 /// AGREEMENT: its length.
 const HASH_BYTES: usize = 32;
 
-/// What goes wrong.
+/// Errors of this protocol.
 #[derive(Debug)]
 enum Error {
     /// The share that came is not the one that its other holder has. It never says which bytes differ.

@@ -18,7 +18,7 @@ use std::{
 /// LOCAL: no record is longer; paths have at most 4096 bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// What stands in a record.
+/// The content of a record.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 struct Record {

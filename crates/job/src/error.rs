@@ -1,14 +1,14 @@
-//! What can go wrong with a job: who, during what, why, and what to do.
+//! Errors of a job: who, during what, why, and the remedy.
 
 use hushwire_wire::{NetError, printable};
 use std::{fmt, io, path::Path};
 
-/// What sort of thing is to blame; commands turn it into their exit code.
+/// The sort of a failure; commands turn it into their exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A bug of ours.
     Internal,
-    /// What was asked for makes no sense.
+    /// A request that makes no sense.
     Usage,
     /// A party, a peer, or the network.
     Network,
@@ -23,13 +23,13 @@ pub enum Kind {
 pub struct JobError {
     /// Who failed, as `party 1`; empty where it is this program and nobody else takes part yet.
     pub who: String,
-    /// What was under way.
+    /// The step under way.
     pub step: String,
-    /// What went wrong.
+    /// The cause, as a clause.
     pub cause: String,
-    /// What to do about it.
+    /// The remedy, as a clause; empty where there is none.
     pub remedy: String,
-    /// What sort of failure it is.
+    /// The sort of the failure.
     pub kind: Kind,
     /// Probably only the consequence of another member's failure, whose error says more.
     pub consequence: bool,
@@ -60,7 +60,7 @@ impl JobError {
         Self { who: String::new(), step, cause, remedy, kind, consequence: false }
     }
 
-    /// What was asked for makes no sense.
+    /// An error for a request that makes no sense.
     pub fn usage(step: impl fmt::Display, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
         Self::new(Kind::Usage, step, cause, remedy)
     }
@@ -100,7 +100,7 @@ impl JobError {
     }
 }
 
-/// What to do about a file that the operating system refused.
+/// The remedy about a file that the operating system refused.
 #[must_use]
 pub fn io_remedy(source: &io::Error) -> &'static str {
     use io::ErrorKind as K;

@@ -40,7 +40,7 @@ pub(crate) fn grown(backend: Backend, seed: &Seed, b: u32, input: usize, out: &m
     Prg::new(backend, &seed.derive(INPUT_LABEL, &place), "planes").fill(out);
 }
 
-/// What ends a thread.
+/// The error that ends a thread.
 pub(crate) enum Failed {
     Net(NetError),
     Job(JobError),

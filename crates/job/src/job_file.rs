@@ -79,7 +79,7 @@ impl FromStr for BitOrderChoice {
 /// One input of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// What party files call it.
+    /// The name in party files.
     pub name: String,
     /// Who brings it.
     pub from: Member,
@@ -90,7 +90,7 @@ pub struct Input {
 /// One output of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
-    /// What party files call it.
+    /// The name in party files.
     pub name: String,
     /// Who learns it.
     pub to: Vec<Member>,
@@ -118,7 +118,7 @@ pub struct CircuitJob {
     /// The extension of oblivious transfer, where the protocol uses one.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
-    /// What they compute.
+    /// The circuit that they compute.
     pub circuit: CircuitSource,
     /// How values are written.
     pub bit_order: BitOrderChoice,

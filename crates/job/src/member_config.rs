@@ -11,7 +11,7 @@ use hushwire_wire::{
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-/// What a run tells the program while it is under way.
+/// An event of a run under way, for the program that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -42,7 +42,7 @@ pub struct MemberConfig {
     pub connect_timeout: Duration,
     /// How long no byte may move while a step waits for a peer that is alive.
     pub stall: Duration,
-    /// What the network of this member is made to look like.
+    /// The model of a network on this member's links; [`Shape::NONE`] for none.
     pub shape: Shape,
     /// The session's name, the same at every member.
     pub session: SessionId,
@@ -52,7 +52,7 @@ pub struct MemberConfig {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name; what is not listed goes back to the caller.
     pub outputs: BTreeMap<String, OutputPlace>,
-    /// What this member reads besides its inputs, and whether outputs may replace files of others.
+    /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
     pub files: RunFiles,
 }
 

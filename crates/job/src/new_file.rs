@@ -26,7 +26,7 @@ pub struct NewFile {
     named: Option<PathBuf>,
     /// That no other run writes it.
     claim: Option<Claim>,
-    /// What may be replaced, where not everything may.
+    /// The state of a file that may be replaced; `None` where any may.
     replaces: Option<Option<State>>,
 }
 
@@ -35,7 +35,7 @@ impl NewFile {
     /// that mode whatever is there now. Of any other, `mode` is subject to the umask, and a file that is there now keeps
     /// its permissions when it is replaced.
     ///
-    /// What the file must not replace is [`RunFiles`](crate::RunFiles)' to know.
+    /// Files that must not be replaced are [`RunFiles`](crate::RunFiles)' to know.
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.

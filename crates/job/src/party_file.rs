@@ -55,7 +55,7 @@ pub struct Peer {
     pub pin: Pin,
 }
 
-/// What a party file and a client file have in common.
+/// The part that a party file and a client file have in common.
 #[derive(Clone)]
 pub struct MemberFile {
     /// This file itself.
@@ -76,7 +76,7 @@ pub struct MemberFile {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name.
     pub outputs: BTreeMap<String, OutputPlace>,
-    /// What is not wrong and should not stay so.
+    /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct Plan {
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer, where the protocol uses one.
     pub ot: Option<Extension>,
-    /// What the circuit is called; for people, and no part of the digests.
+    /// The circuit's name; for people, and no part of the digests.
     pub circuit: String,
     /// The digest of the circuit in the order in which it is computed.
     pub circuit_digest: [u8; 32],

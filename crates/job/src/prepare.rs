@@ -14,11 +14,11 @@ use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 /// A job with its circuit.
 #[derive(Clone)]
 pub struct Prepared {
-    /// What everybody agrees on.
+    /// The plan that everybody agrees on.
     pub plan: Arc<Plan>,
     /// The circuit, as protocols run it.
     pub program: Arc<Program>,
-    /// What a person should know about how the job was read.
+    /// Remarks for people on how the job was read.
     pub notes: Vec<String>,
     /// Where the circuit came from.
     pub source: CircuitSource,
@@ -28,7 +28,7 @@ pub struct Prepared {
 pub struct Found {
     /// As protocols run it.
     pub program: Program,
-    /// What `auto` comes to for it.
+    /// The bit order that `auto` stands for with this circuit.
     pub natural_order: BitOrderChoice,
 }
 

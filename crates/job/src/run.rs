@@ -17,12 +17,12 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 
 /// A job of some kind, read and planned: all that a run needs of it.
 pub trait Task {
-    /// What a member learns.
+    /// The result that a member learns.
     type Learnt;
     /// One member's part of a run.
     type Part: Part<Learnt = Self::Learnt>;
 
-    /// What all members must have alike.
+    /// The terms that all members must have alike.
     fn agreement(&self) -> Agreement;
 
     /// Remarks for people on how the job was read.
@@ -51,7 +51,7 @@ pub trait Task {
 
 /// One member's part of a run.
 pub trait Part {
-    /// What the member learns.
+    /// The result that the member learns.
     type Learnt;
 
     /// Computes, until nothing but the last word is left to say. The links come back, and stay open until it is said.
@@ -76,13 +76,13 @@ pub trait Part {
 /// The end of a member's run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome<L> {
-    /// What it learnt and wrote to no file.
+    /// The part of the result that went to no file.
     pub learnt: L,
-    /// What it measured.
+    /// The member's measurements.
     pub stats: Stats,
 }
 
-/// What a member measured of itself.
+/// A member's measurements of itself.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// From the first connection to the last confirmation.

@@ -14,7 +14,7 @@ const KEY_WITHIN: u64 = 64 << 10;
 /// The rule for outputs: none of them is a file that the run reads, a key, or another output, under whatever name, and a
 /// file that is there already is replaced only if the same job wrote it last, or if that is forced.
 ///
-/// What is read is named before the first output is created.
+/// Inputs are named before the first output is created.
 #[derive(Debug, Default)]
 pub struct RunFiles {
     force: bool,

@@ -47,7 +47,7 @@ impl Source {
         self.path.parent().unwrap_or(Path::new("")).to_path_buf()
     }
 
-    /// What the file is called.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -196,7 +196,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// What `parse` makes of the text.
+    /// The text, read by `parse`.
     pub(crate) fn parsed<T, E: std::fmt::Display>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,

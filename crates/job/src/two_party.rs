@@ -33,7 +33,7 @@ const DOMAIN: &str = "hushwire 2026 job of two sid v1";
 const NAME: &str = "naming the run";
 const SETUP: &str = "oblivious transfer set-up";
 
-/// What all threads share.
+/// The state that all threads share.
 struct Work {
     index: usize,
     me: Member,

@@ -39,7 +39,7 @@ fn world(threads: usize) -> World {
     World::of(&job, &[("zero.txt", CIRCUIT)])
 }
 
-/// What a client of the test's own hears: each party's share of each batch, in order, until it hears no more.
+/// The messages to a client of the test's own: each party's share of each batch, in order, until it hears no more.
 struct Heard {
     opened: Vec<[Option<Vec<u8>>; 3]>,
 }

@@ -1,4 +1,4 @@
-//! What ships as an example is read, and fits together.
+//! Examples that ship are read, and fit together.
 
 use hushwire_job::{CircuitJob, ClientFile, Member, PartyFile, Prepared};
 use std::{fs, path::Path};

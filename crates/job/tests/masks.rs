@@ -1,4 +1,4 @@
-//! What a client hears of outputs tells their values and nothing else.
+//! A client's view of the outputs tells their values and nothing else.
 
 mod common;
 use common::{World, noise};

@@ -1,4 +1,4 @@
-//! What both parties agree on before the first message.
+//! The terms that both parties agree on before the first message.
 
 use hushwire_aes::Backend;
 

@@ -1,4 +1,4 @@
-//! What a call declares that it costs, from the schedule in the protocol notes and not from running it.
+//! The declared cost of a call, from the schedule in the protocol notes and not from running it.
 
 use hushwire_wire::Cost;
 
@@ -44,7 +44,7 @@ impl Ticks {
 }
 
 impl Protocol {
-    /// What the first call of an end costs the sender and the receiver, a following `verify` included, set-up excluded.
+    /// The cost of an end's first call for the sender and the receiver, a following `verify` included, set-up excluded.
     #[must_use]
     pub fn cost(self, level: Level, what: Functionality, count: usize) -> [Cost; 2] {
         let (speaker, chunks) = match self.core() {

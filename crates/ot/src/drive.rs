@@ -22,7 +22,7 @@ impl Driver {
     /// Runs `steps` to its end.
     ///
     /// # Errors
-    /// What the machine or the channel answers; an abort names the channel's peer.
+    /// The machine's error or the channel's; an abort names the channel's peer.
     pub fn run(&mut self, channel: &mut Channel, steps: &mut dyn Steps) -> Result<(), OtError> {
         let peer = channel.from().or(channel.to());
         while let Some(tick) = steps.tick() {

@@ -88,7 +88,7 @@ impl<S: Security> Receiver<S> {
 pub struct Verify<'e, S: Security>(Pipeline<'e, (), S>);
 
 impl<S: Security> Verify<'_, S> {
-    /// What opens the outputs made before.
+    /// The seal that opens the outputs made before.
     ///
     /// # Panics
     /// If steps are left (the caller's bug).

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of OT: the network, the peer's messages, checks, and misuse.
 
 use core::fmt;
 
@@ -53,25 +53,25 @@ pub enum OtError {
         peer: Option<PartyId>,
         /// Which message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The fault of the message.
         what: String,
     },
     /// The protocol does not exist at this security level.
     #[error("{protocol} is not a {wanted} protocol; take one of {instead}")]
     Unsupported {
-        /// What was asked for.
+        /// The protocol that was asked for.
         protocol: String,
         /// The level asked for.
         wanted: &'static str,
-        /// What there is.
+        /// The protocols or levels that exist.
         instead: &'static str,
     },
     /// No protocol has that name.
     #[error("no OT protocol is called {name:?}, only {known} are")]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
     /// This end failed before, a step of it came out of turn, or a call was dropped before its last step: its numbers
@@ -80,7 +80,7 @@ pub enum OtError {
         "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished; set up a new session"
     )]
     Lost {
-        /// What was to run.
+        /// The step that was to run.
         step: &'static str,
     },
     /// Outputs were to be opened before a check covered them.

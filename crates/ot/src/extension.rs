@@ -1,4 +1,4 @@
-//! What every OT extension offers: random correlated OTs, a chunk at a time.
+//! The interface of every OT extension: random correlated OTs, a chunk at a time.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! What the functionalities make, against formulas over another AES: every level, either end as the one that speaks, and
+//! The functionalities against formulas over another AES: every level, either end as the one that speaks, and
 //! numbers on both sides of a change of keys.
 //!
 //! An end that agrees with its peer may still use no tweak, one key for ever, or no hash at all. Here nothing is shared with

@@ -28,7 +28,7 @@ struct Ideal<S> {
     level: PhantomData<S>,
 }
 
-/// What both ends draw from.
+/// The generator that both ends draw from.
 pub(crate) fn stream() -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([3; 16]), "ideal")
 }

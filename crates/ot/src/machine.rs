@@ -23,7 +23,7 @@ enum Turn {
     Lost(&'static str),
 }
 
-/// What a machine keeps for the gate.
+/// A machine's state for the gate.
 pub struct Latch(Cell<Turn>);
 
 impl Latch {
@@ -53,7 +53,7 @@ pub trait Machine {
     /// Writes this exchange's message.
     ///
     /// # Errors
-    /// What the protocol says.
+    /// The protocol's error.
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError>;
 
     /// Takes the peer's message, and goes on to the next exchange.

@@ -178,7 +178,7 @@ impl<S: Security> Machine for SendOneOfN<'_, '_, S> {
     }
 }
 
-/// What the receiver may unmask with.
+/// Pads that the receiver may unmask with.
 pub(crate) type Masks = Zeroizing<Vec<u8>>;
 
 /// The receiver's machine.

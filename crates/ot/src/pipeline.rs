@@ -39,7 +39,7 @@ pub(crate) const GROUP: usize = 16;
 /// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most cores.
 const STREAMED: usize = 4 << 20;
 
-/// What happens in one tick.
+/// The parts of one tick's messages.
 #[derive(Clone, Copy, Default)]
 struct Plan {
     /// OTs and message bytes of the next chunk.
@@ -295,7 +295,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// What the call made.
+    /// The outputs of the call, unverified.
     ///
     /// # Panics
     /// If steps are left, or one failed (the caller's bug).
@@ -310,7 +310,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.epochs.pass()
     }
 
-    /// What a call that closes made.
+    /// The outputs of a call that ends with its check.
     pub(crate) fn into_verified(self) -> W {
         self.assert_done();
         self.work

@@ -36,7 +36,7 @@ pub enum Protocol {
     FerretB13,
 }
 
-/// What a protocol stands on.
+/// The core that a protocol stands on.
 pub(crate) enum Core {
     Rows(Kind),
     /// A set, over rows of this kind.

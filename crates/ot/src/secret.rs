@@ -26,7 +26,7 @@ mod tests {
         assert!(buffer.len() == 1 << 20 && buffer.iter().all(|byte| *byte == 0));
     }
 
-    /// What holds pads, choices, Δ or correlated blocks is wiped when it is dropped.
+    /// Every type that holds pads, choices, Δ or correlated blocks is wiped when it is dropped.
     #[test]
     fn secrets_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}

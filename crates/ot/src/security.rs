@@ -15,11 +15,11 @@ pub enum Level {
     Malicious,
 }
 
-/// What an extension withstands: [`SemiHonest`] or [`Malicious`].
+/// The adversary that an extension withstands: [`SemiHonest`] or [`Malicious`].
 pub trait Security: sealed::Sealed + Send + Sync + 'static {
     /// The same, as a value.
     const LEVEL: Level;
-    /// What its base OTs must withstand at least.
+    /// The least that its base OTs must withstand.
     type Base: BaseSecurity;
     /// The base OTs it takes where nobody says otherwise.
     type DefaultBase: BaseProtocol<Level: AtLeast<Self::Base>>;
@@ -45,7 +45,7 @@ impl Security for Malicious {
     type DefaultBase = Csw;
 }
 
-/// What base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
+/// The adversary that base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
 pub trait BaseSecurity: sealed::Sealed + Send + Sync + 'static {}
 
 /// Semi-honest parties.

@@ -28,7 +28,7 @@ pub trait Steps {
     /// Writes the message of this tick. It may be left out where [`Tick::out`] is 0.
     ///
     /// # Errors
-    /// What the protocol says; [`OtError::Lost`].
+    /// The protocol's error; [`OtError::Lost`].
     ///
     /// # Panics
     /// If `out` does not have [`Tick::out`] bytes (the caller's bug).

@@ -30,7 +30,7 @@ pub struct BitTriples {
     pub c: Vec<u8>,
 }
 
-/// What the sender keeps of its OTs: bits, so that a call of any length fits in memory.
+/// The sender's part of its OTs: bits, so that a call of any length fits in memory.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Sent {
     count: usize,
@@ -39,7 +39,7 @@ struct Sent {
     column: [Vec<u8>; 2],
 }
 
-/// What the receiver keeps.
+/// The receiver's part of its OTs, as bits.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Received {
     count: usize,

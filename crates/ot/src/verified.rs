@@ -11,7 +11,7 @@ pub struct Verified {
     epoch: u64,
 }
 
-/// What an extension made, not to be used before a check covers it.
+/// The outputs of an extension, not to be used before a check covers them.
 ///
 /// It holds the caller's buffers, which are written already: dropped unopened it gives them back unchecked, and then
 /// they must not be read.

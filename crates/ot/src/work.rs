@@ -1,4 +1,4 @@
-//! What becomes of the random correlated OTs of a chunk: the four functionalities, for either role.
+//! The use of a chunk's random correlated OTs: the four functionalities, for either role.
 
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
 use zeroize::Zeroizing;
@@ -9,7 +9,7 @@ use crate::{
     pads::Pads,
 };
 
-/// What the sender wants of an extension, and where it goes. All lengths are agreed: the receiver asks for the same.
+/// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver asks for the same.
 #[derive(Debug)]
 pub enum Sending<'a> {
     /// Random correlated OT: q, for choices that the extension draws.
@@ -34,7 +34,7 @@ pub enum Sending<'a> {
     },
 }
 
-/// What the receiver wants of an extension, and where it goes. Choices are packed bits.
+/// The receiver's call of an extension, with its outputs. Choices are packed bits.
 #[derive(Debug)]
 pub enum Receiving<'a> {
     /// Random correlated OT: t, with the choice as bit 0.
@@ -78,7 +78,7 @@ pub enum Receiving<'a> {
     },
 }
 
-/// What becomes of chunks: [`Sending`], [`Receiving`], or nothing. By default no payload and no place in a caller's
+/// The use of chunks: [`Sending`], [`Receiving`], or none. By default no payload and no place in a caller's
 /// buffer.
 pub trait Work {
     /// OTs in this call.

@@ -1,4 +1,4 @@
-//! What a transport of a user's own may hand on: messages of other lengths, and calls that come out of turn.
+//! The messages that a transport of a user's own may hand on: of other lengths, and in calls that come out of turn.
 
 mod machines;
 

@@ -169,7 +169,7 @@ fn levels_that_a_protocol_lacks_are_refused() {
     refused::<SemiHonest>(Protocol::Kos);
 }
 
-/// What both parties spent on one call and the check after it.
+/// The cost of both parties for one call and the check after it.
 fn measured<S: Security>(protocol: Protocol, what: Functionality, count: usize) -> [Cost; 2] {
     let (choices, zero) = (bits(count), vec![0; count.div_ceil(8)]);
     let (sent, received) = parties(

@@ -83,7 +83,7 @@ impl Column {
         self.rows.push(Some(at));
     }
 
-    /// What `found` says of each key, row by row; false where a row has no key.
+    /// Whether each row's key is among those found, row by row; false where a row has no key.
     #[must_use]
     pub fn by_row(&self, found: &[bool]) -> Vec<bool> {
         self.rows.iter().map(|row| row.is_some_and(|key| found[key as usize])).collect()

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of an intersection: files, agreement, sizes, and the protocols below.
 
 use hushwire_garble::GarbleError;
 use hushwire_gmw::GmwError;
@@ -41,9 +41,9 @@ pub enum PsiError {
         path: PathBuf,
         /// Where in it.
         place: Option<Place>,
-        /// What is wrong.
+        /// The fault of that place.
         cause: String,
-        /// What to do about it.
+        /// The remedy, as a clause.
         remedy: String,
     },
     /// The parties do not ask for the same thing.
@@ -62,11 +62,11 @@ pub enum PsiError {
         whose: String,
         /// How many.
         count: u64,
-        /// What takes fewer.
+        /// The circuit, table or result with that bound.
         what: &'static str,
         /// How many it takes.
         most: u64,
-        /// What to do about it.
+        /// The remedy, as a clause.
         remedy: &'static str,
     },
     /// No salt was found under which both sets fit their tables.
@@ -81,7 +81,7 @@ pub enum PsiError {
         peer: Option<PartyId>,
         /// Which message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The fault of the message.
         what: &'static str,
     },
     /// The system gave no random bytes.

@@ -1,4 +1,4 @@
-//! What both parties agree on, and what follows from the sizes of their sets.
+//! The terms that both parties agree on, and the plan that follows from the sizes of their sets.
 
 use crate::{PsiError, salt::value_width};
 use core::{fmt, str::FromStr};
@@ -32,7 +32,7 @@ impl Side {
     }
 }
 
-/// What is learned.
+/// The result that is revealed, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reveal {
     /// Both parties: how many keys are in both sets.
@@ -61,10 +61,10 @@ pub enum Protocol {
     Gmw,
 }
 
-/// What both parties agree on before they meet. AGREEMENT.
+/// The terms that both parties agree on before they meet. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// What is learned.
+    /// The result that is revealed.
     pub reveal: Reveal,
     /// How sets are compared; `None` for what has fewer ANDs.
     pub circuit: Option<Method>,
@@ -156,7 +156,7 @@ pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> Tables {
     Tables::new(a, b, width, stash_of(a))
 }
 
-/// What follows from terms and sizes, at both parties alike.
+/// The plan that follows from terms and sizes, at both parties alike.
 pub(crate) struct Plan {
     /// Of A and of B.
     pub(crate) sizes: [usize; 2],
@@ -232,7 +232,7 @@ impl Plan {
         scs(terms, self.sizes, self.width)
     }
 
-    /// What is run of the tables, in order.
+    /// The pieces in which the tables are compared, in order.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
         let Tables { width, item, bins, bin, stash, theirs, .. } = self.tables;
         let cut = |n: usize, registers: usize| {

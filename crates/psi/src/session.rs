@@ -33,7 +33,7 @@ const ITEM: usize = 16;
 /// Hears how many ANDs are done, of how many; first when sizes are known, and none is done.
 pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 
-/// What a party learned.
+/// The result of one party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// How many keys are in both sets.
@@ -44,7 +44,7 @@ pub enum Found {
     Nothing,
 }
 
-/// What a party learned, and what it took.
+/// The result of one party, with its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The result.
@@ -297,7 +297,7 @@ impl Run<'_, '_> {
         self.tell(found)
     }
 
-    /// What A found goes to B where both learn it.
+    /// A's result, sent on to B where both learn it.
     fn tell(&mut self, found: Vec<bool>) -> Result<Found, PsiError> {
         if self.terms.reveal == Reveal::Flags {
             return Ok(if self.side == Side::A { Found::Keys(found) } else { Found::Nothing });

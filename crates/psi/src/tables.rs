@@ -80,7 +80,7 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cu
     Some(Cuckoo { bins, stash })
 }
 
-/// What A's table holds: an item for every bin.
+/// A's hash table: an item for every bin.
 pub(crate) fn cuckoo_items(
     cuckoo: &Cuckoo,
     values: &[u128],
@@ -97,7 +97,7 @@ pub(crate) fn cuckoo_items(
     Zeroizing::new(cuckoo.bins.iter().enumerate().map(item).collect())
 }
 
-/// What A's stash holds; 0 is an empty place.
+/// A's stash, one item a place; 0 is an empty place.
 pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> Zeroizing<Vec<u128>> {
     let mut items = Zeroizing::new(Vec::with_capacity(tables.stash));
     items.extend(cuckoo.stash.iter().map(|v| values[*v as usize]));
@@ -105,7 +105,7 @@ pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> 
     items
 }
 
-/// What B's table holds: every value under every function, bin after bin, each filled up; `None` if one overflows.
+/// B's hash table: every value under every function, bin after bin, each filled up; `None` if one overflows.
 pub(crate) fn simple_items(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Zeroizing<Vec<u128>>> {
     if tables.bins == 0 {
         return Some(Zeroizing::default());

@@ -3,7 +3,7 @@
 use crate::{PsiError, Rows};
 use std::{io::Write, path::Path};
 
-/// What the column with the flags is called.
+/// The name of the column with the flags.
 const FLAG: &str = "in_both";
 
 /// Items under the name of their column.

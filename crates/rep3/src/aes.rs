@@ -23,7 +23,7 @@ pub const fn padded(blocks: usize) -> usize {
     blocks.next_multiple_of(2)
 }
 
-/// What one batch costs each party. Derived from the protocol's parameters, not from the code that runs it.
+/// The cost of one batch for each party. Derived from the protocol's parameters, not from the code that runs it.
 #[must_use]
 pub fn cost(size: KeySize, sbox: Sbox, blocks: usize) -> Cost {
     let rounds = size.rounds();
@@ -33,7 +33,7 @@ pub fn cost(size: KeySize, sbox: Sbox, blocks: usize) -> Cost {
     }
 }
 
-/// What expanding `keys` keys inside the computation costs each party, beside the blocks.
+/// The cost for each party of expanding `keys` keys inside the computation, beside the blocks.
 #[must_use]
 pub fn expansion_cost(size: KeySize, sbox: Sbox, keys: usize) -> Cost {
     let steps = size.expansion_steps();
@@ -146,7 +146,7 @@ impl AesBlocks {
         self.keys.size().rounds()
     }
 
-    /// What is between the S-boxes of round `r - 1` and those of round `r`, or the output.
+    /// The linear step between the S-boxes of round `r - 1` and those of round `r`, or the output.
     fn linear(&self, r: usize) -> Linear {
         let affine = self.machine.affine();
         match r {

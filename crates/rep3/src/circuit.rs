@@ -49,7 +49,7 @@ fn messages(program: &Program, instances: usize) -> Vec<usize> {
     lengths
 }
 
-/// What one batch costs each party. Derived from the program, not from the code that runs it.
+/// The cost of one batch for each party. Derived from the program, not from the code that runs it.
 #[must_use]
 pub fn circuit_cost(program: &Program, instances: usize) -> Cost {
     let lengths = messages(program, instances);
@@ -289,7 +289,7 @@ fn place(out: &mut [u8], c: usize, instances: usize, from: &[u8]) {
     }
 }
 
-/// What [`place`] put there.
+/// The reverse of [`place`].
 fn take(from: &[u8], c: usize, instances: usize, out: &mut [u8]) {
     if instances >= 8 {
         out.copy_from_slice(&from[c * out.len()..][..out.len()]);

@@ -177,7 +177,7 @@ mod tests {
         tagging.finish()
     }
 
-    /// What the three parties conclude about owners who gave these shares.
+    /// The verdicts of the three parties on owners who gave these shares.
     fn verdicts(given: &[[Shares; 3]]) -> Vec<Option<Inconsistent>> {
         let nets = inproc::mesh(&Role::ALL.map(Role::id), 1, Duration::from_secs(20));
         thread::scope(|scope| {

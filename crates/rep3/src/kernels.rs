@@ -46,7 +46,7 @@ fn load2<F: ByteField, const FULL: bool>(f: F, s: Pair<'_>, at: usize) -> [F::B;
     [load::<F, FULL>(f, s[0], at), load::<F, FULL>(f, s[1], at)]
 }
 
-/// What every step of a layer writes to and where.
+/// The part of a layer's message that its steps fill, and its recorder.
 pub(crate) struct Layer<'a> {
     /// The layer's number, for the verifier.
     pub number: usize,
@@ -180,13 +180,13 @@ impl RoundKey<'_> {
 pub(crate) struct Source<'a> {
     /// The bytes before the key is added.
     pub bytes: Pair<'a>,
-    /// What happens to them.
+    /// The linear step that they go through.
     pub linear: Linear,
-    /// What is added last.
+    /// The round key, added last.
     pub key: RoundKey<'a>,
 }
 
-/// What separates the bytes of a [`Source`] from S-box inputs (or, in the last round, from ciphertext).
+/// The linear step from the bytes of a [`Source`] to S-box inputs (or, in the last round, to ciphertext).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linear {
     /// Nothing but the key.

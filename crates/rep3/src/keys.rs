@@ -292,7 +292,7 @@ struct Constants {
 }
 
 impl Constants {
-    /// What is added to the four bytes of SubWord in held share `s`.
+    /// The constant that goes into the four bytes of SubWord in held share `s`.
     fn of(&self, s: usize) -> [u8; 4] {
         if self.slot == Some(s) { [0x63 ^ self.rcon, 0x63, 0x63, 0x63] } else { [0; 4] }
     }

@@ -139,7 +139,7 @@ impl Slots {
         cx.backend.run(Slice { slots: self, first, bytes });
     }
 
-    /// What [`Slots::slice`] does, undone, for any eight slots.
+    /// The reverse of [`Slots::slice`], for any eight slots.
     pub(crate) fn unslice(&self, cx: &Context, planes: &[Slot], bytes: [&mut [u8]; 2]) {
         cx.backend.run(Unslice { slots: self, planes, bytes });
     }

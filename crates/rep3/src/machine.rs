@@ -13,7 +13,7 @@ use hushwire_circuit::input_slot;
 use hushwire_prg::{Address, Prss};
 use hushwire_wire::drive::Exchanged;
 
-/// What a batch's local steps draw on: kernels, zero-shares, and where in them the batch is.
+/// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
 #[derive(Clone)]
 pub struct Context {
     /// Whose steps they are.
@@ -32,7 +32,7 @@ pub struct Workspace {
     kept: [Buffer; 2],
     norm: [Buffer; 2],
     slots: Slots,
-    /// What [`Sbox::Lut256`] prepared: characteristic vectors for each S-box layer, and their bytes.
+    /// The preparation of [`Sbox::Lut256`]: characteristic vectors for each S-box layer, and their bytes.
     vectors: Vec<Slots>,
     random: [Buffer; 2],
     pub(crate) bytes: [Buffer; 2],
@@ -87,12 +87,12 @@ impl Machine {
         Machine { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
     }
 
-    /// Whether what [`Machine::output`] gives still lacks the S-box's linear part.
+    /// Whether the output of [`Machine::output`] still lacks the S-box's linear part.
     pub(crate) fn affine(&self) -> bool {
         matches!(self.sbox, Sbox::Tower | Sbox::Gf256)
     }
 
-    /// What the last round brought, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
+    /// The result of the last round, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
     /// Byte S-boxes have it in their messages; a Boolean one writes it to `into`.
     pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
         if self.affine() {

@@ -7,7 +7,7 @@ use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
 use hushwire_wire::drive::{Exchanged, Executor};
 
-/// What the elements of a shared byte string are.
+/// The field of the elements of a shared byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// GF(2), eight elements a byte.

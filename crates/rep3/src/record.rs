@@ -27,7 +27,7 @@ pub struct Place {
     pub unit: Unit,
 }
 
-/// What one product is, and where it lies in its byte.
+/// The size of one product, and its place in its byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A whole byte: an element of GF(2^8).

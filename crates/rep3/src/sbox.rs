@@ -103,7 +103,7 @@ impl Sbox {
     }
 }
 
-/// What a layer of a batch of S-box layers is.
+/// The kind of a layer in a batch of S-box layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Round `.0` of the preparation.

@@ -61,7 +61,7 @@ impl Session {
         self.backend
     }
 
-    /// What a batch draws on. No two batches of a session may share (`shard`, `lane`).
+    /// The resources of a batch. No two batches of a session may share (`shard`, `lane`).
     #[must_use]
     pub fn context(&self, shard: u32, lane: u32) -> Context {
         Context {

@@ -236,7 +236,7 @@ fn workspaces_serve_batches_of_any_size_in_any_order() {
     }
 }
 
-/// What party 0 sends, pinned: a change is a change of the wire and belongs under **Wire** in CHANGELOG.md.
+/// Hashes of party 0's messages, pinned: a change is a change of the wire and belongs under **Wire** in CHANGELOG.md.
 const TRACES: [(Sbox, &str, &str); 5] = [
     (Sbox::Tower, "52ca04ad03c7078c1306e2f539beffc8", "ebe81971e9cd9ac616ffb910596f264d"),
     (Sbox::Gf256, "5fd29de06e909e60e6ad2a3951d98515", "ed1b6bbff48530d81614e4366e1ec7c0"),

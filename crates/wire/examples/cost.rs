@@ -1,4 +1,4 @@
-//! What a byte costs on its way from party to party: CPU time of this process, both ends and the kernel's share,
+//! The cost of a byte on its way from party to party: CPU time of this process, both ends and the kernel's share,
 //! for each byte delivered. CPU time, unlike wall time, does not depend on what else the host does.
 //!
 //! `cargo run --release -p hushwire-wire --example cost [MiB for each row]`

@@ -41,7 +41,7 @@ struct Sending {
     bytes: usize,
     taken: usize,
     flushed: bool,
-    /// What a tap sends in place of the caller's bytes.
+    /// A tap's bytes, sent in place of the caller's.
     instead: Option<Vec<u8>>,
 }
 

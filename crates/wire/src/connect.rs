@@ -152,7 +152,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) roster: Roster,
     /// `None` where the watcher has it.
     pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
-    /// What this party and its peers showed.
+    /// The validity of this party's certificate and of its peers'.
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
     /// Bumped when a link is there, and when all is lost.
     pub(crate) moved: Signal,

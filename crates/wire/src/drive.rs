@@ -3,7 +3,7 @@
 use crate::{Channel, NetError};
 use hushwire_block::Buffer;
 
-/// What the exchange of one layer brought: equal lengths, both empty before the first layer.
+/// The messages of one layer's exchange: equal lengths, both empty before the first layer.
 #[derive(Clone, Copy)]
 pub struct Exchanged<'a> {
     /// The message this party sent.
@@ -149,7 +149,7 @@ impl<E: Executor> Lane<E> {
 
 /// Where a [`pipeline`] takes its runs from and brings them to.
 pub trait Work<E> {
-    /// What may go wrong besides the network.
+    /// An error of the network, or of the source of runs.
     type Error: From<NetError>;
 
     /// The next run, or `None` when there is no more.

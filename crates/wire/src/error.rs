@@ -1,4 +1,4 @@
-//! What can go wrong between two parties; every message names the party, the step, the cause and a remedy.
+//! Errors between two parties; every message names the party, the step, the cause and a remedy.
 
 use core::fmt;
 use std::{io, time::Duration};
@@ -19,7 +19,7 @@ pub enum NetError {
     Closed {
         /// Whose end is gone.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
     },
     /// A peer is gone without a goodbye, or nothing was heard of it for the liveness limit.
@@ -27,7 +27,7 @@ pub enum NetError {
     Dead {
         /// Who died.
         peer: Option<PartyId>,
-        /// What was under way here.
+        /// The step under way here.
         step: String,
         /// How long it was silent; `None` when its links closed.
         silent_for: Option<Duration>,
@@ -39,9 +39,9 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// Who says so; this party when it ended the session itself.
         by: PartyId,
-        /// What was under way there.
+        /// The step under way there.
         step: String,
-        /// What happened.
+        /// The reason it gives.
         why: Reason,
     },
     /// Another party ended the session because of this one.
@@ -49,9 +49,9 @@ pub enum NetError {
     Blamed {
         /// Who says so.
         by: PartyId,
-        /// What was under way there.
+        /// The step under way there.
         step: String,
-        /// What it says of this party.
+        /// The reason it gives, about this party.
         why: Reason,
     },
     /// Not one byte moved for the whole stall limit.
@@ -62,7 +62,7 @@ pub enum NetError {
     Stalled {
         /// Whom this party waited for.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
         /// The stall limit.
         after: Duration,
@@ -72,9 +72,9 @@ pub enum NetError {
     Io {
         /// The other end of the link.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// TLS refused the peer, or a record did not decrypt.
@@ -82,9 +82,9 @@ pub enum NetError {
     Tls {
         /// The other end, where it is known.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
-        /// What TLS said.
+        /// The error of TLS.
         source: rustls::Error,
     },
     /// The other side does not list this party's certificate.
@@ -137,7 +137,7 @@ pub enum NetError {
     UnknownPeer {
         /// Who it claims to be, if it said so.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
         /// The pin or id that came.
         presented: String,
@@ -147,7 +147,7 @@ pub enum NetError {
     OtherUser {
         /// The other end, where it is known.
         peer: Option<PartyId>,
-        /// What was under way.
+        /// The step under way.
         step: String,
         /// Which users.
         source: OtherUser,
@@ -159,7 +159,7 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The name of the message.
         msg: &'static str,
-        /// What is wrong with it.
+        /// The fault of the message.
         what: String,
     },
     /// This party's own port or socket cannot be had.
@@ -167,7 +167,7 @@ pub enum NetError {
     Listen {
         /// Where it was to listen.
         address: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// This process may not open another file or connection.
@@ -175,9 +175,9 @@ pub enum NetError {
         "this process has too many open files during {step}: {source}; allow it more (`ulimit -n` in the shell that starts it)"
     )]
     Descriptors {
-        /// What was under way.
+        /// The step under way.
         step: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// No connection came about within the connect time-out.
@@ -203,7 +203,7 @@ pub enum NetError {
         peers: Vec<PartyId>,
         /// The connect time-out.
         after: Duration,
-        /// What is known of each.
+        /// The last known state of each, in words.
         cause: String,
     },
     /// The lane to or from this peer was already handed out, or does not exist.
@@ -221,7 +221,7 @@ pub enum NetError {
     Dropped {
         /// The peer of the channel.
         peer: Option<PartyId>,
-        /// What was asked of it now.
+        /// The step that was asked of it now.
         step: String,
     },
     /// The session's own configuration cannot work.
@@ -229,7 +229,7 @@ pub enum NetError {
     Config {
         /// The peer that it is about.
         peer: Option<PartyId>,
-        /// What is wrong.
+        /// The fault of the configuration.
         what: String,
     },
 }
@@ -321,7 +321,7 @@ pub struct OtherUser {
 }
 
 impl Reason {
-    /// What this error says of the party that it is about.
+    /// The reason that this error gives about the party that it is about.
     pub(crate) fn of(e: &NetError) -> Self {
         match e {
             NetError::Aborted { why, .. } | NetError::Blamed { why, .. } => *why,
@@ -351,7 +351,7 @@ impl Reason {
     }
 }
 
-/// What to do when a port cannot be had.
+/// The remedy when a port cannot be had.
 fn listen_remedy(e: &io::Error) -> &'static str {
     match e.kind() {
         _ if out_of_descriptors(e) => {
@@ -366,7 +366,7 @@ fn listen_remedy(e: &io::Error) -> &'static str {
     }
 }
 
-/// What is unknown about `peer`, and what to do. Of a listed peer, `presented` is the pin of another certificate.
+/// The text about an unknown `peer`, with a remedy. Of a listed peer, `presented` is the pin of another certificate.
 fn unknown(peer: Option<PartyId>, step: &str, presented: &str) -> String {
     match peer {
         Some(peer) if presented.starts_with("sha256:") => format!(
@@ -377,7 +377,7 @@ fn unknown(peer: Option<PartyId>, step: &str, presented: &str) -> String {
     }
 }
 
-/// What to do about a party of which others say this. Who died has left no error.
+/// The remedy about a party of which others say this. A party that died has left no error.
 fn others_remedy(why: Reason) -> &'static str {
     match why {
         Reason::Died | Reason::Silent => "see its own log and its host, then start again",
@@ -386,7 +386,7 @@ fn others_remedy(why: Reason) -> &'static str {
     }
 }
 
-/// What a party can do about what others say of it.
+/// The remedy of a party of which others say this.
 fn own_remedy(why: Reason) -> &'static str {
     match why {
         Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => {

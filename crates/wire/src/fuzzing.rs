@@ -1,4 +1,4 @@
-//! What strangers and peers can hand to this crate's decoders: entries for fuzz targets, and for the test below.
+//! Entries for fuzz targets, and for the test below: the bytes that strangers and peers can hand to this crate's decoders.
 //!
 //! Each function takes any bytes, panics where something does not hold that must, and else returns.
 

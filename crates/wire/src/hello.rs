@@ -1,4 +1,4 @@
-//! What both ends of a connection say first, and compare.
+//! The first message of both ends of a connection, which each compares with its own.
 //!
 //! ```text
 //!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100    112     128
@@ -58,7 +58,7 @@ pub(crate) struct Hello {
     pub(crate) shm: bool,
     /// A listener's answer that it is in the session with another process of the dialler.
     pub(crate) full: bool,
-    /// What the process drew.
+    /// The random number of the process.
     pub(crate) nonce: Nonce,
 }
 

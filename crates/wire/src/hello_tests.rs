@@ -20,7 +20,7 @@ fn hello() -> Hello {
     }
 }
 
-/// What an agreeing peer answers.
+/// The answer of a peer that agrees.
 fn answer() -> Hello {
     Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, nonce: Nonce([7; 16]), ..hello() }
 }

@@ -40,7 +40,7 @@ impl SessionId {
     /// A fresh id from the operating system's randomness.
     ///
     /// # Errors
-    /// What the operating system answers when it has no randomness to give.
+    /// The operating system's error when it has no randomness to give.
     pub fn fresh() -> std::io::Result<Self> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| std::io::Error::other(e.to_string()))?;

@@ -63,7 +63,7 @@ pub enum IdentityError {
     Pem {
         /// Which part.
         part: &'static str,
-        /// What is wrong with it.
+        /// The fault of that part.
         cause: String,
     },
     /// Certificate and key do not belong together, or are of an unsupported kind.
@@ -72,9 +72,9 @@ pub enum IdentityError {
     /// Not a pin.
     #[error("{given:?} is not a pin of 64 hexadecimal digits: {cause}")]
     Pin {
-        /// What was given.
+        /// The text that was given.
         given: String,
-        /// What is wrong with it.
+        /// The fault of the text.
         cause: String,
     },
 }
@@ -140,7 +140,7 @@ impl Identity {
         Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin, validity })
     }
 
-    /// What the peers of this party put into their party files.
+    /// The pin that the peers of this party put into their party files.
     #[must_use]
     pub fn pin(&self) -> Pin {
         self.pin

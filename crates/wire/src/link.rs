@@ -31,7 +31,7 @@ pub trait Tx: Send {
     /// the last call: whoever drops a link without it leaves the peer to think that it was cut.
     fn close(&mut self) {}
 
-    /// What to wait for before the next attempt.
+    /// The event to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 
     /// The counter behind [`Wait::Signal`], for a link that wraps this one and moves the same counter.
@@ -48,7 +48,7 @@ pub trait Rx: Send {
     /// The link is gone: `UnexpectedEof` when the peer closed it.
     fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
-    /// What to wait for before the next attempt.
+    /// The event to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 }
 
@@ -69,7 +69,7 @@ pub trait Tap: Send {
     }
 }
 
-/// What tells that a half link may move again.
+/// The event after which a half link may move again.
 #[derive(Clone, Copy)]
 pub enum Wait<'a> {
     /// It never blocks.

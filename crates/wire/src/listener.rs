@@ -14,7 +14,7 @@ use rustix::{
 use crate::unix::UnixPath;
 use crate::{NetError, TransportKind, tcp, tcp::Guard, transport::Stream};
 
-/// What a Unix socket's address begins with; a path follows.
+/// The scheme of a Unix socket's address; a path follows.
 pub(crate) const UNIX_PREFIX: &str = "unix:";
 
 /// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions.
@@ -49,7 +49,7 @@ impl Listener {
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
     }
 
-    /// What peers dial: `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
+    /// The address that peers dial: `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.clone()
@@ -58,7 +58,7 @@ impl Listener {
     /// Which port it listens on.
     ///
     /// # Errors
-    /// What the operating system answers; `Unsupported` for a Unix socket, which has no port.
+    /// The operating system's error; `Unsupported` for a Unix socket, which has no port.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         match &self.socket {
             Socket::Tcp(socket) => socket.local_addr(),
@@ -103,7 +103,7 @@ impl Listener {
         }
     }
 
-    /// What to poll for connections.
+    /// The descriptor to poll for connections.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match &self.socket {
             Socket::Tcp(socket) => socket.as_fd(),

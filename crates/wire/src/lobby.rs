@@ -36,7 +36,7 @@ const WAITING: Crowd = Crowd { all: 256, of_one: 128 };
 const TAKEN: usize = 64;
 /// LOCAL: the wait for a thread to greet on.
 const SOON: Duration = Duration::from_millis(1);
-/// What a TLS handshake record begins with.
+/// The first byte of a TLS handshake record.
 const HANDSHAKE: u8 = 22;
 
 /// How many may be somewhere.
@@ -100,7 +100,7 @@ pub(crate) struct Lobby {
     ready: Vec<Visitor>,
 }
 
-/// What a look at a connection showed.
+/// The result of a look at a connection.
 enum Said {
     All,
     Part,

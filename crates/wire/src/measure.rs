@@ -1,4 +1,4 @@
-//! What a look at a peer that answers measures: see [`probe`](crate::probe) for the messages.
+//! Measurements of a peer that answers: see [`probe`](crate::probe) for the messages.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ pub struct Probe {
     pub(crate) validity: Option<Validity>,
 }
 
-/// What one ping told.
+/// The result of one ping.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
     /// There and back.

@@ -52,7 +52,7 @@ impl Joining<'_> {
         missing
     }
 
-    /// What last went wrong counts while it goes on: an attempt to dial one who is still missing, else a connection
+    /// The last failure counts while it goes on: an attempt to dial one who is still missing, else a connection
     /// that was refused just now.
     fn report(&self, missing: Vec<PartyId>, waited: Duration) {
         let Some(observer) = &self.observer else { return };

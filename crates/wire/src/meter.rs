@@ -7,7 +7,7 @@ use std::{
 
 use crate::{PartyId, Tap};
 
-/// What a protocol declares that one party spends, or what it was measured to spend.
+/// The cost of a protocol for one party, declared or measured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Cost {
     /// Exchanges one after the other.
@@ -25,7 +25,7 @@ pub struct Traffic {
     pub bytes_received: u64,
 }
 
-/// What a [`Meter`] shows: payload bytes, without what TLS and TCP add.
+/// The reading of a [`Meter`]: payload bytes, without what TLS and TCP add.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MeterReading {
     /// Bytes by peer.
@@ -77,7 +77,7 @@ impl Meter {
         Box::new(self.clone())
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn reading(&self) -> MeterReading {
         self.lock().clone()

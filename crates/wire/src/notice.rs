@@ -1,4 +1,4 @@
-//! What parties tell each other beside the data: that they live, that they end, and whom they blame.
+//! The notices of parties to each other beside the data: that they live, that they end, and whom they blame.
 //!
 //! ```text
 //!  byte  0      1       2      3        4                 64

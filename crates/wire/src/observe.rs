@@ -1,4 +1,4 @@
-//! What a session tells the program while it waits.
+//! Events of a session, for the program that waits for it.
 
 use core::fmt;
 use std::{
@@ -66,7 +66,7 @@ pub enum Event {
         missing: Vec<PartyId>,
         /// Since when.
         waited: Duration,
-        /// What last went wrong with a connection, where something did.
+        /// The last failure of a connection, where there was one.
         last: Option<String>,
     },
     /// A channel waits for a peer; said after a few seconds, then more and more seldom.

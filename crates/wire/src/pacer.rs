@@ -16,7 +16,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// LOCAL: how long a full link is left alone, doubled up to the second number.
 const RETRY: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
-/// What the links of one party share with its pacing thread.
+/// The state that the links of one party share with its pacing thread.
 pub(crate) struct Pacer {
     pub(crate) quantum: usize,
     pub(crate) queue: usize,

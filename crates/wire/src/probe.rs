@@ -48,7 +48,7 @@ pub struct Prober {
     tls: TlsSide,
 }
 
-/// What a dialled peer does.
+/// The state of a dialled peer.
 pub enum Found {
     /// It looks as well, and can be measured.
     Probe(Box<Probe>),

@@ -40,7 +40,7 @@ impl Record {
         Box::new(self.clone())
     }
 
-    /// What was recorded so far.
+    /// A copy of the recording so far.
     #[must_use]
     pub fn recording(&self) -> Recording {
         self.lock().clone()
@@ -123,7 +123,7 @@ impl Replay {
         Self { recording }
     }
 
-    /// What came from `from` on `lane`; closed after the last recorded byte.
+    /// The recorded bytes from `from` on `lane`; closed after the last of them.
     #[must_use]
     pub fn rx(&self, from: PartyId, lane: u16) -> Box<dyn Rx> {
         Box::new(Played { bytes: self.recording.received(from, lane).to_vec(), at: 0 })

@@ -19,7 +19,7 @@ use crate::{
 /// AGREEMENT: separates this hash from all others.
 const DOMAIN: &str = "hushwire wire 3 session of these processes";
 
-/// What one process drew for one session. Not secret.
+/// The random number of one process for one session. Not secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Nonce(pub(crate) [u8; 16]);
 

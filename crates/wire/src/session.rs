@@ -1,4 +1,4 @@
-//! What a party needs to know to join a session.
+//! The configuration with which a party joins a session.
 
 use core::{fmt, str::FromStr};
 use std::time::Duration;

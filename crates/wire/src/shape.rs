@@ -132,7 +132,7 @@ pub(crate) struct Schedule {
     shape: Shape,
     /// When the last byte handed over has left.
     left_at: Option<Instant>,
-    /// What whole nanoseconds leave over, in bits times nanoseconds for each second, so that a rate is exact.
+    /// The remainder of whole nanoseconds, in bits times nanoseconds for each second, so that a rate is exact.
     carry: u128,
 }
 

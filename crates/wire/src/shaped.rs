@@ -5,7 +5,7 @@
 //! caller ─ copy ─► queue of a link ─┴─► pacing thread ─ at its time ─► the real link
 //! ```
 //! A queue holds what a network's pipe and a socket buffer hold, so that senders are held back as they would be.
-//! What a link answers shows at the next call, as with a socket. Dropping a shaped link delivers what it holds.
+//! A link's error shows at the next call, as with a socket. Dropping a shaped link delivers what it holds.
 
 use std::{
     io,

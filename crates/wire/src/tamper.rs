@@ -7,14 +7,14 @@ use std::sync::{
 
 use crate::{PartyId, Tap};
 
-/// What happens to a message. Its length stays: both ends agreed on it.
+/// A change of a message. Its length stays: both ends agreed on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Edit {
     /// XORs `mask` into the bytes from `offset` on.
     Xor {
         /// The first byte changed.
         offset: usize,
-        /// What is XORed in; what reaches past the message is left out.
+        /// The bytes to XOR in; those beyond the message's end are left out.
         mask: Vec<u8>,
     },
     /// All bytes become zero.

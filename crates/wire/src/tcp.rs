@@ -172,7 +172,7 @@ fn is_under_way(e: &io::Error) -> bool {
 const SEGMENTS: usize = 8;
 #[cfg(unix)]
 const LOOPBACK_SEGMENT_BYTES: usize = 1 << 16;
-/// What every host must take (RFC 9293).
+/// The segment length that every host must take (RFC 9293), in bytes.
 #[cfg(unix)]
 const LEAST_SEGMENT_BYTES: usize = 536;
 

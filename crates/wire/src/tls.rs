@@ -26,7 +26,7 @@ use rustls::{
 
 use crate::{Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink};
 
-/// What one party brings to every TLS connection of a session.
+/// One party's side of every TLS connection of a session: its cryptography, its certificate and the pin of that.
 pub(crate) struct TlsSide {
     provider: Arc<CryptoProvider>,
     certificate: Arc<SingleCertAndKey>,
@@ -58,7 +58,7 @@ impl TlsSide {
         Self { provider: Arc::new(provider), certificate, pin: identity.pin() }
     }
 
-    /// What the others should list.
+    /// The pin that the others should list.
     pub(crate) fn pin(&self) -> Pin {
         self.pin
     }
@@ -126,7 +126,7 @@ impl TlsSide {
     }
 }
 
-/// What a peer proved to hold.
+/// The certificate that a peer proved to hold: its pin and its validity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
     pub(crate) pin: Pin,
@@ -183,7 +183,7 @@ impl Pinned {
         Ok(valid)
     }
 
-    /// What a greeting ended with, and what the peer showed in it.
+    /// The link that a greeting ended with, and the certificate that the peer showed in it.
     fn shown(
         &self,
         greeted: io::Result<(TlsLink, Option<CertificateDer<'static>>)>,

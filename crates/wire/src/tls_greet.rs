@@ -27,7 +27,7 @@ use crate::{
 /// LOCAL: how long a refused peer gets to read why.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What rustls goes on doing after the handshake: the key schedule.
+/// The key schedule, which rustls goes on running after the handshake.
 pub(crate) trait Schedule: Send {
     fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
     fn next_rx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
@@ -108,11 +108,11 @@ pub(crate) fn greet<S: Session>(
 struct Greeting<S> {
     session: S,
     socket: TcpStream,
-    /// What waits for the socket: `out[out_begin..out_end]`.
+    /// Bytes that wait for the socket: `out[out_begin..out_end]`.
     out: Vec<u8>,
     out_begin: usize,
     out_end: usize,
-    /// What rustls has not yet taken: `incoming[begin..end]`.
+    /// Bytes that rustls has not yet taken: `incoming[begin..end]`.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,
@@ -120,7 +120,7 @@ struct Greeting<S> {
     early: Zeroizing<Vec<u8>>,
 }
 
-/// What one look at the session did.
+/// The result of one look at the session.
 enum Turn {
     /// It moved on.
     Moved,

@@ -56,7 +56,7 @@ const UPDATE_REQUESTED: u8 = 1;
 /// The alert close_notify (§6.1), a warning.
 const CLOSE_NOTIFY: [u8; 2] = [1, 0];
 
-/// What the handshake leaves.
+/// The state that a finished handshake hands over to the record layer.
 pub(crate) struct Handover<'a, S> {
     pub(crate) socket: S,
     pub(crate) secrets: ExtractedSecrets,
@@ -66,7 +66,7 @@ pub(crate) struct Handover<'a, S> {
     pub(crate) out: Vec<u8>,
     /// Data that rustls decrypted.
     pub(crate) plain: &'a [u8],
-    /// What came after it and is no whole record yet.
+    /// Bytes after it that are no whole record yet.
     pub(crate) wire: &'a [u8],
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct TlsLink<S = TcpStream> {
     out: Vec<u8>,
     out_begin: usize,
     out_end: usize,
-    /// What came: `incoming[begin..end]` is not yet opened.
+    /// Received bytes: `incoming[begin..end]` is not yet opened.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,

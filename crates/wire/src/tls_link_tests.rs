@@ -61,7 +61,7 @@ fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % 251) as u8).collect()
 }
 
-/// What rustls answers about `wire`, which `tx` sends in place of what it sealed.
+/// The error of rustls about `wire`, which `tx` sends in place of what it sealed.
 fn refused(tx: &mut TlsLink, rx: TlsLink, wire: &[u8], wanted: usize) -> Error {
     ok(tx.socket.write_all(wire));
     let mut channel = Channel::new(0, None, Some((PartyId(1), Box::new(rx))), STALL);
@@ -165,7 +165,7 @@ fn what_is_no_data_of_ours_ends_the_link() {
     }
 }
 
-/// What a peer may say that is no data, and what too much of it is.
+/// Records of a peer that carry no data, with the error that too many of them are.
 fn idle_talk() -> [(ContentType, &'static [u8], PeerMisbehaved); 3] {
     [
         (ContentType::Handshake, &KEY_UPDATE, PeerMisbehaved::TooManyKeyUpdateRequests),

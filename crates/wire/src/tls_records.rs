@@ -25,7 +25,7 @@ pub(crate) const RECORD_BYTES: usize = 1 << 14;
 /// Content type (not secret), version and length.
 pub(crate) const HEADER_BYTES: usize = 5;
 const TAG_BYTES: usize = 16;
-/// What a record of ours adds to its plain bytes: header, content type, tag.
+/// Bytes that a record of ours adds to its plain bytes: header, content type, tag.
 pub(crate) const OVERHEAD_BYTES: usize = HEADER_BYTES + 1 + TAG_BYTES;
 /// The longest record that a peer may send: §5.2 allows 256 bytes for content type, padding and tag.
 pub(crate) const LONGEST_BYTES: usize = HEADER_BYTES + RECORD_BYTES + 256;
@@ -37,7 +37,7 @@ pub(crate) struct RecordKey {
     next: u64,
 }
 
-/// What came in a record.
+/// The content of a record.
 pub(crate) struct Opened {
     pub(crate) content: ContentType,
     /// Plain bytes, without content type and padding.

@@ -14,7 +14,7 @@ pub struct Turns(Arc<Mutex<BTreeMap<u16, Turn>>>);
 #[derive(Default)]
 struct Turn {
     count: u64,
-    /// What came last also began the turn.
+    /// Whether the last message came in, and so began the turn.
     hears: bool,
 }
 

@@ -15,11 +15,11 @@ use crate::{
     bell::{self, Bell},
 };
 
-/// What a caller waits on until its link has room.
+/// The handle that a caller waits on until its link has room.
 pub(crate) enum Waker {
     /// The counter that the link behind moves too, so that one wait serves both halves of a channel.
     Shared(Arc<Signal>),
-    /// What can be polled beside another descriptor.
+    /// A descriptor that can be polled beside another.
     Socket(Pair),
 }
 

@@ -168,7 +168,7 @@ pub(crate) struct State {
     pub(crate) joined: BTreeMap<PartyId, SessionId>,
     /// Links that the watcher has not yet taken over.
     pub(crate) fresh: Vec<(PartyId, Half)>,
-    /// What all peers are to hear, and whether they can.
+    /// The notice for all peers, once there is one; `told` when they can read it.
     pub(crate) notice: Option<Notice>,
     pub(crate) told: bool,
     /// The last holder is gone.

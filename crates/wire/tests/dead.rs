@@ -20,7 +20,7 @@ use hushwire_wire::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What the issue allows.
+/// The longest time in which a death may go unnoticed.
 const LIMIT: Duration = Duration::from_secs(10);
 const CULPRIT: PartyId = PartyId(1);
 

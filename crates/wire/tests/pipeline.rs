@@ -1,4 +1,4 @@
-//! What ends a pipeline.
+//! The ends of a pipeline: no more work, an error of a step, an error of the network.
 
 mod common;
 
@@ -46,7 +46,7 @@ impl From<NetError> for Ended {
     }
 }
 
-/// What stands behind the steps breaks at one of them.
+/// Work that breaks at one of its steps.
 struct Fragile {
     steps: Rc<Cell<usize>>,
     breaks_at: usize,

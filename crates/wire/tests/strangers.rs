@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Connections at a time of each kind.
 const STRANGERS: usize = 300;
 
-/// What strangers do once they are connected.
+/// The behaviour of strangers once they are connected.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     /// Nothing.
@@ -41,7 +41,7 @@ fn dial(address: SocketAddr) -> Option<Socket> {
     Some(socket)
 }
 
-/// What begins a TLS handshake of 512 bytes.
+/// The beginning of a TLS handshake record of 512 bytes.
 fn record() -> Vec<u8> {
     let mut record = vec![1; 5 + 512];
     record[..9].copy_from_slice(&[22, 3, 1, 2, 0, 1, 0, 1, 252]);

@@ -1,4 +1,4 @@
-//! What a circuit is, in plain integers.
+//! The size and interface of a circuit, in plain integers.
 
 use super::{Source, flat, load};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use hushwire_circuit::{Gates, Program, bristol::Format, named::Named};
 use std::path::Path;
 
-/// What `info` tells.
+/// The facts that `info` tells.
 #[derive(serde::Serialize)]
 struct Facts {
     format: &'static str,
@@ -25,7 +25,7 @@ struct Facts {
     and_depth: usize,
     /// Blocks that run one after the other; 1 for a file.
     stages: usize,
-    /// What parties compare before they run it.
+    /// The digest that parties compare before they run it.
     digest: String,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct MicrocodeArgs {
     replace: Replace,
 }
 
-/// What a loader and a designer ask.
+/// The facts that a loader and a designer ask for.
 #[derive(serde::Serialize)]
 struct Facts<'a> {
     circuit: &'a str,

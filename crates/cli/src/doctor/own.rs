@@ -1,4 +1,4 @@
-//! What a run needs of this host.
+//! The requirements of a run on this host.
 
 use super::{Patient, report::Check};
 use hushwire_aes::Backend;

@@ -219,7 +219,7 @@ impl Rounds<'_> {
         self.patient.file.transport != TransportKind::TcpTls || own.holds_at(SystemTime::now())
     }
 
-    /// What a stranger sees.
+    /// The checks of a peer as a stranger sees it.
     fn seen_by_a_stranger(&self, peer: &PeerConfig, address: &str) -> Vec<Check> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         match presented(address, left.clamp(AGAIN, GRACE)) {
@@ -235,7 +235,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// What shows once hellos were exchanged.
+    /// The checks of a peer once hellos were exchanged.
     fn greeted(&self, peer: &PeerConfig, validity: Option<Validity>) -> Vec<Check> {
         let mut checks = vec![Check::ok("reachable", "it answers")];
         match validity {

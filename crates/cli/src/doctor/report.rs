@@ -1,4 +1,4 @@
-//! What the checks found, as a table for people and as JSON for programs.
+//! The results of the checks, as a table for people and as JSON for programs.
 
 use super::Patient;
 use crate::{error::Error, out};

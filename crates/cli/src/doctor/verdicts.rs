@@ -1,4 +1,4 @@
-//! What an error of a look at a peer means, and what to do about it.
+//! The meaning of an error of a look at a peer, and the remedy.
 
 use super::{Patient, report::Check};
 use hushwire_wire::{NetError, PeerConfig};
@@ -71,7 +71,7 @@ pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Ch
     )
 }
 
-/// What is wrong with an address that no waiting repairs.
+/// The fault of an address that no waiting repairs.
 pub(super) fn unresolved(address: &str) -> Option<Check> {
     if address.starts_with("unix:") {
         return None;

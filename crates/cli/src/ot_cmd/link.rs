@@ -87,7 +87,7 @@ impl Link {
         Ok(Self { me, terms, context, driver: Driver::new(), channel, meter, net })
     }
 
-    /// What moved so far.
+    /// The payload moved so far.
     pub(super) fn reading(&self) -> MeterReading {
         self.meter.reading()
     }

@@ -48,7 +48,7 @@ pub(super) fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// What must be the same at both sides.
+/// The terms that must be the same at both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Terms {
     pub(super) count: u64,
@@ -76,7 +76,7 @@ impl Terms {
         tags
     }
 
-    /// What of the other side's tags differs, in words.
+    /// The terms in which the other side's tags differ, in words.
     fn differences(&self, theirs: &[u8; 32]) -> String {
         let ours = self.tags();
         if ours[25..] != theirs[25..] {

@@ -1,4 +1,4 @@
-//! What `local psi` found and what it took.
+//! The result and the cost of `local psi`.
 
 use super::PsiArgs;
 use crate::{

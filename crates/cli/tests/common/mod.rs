@@ -90,7 +90,7 @@ impl Place {
         ran
     }
 
-    /// What `openssl enc` makes of a file with AES in counter mode; `None` when there is no openssl.
+    /// The output of `openssl enc` for a file with AES in counter mode; `None` when there is no openssl.
     pub(crate) fn openssl(&self, name: &str, key: &str, iv: &str) -> Option<Vec<u8>> {
         let mut command = Command::new("openssl");
         let cipher = format!("-aes-{}-ctr", 4 * key.len());

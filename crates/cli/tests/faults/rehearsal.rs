@@ -78,7 +78,7 @@ impl Rehearsal {
         fs::read(self.place.at(&format!("r/{name}.out"))).ok()
     }
 
-    /// Whatever the members may have left beside their files.
+    /// The files that members may have left beside their own.
     pub(crate) fn left(&self) -> Vec<String> {
         let entries = fs::read_dir(self.place.at("r")).unwrap_or_else(|e| panic!("{e}")).flatten();
         let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
@@ -117,7 +117,7 @@ impl Rehearsal {
         File::create(path).unwrap_or_else(|e| panic!("{name}.{what}: {e}"))
     }
 
-    /// What a member has said so far.
+    /// The stderr of a member so far.
     pub(crate) fn said(&self, name: &str) -> String {
         String::from_utf8_lossy(&self.place.get(&format!("{name}.stderr"))).into_owned()
     }

@@ -78,10 +78,10 @@ impl<E: End> Streamed<E> {
         self.wires[input_slot(wire as usize) as usize] = value;
     }
 
-    /// What a wire holds, once all has run that it waits for.
+    /// The value of a wire, once every gate has run that it waits for.
     ///
     /// # Errors
-    /// What `tables` says.
+    /// The error of `tables`.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -97,7 +97,7 @@ impl<E: End> Streamed<E> {
     /// The next gate. Tables come, or are taken, when it runs.
     ///
     /// # Errors
-    /// What `tables` says.
+    /// The error of `tables`.
     ///
     /// # Panics
     /// If it names a wire that does not exist.
@@ -160,7 +160,7 @@ impl<E: End> Streamed<E> {
     /// Runs all that waits.
     ///
     /// # Errors
-    /// What `tables` says.
+    /// The error of `tables`.
     pub fn flush(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
         self.await_ands(tables)?;
         self.await_xors(tables)
@@ -217,7 +217,7 @@ impl<E: End> Streamed<E> {
     /// Runs all gates: wires of the inputs, input after input, to wires of the outputs.
     ///
     /// # Errors
-    /// What `tables` says, or the gates cannot be read.
+    /// The error of `tables`, or the gates cannot be read.
     ///
     /// # Panics
     /// If there are not as many inputs as the circuit has input bits, or this end was made for fewer wires.

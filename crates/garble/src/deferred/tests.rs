@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// What one garbled run shows.
+/// The visible part of one garbled run.
 struct Shown {
     tables: Vec<u8>,
     /// Signals of truth value 0 of the outputs, and their values.
@@ -96,7 +96,7 @@ fn made(name: &str) -> Circuit {
     named::make(name).expect("a circuit of ours")
 }
 
-/// What every scheme is put through.
+/// The tests of every scheme.
 fn suite<F: Family>(scheme: Scheme) {
     for (k, name) in ["aes128", "add:16", "less:32", "mul:8", "sort:4x5"].iter().enumerate() {
         check(&rig::<F>(scheme, 1, [WIDTHS[k], WIDTHS[5 - k]]), &made(name), k as u8);

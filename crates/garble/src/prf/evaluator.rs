@@ -16,7 +16,7 @@ pub struct Evaluator {
     xors: Queue<Held>,
 }
 
-/// What evaluates gates.
+/// The evaluator's gates of a batch.
 struct Gates {
     backend: Backend,
     gate: u64,

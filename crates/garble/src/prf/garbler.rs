@@ -22,7 +22,7 @@ pub struct Garbler {
     labels: Prg,
 }
 
-/// What makes gates.
+/// The garbler's gates of a batch.
 struct Gates {
     backend: Backend,
     gate: u64,

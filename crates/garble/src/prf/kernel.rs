@@ -11,7 +11,7 @@ pub(super) const MOST: usize = 16;
 /// Bytes behind a batch's last choice or row of bits: vectors are loaded whole.
 pub(super) const PADDING: usize = 2 * MOST;
 
-/// What a kernel keeps.
+/// The state that a kernel keeps from step to step.
 pub(super) struct Ready<L: Lanes> {
     /// Numbers of the next gates, a lane each.
     gates: L::V,

@@ -27,7 +27,7 @@ pub(super) struct Queue<W: Zeroize> {
     batches: Batches,
 }
 
-/// What an end does with XORs.
+/// An end's work on XORs.
 pub(super) trait Linear {
     type Wire: Copy + Default + Zeroize;
     /// The wire of the other value.

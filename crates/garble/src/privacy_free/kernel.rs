@@ -7,7 +7,7 @@ use hushwire_simd::{Kernel, Lanes};
 /// Most gates in a group: four vectors of four lanes.
 const MOST: usize = 16;
 
-/// What both kernels read and write: `out` a block a gate, as are tables.
+/// The operands of both kernels: `out` a block a gate, as are tables.
 pub(super) struct Gates<'a> {
     pub(super) hash: &'a Mi,
     pub(super) first: u64,

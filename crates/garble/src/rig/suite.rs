@@ -1,4 +1,4 @@
-//! What every scheme is put through, whatever its family: [`crate::rig::suite_of`] makes the tests.
+//! The tests of every scheme, whatever its family: [`crate::rig::suite_of`] makes them.
 //!
 //! Outputs are compared with the plain evaluator's; tables and permute bits over tiers and widths with each other, with
 //! the scheme's formulas written out ([`same_as_plain_formulas`]), and with what they were when they were pinned.
@@ -271,7 +271,7 @@ pub(crate) fn same_as_plain_formulas<F: Family, P: PlainFormulas>(scheme: Scheme
     }
 }
 
-/// What a format promises: its bytes, and no more.
+/// The promise of a format: its bytes, and no more.
 pub(crate) fn tables_are_as_long_as_they_should_be<F: Family>(scheme: Scheme) {
     let format: Format = scheme.format();
     assert_eq!(<F::Garbler as End>::FORMAT, format);

@@ -3,7 +3,7 @@
 //! A lane is a gate, its two words are the left and right halves of whatever stands there, or two masks. A group is `M` / 3
 //! vectors of gates, `[a, b, a ⊕ b, a, b, …]` being hashed.
 //!
-//! What [`super`] writes with matrices is linear in three vectors of two labels, with V = A_L ⊕ B_R and Y = A_R ⊕ B_L:
+//! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with V = A_L ⊕ B_R and Y = A_R ⊕ B_L:
 //!
 //! ```text
 //! uw = (A_L ⊕ Y, B_R ⊕ Y)     vv = (V, V)     p = (B_L, A_R)     those of (Δ, Δ): duw, dvv
@@ -122,7 +122,7 @@ pub(super) struct Garble<'a> {
     pub(super) bits: &'a mut [u8],
 }
 
-/// What groups have in common.
+/// The constants that all groups share.
 struct Ready<V> {
     start: V,
     delta: V,

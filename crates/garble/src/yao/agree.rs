@@ -1,4 +1,4 @@
-//! What parties compare before they compute.
+//! The comparison of the parties' terms before they compute.
 
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};
@@ -59,7 +59,7 @@ pub(super) fn greet(
     )
 }
 
-/// What the runs of a party were, and what the next one is.
+/// The record of a party's runs, from which the next one follows.
 #[derive(Default)]
 pub(super) struct Agreed {
     last: Option<Digest>,
@@ -69,7 +69,7 @@ pub(super) struct Agreed {
     pub(super) choices: usize,
 }
 
-/// What the evaluator's digest says.
+/// The meaning of the evaluator's digest.
 pub(super) enum Heard {
     /// It is ours; whether the evaluator has ours, or waits for it before the tables.
     Same { owes: bool },

@@ -1,4 +1,4 @@
-//! What one run computes, and where its bits are.
+//! The computation of one run, and the places of its bits.
 
 use crate::Role;
 use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};

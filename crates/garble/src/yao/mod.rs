@@ -70,7 +70,7 @@ use job::Job;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// What both parties agree on before they open. AGREEMENT.
+/// The terms that both parties agree on before they open. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// How gates are garbled.
@@ -110,7 +110,7 @@ trait Side {
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send>;
 }
 
-/// What a run is called in errors.
+/// The name of a run in errors.
 const STEP: &str = "Yao run";
 
 impl Party {
@@ -209,7 +209,7 @@ impl Party {
         self.role
     }
 
-    /// What it did so far.
+    /// The party's work so far, over all runs.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats

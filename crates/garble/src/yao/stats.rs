@@ -1,4 +1,4 @@
-//! What a party did, for reports.
+//! The work of a party so far, for reports.
 
 use crate::{Batches, GarbleError, Tables};
 use std::time::{Duration, Instant};

@@ -132,7 +132,7 @@ const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 /// Whether it was sent, and its bytes.
 type Message = (bool, Vec<u8>);
 
-/// What one party has seen.
+/// The view of one party.
 struct Seen {
     log: Log,
     /// Gates, as [`Log::calls`] has them, so far after each run.

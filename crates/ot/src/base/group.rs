@@ -1,4 +1,4 @@
-//! What the protocols over ristretto255 share: scalars, encodings in batches, hashes of a session.
+//! The part that the protocols over ristretto255 share: scalars, encodings in batches, hashes of a session.
 
 use core::iter::zip;
 

@@ -140,7 +140,7 @@ pub trait ReceiveBase<B: BaseSecurity>: Steps + Send {
 
 /// A base OT protocol, as a type, so that an extension can ask for one that is strong enough.
 pub trait BaseProtocol: Send + 'static {
-    /// What it withstands.
+    /// The adversary that it withstands.
     type Level: BaseSecurity;
     /// Its sender.
     type Sender: SendBase<Self::Level>;

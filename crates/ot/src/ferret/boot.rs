@@ -15,7 +15,7 @@ use crate::{Context, Extension, Level, OtError, Role, Security, Steps, Tick};
 /// once. AGREEMENT.
 const BURST: usize = 64;
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// Chunks of rows; so many since the segment began.

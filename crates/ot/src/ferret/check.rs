@@ -145,7 +145,7 @@ impl LeafCheck {
         Ok(())
     }
 
-    /// What a cheating sender adds to its sum before the digest.
+    /// Adds `by` to the sum before the digest, as a cheating sender may.
     #[cfg(test)]
     pub(super) fn shift(&mut self, by: Gf128) {
         self.closed.value += by;
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(check.closed.index, 1);
     }
 
-    /// What tests see of the COTs that hide the open segment's places.
+    /// A view for tests of the COTs that hide the open segment's places.
     impl LeafCheck {
         pub(crate) fn spare(&self) -> &[Block] {
             self.open.spare.as_deref().unwrap_or_default()

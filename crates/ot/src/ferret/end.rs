@@ -28,7 +28,7 @@ pub struct Ferret<S, E> {
     /// The LPN matrix of this round.
     code: Aes128,
     stock: Stock,
-    /// What outputs are written with.
+    /// The backend that outputs are written with.
     outputs: Backend,
     is_open: bool,
     check: Option<LeafCheck>,

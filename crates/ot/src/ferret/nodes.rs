@@ -1,4 +1,4 @@
-//! What a tree's levels need beside AES: sums, and changes at a secret place.
+//! Work on a tree's levels beside AES: sums, and changes at a secret place.
 
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};

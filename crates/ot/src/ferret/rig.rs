@@ -1,4 +1,4 @@
-//! What tests stand on: COTs that a dealer made, and runs whose messages may be changed.
+//! The ground that tests stand on: COTs that a dealer made, and runs whose messages may be changed.
 
 use core::marker::PhantomData;
 
@@ -143,7 +143,7 @@ pub(super) fn set_up_edited<S: Security>(
     Ok((s.finish(), r.finish(), sent))
 }
 
-/// What came out, and what was sent.
+/// The outputs of a run, and its messages.
 #[derive(Default, PartialEq)]
 pub(super) struct Run {
     q: Vec<Block>,

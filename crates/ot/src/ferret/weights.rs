@@ -17,7 +17,7 @@ use hushwire_simd::clmul::Clmul;
 /// Leaves of a piece. SECURITY, for the bound above; AGREEMENT.
 const PIECE: usize = 256;
 
-/// What both ends weigh one tree with; public.
+/// The public weights of one tree, equal at both ends.
 pub(super) struct Weights {
     backend: Backend,
     clmul: Clmul,

@@ -42,7 +42,7 @@ impl Delta {
         Zeroizing::new((0..k).rev().map(|b| self.bits[tree * k + b]).collect())
     }
 
-    /// What the base OTs choose: at every level the side that the path leaves.
+    /// The choices of the base OTs: at every level the side that the path leaves.
     pub(super) fn choices(&self) -> Vec<bool> {
         let trees = self.kind.first_tree()..self.kind.trees();
         let mut choices = Vec::with_capacity(self.bits.len());

@@ -34,7 +34,7 @@ pub(super) enum Proof {
     Pairs,
 }
 
-/// What a kind costs on the wire, base OTs excluded.
+/// The cost of a kind on the wire, base OTs excluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cost {
     /// Base OTs, with the extension's receiver as their sender.
@@ -151,7 +151,7 @@ impl Kind {
         if self.bits() == 1 { 0 } else { self.trees() * (16 * self.corrections() + checked) + checked }
     }
 
-    /// What a segment ends with.
+    /// The proof at the end of a segment.
     pub(super) fn proof(self, level: Level) -> Proof {
         match (level, self) {
             (Level::SemiHonest, _) => Proof::None,

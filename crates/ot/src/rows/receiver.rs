@@ -73,7 +73,7 @@ pub(super) struct Receiver {
     pub(super) segment: Segment,
     pub(super) closed: Option<Closed>,
     challenge: Vec<u8>,
-    /// What a receiver that cheats does to its messages before it hashes them.
+    /// The change that a receiver that cheats makes to its messages before it hashes them.
     #[cfg(test)]
     pub(super) deviate: Option<super::tests::Deviate>,
 }

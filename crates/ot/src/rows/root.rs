@@ -1,4 +1,4 @@
-//! What a set-up leaves: keys that any number of lanes extend from.
+//! The result of a set-up: keys that any number of lanes extend from.
 
 use core::marker::PhantomData;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use super::{
     sender::{self, Sender},
 };
 
-/// What both roots have.
+/// The part that both roots share.
 struct Root {
     kind: Kind,
     context: Context,

@@ -1,4 +1,4 @@
-//! What both ends gather while chunks are made, and what of it a check needs when the segment has ended.
+//! The folds that both ends gather while chunks are made, and the part of them that a check needs when the segment has ended.
 //!
 //! ```text
 //! chunk         message absorbed → χ for its columns → every row folded, while it is in the cache

@@ -76,7 +76,7 @@ struct Made {
     leaves: Vec<Aes128>,
 }
 
-/// What `level` makes of a tree's nodes, and the blocks that are checked.
+/// The seeds of a tree's leaves at `level`, and the blocks that are checked.
 fn finish_leaves(context: &Context, level: Level, nodes: Secret) -> (Secret, Vec<[Block; 2]>) {
     match level {
         Level::SemiHonest => (nodes, Vec::new()),

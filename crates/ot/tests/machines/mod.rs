@@ -15,7 +15,7 @@ use hushwire_ot::{
 };
 use hushwire_prg::Seed;
 
-/// What is done with both ends.
+/// The action of a test on both ends.
 pub(crate) type Run<'r> = &'r mut dyn FnMut(&mut Ends<'_>);
 
 /// Both ends.
@@ -215,7 +215,7 @@ pub(crate) const CASES: [Case; 22] = [
 /// run.
 pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Tick, &mut Vec<u8>) -> bool;
 
-/// What a run came to: who stopped it, where and why.
+/// The end of a run that was stopped: by whom, where and why.
 pub(crate) struct Stop {
     pub(crate) side: usize,
     pub(crate) tick: Tick,
@@ -244,7 +244,7 @@ pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
     None
 }
 
-/// What every end does after an error: nothing, and it never looks done.
+/// Asserts the behaviour of every end after an error: it does nothing, and never looks done.
 pub(crate) fn assert_lost(end: &mut dyn Steps) {
     for _ in 0..2 {
         assert_eq!(end.tick().map(|tick| (tick.out, tick.into)), Some((0, 0)), "it never looks done");

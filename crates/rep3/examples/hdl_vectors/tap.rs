@@ -1,4 +1,4 @@
-//! What a party multiplies and sends, heard while it runs.
+//! The operands and messages of a party, heard while it runs.
 
 use hushwire_circuit::Program;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Place, Record, Role, Session, Shares, Unit};

@@ -21,7 +21,7 @@ const CHILD: &str = "HUSHWIRE_TEST_CHILD";
 pub const LONG_BYTES: usize = 16 << 20;
 const MESSAGE_BYTES: usize = 100_000;
 
-/// What party 1 is doing when it is killed.
+/// The phase in which party 1 is killed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Phase {
     /// It joins; party 2 does not come.
@@ -134,7 +134,7 @@ pub fn run() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// What all three parties agree on.
+/// The configuration on which all three parties agree.
 pub fn config(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind) -> SessionConfig {
     SessionConfig {
         me,
@@ -152,7 +152,7 @@ pub fn config(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind) -> 
     }
 }
 
-/// What parties 0 and 2 do until party 1 is gone.
+/// The work of parties 0 and 2 until party 1 is gone.
 pub fn stream(net: &mut hushwire_wire::Net) -> hushwire_wire::NetError {
     let (to, from) = ring(net.me());
     let mut channel = ok(net.channel(0, Some(to), Some(from)));

@@ -14,7 +14,7 @@ use hushwire_wire::{
 
 pub const STALL: Duration = Duration::from_secs(20);
 
-/// What a test may change about a world before it connects.
+/// The parts of a world that a test may change before it connects.
 pub struct World {
     pub identities: Vec<Identity>,
     pub listeners: Vec<Option<Listener>>,

@@ -34,7 +34,7 @@ fn bytes_on_the_wire_are_pinned() {
     );
 }
 
-/// What a run ends with when one message is changed.
+/// The error in which a run ends when one message is changed.
 fn ends_with(at: usize, from: Role, change: impl Fn(&mut [u8])) -> OtError {
     let touch = |tick, who, message: &mut [u8]| {
         if (tick, who) == (at, from) {
@@ -192,7 +192,7 @@ fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8
     ([&z, &message[..]].concat(), otans, keys)
 }
 
-/// What is left of a run against that sender: the honest receiver, otans and the sender's keys.
+/// The rest of a run against that sender: the honest receiver, otans and the sender's keys.
 type Guessed = (CswReceiver, [u8; 32], Vec<[Block; 2]>);
 
 /// The honest receiver, after it heard that sender.

@@ -1,4 +1,4 @@
-//! What every base OT protocol must do, and an adversary's hand on the messages between its ends.
+//! The duties of every base OT protocol, and an adversary's hand on the messages between its ends.
 
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
@@ -125,7 +125,7 @@ fn honest<P: BaseProtocol>() {
     assert!(Run::new(1, 1, 2, Vec::new()).touched::<P>(|_, _, _| ()).unwrap().0.keys().is_empty());
 }
 
-/// What goes over the wire for fixed seeds: sender, bytes, the first 8 bytes of the message's BLAKE3 hash.
+/// The messages for fixed seeds: sender, bytes, the first 8 bytes of the message's BLAKE3 hash.
 fn trace<P: BaseProtocol>() -> Vec<String> {
     let line = |(from, message): (Role, Vec<u8>)| {
         format!("{from} {} {}", message.len(), &blake3::hash(&message).to_hex()[..16])

@@ -1,4 +1,4 @@
-//! What challenges bind: a check whose challenge does not know of the set-up, the session or a message can be tried again.
+//! The binding of challenges: a check whose challenge does not know of the set-up, the session or a message can be tried again.
 
 use std::collections::HashSet;
 
@@ -66,7 +66,7 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     assert_ne!(runs[0][0], runs[0][1]);
 }
 
-/// What a set-up leaves for challenges: another where either party said something else.
+/// The set-up's name in challenges: another where either party said something else.
 #[test]
 fn the_set_up_s_name_binds_what_both_parties_said() {
     let run = |kind: Kind, sender: u64, receiver: u64| {
