@@ -50,7 +50,7 @@ def rep3_vectors():
     """Both lanes against the shares that software parties computed, where somebody had them written."""
     vectors = OUT / "vectors"
     if not (vectors / "and_lane.json").is_file():
-        remedy = f"cargo run -p hushwire-rep3 --example hdl_vectors -- {vectors}"
+        remedy = f"cargo run -p hushwire-hdl --example vectors -- {vectors}"
         return Result("rep3_vectors", "skipped", f"{vectors}/and_lane.json is absent ({remedy})")
     env = {"VECTORS": str(vectors)}
     tops = ("and_lane", "and_lane_ii2")

@@ -150,7 +150,7 @@ def simulators():
 
 
 def sequencer_vectors():
-    """The sequencer against a run of three software parties (cargo run -p hushwire-rep3 --example hdl_vectors)."""
+    """The sequencer against a run of three software parties (cargo run -p hushwire-hdl --example vectors)."""
     vectors = OUT / "vectors"
     if not (vectors / "sequencer.json").exists():
         return Result("sequencer_vectors", "skipped", f"{vectors}/sequencer.json is absent")

@@ -1,4 +1,4 @@
-"""and_lane against shares that a software party computed and sent (crates/rep3, example hdl_vectors).
+"""and_lane against shares that a software party computed and sent (crates/hdl, example vectors).
 
 The file: {"parties": [{"own", "prev"} of each], "ands": [{"counter", "parties": [{"x_own", "x_next", "y_own",
 "y_next", "z"} of each]} ...]}, every value the 128-bit vector as a hexadecimal number.

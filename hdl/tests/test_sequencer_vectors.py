@@ -1,5 +1,5 @@
-"""sequencer against a batch of three software parties: what each sent and got for `add:8` (crates/rep3, example
-hdl_vectors, which says what is in the file). AES takes 127,000 cycles and is left to the simulators of hdl/sim."""
+"""sequencer against a batch of three software parties: what each sent and got for `add:8` (crates/hdl, example
+vectors, which says what is in the file). AES takes 127,000 cycles and is left to the simulators of hdl/sim."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-//! 128-bit blocks, bit-matrix transposition, GF(2^128) and GF(2^61−1).
+//! 128-bit blocks, bit-matrix transposition and GF(2^128).
 //!
 //! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
 //!
@@ -14,7 +14,6 @@ mod buffer;
 pub mod fold;
 pub mod gates;
 pub mod gf128;
-pub mod m61;
 mod tagged;
 pub mod transpose;
 
@@ -22,5 +21,4 @@ pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
 pub use gates::Sums;
 pub use gf128::Gf128;
-pub use m61::M61;
 pub use tagged::Tagged;

@@ -12,8 +12,7 @@
 //!
 //! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
 //! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
-//! [`microcode`] is what the hardware party runs. [`mark`] drops what some editors begin text files with,
-//! [`oblivious`] sorts secret values on one machine.
+//! [`mark`] drops what some editors begin text files with, [`oblivious`] sorts secret values on one machine.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
@@ -28,7 +27,6 @@ pub mod eval;
 mod flat;
 mod layered;
 pub mod mark;
-pub mod microcode;
 pub mod named;
 pub mod oblivious;
 pub mod phasing;
@@ -50,7 +48,6 @@ pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use count::count;
 pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
-pub use microcode::{Instruction, Microcode, MicrocodeError, Scalar};
 pub use program::{Program, Stage, Stages};
 pub use two::TwoParty;
 pub use woven::{Cell, Woven, WovenLayer};

@@ -2,8 +2,7 @@
 
 use crate::frame::header;
 use crate::socket::Socket;
-use crate::{Cause, HdlBatch, HdlError, Hello, Statistics};
-use hushwire_circuit::microcode::Microcode;
+use crate::{Cause, HdlBatch, HdlError, Hello, Microcode, Statistics};
 use hushwire_rep3::{Context, Shares};
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},

@@ -14,7 +14,7 @@
 //! **Errors.** The steps of an [`hushwire_wire::drive::Executor`] cannot fail, so that a device keeps its first error:
 //! messages are zeros from then on, [`Device::check`] gives the error, and no output can be had.
 //!
-//! [`model`] is the other end of the socket in software: what the simulated hardware is compared with.
+//! [`microcode`] compiles circuits for it. [`model`] is the other end of the socket in software: what the simulated hardware is compared with.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -26,6 +26,7 @@ mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 mod inbox;
+pub mod microcode;
 pub mod model;
 mod socket;
 
@@ -34,3 +35,4 @@ pub use device::Device;
 pub use error::{Cause, HdlError};
 pub use find::{ENV, PROGRAM, find};
 pub use frame::{Hello, Statistics, VERSION};
+pub use microcode::{Instruction, Microcode, MicrocodeError, Scalar};

@@ -2,7 +2,8 @@
 
 use std::{io::Write as _, process::Command};
 
-use hushwire_circuit::{Layered, Microcode, named};
+use hushwire_circuit::{Layered, named};
+use hushwire_hdl::Microcode;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{

@@ -7,7 +7,8 @@ use crate::{
     log, out,
 };
 use clap::Args;
-use hushwire_circuit::{Circuit, Gates, Layered, Microcode, MicrocodeError, Program, named::Named};
+use hushwire_circuit::{Circuit, Gates, Layered, Program, named::Named};
+use hushwire_hdl::{Microcode, MicrocodeError};
 use std::{
     io::{BufWriter, Write},
     path::{Path, PathBuf},

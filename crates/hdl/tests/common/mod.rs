@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Layered, Program, eval, microcode::Microcode, named, planes};
-use hushwire_hdl::{Device, HdlBatch, Hello, model};
+use hushwire_circuit::{Layered, Program, eval, named, planes};
+use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Role, Session, Shares, open, share};
 use hushwire_testkit::{noise, prg, world};
 use hushwire_wire::drive::{Exchanged, Executor};

@@ -2,8 +2,8 @@
 
 use super::cut::Terms;
 use crate::{JobError, Kind};
-use hushwire_circuit::{Layered, Program, microcode::Microcode, named, planes};
-use hushwire_hdl::{Cause, Device, HdlBatch, HdlError};
+use hushwire_circuit::{Layered, Program, named, planes};
+use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
 };

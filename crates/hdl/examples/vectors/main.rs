@@ -1,5 +1,5 @@
 //! Test vectors for the hardware party of `hdl/`, from runs of three software parties:
-//! `cargo run -p hushwire-rep3 --example hdl_vectors -- DIR` writes DIR/and_lane.json, DIR/sequencer.json and the
+//! `cargo run -p hushwire-hdl --example vectors -- DIR` writes DIR/and_lane.json, DIR/sequencer.json and the
 //! sequencer's microcode beside it. The same bytes every time.
 //!
 //! A number is 32 hexadecimal digits, the most significant first: 128 bits, of which the wire's 16 bytes are the
@@ -32,7 +32,7 @@ fn keys(session: &Session) -> [String; 2] {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let dir = std::env::args_os().nth(1).ok_or("usage: hdl_vectors DIR")?;
+    let dir = std::env::args_os().nth(1).ok_or("usage: vectors DIR")?;
     let dir = Path::new(&dir);
     fs::create_dir_all(dir)?;
     fs::write(dir.join("and_lane.json"), and_lane::vectors()?.to_string())?;

@@ -8,7 +8,7 @@
 //! Inputs that are the same for all instances (common ones, as an expanded key) are not rows but **scalars**, and so
 //! is the constant 1. Sums with them, NOT among these, cost no instruction of their own.
 //!
-//! **AGREEMENT.** ANDs stand in the order of [`crate::Layered`], and a sync begins every layer but the first, so that a
+//! **AGREEMENT.** ANDs stand in the order of [`hushwire_circuit::Layered`], and a sync begins every layer but the first, so that a
 //! hardware party sends the bytes of a software one. Order of sums and choice of slots are LOCAL.
 //!
 //! A product is written at any time between its AND and the next sync: until then its slot must be neither read nor
@@ -95,7 +95,7 @@ impl Microcode {
         &self.name
     }
 
-    /// [`crate::Layered::digest`] of what was compiled.
+    /// [`hushwire_circuit::Layered::digest`] of what was compiled.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         self.digest

@@ -1,12 +1,13 @@
 //! Microcode against the plain evaluators, and its file.
 
-mod common;
+#[path = "../../circuit/tests/common/mod.rs"]
+mod circuits;
 
-use common::{Rng, number, random_circuit};
-use hushwire_circuit::{
-    Circuit, Gate, Layered, Microcode, MicrocodeError, eval,
+use circuits::{Rng, number, random_circuit};
+use hushwire_circuit::{Circuit, Gate, Layered, eval, named};
+use hushwire_hdl::{
+    Microcode, MicrocodeError,
     microcode::{MAX_SLOTS, Op},
-    named,
 };
 use proptest::prelude::*;
 
@@ -135,7 +136,7 @@ fn aes_is_that_of_fips_197() {
 #[test]
 fn words_add() {
     let code = Microcode::compile("add:8", &Layered::new(&named::make("add:8").unwrap()), &[1]).unwrap();
-    let inputs = [200, 99].map(|n| common::bits(n, 8));
+    let inputs = [200, 99].map(|n| circuits::bits(n, 8));
     assert_eq!(number(&run(&code, &inputs)), 299);
 }
 

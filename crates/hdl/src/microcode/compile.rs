@@ -8,7 +8,7 @@
 use super::schedule::{Lin, Node, Plan};
 use super::sums::{Sum, Sums};
 use super::{Microcode, MicrocodeError, Scalar};
-use crate::{Layered, ONE, ZERO, input_slot};
+use hushwire_circuit::{Layered, ONE, ZERO, input_slot};
 use std::collections::HashMap;
 
 /// A number of a node: a material, or a copy.

@@ -2,7 +2,8 @@
 
 use crate::{WORD, hex_words, keys, tap};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Layered, Microcode, Program, eval, named};
+use hushwire_circuit::{Layered, Program, eval, named};
+use hushwire_hdl::Microcode;
 use hushwire_prg::Address;
 use hushwire_rep3::{Role, Shares, open, plane_bytes};
 use hushwire_testkit::{noise, world};
