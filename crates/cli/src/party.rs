@@ -142,8 +142,7 @@ impl Party {
             let compute = move |(mut lanes, mut job): (Vec<Lane<Batch>>, Stream)| -> Links {
                 match pipeline(&mut lanes, &mut job).and_then(|()| job.flush()) {
                     Ok(()) => (lanes, job.client),
-                    // A device that failed may have made the network fail too.
-                    Err(e) => fail(role, "computing", &job.engine.check().err().map_or(e, Error::from)),
+                    Err(e) => fail(role, "computing", &e),
                 }
             };
             let running: Vec<_> = threads.into_iter().map(|job| scope.spawn(move || compute(job))).collect();
@@ -378,8 +377,6 @@ impl Work<Batch> for Stream {
     }
 
     fn done(&mut self, batch: Batch) -> Result<(), Error> {
-        // Nothing goes to the owner after a device has failed.
-        self.check()?;
         let c = self.end;
         self.end += u32::from(self.terms.cut.threads);
         self.next.resize(self.terms.bytes_of(c), 0);
@@ -396,9 +393,5 @@ impl Work<Batch> for Stream {
         std::mem::swap(&mut self.out, &mut self.next);
         self.client.start("result", &self.out)?;
         Ok(())
-    }
-
-    fn check(&mut self) -> Result<(), Error> {
-        Ok(self.engine.check()?)
     }
 }

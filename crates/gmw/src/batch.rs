@@ -13,7 +13,8 @@ use crate::stock::resize;
 use hushwire_aes::Backend;
 use hushwire_block::bits::{put_range, xor_range};
 use hushwire_circuit::{Program, Stage, input_slot, planes::plane_bytes};
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::{Cost, NetError};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -31,13 +32,16 @@ pub struct CircuitWorkspace {
 }
 
 /// One party's side of running a program on shares. Triples come from a [`Stock`] that must hold
-/// [`CircuitBatch::triple_bytes`] of a layer when its message is made.
+/// [`CircuitBatch::triples_due`] when the next message is made.
 pub struct CircuitBatch<'p> {
     backend: Backend,
     index: usize,
     program: &'p Program,
     instances: usize,
     lengths: Vec<usize>,
+    /// The round under way, and messages made so far.
+    round: usize,
+    made: usize,
     /// The stage under way, the layer of its block that comes next or is not all sent, and what is sent of it.
     stage: Option<Stage>,
     stage_number: usize,
@@ -76,6 +80,8 @@ impl<'p> CircuitBatch<'p> {
             program,
             instances,
             lengths,
+            round: 0,
+            made: 0,
             stage: None,
             stage_number: 0,
             block_layer: 0,
@@ -91,10 +97,10 @@ impl<'p> CircuitBatch<'p> {
         batch
     }
 
-    /// Bytes of each share of triples that the message of `layer` takes: eight triples each.
+    /// Bytes of each share of triples that the next message takes: eight triples each.
     #[must_use]
-    pub fn triple_bytes(&self, layer: usize) -> usize {
-        self.lengths[layer]
+    pub fn triples_due(&self) -> usize {
+        self.lengths.get(self.made).copied().unwrap_or(0)
     }
 
     /// Where its triples come from.
@@ -126,7 +132,7 @@ impl<'p> CircuitBatch<'p> {
         let len = self.pending.len();
         let CircuitWorkspace { products, triple: [a, b, c], .. } = &mut self.ws;
         let z = &mut products[self.pending.clone()];
-        let ((d0, e0), (d1, e1)) = (arrived.own.split_at(len), arrived.next.split_at(len));
+        let ((d0, e0), (d1, e1)) = (arrived.own.split_at(len), arrived.heard.split_at(len));
         let (d1, e0, e1) = (&d1[..len], &e0[..len], &e1[..len]);
         let (a, b, c) = (&a[..len], &b[..len], &c[..len]);
         // Party 0 adds d e.
@@ -135,6 +141,10 @@ impl<'p> CircuitBatch<'p> {
             let (d, e) = (d0[i] ^ d1[i], e0[i] ^ e1[i]);
             z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & both);
         }
+    }
+
+    fn at(&self, round: usize) -> Option<Round> {
+        Some(Round::even("a circuit layer", 2 * self.lengths.get(round)?))
     }
 
     /// Runs on until a message is made or the program ends.
@@ -164,6 +174,7 @@ impl<'p> CircuitBatch<'p> {
                 self.sent = 0;
             }
             self.stage = Some(stage);
+            self.made += 1;
             return;
         }
     }
@@ -279,26 +290,38 @@ pub(crate) fn trim(planes: &mut [u8], instances: usize) {
     }
 }
 
-impl Executor for CircuitBatch<'_> {
-    fn layers(&self) -> usize {
-        self.lengths.len()
+impl Machine for CircuitBatch<'_> {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        self.at(self.round)
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        2 * self.lengths[layer]
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.advance(out);
+        Ok(())
     }
 
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "a circuit layer"
+    fn upcoming(&self) -> Option<Round> {
+        self.at(self.round + 1)
     }
 
-    fn local(&mut self, _layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        self.absorb(arrived);
-        self.advance(message);
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.round += 1;
+        self.absorb(messages[0]);
+        self.advance(out);
+        Ok(())
     }
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.absorb(arrived);
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.round = self.lengths.len();
+        self.absorb(messages[0]);
         self.advance(&mut []);
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        let bytes: u64 = self.lengths.iter().map(|bytes| 2 * *bytes as u64).sum();
+        Some(Cost { rounds: self.lengths.len() as u64, bytes_sent: bytes })
     }
 }

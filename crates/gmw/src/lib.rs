@@ -23,7 +23,7 @@
 //!
 //! ```text
 //! Party ─┬─ Supply        triples over OTs both ways, sent in windows of many chunks
-//!        └─ CircuitBatch  an Executor: layers of a program's blocks on shares, as rep3 has them
+//!        └─ CircuitBatch  a Machine: layers of a program's blocks on shares, as rep3 has them
 //! ```
 #![forbid(unsafe_code)]
 

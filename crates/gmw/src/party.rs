@@ -7,10 +7,7 @@ use crate::{CircuitBatch, CircuitWorkspace, GmwError, Stock, triples};
 use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{
-    Channel,
-    drive::{Exchanged, Executor},
-};
+use hushwire_wire::{Channel, drive::Driver};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run circuits.
@@ -22,7 +19,7 @@ pub struct Party {
     masks: [Prg; 2],
     stock: Stock,
     ws: CircuitWorkspace,
-    messages: [Vec<u8>; 3],
+    driver: Driver,
     runs: u64,
     lost: bool,
 }
@@ -57,7 +54,7 @@ impl Party {
             masks,
             stock: Stock::new(),
             ws: CircuitWorkspace::default(),
-            messages: Default::default(),
+            driver: Driver::new(),
             runs: 0,
             lost: false,
         })
@@ -166,23 +163,17 @@ impl Party {
         let backend = self.context.backend;
         let mut batch = CircuitBatch::new(backend, self.index, program, shares, instances, stock, ws);
         let mut left = triples(program, instances);
-        let [own, next, out] = &mut self.messages;
-        own.clear();
-        next.clear();
-        for layer in 0..batch.layers() {
-            while batch.stock().bytes() < batch.triple_bytes(layer) {
+        let mut run = self.driver.begin(&mut batch);
+        loop {
+            // Between two layers the channel is idle, and serves for more triples.
+            while run.machine().stock().bytes() < run.machine().triples_due() {
                 let count = left.min(CALL as u64);
                 left -= count;
-                self.supply.make(channel, count as usize, batch.stock())?;
+                self.supply.make(channel, count as usize, run.machine().stock())?;
             }
-            out.resize(batch.message_bytes(layer), 0);
-            batch.local(layer, Exchanged { own, next }, out);
-            std::mem::swap(own, out);
-            next.resize(own.len(), 0);
-            channel.exchange(batch.step_name(layer), own, next)?;
-        }
-        if batch.layers() > 0 {
-            batch.finish(Exchanged { own, next });
+            if !run.step(std::slice::from_mut(channel))? {
+                break;
+            }
         }
         let output = batch.output();
         (self.ws, self.stock) = batch.into_parts();

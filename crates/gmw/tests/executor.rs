@@ -1,4 +1,4 @@
-//! The executor alone, with triples from a dealer: all parties on one thread, lanes, and bytes that no tier changes.
+//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and bytes that no tier changes.
 
 mod pair;
 
@@ -7,7 +7,7 @@ use hushwire_circuit::{Program, named, planes::plane_bytes};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
 use hushwire_ot::BitTriples;
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::{Exchanged, Executor, Lane, Lockstep};
+use hushwire_wire::drive::{Lane, Lockstep, Machine};
 use pair::{both, packed, random_inputs};
 
 fn prg(label: &str) -> Prg {
@@ -72,7 +72,7 @@ fn all_parties_on_one_thread() {
         let program = named::program(name).expect("a circuit of ours");
         for backend in Backend::all() {
             let (mut parties, expected) = batches(backend, &program, instances);
-            Lockstep::new().run(&mut parties);
+            Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
             assert!(opened(&mut parties) == expected, "{name} × {instances} on {backend:?}");
         }
     }
@@ -88,7 +88,7 @@ fn lanes_run_batches() {
         let hollow = hushwire_wire::Channel::new(0, None, None, std::time::Duration::from_secs(1));
         let mut lane = Lane::new(std::mem::replace(channel, hollow));
         let done = lane.run(batch).expect("an honest run");
-        assert_eq!(lane.into_channel().from(), from);
+        assert_eq!(lane.into_channels()[0].from(), from);
         (done.output(), expected)
     });
     let [(a, expected), (b, _)] = outputs;
@@ -100,16 +100,10 @@ fn lanes_run_batches() {
 fn trace(backend: Backend, program: &Program, instances: usize) -> blake3::Hash {
     let (mut parties, _) = batches(backend, program, instances);
     let mut hash = blake3::Hasher::new();
-    let mut last = [vec![], vec![]];
-    for layer in 0..parties[0].layers() {
-        let mut sent = [0, 1].map(|i: usize| vec![0xaa; parties[i].message_bytes(layer)]);
-        for i in 0..2 {
-            let arrived = Exchanged { own: &last[i], next: &last[1 - i] };
-            parties[i].local(layer, arrived, &mut sent[i]);
-            hash.update(&sent[i]);
-        }
-        last = sent;
-    }
+    let ran = Lockstep::new().run_edited(&mut parties, |_, message| {
+        hash.update(message);
+    });
+    ran.unwrap_or_else(|e| panic!("{e}"));
     hash.finalize()
 }
 
@@ -141,6 +135,6 @@ fn a_batch_without_triples_is_a_bug() {
         Stock::new(),
         CircuitWorkspace::default(),
     );
-    let mut message = vec![0; batch.message_bytes(0)];
-    batch.local(0, Exchanged::NOTHING, &mut message);
+    let mut message = vec![0; batch.round(0).map_or(0, |round| round.out)];
+    drop(batch.write(0, &mut message));
 }

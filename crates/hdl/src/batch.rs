@@ -7,7 +7,8 @@
 
 use crate::{Cause, Device, HdlError};
 use hushwire_rep3::Shares;
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::Cost;
+use hushwire_wire::drive::{Exchanged, Machine, Round};
 use std::sync::Arc;
 
 /// A batch under way; [`Device::batch`] begins one.
@@ -15,12 +16,14 @@ pub struct HdlBatch {
     device: Device,
     context: usize,
     messages: Arc<[usize]>,
-    output: Option<Result<Shares, HdlError>>,
+    /// The round under way.
+    round: usize,
+    output: Option<Shares>,
 }
 
 impl HdlBatch {
     pub(crate) fn new(device: Device, context: usize, messages: Arc<[usize]>) -> Self {
-        HdlBatch { device, context, messages, output: None }
+        HdlBatch { device, context, messages, round: 0, output: None }
     }
 
     /// Shares of the output planes, after the run.
@@ -29,34 +32,46 @@ impl HdlBatch {
     /// The device's first error, in whichever batch it was; [`Cause::Misuse`] before the run has ended.
     pub fn output(self) -> Result<Shares, HdlError> {
         self.device.check()?;
-        self.output.unwrap_or_else(|| {
+        self.output.ok_or_else(|| {
             let cause = Cause::Misuse("the batch has not ended".to_owned());
-            Err(HdlError { device: "the device".to_owned(), step: "the end of a batch", cause })
+            HdlError { device: "the device".to_owned(), step: "the end of a batch", cause }
         })
+    }
+
+    fn at(&self, round: usize) -> Option<Round> {
+        Some(Round::even("a circuit layer", *self.messages.get(round)?))
     }
 }
 
-impl Executor for HdlBatch {
-    fn layers(&self) -> usize {
-        self.messages.len()
+impl Machine for HdlBatch {
+    type Error = HdlError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        self.at(self.round)
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.messages[layer]
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), HdlError> {
+        self.device.layer(self.context, &[], out)
     }
 
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "a circuit layer"
+    fn upcoming(&self) -> Option<Round> {
+        self.at(self.round + 1)
     }
 
-    fn local(&mut self, _layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        if self.device.layer(self.context, arrived.next, message).is_err() {
-            // The device keeps the error; what was in the message before must not go out.
-            message.fill(0);
-        }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), HdlError> {
+        self.device.layer(self.context, messages[0].heard, out)?;
+        self.round += 1;
+        Ok(())
     }
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.output = Some(self.device.end(self.context, arrived.next));
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), HdlError> {
+        self.output = Some(self.device.end(self.context, messages[0].heard)?);
+        self.round = self.messages.len();
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        let bytes_sent = self.messages.iter().map(|bytes| *bytes as u64).sum();
+        Some(Cost { rounds: self.messages.len() as u64, bytes_sent })
     }
 }

@@ -1,8 +1,8 @@
 //! Hardware parties: the engine's side of a device that runs circuits on shares.
 //!
 //! ```text
-//! transport ── Lane ── HdlBatch (Executor) ──┐
-//! transport ── Lane ── HdlBatch (Executor) ──┴─ Device ══ Unix socket ══ party-sim (a Verilated sequencer)
+//! transport ── Lane ── HdlBatch (Machine) ──┐
+//! transport ── Lane ── HdlBatch (Machine) ──┴─ Device ══ Unix socket ══ party-sim (a Verilated sequencer)
 //! ```
 //!
 //! A [`Device`] is one party's hardware: it holds that party's two session keys, a circuit as microcode, and the shares
@@ -11,8 +11,8 @@
 //!
 //! **Security.** As of `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The device is part of its
 //! party and sees that party's keys and shares; the socket between them must stay on the party's own machine.
-//! **Errors.** The steps of an [`hushwire_wire::drive::Executor`] cannot fail, so that a device keeps its first error:
-//! messages are zeros from then on, [`Device::check`] gives the error, and no output can be had.
+//! **Errors.** A step of a batch whose device fails is an error, and nothing is sent after it. The device keeps its first
+//! error for all batches on it: [`Device::check`] gives it, and no output can be had.
 //!
 //! [`microcode`] compiles circuits for it. [`model`] is the other end of the socket in software: what the simulated hardware is compared with.
 #![forbid(unsafe_code)]

@@ -3,7 +3,11 @@
 mod common;
 use common::{Case, HELLO, PATIENCE, modelled};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Hello, model};
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::{
+    Cost, NetError, PartyId,
+    drive::{Exchanged, Lane, Machine, Round},
+    inproc,
+};
 use std::{
     io::{self, Read, Write},
     os::unix::net::UnixStream,
@@ -63,19 +67,25 @@ fn small() -> Case {
     Case::new("less:32", true, HELLO.instances())
 }
 
-/// Runs a batch alone; what comes from the right is zeros.
-fn run(batch: &mut HdlBatch) -> Vec<Vec<u8>> {
+/// Runs a batch alone, to its end or its error; what comes from the right is zeros.
+fn run(batch: &mut HdlBatch) -> (Vec<Vec<u8>>, Result<(), HdlError>) {
     let mut sent: Vec<Vec<u8>> = vec![];
-    for layer in 0..batch.layers() {
-        let before = sent.last().map_or(0, Vec::len);
-        let zeros = vec![0; before];
-        let mut message = vec![0xaa; batch.message_bytes(layer)];
-        batch.local(layer, Exchanged { own: &zeros, next: &zeros }, &mut message);
-        sent.push(message);
-    }
-    let zeros = vec![0; sent.last().map_or(0, Vec::len)];
-    batch.finish(Exchanged { own: &zeros, next: &zeros });
-    sent
+    let ran = loop {
+        let before = vec![0; sent.last().map_or(0, Vec::len)];
+        let arrived = [Exchanged { own: &before, heard: &before }];
+        let next = if sent.is_empty() { batch.round(0) } else { batch.upcoming() };
+        let mut message = vec![0xaa; next.map_or(0, |round| round.out)];
+        let ran = match (next, sent.is_empty()) {
+            (Some(_), true) => batch.write(0, &mut message),
+            (Some(_), false) => batch.turn(&arrived, &mut message),
+            (None, _) => batch.read(&arrived),
+        };
+        match ran {
+            Ok(()) if next.is_some() => sent.push(message),
+            ran => break ran,
+        }
+    };
+    (sent, ran)
 }
 
 /// The cause in which a batch ends when the device answers it with these bytes, sent in small pieces.
@@ -90,9 +100,9 @@ fn answered(answer: Vec<u8>) -> Cause {
     let device = device.unwrap();
     case.load(0, &device).unwrap();
     let mut batch = case.hard(0, &device, 1, 0).unwrap();
-    let sent = run(&mut batch);
-    assert!(sent.last().is_some_and(|message| message.iter().all(|b| *b == 0)), "zeros after a failure");
+    let (_, ran) = run(&mut batch);
     let first = device.check().err();
+    assert!(ran.is_err() && ran.err() == first, "the step that fails says so");
     assert_eq!(batch.output().err(), first, "no output");
     assert_eq!(device.statistics().err(), first, "the first error stays");
     first.map_or_else(|| panic!("the device did not fail"), |e| e.cause)
@@ -233,7 +243,7 @@ fn an_answer_in_pieces_is_whole() {
     let device = device.unwrap();
     case.load(0, &device).unwrap();
     let mut batch = case.hard(0, &device, 1, 0).unwrap();
-    assert!(run(&mut batch).concat().iter().all(|b| *b == 7));
+    assert!(run(&mut batch).0.concat().iter().all(|b| *b == 7));
     let output = batch.output().unwrap();
     assert!(
         output.own.iter().chain(&output.next).all(|b| *b == 9) && output.len() == 80 * case.code.rows_out()
@@ -253,7 +263,7 @@ fn its_own_words_are_passed_on() {
     let found = device.and_then(|device| {
         case.load(0, &device)?;
         let mut batch = case.hard(0, &device, 0, 0)?;
-        run(&mut batch);
+        run(&mut batch).1?;
         batch.output()
     });
     assert_eq!(cause(found), Cause::Reported("no memory".into()));
@@ -293,8 +303,9 @@ fn a_device_that_dies_in_the_middle_of_a_run() {
         let device = Device::over("the device", ours, PATIENCE).unwrap();
         case.load(0, &device).unwrap();
         let mut batch = case.hard(0, &device, 0, 0).unwrap();
-        let sent = run(&mut batch);
+        let (sent, ran) = run(&mut batch);
         assert!(sent.iter().flatten().all(|b| *b != 0xaa) || bytes > 48, "old bytes must not go out");
+        assert_eq!(cause(ran), Cause::Died(None), "after {bytes} bytes");
         assert_eq!(cause(device.check()), Cause::Died(None), "after {bytes} bytes");
         assert_eq!(cause(batch.output()), Cause::Died(None), "after {bytes} bytes");
     }
@@ -303,7 +314,7 @@ fn a_device_that_dies_in_the_middle_of_a_run() {
     let device = Device::over("the device", ours, PATIENCE).unwrap();
     case.load(0, &device).unwrap();
     let mut batch = case.hard(0, &device, 0, 0).unwrap();
-    run(&mut batch);
+    assert_eq!(run(&mut batch).1, Ok(()));
     assert!(batch.output().is_ok(), "one byte more and it would have worked");
 }
 
@@ -323,8 +334,8 @@ fn a_failure_in_one_context_leaves_no_output_in_another() {
     case.load(0, &device).unwrap();
     let (mut first, mut second) =
         (case.hard(0, &device, 0, 0).unwrap(), case.hard(0, &device, 1, 1).unwrap());
-    run(&mut first);
-    run(&mut second);
+    let (first_ran, second_ran) = (run(&mut first).1, run(&mut second).1);
+    assert!(first_ran.is_ok() || first_ran == second_ran, "{first_ran:?}");
     assert_eq!(cause(first.output()), Cause::Reported("burnt".into()));
     assert_eq!(cause(second.output()), Cause::Reported("burnt".into()));
 }
@@ -341,7 +352,7 @@ fn a_silent_device_is_given_up() {
     let device = silent.unwrap();
     case.load(0, &device).unwrap();
     let mut batch = case.hard(0, &device, 0, 0).unwrap();
-    run(&mut batch);
+    assert_eq!(cause(run(&mut batch).1), Cause::Silent(patience));
     assert_eq!(cause(batch.output()), Cause::Silent(patience));
     // One that does not even read.
     let many = Hello { contexts: 64, ..HELLO };
@@ -374,6 +385,82 @@ fn neither_end_waits_for_the_other_to_read() {
     let mut batches: Vec<HdlBatch> =
         (0..many.contexts).map(|k| case.hard(0, &device, k, k as u32).unwrap()).collect();
     let mut first = batches.swap_remove(0);
-    assert!(run(&mut first).concat().iter().all(|b| *b == 7));
+    assert!(run(&mut first).0.concat().iter().all(|b| *b == 7));
     assert!(first.output().is_ok());
+}
+
+/// A batch as an engine runs it: what ends it is the device or the network.
+struct Engine(HdlBatch);
+
+#[derive(Debug)]
+enum Ended {
+    Device(Cause),
+    Net,
+}
+
+impl From<NetError> for Ended {
+    fn from(_: NetError) -> Self {
+        Ended::Net
+    }
+}
+
+impl Machine for Engine {
+    type Error = Ended;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.0.round(slot)
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Ended> {
+        self.0.write(slot, out).map_err(|e| Ended::Device(e.cause))
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Ended> {
+        self.0.read(messages).map_err(|e| Ended::Device(e.cause))
+    }
+    fn upcoming(&self) -> Option<Round> {
+        self.0.upcoming()
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), Ended> {
+        self.0.turn(messages, out).map_err(|e| Ended::Device(e.cause))
+    }
+    fn cost(&self) -> Option<Cost> {
+        self.0.cost()
+    }
+}
+
+#[test]
+fn nothing_is_sent_after_a_device_has_failed() {
+    let case = small();
+    let layers: Vec<usize> = case.code.layer_ands().iter().map(|ands| 80 * ands).filter(|n| *n > 0).collect();
+    // It makes the messages of two layers, and fails when it hears what the third is made of.
+    let made = layers[0] + layers[1];
+    let device = scripted(PATIENCE, move |stream| {
+        say(stream, &frame(b'H', 0, &HELLO.to_bytes()));
+        hear(stream, b'J');
+        say(stream, &frame(b'T', 0, &vec![7; made]));
+        hear(stream, b'R');
+        hear(stream, b'R');
+        say(stream, &frame(b'X', 0, b"burnt"));
+        linger(stream);
+    });
+    let device = device.unwrap_or_else(|e| panic!("{e}"));
+    case.load(0, &device).unwrap_or_else(|e| panic!("{e}"));
+    let batch = case.hard(0, &device, 0, 0).unwrap_or_else(|e| panic!("{e}"));
+    let ids = [PartyId(0), PartyId(1)];
+    let [mut ours, mut theirs]: [_; 2] =
+        inproc::mesh(&ids, 1, PATIENCE).try_into().ok().expect("two parties");
+    let mut channel = theirs.channel(0, Some(ids[0]), Some(ids[0])).expect("a free lane");
+    let neighbour = thread::spawn(move || {
+        let heard = layers.iter().map(|len| {
+            let mut message = vec![0; *len];
+            channel.exchange("a layer", &vec![0; *len], &mut message).map(|()| message)
+        });
+        heard.take_while(Result::is_ok).flatten().collect::<Vec<_>>()
+    });
+    let mut lane = Lane::new(ours.channel(0, Some(ids[1]), Some(ids[1])).expect("a free lane"));
+    let ran = lane.run(Engine(batch)).map(|_| ());
+    assert!(matches!(&ran, Err(Ended::Device(Cause::Reported(words))) if words == "burnt"), "{ran:?}");
+    drop(lane);
+    let heard = neighbour.join().expect("the neighbour ends");
+    assert_eq!(heard.len(), 2, "two whole messages, and none of zeros");
+    assert!(heard.concat().iter().all(|byte| *byte == 7));
 }

@@ -5,7 +5,7 @@ use common::{Case, HELLO, Party, modelled};
 use hushwire_hdl::{Device, Hello};
 use hushwire_rep3::{Shares, open};
 use hushwire_testkit::lockstep;
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine};
 
 /// Runs batch `b` with a device for each party in `hardware`, in that context.
 fn run(case: &Case, devices: &[Option<Device>; 3], context: usize, b: u32) -> [Shares; 3] {
@@ -71,23 +71,25 @@ fn batches_in_several_contexts_are_under_way_together() {
     };
     // Contexts take turns layer by layer, and one ends before the others begin their last ones.
     let mut flights: Vec<Vec<Party>> = (0..4).map(|context| begin(context, context as u32)).collect();
-    let layers = flights[0][0].layers();
-    let mut sent = vec![vec![vec![]; 3]; 4];
-    for layer in 0..=layers {
+    let mut sent: Vec<Option<Vec<Vec<u8>>>> = vec![None; 4];
+    while flights.iter().flatten().any(|party| party.round(0).is_some()) {
         for (parties, sent) in flights.iter_mut().zip(&mut sent) {
-            let before = std::mem::take(sent);
+            let before = sent.take();
+            let mut made = vec![];
             for (i, party) in parties.iter_mut().enumerate() {
-                let (own, next) = (before.get(i), before.get((i + 1) % 3));
-                let arrived =
-                    Exchanged { own: own.map_or(&[], Vec::as_slice), next: next.map_or(&[], Vec::as_slice) };
-                if layer == layers {
-                    party.finish(arrived);
-                } else {
-                    let mut message = vec![0xaa; party.message_bytes(layer)];
-                    party.local(layer, arrived, &mut message);
-                    sent.push(message);
-                }
+                let next = if before.is_some() { party.upcoming() } else { party.round(0) };
+                let mut message = vec![0xaa; next.map_or(0, |round| round.out)];
+                let ran = match &before {
+                    None => party.write(0, &mut message),
+                    Some(before) => {
+                        let arrived = [Exchanged { own: &before[i], heard: &before[(i + 1) % 3] }];
+                        if next.is_some() { party.turn(&arrived, &mut message) } else { party.read(&arrived) }
+                    }
+                };
+                ran.unwrap_or_else(|e| panic!("{e}"));
+                made.push(message);
             }
+            *sent = Some(made);
         }
     }
     for (b, parties) in flights.into_iter().enumerate() {

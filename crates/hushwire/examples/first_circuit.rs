@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (inputs, ws) = (&shares[role.index()], CircuitWorkspace::default());
         parties.push(CircuitBatch::new(role, program.clone(), context, inputs, PAIRS, ws)?);
     }
-    Lockstep::new().run(&mut parties);
+    Lockstep::new().run(&mut parties)?;
 
     let out: Vec<_> = parties.iter().map(CircuitBatch::output).collect();
     let opened = planes::unpack(&open([&out[0].own, &out[1].own, &out[2].own])?, 1, PAIRS);

@@ -1,4 +1,4 @@
-//! A new protocol, step by step: opening a shared value so that a lying party is caught.
+//! A new protocol, whole: opening a shared value so that a lying party is caught.
 //!
 //! The companion of `docs/guide/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs it, and
 //! `cargo test -p hushwire --example new_protocol` also lets parties cheat.
@@ -8,13 +8,18 @@
 //! **Security.** One corrupted party that may deviate; BLAKE3 collision resistance (128 bits).
 //! **Rounds and bytes.** One round; `n` bytes to the left and 32 to the right. **Constant time.** The value becomes public.
 
-use hushwire::rep3::{Role, Shares, xor_into};
-use hushwire::wire::drive::{Exchanged, Executor, Lane};
-use hushwire::wire::{Channel, NetError, SessionId};
+use hushwire::{
+    aes::Backend,
+    prg::{Prg, Seed},
+    rep3::{Role, Shares, share, xor_into},
+    wire::drive::{Exchanged, Lane, Machine, Round},
+    wire::{Cost, Net, NetError, PartyId, SessionId, inproc},
+};
+use std::{fmt, thread, time::Duration};
 
 /// SECURITY: the hash's domain, so that it means nothing anywhere else.
-const DOMAIN: &str = "hushwire example checked opening v1";
-/// AGREEMENT: its length.
+const DOMAIN: &str = "hushwire example: checked opening v1";
+/// SECURITY: 256 bits, so that collisions take 2^128 work.
 const HASH_BYTES: usize = 32;
 
 /// Errors of this protocol.
@@ -26,8 +31,8 @@ enum Error {
     Net(NetError),
 }
 
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Abort => f.write_str("a party lied about a share; nothing was opened"),
             Error::Net(e) => e.fmt(f),
@@ -41,144 +46,96 @@ impl From<NetError> for Error {
     }
 }
 
-/// An opened value that nobody has vouched for yet. Only [`Unverified::check`] gives it out.
-#[must_use]
-struct Unverified {
-    value: Vec<u8>,
-    third_share: Vec<u8>,
-}
-
-impl Unverified {
-    fn check(self, session: SessionId, heard: &[u8; HASH_BYTES]) -> Result<Vec<u8>, Error> {
-        if digest(session, &self.third_share) == *heard { Ok(self.value) } else { Err(Error::Abort) }
-    }
-}
-
-/// The message to the right: a hash of the share that the right neighbour lacks.
 fn digest(session: SessionId, share: &[u8]) -> [u8; HASH_BYTES] {
     *blake3::Hasher::new_derive_key(DOMAIN).update(&session.0).update(share).finalize().as_bytes()
 }
 
-/// The step to the left, as a pure executor: one layer that sends the share which the left neighbour lacks.
-struct Open {
-    shares: Shares,
-    third_share: Vec<u8>,
-}
-
-impl Executor for Open {
-    fn layers(&self) -> usize {
-        1
-    }
-    fn message_bytes(&self, _layer: usize) -> usize {
-        self.shares.len()
-    }
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "checked opening"
-    }
-    fn local(&mut self, _layer: usize, _arrived: Exchanged<'_>, message: &mut [u8]) {
-        message.copy_from_slice(&self.shares.next);
-    }
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.third_share = arrived.next.to_vec();
-    }
-}
-
-impl Open {
-    fn result(self) -> Unverified {
-        let mut value = self.third_share.clone();
-        xor_into(&mut value, &self.shares.own);
-        xor_into(&mut value, &self.shares.next);
-        Unverified { value, third_share: self.third_share }
-    }
-}
-
-/// The thin driver. `ring` leads to the left neighbour and from the right one, `back` the other way.
-fn checked_opening(
+/// One party's half. Slot 0 leads to the left and from the right, slot 1 the other way round.
+struct Opening {
     session: SessionId,
     shares: Shares,
-    ring: Channel,
-    back: &mut Channel,
-) -> Result<Vec<u8>, Error> {
-    // The right neighbour lacks x_i: this party's `own`.
-    let hash = digest(session, &shares.own);
-    let opened = Lane::new(ring).run(Open { shares, third_share: vec![] })?.result();
-    let mut heard = [0; HASH_BYTES];
-    back.exchange("opening hash", &hash, &mut heard)?;
-    opened.check(session, &heard)
+    /// There once it is checked, and never before.
+    value: Option<Vec<u8>>,
 }
 
-/// Three parties in threads; `wrap` may put taps on a party's channels.
-fn run(value: &[u8], wrap: impl Fn(Role, &mut Channel, &mut Channel)) -> Vec<Result<Vec<u8>, Error>> {
-    use hushwire::{
-        aes::Backend,
-        prg::{Prg, Seed},
-        rep3::share,
-        wire::inproc,
-    };
+impl Machine for Opening {
+    type Error = Error;
+
+    fn slots(&self) -> usize {
+        2
+    }
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        let (name, bytes) = [("checked opening", self.shares.len()), ("opening hash", HASH_BYTES)][slot];
+        self.value.is_none().then(|| Round::even(name, bytes))
+    }
+
+    /// The left neighbour lacks `next`; the right one lacks `own`, and hears it from elsewhere.
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Error> {
+        let hash = digest(self.session, &self.shares.own);
+        out.copy_from_slice(if slot == 0 { &self.shares.next } else { &hash });
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Error> {
+        let (share, hash) = (messages[0].heard, messages[1].heard);
+        if digest(self.session, share) != *hash {
+            return Err(Error::Abort);
+        }
+        let mut value = share.to_vec();
+        xor_into(&mut value, &self.shares.own);
+        xor_into(&mut value, &self.shares.next);
+        self.value = Some(value);
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(Cost { rounds: 1, bytes_sent: (self.shares.len() + HASH_BYTES) as u64 })
+    }
+}
+
+fn openings(value: &[u8]) -> [Opening; 3] {
     let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "example"), value);
-    let nets = inproc::mesh(&Role::ALL.map(Role::id), 1, std::time::Duration::from_secs(10));
-    std::thread::scope(|scope| {
-        let parties: Vec<_> = Role::ALL
-            .into_iter()
-            .zip(nets)
-            .zip(shares)
-            .map(|((role, mut net), shares)| {
-                let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-                let mut ring = net.channel(0, left, right).expect("a free lane");
-                let mut back = net.channel(0, right, left).expect("a free lane");
-                wrap(role, &mut ring, &mut back);
-                scope.spawn(move || checked_opening(SessionId([1; 16]), shares, ring, &mut back))
-            })
-            .collect();
-        parties.into_iter().map(|party| party.join().expect("no party panics")).collect()
-    })
+    shares.map(|shares| Opening { session: SessionId([1; 16]), shares, value: None })
+}
+
+/// One party over the network: a channel for each slot.
+fn party(role: Role, mut net: Net, opening: Opening) -> Result<Option<Vec<u8>>, Error> {
+    let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+    let channels = vec![net.channel(0, left, right)?, net.channel(1, right, left)?];
+    Ok(Lane::over(channels).run(opening)?.value)
 }
 
 fn main() {
-    for opened in run(b"opened, and checked", |_, _, _| {}) {
-        match opened {
-            Ok(value) => println!("{}", String::from_utf8_lossy(&value)),
-            Err(e) => eprintln!("error: {e}"),
+    let nets = inproc::mesh(&[0, 1, 2].map(PartyId), 2, Duration::from_secs(10));
+    thread::scope(|scope| {
+        for ((role, net), opening) in Role::ALL.into_iter().zip(nets).zip(openings(b"opened, and checked")) {
+            scope.spawn(move || match party(role, net, opening) {
+                Ok(value) => println!("{role}: {}", String::from_utf8_lossy(&value.unwrap_or_default())),
+                Err(e) => eprintln!("error: {e}"),
+            });
         }
-    }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire::wire::{Edit, Tamper};
+    use hushwire::wire::drive::{Lockstep, Place};
 
+    /// Every message of an honest run costs what is declared, and every one that is changed ends it.
     #[test]
-    fn honest_parties_learn_the_value() {
-        for opened in run(b"a value", |_, _, _| {}) {
-            assert_eq!(opened.expect("nobody cheats"), b"a value");
-        }
-    }
-
-    /// A cheat for every message: each party in turn sends another share, or another hash.
-    #[test]
-    fn whoever_cheats_is_caught_by_the_one_it_cheats() {
-        for cheat in Role::ALL {
-            for ring_message in [true, false] {
-                let tamper = || Tamper::new().outgoing(0, Edit::Xor { offset: 3, mask: vec![1] });
-                let hits = std::cell::RefCell::new(None);
-                let results = run(b"a value", |role, ring, back| {
-                    if role == cheat {
-                        let tamper = tamper();
-                        *hits.borrow_mut() = Some(tamper.hits());
-                        if ring_message { ring.tap(Box::new(tamper)) } else { back.tap(Box::new(tamper)) }
-                    }
-                });
-                assert_eq!(hits.take().map(|h| h.count()), Some(1), "the cheat took place");
-                let victim = if ring_message { cheat.left() } else { cheat.right() };
-                for (role, result) in Role::ALL.into_iter().zip(results) {
-                    match result {
-                        Err(Error::Abort) => assert_eq!(role, victim),
-                        Ok(value) => assert!(role != victim && value == b"a value"),
-                        Err(Error::Net(e)) => panic!("{role}: {e}"),
-                    }
-                }
-            }
+    fn honest_parties_learn_the_value_and_every_lie_is_caught() {
+        let mut parties = openings(b"a value");
+        Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
+        assert!(parties.iter().all(|party| party.value.as_deref() == Some(b"a value")));
+        for lie in (0..3).flat_map(|party| [0, 1].map(|slot| Place { round: 0, party, slot })) {
+            let mut parties = openings(b"a value");
+            let edit = |place, message: &mut Vec<u8>| message[3] ^= u8::from(place == lie);
+            let ran = Lockstep::new().run_edited(&mut parties, edit);
+            assert!(matches!(ran, Err(Error::Abort)), "{lie:?}");
+            let victim = (lie.party + [2, 1][lie.slot]) % 3;
+            assert_eq!(parties[victim].value, None, "{lie:?}");
         }
     }
 }

@@ -91,14 +91,6 @@ fn ranges(widths: &[usize], plane: usize) -> Vec<Range<usize>> {
 }
 
 impl Flow {
-    /// A circuit without ANDs: nothing is exchanged between inputs and outputs.
-    pub(crate) fn without_messages(&mut self) -> Result<(), Failed> {
-        while let Some(batch) = self.next()? {
-            self.done(batch)?;
-        }
-        Ok(())
-    }
-
     fn party_of(&self, input: usize) -> Option<u8> {
         match self.plan.inputs[input].1 {
             Member::Party(index) => Some(index),

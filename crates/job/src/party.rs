@@ -88,7 +88,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
         let to = if t == 0 { &mut links.word } else { &mut links.kept };
         to.extend(flow.clients);
         links.kept.push(flow.io);
-        links.kept.extend(lanes.into_iter().map(Lane::into_channel));
+        links.kept.extend(lanes.into_iter().flat_map(Lane::into_channels));
     }
     Ok(links)
 }
@@ -96,9 +96,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
 type Running = (Vec<Lane<CircuitBatch>>, Flow);
 
 fn run(mut lanes: Vec<Lane<CircuitBatch>>, mut flow: Flow) -> Result<Running, JobError> {
-    let ran =
-        if flow.program.depth() == 0 { flow.without_messages() } else { pipeline(&mut lanes, &mut flow) };
-    match ran {
+    match pipeline(&mut lanes, &mut flow) {
         Ok(()) => Ok((lanes, flow)),
         Err(e) => {
             flow.stop.store(true, Ordering::SeqCst);

@@ -9,12 +9,12 @@
 
 use crate::kernels::{Linear, Source};
 use crate::keys::expansion_sboxes;
-use crate::machine::Machine;
+use crate::machine::Sboxes;
 use crate::sbox::Turn;
 use crate::{Context, ExpandedKeys, KeySize, Rep3, Role, Sbox, Shares, Workspace};
 use hushwire_block::Buffer;
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::{Cost, NetError};
 use std::sync::Arc;
 
 /// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.
@@ -61,8 +61,10 @@ pub struct AesBlocks {
     sbox: Sbox,
     blocks: usize,
     keys: Arc<ExpandedKeys>,
-    machine: Machine,
+    machine: Sboxes,
     lengths: Vec<usize>,
+    /// The round under way.
+    layer: usize,
     /// The blocks going in; afterwards, the blocks coming out.
     state: [Buffer; 2],
 }
@@ -114,7 +116,7 @@ impl AesBlocks {
             s.fill(0);
         }
         let lengths = sbox.messages(n, keys.size().rounds()).collect();
-        AesBlocks { sbox, blocks, keys, machine: Machine::new(sbox, n, cx, ws), lengths, state }
+        AesBlocks { sbox, blocks, keys, machine: Sboxes::new(sbox, n, cx, ws), lengths, layer: 0, state }
     }
 
     /// Hears what a verifier needs.
@@ -155,22 +157,14 @@ impl AesBlocks {
             _ => Linear::Round { affine },
         }
     }
-}
 
-impl Executor for AesBlocks {
-    fn layers(&self) -> usize {
-        self.lengths.len()
+    fn at(&self, layer: usize) -> Option<Round> {
+        Some(Round::even(self.sbox.name_of(layer), *self.lengths.get(layer)?))
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.lengths[layer]
-    }
-
-    fn step_name(&self, layer: usize) -> &'static str {
-        self.sbox.name_of(layer)
-    }
-
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+    /// Takes the messages of the layer before and makes this layer's.
+    fn local(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let layer = self.layer;
         let rounds = self.rounds();
         let r = match self.sbox.turn(layer) {
             Turn::Prepare(k) => return self.machine.prepare(k, rounds, arrived, message),
@@ -191,12 +185,41 @@ impl Executor for AesBlocks {
         self.machine.first(Source { bytes, linear, key }, message);
         self.machine.ws.bytes = buffer;
     }
+}
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
+impl Machine for AesBlocks {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        self.at(self.layer)
+    }
+
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.local(Exchanged::NOTHING, out);
+        Ok(())
+    }
+
+    fn upcoming(&self) -> Option<Round> {
+        self.at(self.layer + 1)
+    }
+
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.layer += 1;
+        self.local(messages[0], out);
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.layer = self.lengths.len();
         let (linear, key) = (self.linear(self.rounds()), self.keys.round(self.rounds()));
         let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
-        let bytes = self.machine.output(arrived, &mut buffer);
+        let bytes = self.machine.output(messages[0], &mut buffer);
         self.machine.apply(Source { bytes, linear, key }, &mut self.state);
         self.machine.ws.bytes = buffer;
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(cost(self.keys.size(), self.sbox, self.blocks))
     }
 }

@@ -16,8 +16,8 @@ use crate::record::Record;
 use crate::{Context, Rep3, Role, ShareError, Shares};
 use hushwire_block::Buffer;
 use hushwire_circuit::{Program, Stage, input_slot};
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::{Cost, NetError};
 use std::sync::Arc;
 
 /// Bytes of a plane of `instances` bits.
@@ -79,6 +79,8 @@ pub struct CircuitBatch {
     cx: Context,
     instances: usize,
     lengths: Vec<usize>,
+    /// The round under way.
+    round: usize,
     /// The stage under way, and the layer of its block that comes next.
     stage: Option<Stage>,
     stage_number: usize,
@@ -125,6 +127,7 @@ impl CircuitBatch {
             cx,
             instances,
             lengths,
+            round: 0,
             stage: None,
             stage_number: 0,
             block_layer: 0,
@@ -202,7 +205,7 @@ impl CircuitBatch {
         let layer = &stage.block.layers()[self.block_layer];
         let CircuitWorkspace { slots, planes, arrived: unpacked, .. } = &mut self.ws;
         let few = width < 8;
-        let mut pair = [arrived.own, arrived.next];
+        let mut pair = [arrived.own, arrived.heard];
         if few {
             for (unpacked, packed) in unpacked.iter_mut().zip(pair) {
                 unpacked.set_len(layer.products.len());
@@ -323,24 +326,41 @@ fn unpack(packed: &[u8], width: usize, out: &mut [u8]) {
     }
 }
 
-impl Executor for CircuitBatch {
-    fn layers(&self) -> usize {
-        self.lengths.len()
+impl CircuitBatch {
+    fn at(&self, round: usize) -> Option<Round> {
+        Some(Round::even("a circuit layer", *self.lengths.get(round)?))
+    }
+}
+
+impl Machine for CircuitBatch {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        self.at(self.round)
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.lengths[layer]
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.advance(Exchanged::NOTHING, out);
+        Ok(())
     }
 
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "a circuit layer"
+    fn upcoming(&self) -> Option<Round> {
+        self.at(self.round + 1)
     }
 
-    fn local(&mut self, _layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        self.advance(arrived, message);
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.round += 1;
+        self.advance(messages[0], out);
+        Ok(())
     }
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.advance(arrived, &mut []);
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.round = self.lengths.len();
+        self.advance(messages[0], &mut []);
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(circuit_cost(&self.program, self.instances))
     }
 }

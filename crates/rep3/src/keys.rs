@@ -2,10 +2,11 @@
 
 use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
-use crate::machine::{Machine, plain_source};
+use crate::machine::{Sboxes, plain_source};
 use crate::sbox::Turn;
 use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace, xor_into};
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::{Cost, NetError};
 
 /// Bytes of an expanded AES-128 key.
 pub const EXPANDED_BYTES: usize = KeySize::Aes128.expanded_bytes();
@@ -173,11 +174,13 @@ impl ExpandedKeys {
 /// FIPS-197, 5.2, on shares, word by word.
 pub struct KeyExpansion {
     role: Role,
-    machine: Machine,
+    machine: Sboxes,
     sbox: Sbox,
     size: KeySize,
     keys: usize,
     lengths: Vec<usize>,
+    /// The round under way.
+    layer: usize,
     /// Words so far: word `i` of all keys one after the other, four bytes each.
     words: Vec<Shares>,
     /// S-box inputs, padded to a multiple of eight bytes.
@@ -214,10 +217,10 @@ impl KeyExpansion {
         };
         let words =
             (0..size.words()).map(|i| Rep3 { own: word(&keys.own, i), next: word(&keys.next, i) }).collect();
-        let machine = Machine::new(sbox, expansion_sboxes(n), cx, ws);
+        let machine = Sboxes::new(sbox, expansion_sboxes(n), cx, ws);
         let input = [vec![0; expansion_sboxes(n)], vec![0; expansion_sboxes(n)]];
         let lengths = sbox.messages(expansion_sboxes(n), size.expansion_steps()).collect();
-        Ok(KeyExpansion { role, machine, sbox, size, keys: n, lengths, words, input })
+        Ok(KeyExpansion { role, machine, sbox, size, keys: n, lengths, layer: 0, words, input })
     }
 
     /// Hears what a verifier needs.
@@ -310,21 +313,14 @@ fn next_word(before: &[u8], sub: &[u8], affine: bool, constants: [u8; 4]) -> Vec
     before.iter().zip(sub).enumerate().map(word).collect()
 }
 
-impl Executor for KeyExpansion {
-    fn layers(&self) -> usize {
-        self.lengths.len()
+impl KeyExpansion {
+    fn at(&self, layer: usize) -> Option<Round> {
+        Some(Round::even(self.sbox.name_of(layer), *self.lengths.get(layer)?))
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.lengths[layer]
-    }
-
-    fn step_name(&self, layer: usize) -> &'static str {
-        self.sbox.name_of(layer)
-    }
-
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let steps = self.size.expansion_steps();
+    /// Takes the messages of the layer before and makes this layer's.
+    fn local(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let (layer, steps) = (self.layer, self.size.expansion_steps());
         match self.sbox.turn(layer) {
             Turn::Prepare(k) => return self.machine.prepare(k, steps, arrived, message),
             Turn::Sbox(0, 0) if layer > 0 => self.machine.prepare(layer, steps, arrived, &mut []),
@@ -335,8 +331,37 @@ impl Executor for KeyExpansion {
         self.substitute();
         self.machine.first(plain_source([&self.input[0], &self.input[1]]), message);
     }
+}
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.absorb(arrived);
+impl Machine for KeyExpansion {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        self.at(self.layer)
+    }
+
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.local(Exchanged::NOTHING, out);
+        Ok(())
+    }
+
+    fn upcoming(&self) -> Option<Round> {
+        self.at(self.layer + 1)
+    }
+
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.layer += 1;
+        self.local(messages[0], out);
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.layer = self.lengths.len();
+        self.absorb(messages[0]);
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        Some(crate::expansion_cost(self.size, self.sbox, self.keys))
     }
 }

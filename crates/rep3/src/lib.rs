@@ -13,7 +13,7 @@
 //! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
 //!
-//! Steps are pure ([`hushwire_wire::drive::Executor`]); a [`Session`] draws fresh keys and runs them over channels.
+//! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Session`] draws fresh keys for them.
 #![forbid(unsafe_code)]
 
 mod aes;

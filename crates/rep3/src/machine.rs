@@ -55,7 +55,7 @@ fn muts(pair: &mut [Buffer; 2]) -> [&mut [u8]; 2] {
 }
 
 /// The S-box of `n` shared bytes, layer by layer, any number of times over.
-pub(crate) struct Machine {
+pub(crate) struct Sboxes {
     sbox: Sbox,
     n: usize,
     cx: Context,
@@ -74,7 +74,7 @@ pub(crate) struct Machine {
 const CHUNK: usize = 2048;
 const _: () = assert!(CHUNK.is_multiple_of(LONGEST));
 
-impl Machine {
+impl Sboxes {
     pub(crate) fn new(sbox: Sbox, n: usize, cx: Context, mut ws: Workspace) -> Self {
         assert!(n.is_multiple_of(8), "S-boxes come in eights");
         match sbox {
@@ -84,22 +84,22 @@ impl Machine {
             }
             _ => resize(&mut ws.kept, n),
         }
-        Machine { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
+        Sboxes { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
     }
 
-    /// Whether the output of [`Machine::output`] still lacks the S-box's linear part.
+    /// Whether the output of [`Sboxes::output`] still lacks the S-box's linear part.
     pub(crate) fn affine(&self) -> bool {
         matches!(self.sbox, Sbox::Tower | Sbox::Gf256)
     }
 
-    /// The result of the last round, as S-box output (without 0x63, and without the linear part if [`Machine::affine`]).
+    /// The result of the last round, as S-box output (without 0x63, and without the linear part if [`Sboxes::affine`]).
     /// Byte S-boxes have it in their messages; a Boolean one writes it to `into`.
     pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
         if self.affine() {
-            return [arrived.own, arrived.next];
+            return [arrived.own, arrived.heard];
         }
         resize(into, self.n);
-        let messages = [arrived.own, arrived.next];
+        let messages = [arrived.own, arrived.heard];
         if let Some(circuit) = circuit(self.sbox) {
             let last = &circuit.layers()[circuit.depth()];
             self.ws.slots.layer(&self.cx, last, self.layer, messages, &mut [], None);
@@ -107,7 +107,7 @@ impl Machine {
         } else {
             // The sum of the two shares that this party held, and the third.
             let opened = &mut self.ws.kept[0];
-            xor_into(opened, arrived.next);
+            xor_into(opened, arrived.heard);
             let vectors = &self.ws.vectors[self.looked_up];
             self.cx.backend.run(Lookup { vectors, opened, output: muts(into) });
             self.looked_up += 1;
@@ -128,7 +128,7 @@ impl Machine {
         let layer = &ONE_HOT.layers()[k];
         let (part, got) = (layer.ands.len() * plane, layer.products.len() * plane);
         for (t, vectors) in self.ws.vectors[..times].iter_mut().enumerate() {
-            let arrived = [arrived.own, arrived.next].map(|m| &m[t * got..(t + 1) * got]);
+            let arrived = [arrived.own, arrived.heard].map(|m| &m[t * got..(t + 1) * got]);
             let message = &mut message[t * part..(t + 1) * part];
             let rec = self.rec.as_deref_mut().map(|rec| Told { rec, offset: t * part, bits: 8 });
             vectors.layer(&self.cx, layer, self.layer, arrived, message, rec);
@@ -179,7 +179,7 @@ impl Machine {
     /// Rounds 1 and later.
     pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (sbox, backend) = (self.sbox, self.cx.backend);
-        let arrived = [arrived.own, arrived.next];
+        let arrived = [arrived.own, arrived.heard];
         if !self.affine() {
             return self.boolean(k, arrived, message);
         }

@@ -5,7 +5,8 @@ use crate::kernels::{LONGEST, cross, linear2};
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::{Cost, NetError};
 
 /// The field of the elements of a shared byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,7 @@ pub struct Multiply {
     x: Shares,
     y: Shares,
     z: Shares,
+    done: bool,
 }
 
 impl Multiply {
@@ -45,7 +47,7 @@ impl Multiply {
             }
         }
         let z = Rep3 { own: Vec::new(), next: Vec::new() };
-        Ok(Multiply { field, cx, x, y, z })
+        Ok(Multiply { field, cx, x, y, z, done: false })
     }
 
     /// Writes the products over `z`, whose memory is used again.
@@ -150,20 +152,14 @@ impl ByteKernel for Products<'_> {
     }
 }
 
-impl Executor for Multiply {
-    fn layers(&self) -> usize {
-        1
+impl Machine for Multiply {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        (!self.done).then(|| Round::even("product", self.x.len()))
     }
 
-    fn message_bytes(&self, _layer: usize) -> usize {
-        self.x.len()
-    }
-
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "product"
-    }
-
-    fn local(&mut self, _layer: usize, _arrived: Exchanged<'_>, message: &mut [u8]) {
+    fn write(&mut self, _slot: usize, message: &mut [u8]) -> Result<(), NetError> {
         let (x, y) = (self.x.pair(), self.y.pair());
         for (i, message) in message.chunks_mut(CHUNK).enumerate() {
             let range = i * CHUNK..i * CHUNK + message.len();
@@ -174,12 +170,21 @@ impl Executor for Multiply {
                 field => self.cx.backend.run_bytes(Products { field, x, y, message }),
             }
         }
+        Ok(())
     }
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        for (z, arrived) in [(&mut self.z.own, arrived.own), (&mut self.z.next, arrived.next)] {
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.done = true;
+        let Exchanged { own, heard } = messages[0];
+        for (z, arrived) in [(&mut self.z.own, own), (&mut self.z.next, heard)] {
             z.clear();
             z.extend_from_slice(arrived);
         }
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        let bytes = self.x.len() as u64;
+        Some(Cost { rounds: u64::from(bytes > 0), bytes_sent: bytes })
     }
 }

@@ -6,7 +6,7 @@ use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, Role, ShareError, Shares, circuit_cost, open, plane_bytes, share,
 };
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
-use hushwire_wire::drive::Executor;
+use hushwire_wire::drive::Machine;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -53,9 +53,8 @@ fn batches(backend: Backend, program: &Arc<Program>, inputs: &[u8], instances: u
 
 fn run(backend: Backend, program: &Arc<Program>, inputs: &[u8], instances: usize) -> Vec<u8> {
     let parties = batches(backend, program, inputs, instances);
-    let declared = circuit_cost(program, instances);
-    assert_eq!((parties[0].layers() as u64, parties[0].bytes_sent()), (declared.rounds, declared.bytes_sent));
-    let done = if declared.rounds == 0 { parties } else { lockstep(parties) };
+    assert_eq!(parties[0].cost(), Some(circuit_cost(program, instances)));
+    let done = lockstep(parties);
     let out = done.each_ref().map(CircuitBatch::output);
     for i in 0..3 {
         assert!(out[i].next == out[(i + 1) % 3].own, "party {i} holds a foreign share");

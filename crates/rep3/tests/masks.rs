@@ -5,13 +5,13 @@ use hushwire_aes::Backend;
 use hushwire_circuit::named;
 use hushwire_prg::{PrssKeys, Seed};
 use hushwire_rep3::{
-    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply, Place,
-    Record, Role, Sbox, Session, Workspace, circuit_zero_words, open, plane_bytes, share,
+    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply,
+    Place as At, Record, Role, Sbox, Session, Workspace, circuit_zero_words, open, plane_bytes, share,
 };
-use hushwire_testkit::{backends, noise, prg};
+use hushwire_testkit::{Traced, backends, noise, prg};
 use hushwire_wire::{
-    SessionId,
-    drive::{Exchanged, Executor},
+    NetError, SessionId,
+    drive::{Lockstep, Machine, Place},
 };
 use std::{
     collections::HashSet,
@@ -78,7 +78,7 @@ impl Record for Log {
     fn randomness(&mut self, _: usize, mask: &[u8]) {
         self.0.lock().unwrap().push((Some(mask.to_vec()), vec![]));
     }
-    fn product(&mut self, _: usize, _: Place, _: [&[u8]; 2], _: [&[u8]; 2]) {}
+    fn product(&mut self, _: usize, _: At, _: [&[u8]; 2], _: [&[u8]; 2]) {}
     fn opening(&mut self, _: usize, [own, _]: [&[u8]; 2]) {
         self.0.lock().unwrap().push((None, vec![]));
         self.1.lock().unwrap().push(own.to_vec());
@@ -89,35 +89,22 @@ impl Record for Log {
 }
 
 /// Runs three parties, and gives every party's messages.
-fn messages<E: Executor>(parties: &mut [E; 3]) -> [Vec<Vec<u8>>; 3] {
+fn messages<M: Machine<Error = NetError>>(parties: &mut [M; 3]) -> [Vec<Vec<u8>>; 3] {
     let mut all = [vec![], vec![], vec![]];
-    let mut last = [vec![], vec![], vec![]];
-    let arrived = |last: &[Vec<u8>; 3], i: usize| [last[i].clone(), last[(i + 1) % 3].clone()];
-    for layer in 0..parties[0].layers() {
-        let mut sent = last.clone();
-        for (i, party) in parties.iter_mut().enumerate() {
-            let [own, next] = arrived(&last, i);
-            // Whatever a buffer holds before has no part in a message.
-            sent[i] = vec![0xa5 ^ i as u8; party.message_bytes(layer)];
-            party.local(layer, Exchanged { own: &own, next: &next }, &mut sent[i]);
-            all[i].push(sent[i].clone());
-        }
-        last = sent;
-    }
-    for (i, party) in parties.iter_mut().enumerate() {
-        let [own, next] = arrived(&last, i);
-        party.finish(Exchanged { own: &own, next: &next });
-    }
+    let keep = |place: Place, message: &mut Vec<u8>| all[place.party].push(message.clone());
+    // Traced machines find old bytes in their buffers.
+    let mut parties = parties.each_mut().map(Traced::new);
+    Lockstep::new().run_edited(&mut parties, keep).unwrap_or_else(|e| panic!("{e}"));
     all
 }
 
 /// Runs the same with and without a recorder, and checks masks: the words of the address from `first` on, in order and
 /// without a gap. Gives the word that comes next, and every word that masked something, with its party.
-fn check<E: Executor>(
+fn check<M: Machine<Error = NetError>>(
     what: &str,
     address: (u32, u32),
     first: u64,
-    make: impl Fn(Option<Log>, usize) -> E,
+    make: impl Fn(Option<Log>, usize) -> M,
 ) -> (u64, Vec<(usize, Vec<u8>)>) {
     let logs = [Log::default(), Log::default(), Log::default()];
     let recorded = messages(&mut [0, 1, 2].map(|i| make(Some(logs[i].clone()), i)));

@@ -104,7 +104,7 @@ fn encrypt_over(
             own: Vec::new(),
             spare: vec![ws],
         };
-        let mut lanes = vec![Lane::new(first.into_channel())];
+        let mut lanes = vec![Lane::over(first.into_channels())];
         for lane in 1..net.lanes() {
             let mut channel = ring(role, &mut net, lane);
             channel.tap(meter.tap());

@@ -15,7 +15,7 @@ use hushwire_aes::Backend;
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_rep3::{Role, Session};
 use hushwire_wire::SessionId;
-use hushwire_wire::drive::{Executor, Lockstep};
+use hushwire_wire::drive::{Lockstep, Machine};
 
 /// Reproducible randomness: the same `seed` and `label` give the same bytes.
 #[must_use]
@@ -52,9 +52,12 @@ pub fn session(seed: u64, role: Role, backend: Backend) -> Session {
     Session::from_keys(role, backend, SessionId([7; 16]), &keys)
 }
 
-/// Runs three executors to their end on this thread.
-pub fn lockstep<E: Executor>(mut parties: [E; 3]) -> [E; 3] {
-    Lockstep::new().run(&mut parties);
+/// Runs three machines on a ring to their end on this thread.
+///
+/// # Panics
+/// If one fails, or costs other than it declares: it is for tests.
+pub fn lockstep<M: Machine<Error: std::fmt::Display>>(mut parties: [M; 3]) -> [M; 3] {
+    Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
     parties
 }
 

@@ -1,79 +1,233 @@
-//! Runs sans-IO executors: one party over a [`Channel`], or all parties in lockstep on one thread.
+//! Drivers of [`Machine`]s: over channels, several in flight on a thread, or all parties in lockstep.
+//!
+//! ```text
+//! Driver    one machine on borrowed channels, blocking; round by round where a caller has work between rounds
+//! Lane      one machine in flight on channels of its own; pipeline keeps several lanes of a thread in flight
+//! Lockstep  all parties on one thread without channels; a test may edit messages on their way
+//! ```
+//!
+//! Taps of a channel do the rest: [`Record`](crate::Record) and [`Replay`](crate::Replay) run one party again alone,
+//! [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter) counts them.
 
 use crate::{Channel, NetError};
 use hushwire_block::Buffer;
 
-/// The messages of one layer's exchange: equal lengths, both empty before the first layer.
-#[derive(Clone, Copy)]
-pub struct Exchanged<'a> {
-    /// The message this party sent.
-    pub own: &'a [u8],
-    /// The message that came from the right-hand neighbour.
-    pub next: &'a [u8],
+pub use crate::lockstep::{Lockstep, Place, Wiring};
+pub use crate::machine::{Exchanged, Machine, Round};
+
+/// One slot's message, in a buffer that is kept.
+#[derive(Default)]
+pub(crate) struct Message {
+    bytes: Buffer,
+    round: Option<Round>,
 }
 
-impl Exchanged<'_> {
-    /// Nothing has been exchanged yet.
-    pub const NOTHING: Exchanged<'static> = Exchanged { own: &[], next: &[] };
-}
+impl Message {
+    pub(crate) fn sent(&self) -> &[u8] {
+        &self.bytes[..self.round.map_or(0, |round| round.out)]
+    }
 
-/// One party's side of a layered protocol on a ring, as pure steps: every party sends one message to its left
-/// neighbour in each layer and hears one of the same length from its right neighbour.
-///
-/// Absorbing a layer's messages and the local step of the next are one call, so that an implementation may fuse
-/// them. A software party, a hardware party and a plain evaluator can all stand behind this trait.
-pub trait Executor {
-    /// Layers, each of which exchanges one message.
-    fn layers(&self) -> usize;
-    /// Bytes of the message of `layer`; the same for every party, known from agreed parameters alone.
-    fn message_bytes(&self, layer: usize) -> usize;
-    /// The step's name in errors.
-    fn step_name(&self, layer: usize) -> &'static str;
-    /// Absorbs the messages of layer `layer - 1` and writes all of this layer's `message` (its old contents are arbitrary).
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]);
-    /// Absorbs the messages of the last layer.
-    fn finish(&mut self, arrived: Exchanged<'_>);
+    /// Bytes that the round brings.
+    pub(crate) fn comes(&self) -> usize {
+        self.round.map_or(0, |round| round.into)
+    }
 
-    /// Bytes that one run sends.
-    fn bytes_sent(&self) -> u64 {
-        (0..self.layers()).map(|k| self.message_bytes(k) as u64).sum()
+    fn name(&self) -> &'static str {
+        self.round.map_or("", |round| round.name)
+    }
+
+    fn make(&mut self, len: usize) -> &mut [u8] {
+        self.bytes.reserve_len(len);
+        &mut self.bytes[..len]
     }
 }
 
-impl<E: Executor + ?Sized> Executor for Box<E> {
-    fn layers(&self) -> usize {
-        (**self).layers()
+/// Slots whose messages are handed over without an allocation.
+const FEW: usize = 8;
+
+/// Hands over the messages of `slots` slots.
+pub(crate) fn with_messages<'a, T>(
+    slots: usize,
+    of: impl Fn(usize) -> Exchanged<'a>,
+    take: impl FnOnce(&[Exchanged<'a>]) -> T,
+) -> T {
+    if slots > FEW {
+        return take(&(0..slots).map(of).collect::<Vec<_>>());
     }
-    fn message_bytes(&self, layer: usize) -> usize {
-        (**self).message_bytes(layer)
+    let mut messages = [Exchanged::NOTHING; FEW];
+    messages.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
+    take(&messages[..slots])
+}
+
+/// Takes the messages of the last round, if there was one, and writes those of the next; false when there is none.
+pub(crate) fn advance<M: Machine + ?Sized>(
+    machine: &mut M,
+    last: Option<&[Exchanged<'_>]>,
+    out: &mut [Message],
+) -> Result<bool, M::Error> {
+    let mut written = 0;
+    if let Some(last) = last {
+        match machine.upcoming() {
+            Some(round) => {
+                machine.turn(last, out[0].make(round.out))?;
+                debug_assert_eq!(machine.round(0), Some(round), "the round that was announced");
+                written = 1;
+            }
+            None => machine.read(last)?,
+        }
     }
-    fn step_name(&self, layer: usize) -> &'static str {
-        (**self).step_name(layer)
+    for (slot, out) in out.iter_mut().enumerate() {
+        out.round = machine.round(slot);
+        let Some(round) = out.round else { return Ok(false) };
+        if slot >= written {
+            machine.write(slot, out.make(round.out))?;
+        }
     }
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        (**self).local(layer, arrived, message);
+    Ok(true)
+}
+
+/// Message buffers of a machine's slots, kept from run to run: fresh pages cost more than the socket.
+#[derive(Default)]
+struct Buffers {
+    own: Vec<Message>,
+    out: Vec<Message>,
+    heard: Vec<Buffer>,
+}
+
+impl Buffers {
+    /// Makes room for a machine's slots.
+    ///
+    /// # Panics
+    /// If it has not one slot for each channel (the caller's bug).
+    fn fit<M: Machine + ?Sized>(&mut self, machine: &M, channels: usize) {
+        assert_eq!(machine.slots(), channels, "a channel for each slot");
+        self.own.resize_with(channels, Message::default);
+        self.out.resize_with(channels, Message::default);
+        self.heard.resize_with(channels, Buffer::new);
     }
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        (**self).finish(arrived);
+
+    /// Takes the last round's messages, if there was one, and writes the next; false when there is none.
+    fn advance<M: Machine + ?Sized>(&mut self, machine: &mut M, absorb: bool) -> Result<bool, M::Error> {
+        let Buffers { own, out, heard } = self;
+        let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
+        let more = if absorb {
+            with_messages(own.len(), of, |messages| advance(machine, Some(messages), out))?
+        } else {
+            advance(machine, None, out)?
+        };
+        std::mem::swap(own, out);
+        Ok(more)
+    }
+
+    /// Starts to send on all channels, without waiting.
+    fn start(&self, channels: &mut [Channel]) -> Result<(), NetError> {
+        channels
+            .iter_mut()
+            .zip(&self.own)
+            .try_for_each(|(channel, own)| channel.start(own.name(), own.sent()))
+    }
+
+    /// Ends the exchange on all channels.
+    fn finish(&mut self, channels: &mut [Channel]) -> Result<(), NetError> {
+        for ((channel, own), heard) in channels.iter_mut().zip(&self.own).zip(&mut self.heard) {
+            heard.reserve_len(own.comes());
+            channel.finish(own.name(), own.sent(), &mut heard[..own.comes()])?;
+        }
+        Ok(())
     }
 }
 
-/// One channel and the executor in flight on it. Buffers are kept from run to run.
+/// Message buffers for machines that run one after the other on borrowed channels.
+#[derive(Default)]
+pub struct Driver(Buffers);
+
+impl Driver {
+    /// With no buffers yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `machine` to its end on `channel`.
+    ///
+    /// # Errors
+    /// Of the machine and the channel.
+    ///
+    /// # Panics
+    /// If the machine has more than one slot (the caller's bug).
+    pub fn run<M>(&mut self, channel: &mut Channel, machine: &mut M) -> Result<(), M::Error>
+    where
+        M: Machine + ?Sized,
+        M::Error: From<NetError>,
+    {
+        let mut run = self.begin(machine);
+        while run.step(std::slice::from_mut(channel))? {}
+        Ok(())
+    }
+
+    /// Begins a run whose caller has work to do between rounds.
+    pub fn begin<'d, M: Machine + ?Sized>(&'d mut self, machine: &'d mut M) -> Run<'d, M> {
+        Run { buffers: &mut self.0, machine, absorb: false }
+    }
+}
+
+/// A machine's run, round by round.
+#[must_use = "take its steps until there is none"]
+pub struct Run<'d, M: Machine + ?Sized> {
+    buffers: &'d mut Buffers,
+    machine: &'d mut M,
+    /// A round was exchanged that the machine has not read.
+    absorb: bool,
+}
+
+impl<M: Machine + ?Sized> Run<'_, M>
+where
+    M::Error: From<NetError>,
+{
+    /// Takes the messages of the round before, then writes and exchanges those of the next, on one channel for each slot.
+    /// False when the protocol is done. Between two steps the channels are idle.
+    ///
+    /// # Errors
+    /// Of the machine and the channels; the run is lost.
+    ///
+    /// # Panics
+    /// If there is not one channel for each slot (the caller's bug).
+    pub fn step(&mut self, channels: &mut [Channel]) -> Result<bool, M::Error> {
+        self.buffers.fit(&*self.machine, channels.len());
+        self.absorb = self.buffers.advance(self.machine, self.absorb)?;
+        if self.absorb {
+            self.buffers.start(channels)?;
+            self.buffers.finish(channels)?;
+        }
+        Ok(self.absorb)
+    }
+
+    /// The machine, for work between rounds.
+    pub fn machine(&mut self) -> &mut M {
+        self.machine
+    }
+}
+
+/// One channel for each slot, and the machine in flight on them. Buffers are kept from run to run.
 ///
 /// Several lanes of one thread hide rounds: `begin` all of them, then `advance` each in turn, in an order that all
 /// parties share.
-pub struct Lane<E> {
-    channel: Channel,
-    flight: Option<(E, usize)>,
-    own: Buffer,
-    next: Buffer,
-    out: Buffer,
+pub struct Lane<M> {
+    channels: Vec<Channel>,
+    buffers: Buffers,
+    flight: Option<M>,
 }
 
-impl<E: Executor> Lane<E> {
-    /// An idle lane on `channel`, which must lead to the left neighbour and from the right one.
+impl<M: Machine> Lane<M> {
+    /// An idle lane on `channel`, for machines with one slot.
     pub fn new(channel: Channel) -> Self {
-        Lane { channel, flight: None, own: Buffer::new(), next: Buffer::new(), out: Buffer::new() }
+        Self::over(vec![channel])
+    }
+
+    /// An idle lane on a channel for each slot. All parties must keep the same order of talk: rings slot by slot, peers
+    /// by number.
+    pub fn over(channels: Vec<Channel>) -> Self {
+        Lane { channels, buffers: Buffers::default(), flight: None }
     }
 
     /// Whether a run is in flight.
@@ -81,169 +235,127 @@ impl<E: Executor> Lane<E> {
         self.flight.is_some()
     }
 
-    /// Takes the first local step and starts its exchange; does not wait for a peer.
+    /// Writes the first messages and starts to exchange them, without waiting for a peer. A machine that has no round
+    /// comes back at once.
     ///
     /// # Errors
-    /// As [`Channel::start`].
+    /// Of the machine, and as [`Channel::start`].
     ///
     /// # Panics
-    /// If a run is in flight already (the caller's bug).
-    pub fn begin(&mut self, mut executor: E) -> Result<(), NetError> {
+    /// If a run is in flight already, or there is not one channel for each slot (the caller's bug).
+    pub fn begin<E>(&mut self, mut machine: M) -> Result<Option<M>, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
         assert!(self.flight.is_none(), "a run is in flight on this lane");
-        let len = executor.message_bytes(0);
-        self.own.reserve_len(len);
-        executor.local(0, Exchanged::NOTHING, &mut self.own[..len]);
-        self.channel.start(executor.step_name(0), &self.own[..len])?;
-        self.flight = Some((executor, 0));
-        Ok(())
+        self.buffers.fit(&machine, self.channels.len());
+        self.next(&mut machine, false).map(|more| self.keep(machine, more))
     }
 
-    /// Finishes the exchange in flight, then starts the next, or gives the executor back when it was the last.
+    /// Finishes the exchange in flight, then starts the next, or gives the machine back when it was the last.
     ///
     /// # Errors
-    /// As [`Channel::finish`] and [`Channel::start`]; the run is lost.
+    /// Of the machine, and as [`Channel::finish`] and [`Channel::start`]; the run is lost.
     ///
     /// # Panics
     /// If no run is in flight (the caller's bug).
-    pub fn advance(&mut self) -> Result<Option<E>, NetError> {
-        let (mut executor, layer) = self.flight.take().expect("a run is in flight on this lane");
-        let len = executor.message_bytes(layer);
-        self.next.reserve_len(len);
-        self.channel.finish(executor.step_name(layer), &self.own[..len], &mut self.next[..len])?;
-        let arrived = Exchanged { own: &self.own[..len], next: &self.next[..len] };
-        let layer = layer + 1;
-        if layer == executor.layers() {
-            executor.finish(arrived);
-            return Ok(Some(executor));
-        }
-        let len = executor.message_bytes(layer);
-        self.out.reserve_len(len);
-        executor.local(layer, arrived, &mut self.out[..len]);
-        std::mem::swap(&mut self.own, &mut self.out);
-        self.channel.start(executor.step_name(layer), &self.own[..len])?;
-        self.flight = Some((executor, layer));
-        Ok(None)
+    pub fn advance<E>(&mut self) -> Result<Option<M>, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
+        let Some(mut machine) = self.flight.take() else { panic!("no run is in flight on this lane") };
+        self.buffers.finish(&mut self.channels)?;
+        self.next(&mut machine, true).map(|more| self.keep(machine, more))
     }
 
-    /// Runs `executor` to its end, blocking.
+    fn next<E>(&mut self, machine: &mut M, absorb: bool) -> Result<bool, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
+        let more = self.buffers.advance(machine, absorb)?;
+        if more {
+            self.buffers.start(&mut self.channels)?;
+        }
+        Ok(more)
+    }
+
+    fn keep(&mut self, machine: M, more: bool) -> Option<M> {
+        if !more {
+            return Some(machine);
+        }
+        self.flight = Some(machine);
+        None
+    }
+
+    /// Runs `machine` to its end, blocking.
     ///
     /// # Errors
     /// As [`Lane::advance`].
-    pub fn run(&mut self, executor: E) -> Result<E, NetError> {
-        if executor.layers() == 0 {
-            return Ok(executor);
-        }
-        self.begin(executor)?;
+    pub fn run(&mut self, machine: M) -> Result<M, M::Error>
+    where
+        M::Error: From<NetError>,
+    {
+        let mut done = self.begin::<M::Error>(machine)?;
         loop {
-            if let Some(done) = self.advance()? {
-                return Ok(done);
+            match done {
+                Some(machine) => return Ok(machine),
+                None => done = self.advance::<M::Error>()?,
             }
         }
     }
 
-    /// The channel, for another use; a run in flight is lost.
-    pub fn into_channel(self) -> Channel {
-        self.channel
+    /// The channels, for another use; a run in flight is lost.
+    pub fn into_channels(self) -> Vec<Channel> {
+        self.channels
     }
 }
 
 /// Where a [`pipeline`] takes its runs from and brings them to.
-pub trait Work<E> {
-    /// An error of the network, or of the source of runs.
-    type Error: From<NetError>;
+pub trait Work<M: Machine> {
+    /// The reasons for which it may fail, those of its machines and the network among them.
+    type Error: From<NetError> + From<M::Error>;
 
     /// The next run, or `None` when there is no more.
     ///
     /// # Errors
     /// Ends the pipeline.
-    fn next(&mut self) -> Result<Option<E>, Self::Error>;
+    fn next(&mut self) -> Result<Option<M>, Self::Error>;
 
-    /// Takes a finished run; runs finish in the order in which they were given, if all have equally many layers.
+    /// Takes a finished run; runs finish in the order in which they were given, if all have equally many rounds.
     ///
     /// # Errors
     /// Ends the pipeline.
-    fn done(&mut self, executor: E) -> Result<(), Self::Error>;
-
-    /// Asked after every step of every run: an executor's steps cannot fail, but what stands behind one may (a device).
-    ///
-    /// # Errors
-    /// Ends the pipeline.
-    fn check(&mut self) -> Result<(), Self::Error> {
-        Ok(())
-    }
+    fn done(&mut self, machine: M) -> Result<(), Self::Error>;
 }
 
 /// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the same work in the same order.
 ///
 /// # Errors
-/// The first error of a lane or of `work`; runs in flight are lost.
-pub fn pipeline<E: Executor, W: Work<E>>(lanes: &mut [Lane<E>], work: &mut W) -> Result<(), W::Error> {
+/// The first error of a lane, a machine or of `work`; runs in flight are lost.
+pub fn pipeline<M: Machine, W: Work<M>>(lanes: &mut [Lane<M>], work: &mut W) -> Result<(), W::Error> {
     for lane in lanes.iter_mut() {
-        match work.next()? {
-            Some(executor) => lane.begin(executor)?,
-            None => break,
+        if !fill(lane, work)? {
+            break;
         }
-        work.check()?;
     }
     while lanes.iter().any(Lane::is_busy) {
         for lane in lanes.iter_mut().filter(|lane| lane.is_busy()) {
-            if let Some(executor) = lane.advance()? {
-                work.done(executor)?;
-                if let Some(executor) = work.next()? {
-                    lane.begin(executor)?;
-                }
+            if let Some(machine) = lane.advance::<W::Error>()? {
+                work.done(machine)?;
+                fill(lane, work)?;
             }
-            work.check()?;
         }
     }
     Ok(())
 }
 
-/// Advances all parties of a ring on one thread: no queue, no copy; each reads its neighbour's message where it lies.
-#[derive(Default)]
-pub struct Lockstep {
-    sent: Vec<Buffer>,
-    out: Vec<Buffer>,
-}
-
-impl Lockstep {
-    /// With no buffers yet; they are kept from run to run.
-    #[must_use]
-    pub fn new() -> Self {
-        Lockstep::default()
-    }
-
-    /// Runs every party to its end. Party `i` hears from party `i + 1`, the last one from the first.
-    ///
-    /// # Panics
-    /// If the parties disagree on the number of layers or on a message's length (the caller's bug).
-    pub fn run<E: Executor>(&mut self, parties: &mut [E]) {
-        let n = parties.len();
-        self.sent.resize_with(n, Buffer::new);
-        self.out.resize_with(n, Buffer::new);
-        let layers = parties.first().map_or(0, Executor::layers);
-        assert!(parties.iter().all(|p| p.layers() == layers), "parties disagree on the number of layers");
-        let mut arrived_len = 0;
-        for layer in 0..layers {
-            let len = parties[0].message_bytes(layer);
-            for (i, party) in parties.iter_mut().enumerate() {
-                assert_eq!(party.message_bytes(layer), len, "parties disagree on a message's length");
-                self.out[i].reserve_len(len);
-                let arrived = arrived(&self.sent, i, arrived_len);
-                party.local(layer, arrived, &mut self.out[i][..len]);
-            }
-            std::mem::swap(&mut self.sent, &mut self.out);
-            arrived_len = len;
-        }
-        for (i, party) in parties.iter_mut().enumerate() {
-            party.finish(arrived(&self.sent, i, arrived_len));
+/// Begins the next run on an idle lane; false when there is no more. Runs without rounds are done at once.
+fn fill<M: Machine, W: Work<M>>(lane: &mut Lane<M>, work: &mut W) -> Result<bool, W::Error> {
+    while let Some(machine) = work.next()? {
+        match lane.begin::<W::Error>(machine)? {
+            None => return Ok(true),
+            Some(machine) => work.done(machine)?,
         }
     }
-}
-
-fn arrived(sent: &[Buffer], i: usize, len: usize) -> Exchanged<'_> {
-    if len == 0 {
-        return Exchanged::NOTHING;
-    }
-    Exchanged { own: &sent[i][..len], next: &sent[(i + 1) % sent.len()][..len] }
+    Ok(false)
 }

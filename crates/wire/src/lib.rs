@@ -35,6 +35,8 @@ pub mod inproc;
 mod link;
 mod listener;
 mod lobby;
+mod lockstep;
+mod machine;
 mod measure;
 mod meet;
 mod meter;

@@ -1,4 +1,4 @@
-//! The ends of a pipeline: no more work, an error of a step, an error of the network.
+//! What ends a pipeline.
 
 mod common;
 
@@ -7,30 +7,49 @@ use std::{cell::Cell, rc::Rc};
 use common::{Over, STALL, each, ok, ring};
 use hushwire_wire::{
     NetError,
-    drive::{Exchanged, Executor, Lane, Work, pipeline},
+    drive::{Exchanged, Lane, Machine, Round, Work, pipeline},
 };
 
-const LAYERS: usize = 5;
+const ROUNDS: usize = 5;
 
-/// Counts the steps of all runs.
-struct Steps(Rc<Cell<usize>>);
+/// Counts the steps of all runs, and breaks at one of them, as a device does.
+struct Steps {
+    steps: Rc<Cell<usize>>,
+    breaks_at: usize,
+    round: usize,
+}
 
-impl Executor for Steps {
-    fn layers(&self) -> usize {
-        LAYERS
+impl Steps {
+    fn step(&self) -> Result<(), Ended> {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() >= self.breaks_at { Err(Ended::Broken) } else { Ok(()) }
     }
-    fn message_bytes(&self, _layer: usize) -> usize {
-        8
+
+    fn at(round: usize) -> Option<Round> {
+        (round < ROUNDS).then(|| Round::even("a step", 8))
     }
-    fn step_name(&self, _layer: usize) -> &'static str {
-        "a step"
+}
+
+impl Machine for Steps {
+    type Error = Ended;
+
+    fn round(&self, _: usize) -> Option<Round> {
+        Self::at(self.round)
     }
-    fn local(&mut self, _layer: usize, _arrived: Exchanged<'_>, message: &mut [u8]) {
-        message.fill(1);
-        self.0.set(self.0.get() + 1);
+    fn write(&mut self, _: usize, out: &mut [u8]) -> Result<(), Ended> {
+        out.fill(1);
+        self.step()
     }
-    fn finish(&mut self, _arrived: Exchanged<'_>) {
-        self.0.set(self.0.get() + 1);
+    fn upcoming(&self) -> Option<Round> {
+        Self::at(self.round + 1)
+    }
+    fn turn(&mut self, _: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), Ended> {
+        self.round += 1;
+        self.write(0, out)
+    }
+    fn read(&mut self, _: &[Exchanged<'_>]) -> Result<(), Ended> {
+        self.round += 1;
+        self.step()
     }
 }
 
@@ -46,7 +65,6 @@ impl From<NetError> for Ended {
     }
 }
 
-/// Work that breaks at one of its steps.
 struct Fragile {
     steps: Rc<Cell<usize>>,
     breaks_at: usize,
@@ -60,16 +78,12 @@ impl Work<Steps> for Fragile {
     fn next(&mut self) -> Result<Option<Steps>, Ended> {
         let more = self.left > 0;
         self.left = self.left.saturating_sub(1);
-        Ok(more.then(|| Steps(self.steps.clone())))
+        Ok(more.then(|| Steps { steps: self.steps.clone(), breaks_at: self.breaks_at, round: 0 }))
     }
 
     fn done(&mut self, _: Steps) -> Result<(), Ended> {
         self.done += 1;
         Ok(())
-    }
-
-    fn check(&mut self) -> Result<(), Ended> {
-        if self.steps.get() >= self.breaks_at { Err(Ended::Broken) } else { Ok(()) }
     }
 }
 
@@ -87,7 +101,7 @@ fn run(breaks_at: usize) -> Vec<(Result<(), Ended>, usize, usize)> {
 }
 
 #[test]
-fn a_check_that_fails_ends_it_at_that_step() {
+fn a_step_that_fails_ends_it_there() {
     for breaks_at in [1, 2, 3, 7] {
         let ended = run(breaks_at);
         let (result, steps, _) = &ended[0];
@@ -97,5 +111,5 @@ fn a_check_that_fails_ends_it_at_that_step() {
     }
     let all: Vec<_> =
         run(usize::MAX).into_iter().map(|(result, steps, done)| (result.is_ok(), steps, done)).collect();
-    assert_eq!(all, [(true, 3 * (LAYERS + 1), 3); 3]);
+    assert_eq!(all, [(true, 3 * (ROUNDS + 1), 3); 3]);
 }

@@ -31,7 +31,7 @@ impl Expander<Three<Shared>> for Together {
         let runs: Result<Vec<_>, _> =
             each.map(|(session, key)| expansion(session, self.sbox, key, serial)).collect();
         let mut runs: Three<KeyExpansion> = runs?.try_into().map_err(|_| "not three parties")?;
-        self.lockstep.run(&mut runs);
+        self.lockstep.run(&mut runs)?;
         Ok(runs.map(|run| Arc::new(run.into_keys().0)))
     }
 }
@@ -62,7 +62,7 @@ impl Worker for World {
                 let (cx, ws) = (self.sessions[p].context(shard, lane), std::mem::take(&mut self.spare[p]));
                 AesBlocks::counter(role, self.sbox, cx, keys[p].clone(), first, blocks, ws)
             });
-            self.lockstep.run(&mut runs);
+            self.lockstep.run(&mut runs)?;
             for ((own, spare), run) in self.own.iter_mut().zip(&mut self.spare).zip(runs) {
                 own[filled..][..16 * blocks].copy_from_slice(run.own());
                 *spare = run.into_workspace();

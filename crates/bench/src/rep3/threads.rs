@@ -76,7 +76,7 @@ impl Worker for World {
                 runs.push(operands.begin(session.role(), session.context(self.serial, self.thread))?);
             }
             self.serial += 1;
-            self.lockstep.run(&mut runs);
+            self.lockstep.run(&mut runs)?;
             let last = batch + 1 == self.batches;
             self.operands.iter_mut().zip(runs).for_each(|(operands, run)| operands.done(run, last));
         }

@@ -1,4 +1,4 @@
-//! The workload: products or a circuit, as executors, with a check against plain evaluation.
+//! The workload: products or a circuit, as machines, with a check against plain evaluation.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use hushwire_rep3::{
     share,
 };
 use hushwire_wire::{
-    Cost,
-    drive::{Exchanged, Executor},
+    Cost, NetError,
+    drive::{Exchanged, Machine, Round},
 };
 
 use super::grid::Workload;
@@ -170,35 +170,41 @@ pub(crate) enum Run {
     Circuit(Box<CircuitBatch>),
 }
 
-impl Executor for Run {
-    fn layers(&self) -> usize {
+impl Run {
+    fn machine(&self) -> &dyn Machine<Error = NetError> {
         match self {
-            Self::Products(run) => run.layers(),
-            Self::Circuit(run) => run.layers(),
+            Self::Products(run) => &**run,
+            Self::Circuit(run) => &**run,
         }
     }
-    fn message_bytes(&self, layer: usize) -> usize {
+
+    fn machine_mut(&mut self) -> &mut dyn Machine<Error = NetError> {
         match self {
-            Self::Products(run) => run.message_bytes(layer),
-            Self::Circuit(run) => run.message_bytes(layer),
+            Self::Products(run) => &mut **run,
+            Self::Circuit(run) => &mut **run,
         }
     }
-    fn step_name(&self, layer: usize) -> &'static str {
-        match self {
-            Self::Products(run) => run.step_name(layer),
-            Self::Circuit(run) => run.step_name(layer),
-        }
+}
+
+impl Machine for Run {
+    type Error = NetError;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.machine().round(slot)
     }
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        match self {
-            Self::Products(run) => run.local(layer, arrived, message),
-            Self::Circuit(run) => run.local(layer, arrived, message),
-        }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.machine_mut().write(slot, out)
     }
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        match self {
-            Self::Products(run) => run.finish(arrived),
-            Self::Circuit(run) => run.finish(arrived),
-        }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.machine_mut().read(messages)
+    }
+    fn upcoming(&self) -> Option<Round> {
+        self.machine().upcoming()
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.machine_mut().turn(messages, out)
+    }
+    fn cost(&self) -> Option<Cost> {
+        self.machine().cost()
     }
 }

@@ -6,7 +6,8 @@ use hushwire_circuit::{Layered, Program, eval, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Role, Session, Shares, open, share};
 use hushwire_testkit::{noise, prg, world};
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::Cost;
+use hushwire_wire::drive::{Exchanged, Machine, Round};
 use std::{os::unix::net::UnixStream, sync::Arc, thread, time::Duration};
 
 /// A small device with room for AES.
@@ -137,36 +138,37 @@ impl Party {
             Party::Hard(batch) => batch.output().unwrap_or_else(|e| panic!("{e}")),
         }
     }
-
-    fn executor(&self) -> &dyn Executor {
-        match self {
-            Party::Soft(batch) => &**batch,
-            Party::Hard(batch) => batch,
-        }
-    }
-
-    fn executor_mut(&mut self) -> &mut dyn Executor {
-        match self {
-            Party::Soft(batch) => &mut **batch,
-            Party::Hard(batch) => batch,
-        }
-    }
 }
 
-impl Executor for Party {
-    fn layers(&self) -> usize {
-        self.executor().layers()
+/// The same of both kinds of party.
+macro_rules! each {
+    ($self:ident, $batch:ident => $of:expr) => {
+        match $self {
+            Party::Soft($batch) => $of,
+            Party::Hard($batch) => $of,
+        }
+    };
+}
+
+impl Machine for Party {
+    type Error = String;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        each!(self, batch => batch.round(slot))
     }
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.executor().message_bytes(layer)
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), String> {
+        each!(self, batch => batch.write(slot, out).map_err(|e| e.to_string()))
     }
-    fn step_name(&self, layer: usize) -> &'static str {
-        self.executor().step_name(layer)
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), String> {
+        each!(self, batch => batch.read(messages).map_err(|e| e.to_string()))
     }
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        self.executor_mut().local(layer, arrived, message);
+    fn upcoming(&self) -> Option<Round> {
+        each!(self, batch => batch.upcoming())
     }
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.executor_mut().finish(arrived);
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), String> {
+        each!(self, batch => batch.turn(messages, out).map_err(|e| e.to_string()))
+    }
+    fn cost(&self) -> Option<Cost> {
+        each!(self, batch => batch.cost())
     }
 }

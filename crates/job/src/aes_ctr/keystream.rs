@@ -7,7 +7,8 @@ use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
 };
-use hushwire_wire::drive::{Exchanged, Executor};
+use hushwire_wire::Cost;
+use hushwire_wire::drive::{Exchanged, Machine, Round};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -145,17 +146,6 @@ impl Engine {
             }
         }
     }
-
-    /// Looks whether the device still works, where there is one.
-    ///
-    /// # Errors
-    /// It failed.
-    pub fn check(&self) -> Result<(), JobError> {
-        match self {
-            Self::Device(device, _) => Ok(device.check()?),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Batch {
@@ -177,22 +167,6 @@ impl Batch {
         }
         Ok(())
     }
-
-    fn executor(&self) -> &dyn Executor {
-        match self {
-            Self::Blocks(batch) => &**batch,
-            Self::Circuit(batch) => &**batch,
-            Self::Device(batch) => batch,
-        }
-    }
-
-    fn executor_mut(&mut self) -> &mut dyn Executor {
-        match self {
-            Self::Blocks(batch) => &mut **batch,
-            Self::Circuit(batch) => &mut **batch,
-            Self::Device(batch) => batch,
-        }
-    }
 }
 
 /// Shares of the planes of counter blocks, which are public. A block is a big-endian number in the circuit, so that bit
@@ -209,24 +183,41 @@ fn add_planes(data: &mut [u8], planes: &[u8]) {
     xor_into(data, &blocks[..data.len()]);
 }
 
-impl Executor for Batch {
-    fn layers(&self) -> usize {
-        self.executor().layers()
+/// The same of every kind of batch.
+macro_rules! each {
+    ($self:ident, $batch:ident => $of:expr) => {
+        match $self {
+            Self::Blocks($batch) => $of,
+            Self::Circuit($batch) => $of,
+            Self::Device($batch) => $of,
+        }
+    };
+}
+
+impl Machine for Batch {
+    type Error = JobError;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        each!(self, batch => batch.round(slot))
     }
 
-    fn message_bytes(&self, layer: usize) -> usize {
-        self.executor().message_bytes(layer)
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), JobError> {
+        each!(self, batch => Ok(batch.write(slot, out)?))
     }
 
-    fn step_name(&self, layer: usize) -> &'static str {
-        self.executor().step_name(layer)
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), JobError> {
+        each!(self, batch => Ok(batch.read(messages)?))
     }
 
-    fn local(&mut self, layer: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        self.executor_mut().local(layer, arrived, message);
+    fn upcoming(&self) -> Option<Round> {
+        each!(self, batch => batch.upcoming())
     }
 
-    fn finish(&mut self, arrived: Exchanged<'_>) {
-        self.executor_mut().finish(arrived);
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), JobError> {
+        each!(self, batch => Ok(batch.turn(messages, out)?))
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        each!(self, batch => batch.cost())
     }
 }
