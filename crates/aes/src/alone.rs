@@ -8,7 +8,7 @@ use hushwire_simd::{Kernel, Lanes, dispatch};
 use std::hint::black_box;
 
 /// `n`, a public count, as the compiler cannot see it: every turn of a loop up to it ends in a branch, and no rounds are
-/// interleaved across that. What the processor overlaps of its own accord, it may.
+/// interleaved across that. The processor may overlap them of its own accord.
 #[inline(always)]
 pub(crate) fn unknown(n: usize) -> usize {
     black_box(n)

@@ -1,4 +1,4 @@
-//! Which tier and capabilities kernels run with.
+//! The tier and the capabilities that kernels run with.
 
 use hushwire_simd::bytes::{ByteKernel, dispatch_bytes};
 use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
@@ -16,7 +16,7 @@ pub struct Backend {
     streamed: bool,
 }
 
-/// Why a backend cannot be had.
+/// The reason why a backend cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackendError {
     /// No tier has this name.

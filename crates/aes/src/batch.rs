@@ -9,7 +9,7 @@ const BUFFER: usize = 8 * 64;
 pub(crate) trait Op<const M: usize> {
     /// Vectors that stay in registers from step to step: round keys, counters.
     type Ready<L: Lanes>;
-    /// Sets up.
+    /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
     /// Turns the next `M` vectors of input into output. Mark it `#[inline(always)]`.
     fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, v: &mut [L::V; M]);

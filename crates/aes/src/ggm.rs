@@ -8,9 +8,9 @@ use hushwire_simd::{Kernel, Lanes};
 /// The two public keys of a tree's PRG.
 #[derive(Clone)]
 pub struct GgmKeys {
-    /// For left children.
+    /// The key for left children.
     pub left: Aes128,
-    /// For right children.
+    /// The key for right children.
     pub right: Aes128,
 }
 

@@ -126,7 +126,7 @@ impl<L: Lanes, const M: usize> Tweaks<L, M> {
         Tweaks { base, offsets, step: l.splat(&number(M * L::N)) }
     }
 
-    /// Those of the next group.
+    /// The tweaks of the next group.
     #[inline(always)]
     pub fn next(&mut self, l: L) -> [L::V; M] {
         let mut v = self.offsets;

@@ -118,7 +118,7 @@ impl Backend {
     /// A call takes ⌈10 n / 4⌉ blocks for n outputs. So that calls continue one another, let every n but the last be even
     /// and advance `first` by 10 n / 4.
     ///
-    /// Which entries are read is public: `key` and `first` must be, the table and `out` need not.
+    /// The places of the entries are public: `key` and `first` must be, the table and `out` need not.
     ///
     /// # Panics
     /// If the table's length is not a power of two from 2 to 2^31.

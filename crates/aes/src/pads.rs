@@ -13,7 +13,7 @@ use hushwire_simd::{Kernel, Lanes};
 trait Pair {
     /// Round keys, Δ, counters.
     type Ready<L: Lanes>;
-    /// Sets up.
+    /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
     /// The first half of what comes back belongs to q, the second to q ⊕ Δ. Mark it `#[inline(always)]`.
     fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8];

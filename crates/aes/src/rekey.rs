@@ -145,7 +145,7 @@ pub(crate) fn encrypt<L: Lanes, const H: usize>(
 trait Form<const H: usize> {
     /// Counters and constants.
     type Ready<L: Lanes>;
-    /// Sets up.
+    /// Loads counters and constants into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
     /// The next `4 N` keys and the `4 N H` blocks for them. Mark it `#[inline(always)]`.
     fn group<L: Lanes>(l: L, ready: &mut Self::Ready<L>, keys: &[u8], src: &[u8], dst: &mut [u8]);

@@ -39,7 +39,7 @@ struct Sizes {
 /// Half of the smallest first cache among the CPUs with VAES; more than any last cache.
 const SIZES: Sizes = Sizes { l1: 24 << 10, memory: 512 << 20 };
 
-/// Who computes.
+/// The implementation of a row.
 #[derive(Clone, Copy)]
 enum Engine {
     Ours(Backend),

@@ -32,12 +32,12 @@ struct LogArgs {
     /// Nothing less is said than without it
     #[arg(short, long, global = true, hide = true)]
     quiet: bool,
-    /// How errors are written: text for people, json for programs, one object a line
+    /// The format of errors: text for people, json for programs, one object a line
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: Format,
 }
 
-/// How errors are written.
+/// The format of errors.
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 enum Format {
     #[default]
@@ -45,7 +45,7 @@ enum Format {
     Json,
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 enum Error {
     /// The command line does not make sense.
     Usage(String),

@@ -10,7 +10,7 @@ use crate::{BoxError, net::joined};
 
 /// Does its part of the work again and again.
 pub(crate) trait Worker: Send {
-    /// Once.
+    /// Runs the work once.
     fn repeat(&mut self) -> Result<(), BoxError>;
     /// After an error: closes what others wait on.
     fn abandon(&mut self);

@@ -48,7 +48,7 @@ pub enum Error {
     ParamKeys {
         /// The case that differs.
         case: String,
-        /// Its keys.
+        /// The keys of that case.
         found: String,
         /// The keys of the bench's first case.
         expected: String,
@@ -88,7 +88,7 @@ pub enum Error {
         case: String,
         /// The field.
         what: &'static str,
-        /// Its value.
+        /// The value of the field.
         value: f64,
     },
     /// A prerequisite of a bench is missing.
@@ -104,7 +104,7 @@ pub enum Error {
     Case {
         /// The case.
         case: String,
-        /// Its parameters.
+        /// The parameters of the case, `key=value` each.
         params: String,
         /// The error of the measured code.
         source: BoxError,
@@ -138,7 +138,7 @@ pub enum Error {
     NotAReport {
         /// The file.
         path: PathBuf,
-        /// Why, with the place in the file.
+        /// The fault, with its place in the file.
         cause: String,
     },
     /// The files to plot hold no row.

@@ -103,7 +103,7 @@ impl Limits {
         self.0.iter().find(|limit| limit.name == name)
     }
 
-    /// All limits in order.
+    /// The limits in the order in which they were measured.
     pub fn iter(&self) -> impl Iterator<Item = &Limit> {
         self.0.iter()
     }

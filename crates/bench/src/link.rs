@@ -1,4 +1,4 @@
-//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes. What else a host does moves
+//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes. Other work of the host moves
 //! them severalfold within minutes, so that they are taken before and after each row, in messages as long as the row's.
 
 use std::{

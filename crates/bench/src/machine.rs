@@ -25,7 +25,7 @@ const FEATURES: [&str; 15] = [
     "pmull",
 ];
 
-/// A machine and the software on it. What cannot be found out is `null`.
+/// A machine and the software on it. Facts that cannot be found out are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -54,7 +54,7 @@ pub struct Machine {
     /// The commit of the source tree around the working directory, with
     /// `-dirty` where tracked files were changed.
     pub commit: Option<String>,
-    /// When the run began, in UTC.
+    /// The time at which the run began, in UTC.
     pub date: String,
 }
 

@@ -26,7 +26,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Every transport.
+    /// The five transports.
     pub const ALL: [Self; 5] = [Self::Inproc, Self::Shm, Self::Unix, Self::TcpTls, Self::TcpInsecure];
 
     /// Whether it joins processes of one host only, and is no in-process queue.
@@ -57,7 +57,7 @@ impl fmt::Display for Transport {
 /// The networks that are modelled, by the names that reports give them.
 pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
 
-/// How long no byte may move: long enough for a machine with many more threads than cores.
+/// The longest time without a moving byte: long enough for a machine with many more threads than cores.
 const STALL: Duration = Duration::from_secs(20);
 
 /// The nets of three parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory.

@@ -50,7 +50,7 @@ pub struct Wanted {
 const OTS: usize = 10_000_000;
 /// The same with `--quick`.
 const QUICK_OTS: usize = 1_000_000;
-/// How often a set-up is timed.
+/// The number of times that a set-up is timed.
 const SETUPS: u32 = 5;
 
 impl Wanted {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// No parameters.
+    /// An empty list of parameters.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -10,7 +10,7 @@ use crate::{Bound, Error, Limits, Machine, Measurement, Params, Result, Unit, st
 pub struct Report {
     /// The bench's name.
     pub bench: String,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine: Machine,
     /// The limits of this machine that rows are judged by.
     pub limits: Limits,
@@ -70,7 +70,7 @@ pub struct Row {
     pub min: f64,
     /// The largest figure of a run.
     pub max: f64,
-    /// How many runs were timed.
+    /// The number of timed runs.
     pub runs: u32,
     /// Payload bytes that one party sends per unit of work, whatever carries them. TLS adds 22 bytes to each record of at
     /// most 16 KiB of a message, so 0.13 % to long ones; TCP and IP add their headers. Over shared memory and in one process

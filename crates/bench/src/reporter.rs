@@ -1,4 +1,4 @@
-//! Where a report goes while it grows: the table, the JSON file, the progress.
+//! The outputs of a report while it grows: the table, the JSON file, the progress.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -21,12 +21,12 @@ pub struct Reporter {
     table: Option<Table>,
 }
 
-/// Which case is running.
+/// The case that is running.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// The number of the case, from 1.
     pub number: usize,
-    /// How many cases there are.
+    /// The number of cases.
     pub of: usize,
     /// The case's name.
     pub case: &'a str,

@@ -54,7 +54,7 @@ impl Table {
         format!("{}|{}|\n", self.line(&cells), rule.collect::<Vec<_>>().join("|"))
     }
 
-    /// One row.
+    /// The line of one row.
     pub(crate) fn row(&self, row: &Row) -> String {
         let scale = Scale::of(row.median, &row.unit);
         let [median, min, max] = [row.median, row.min, row.max].map(|x| scale.number(x));
@@ -101,7 +101,7 @@ pub(crate) fn of_limit(row: &Row) -> String {
 }
 
 /// The limits as a list below the table, with their spread where they were taken around rows; nothing where there are
-/// none. What the marks of rows mean stands below it where there are any.
+/// none. Marks of rows are explained below it where there are any.
 pub(crate) fn limits(limits: &Limits, rows: &[Row]) -> String {
     let lines = limits.iter().map(|limit| {
         let scale = Scale::of(limit.value, &limit.unit);

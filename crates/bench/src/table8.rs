@@ -39,7 +39,7 @@ enum Work {
     Phasing,
 }
 
-/// How gates are hashed.
+/// The way in which gates are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Impl {
     Ref,

@@ -17,7 +17,7 @@ pub struct Measurement {
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u32,
 }
 
@@ -39,16 +39,16 @@ impl Measurement {
     }
 }
 
-/// Where the doubling ends for work that the compiler has removed altogether.
+/// The end of the doubling for work that the compiler has removed altogether.
 const MOST_ITERATIONS: u64 = 1 << 48;
 
-/// How long to measure: a budget for the whole measurement and the number of
+/// The time to measure: a budget for the whole measurement and the number of
 /// runs into which it is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// The time for warming up and for all runs.
     pub budget: Duration,
-    /// How many runs to time.
+    /// The number of runs to time.
     pub runs: u32,
 }
 

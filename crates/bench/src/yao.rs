@@ -60,7 +60,7 @@ const WORKS: [Work; 5] = [
     Work { circuit: "chain", instances: 1 },
 ];
 
-/// One point.
+/// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     work: Work,

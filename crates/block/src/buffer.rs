@@ -28,7 +28,7 @@ unsafe impl Send for Buffer {}
 // SAFETY: as above; a shared buffer can only be read.
 unsafe impl Sync for Buffer {}
 
-/// How `capacity` bytes are allocated.
+/// The layout of an allocation of `capacity` bytes.
 fn layout(capacity: usize) -> Layout {
     let align = if capacity < LARGE { 64 } else { HUGE };
     Layout::from_size_align(capacity, align).expect("a buffer fits in memory")

@@ -14,7 +14,7 @@
 use crate::{Bit, Builder, words};
 use hushwire_simd::sbox;
 
-/// How the S-box is computed.
+/// The circuit of the S-box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sbox {
     /// 32 ANDs, AND-depth 6.

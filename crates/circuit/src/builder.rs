@@ -35,7 +35,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// A builder without inputs or gates.
     #[must_use]
     pub fn new() -> Builder {
         Builder::default()

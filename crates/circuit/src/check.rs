@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Rewritten(Wire),
 }
 
-/// Which wires are written. A header may claim 2^32 wires: pages come when a wire of theirs is written, and the table
+/// The set of written wires. A header may claim 2^32 wires: pages come when a wire of theirs is written, and the table
 /// of pages takes 8 MiB at most.
 pub(crate) struct Check {
     input_bits: usize,

@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-/// Why gates do not make a circuit.
+/// The reason why gates do not make a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -130,7 +130,7 @@ impl Circuit {
         &self.outputs
     }
 
-    /// How many wires there are.
+    /// The number of wires.
     #[must_use]
     pub fn wires(&self) -> usize {
         self.wires

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// AGREEMENT: bits that one block counts, to a full number of 5 bits.
 const CHUNK: usize = 31;
 
-/// How many of `bits` are 1: every adder takes a bit as its carry.
+/// The number of `bits` that are 1: every adder takes a bit as its carry.
 #[must_use]
 pub fn count(b: &mut Builder, bits: &[Bit]) -> Vec<Bit> {
     let [rest @ .., last] = bits else { return vec![] };

@@ -10,9 +10,9 @@ pub struct EvalError {
     pub what: String,
     /// The unit of both counts, such as "bytes".
     pub unit: &'static str,
-    /// How many came.
+    /// The number that came.
     pub found: usize,
-    /// How many it takes.
+    /// The number that it takes.
     pub expected: usize,
 }
 

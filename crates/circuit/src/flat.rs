@@ -4,7 +4,7 @@
 use crate::{Circuit, Gate, Layered, ONE, Program, Stage, Wire, ZERO, input_slot};
 use std::io;
 
-/// How many gates of each kind.
+/// The numbers of gates of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Counts {
@@ -19,7 +19,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All gates.
+    /// The number of all gates.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.xor + self.and + self.inv + self.zero + self.one + self.copy
@@ -43,9 +43,9 @@ pub trait Gates {
     fn inputs(&self) -> &[usize];
     /// Widths of the outputs, in bits.
     fn outputs(&self) -> &[usize];
-    /// How many wires there are.
+    /// The number of wires.
     fn wires(&self) -> u64;
-    /// How many gates there are.
+    /// The numbers of gates, by kind.
     fn counts(&self) -> Counts;
     /// Hears every gate, until `hear` fails.
     ///
@@ -136,7 +136,7 @@ impl<'a> Flat<'a> {
         if flat.wires < 1 << 32 { Ok(flat) } else { Err(TooLarge) }
     }
 
-    /// Runs the stages on names of wires: `name` names each gate's output, in order. What the registers hold in the end.
+    /// Runs the stages on names of wires: `name` names each gate's output, in order. The result is the content of the registers in the end.
     fn walk(
         &self,
         name: &mut dyn FnMut() -> Wire,

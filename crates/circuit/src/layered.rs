@@ -3,7 +3,7 @@
 use crate::{Circuit, Gate, Woven};
 use std::sync::{Arc, OnceLock};
 
-/// Where a wire is kept while it is needed.
+/// The place of a wire while it is needed.
 pub type Slot = u32;
 /// The slot of constant 0.
 pub const ZERO: Slot = 0;
@@ -20,7 +20,7 @@ pub const fn input_slot(i: usize) -> Slot {
 /// independent of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Where the products of the previous layer's `ands` go, in their order; empty in the first layer. A slot here may
+    /// The slots of the products of the previous layer's `ands`, in their order; empty in the first layer. A slot here may
     /// be one that the previous layer's ANDs read.
     pub products: Vec<Slot>,
     /// `[a, b, out]`, in order; `out` may be `a` or `b`. NOT is `⊕ ONE`.
@@ -92,7 +92,7 @@ impl Layered {
         &self.outputs
     }
 
-    /// How many slots there are, the constants' and the inputs' included.
+    /// The number of slots, the constants' and the inputs' included.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
@@ -116,7 +116,7 @@ impl Layered {
         self.ands
     }
 
-    /// Where the output bits are after the last layer.
+    /// The places of the output bits after the last layer, in order.
     #[must_use]
     pub fn output_slots(&self) -> &[Slot] {
         &self.output_slots
@@ -220,7 +220,7 @@ impl Order {
         Order { source, needed, linear, ands }
     }
 
-    /// When each wire is read last, as a place in the order: layers' linear gates and ANDs counted through.
+    /// The last read of each wire, as a place in the order: layers' linear gates and ANDs counted through.
     fn last_reads(&self, circuit: &Circuit) -> Vec<usize> {
         let mut last = vec![0; circuit.wires()];
         let mut time = 0;
@@ -312,7 +312,7 @@ impl Order {
     }
 }
 
-/// Which slots are free: the lowest is taken first.
+/// The free slots: the lowest is taken first.
 struct Slots {
     of: Vec<Slot>,
     free: std::collections::BinaryHeap<std::cmp::Reverse<Slot>>,

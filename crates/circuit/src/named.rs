@@ -20,7 +20,7 @@ pub struct Family {
 
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// No numbers.
+    /// A circuit whose name has no numbers.
     Fixed(fn(&mut Builder) -> Vec<Vec<Bit>>),
     /// A width up to a largest one.
     Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
@@ -39,7 +39,7 @@ pub enum Named {
     Program(Program),
 }
 
-/// Why a name makes no circuit. Each message ends with what can be done.
+/// The reason why a name makes no circuit. Each message ends with what can be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -63,7 +63,7 @@ pub enum NameError {
     },
 }
 
-/// Every family.
+/// The families of names, in the order in which they are listed.
 pub const FAMILIES: &[Family] = &[
     fixed("aes128", "key 128, plaintext 128 → 128 bits; 32 ANDs an S-box", |b| {
         aes(b, KeySize::Aes128, Sbox::Small)

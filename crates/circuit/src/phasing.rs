@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits; hash function i puts it into bin (low + f_i(high)) mod
-//! bins, so that bin, `high` and i give it back. What stands in a bin is `high` and i in two bits: σ − ⌊log bins⌋ + 2 bits,
+//! bins, so that bin, `high` and i give it back. An item stands in its bin as `high` and i in two bits: σ − ⌊log bins⌋ + 2 bits,
 //! and two of these are equal in one bin only for one value under one function. i = 3 is an empty place: A's has zeros
 //! before it, B's has ones. Values are not 0, which is what empty places of the stash hold.
 //!
@@ -143,7 +143,7 @@ fn power(x: f64, n: usize) -> (f64, i64) {
     result
 }
 
-/// Where A's items are found: inputs as in [`Tables::inputs`]; the output is a flag for every bin, then for every place of
+/// A program that finds A's items: inputs as in [`Tables::inputs`]; the output is a flag for every bin, then for every place of
 /// the stash. Which bin an item is in depends on A's other items: the flags are for A alone.
 #[must_use]
 pub fn flags(name: &str, tables: &Tables) -> Program {
@@ -152,7 +152,7 @@ pub fn flags(name: &str, tables: &Tables) -> Program {
     steps.program(name, tables.inputs().to_vec(), vec![flags.len()], free as usize, flags)
 }
 
-/// How many of A's items are found, as a number.
+/// A program that counts A's items that are found, as a number.
 #[must_use]
 pub fn size(name: &str, tables: &Tables) -> Program {
     let mut steps = Steps::default();

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Stage {
     /// The block to run.
     pub block: Arc<Layered>,
-    /// How many times, side by side; at least 1.
+    /// The number of copies side by side; at least 1.
     pub copies: usize,
     /// The registers that each copy reads: copy after copy, the block's input bits in order.
     pub reads: Vec<u32>,
@@ -18,7 +18,7 @@ pub struct Stage {
 
 /// The stages of a program, made when they are needed.
 pub trait Stages: Send + Sync {
-    /// How many there are.
+    /// The number of stages.
     fn len(&self) -> usize;
     /// Whether there are none.
     fn is_empty(&self) -> bool {
@@ -143,13 +143,13 @@ impl Program {
         self.output_registers.len()
     }
 
-    /// How many bit registers there are.
+    /// The number of bit registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
-    /// Where the output bits are in the end.
+    /// The registers of the output bits in the end, in order.
     #[must_use]
     pub fn output_registers(&self) -> &[u32] {
         &self.output_registers

@@ -29,7 +29,7 @@ pub fn select(b: &mut Builder, before: &[Bit], value: &[Bit], after: Option<&[Bi
     (words::and_bit(b, found, value), found)
 }
 
-/// How many values [`intersect`] puts out.
+/// The number of values that [`intersect`] puts out.
 #[must_use]
 pub const fn kept(left: usize, right: usize) -> usize {
     (left + right) / 2
@@ -50,7 +50,7 @@ pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program
     steps.program(name, inputs, vec![kept * width], first + kept * width, values)
 }
 
-/// How many values sets of `left` and `right` ascending values have in common: two inputs to a number of
+/// A program that counts the values that sets of `left` and `right` ascending values have in common: two inputs to a number of
 /// ⌈log(⌊N/2⌋ + 1)⌉ bits.
 #[must_use]
 pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {

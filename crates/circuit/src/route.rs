@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 const BITS: u32 = 21;
 const PLACE: u64 = (1 << BITS) - 1;
 
-/// How many values a permutation may have to be routed.
+/// The most values that a permutation may have to be routed.
 pub const MOST_ROUTED: usize = 1 << BITS;
 
 type Words = Zeroizing<Vec<u64>>;

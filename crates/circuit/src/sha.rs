@@ -13,7 +13,7 @@
 
 use crate::{Bit, Builder, words};
 
-/// How sums are made.
+/// The adder of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adder {
     /// Carries ripple: fewest ANDs.

@@ -19,7 +19,7 @@ pub use crate::route::{MOST_ROUTED, route};
 /// A switch: where its two values are, and the number of its control bit.
 type Switch = (u32, u32, u32);
 
-/// How many switches, and so control bits, a network of `n` values has.
+/// The number of switches, and so of control bits, of a network of `n` values.
 #[must_use]
 pub fn switches(n: usize) -> usize {
     (1..=n).map(|k| k.next_power_of_two().trailing_zeros() as usize).sum()

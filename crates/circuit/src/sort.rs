@@ -13,7 +13,7 @@ use crate::steps::Steps;
 use crate::{Builder, Layered, Program, words};
 use std::sync::Arc;
 
-/// How values are compared.
+/// The comparison of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// Bit after bit: fewest ANDs.
@@ -29,7 +29,7 @@ pub struct Shape {
     pub width: usize,
     /// Bits that are compared; at most `width`.
     pub key: usize,
-    /// How.
+    /// The comparison.
     pub compare: Compare,
 }
 

@@ -19,7 +19,7 @@ const DECIMAL: &str = "dec:";
 /// LOCAL: bits of a number that may be written in decimal, whose reading takes quadratic time.
 const MOST_DECIMAL: usize = 1 << 14;
 
-/// Which end of a number wire 0 is.
+/// The end of a number that wire 0 is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOrder {
     /// Wire 0 is the least significant bit: published Bristol Fashion files, and the older arithmetic ones.
@@ -48,7 +48,7 @@ impl std::fmt::Display for BitOrder {
     }
 }
 
-/// Why text is not a number of so many bits.
+/// The reason why text is not a number of so many bits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]

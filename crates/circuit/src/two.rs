@@ -1,11 +1,11 @@
-//! Who brings and who learns what, where two parties compute.
+//! The owners of inputs and outputs, where two parties compute.
 
 use crate::Program;
 
 /// Owners of inputs and recipients of outputs, in the circuit's order; parties are 0 and 1. Agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwoParty {
-    /// Who brings each input.
+    /// The owner of each input, 0 or 1.
     pub owners: Vec<usize>,
     /// Whether party 0, and whether party 1, learns each output.
     pub learns: Vec<[bool; 2]>,

@@ -16,13 +16,13 @@ use crate::{Layered, ONE, Slot, ZERO};
 use hushwire_block::Sums;
 use std::ops::Range;
 
-/// Where a value is kept: a cell, or behind all cells a product of the layer before.
+/// The place of a value: a cell, or behind all cells a product of the layer before.
 pub type Cell = u32;
 
 /// A layer: its sums, then ANDs that are independent of each other.
 #[derive(Clone, Debug)]
 pub struct WovenLayer {
-    /// Which of [`Woven::sums`].
+    /// The layer's part of [`Woven::sums`].
     pub sums: Range<usize>,
     /// `[a, b]`, in the order of the [`Layered`] form; none of them is a product.
     pub ands: Vec<[Cell; 2]>,
@@ -38,7 +38,7 @@ pub struct Woven {
     outputs: Vec<Cell>,
 }
 
-/// How a value is made.
+/// The origin of a value.
 #[derive(Clone, Copy)]
 enum Made {
     /// Constants and inputs: there from the start.
@@ -59,12 +59,12 @@ struct Value {
     sums_alone: bool,
     /// Whether it is part of the one sum that reads it.
     fused: bool,
-    /// When it is read last, in the order of the woven form.
+    /// Its last read, in the order of the woven form.
     last: u32,
     cell: Cell,
 }
 
-/// No cell.
+/// The number that means no cell.
 const NOWHERE: Cell = Cell::MAX;
 /// Beyond every time.
 const ALWAYS: u32 = u32::MAX;
@@ -92,7 +92,7 @@ impl Woven {
         &self.sums
     }
 
-    /// How many cells there are, without the products behind them.
+    /// The number of cells, without the products behind them.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.cells
@@ -104,7 +104,7 @@ impl Woven {
         self.products
     }
 
-    /// Where the output bits are after the last layer.
+    /// The places of the output bits after the last layer, in order.
     #[must_use]
     pub fn outputs(&self) -> &[Cell] {
         &self.outputs
@@ -220,7 +220,7 @@ impl Weaver {
         ordered
     }
 
-    /// When values are read last: sums and layers' ANDs counted through.
+    /// The last reads of values: sums and layers' ANDs counted through.
     fn last_reads(&mut self, ordered: &[Vec<Sum>]) {
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
@@ -304,7 +304,7 @@ impl Sum {
     }
 }
 
-/// Which cells are free: the one that was left last is taken first, while it is in the first cache.
+/// The free cells: the one that was left last is taken first, while it is in the first cache.
 struct Cells {
     count: Cell,
     free: Vec<Cell>,

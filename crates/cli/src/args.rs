@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// One member of `local run`; started by it, never by hand.
     #[command(name = "__member", hide = true)]
     Member {
-        /// Its place among the members.
+        /// The member's number in the order of starting.
         index: usize,
         /// Its name, for people who look at processes.
         name: String,
@@ -170,7 +170,7 @@ pub(crate) struct AesCtrArgs {
     /// that one is imported [default: OUT.keys; with --decrypt IN.keys]
     #[arg(long, value_name = "DIR")]
     pub(crate) key_shares: Option<PathBuf>,
-    /// How long a key that is drawn shall be: AES-128, AES-192 or AES-256 [default: 128]
+    /// The length of a key that is drawn: AES-128, AES-192 or AES-256 [default: 128]
     #[arg(long, value_name = "BITS", value_parser = key_bits)]
     pub(crate) key_bits: Option<u16>,
     /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
@@ -179,7 +179,7 @@ pub(crate) struct AesCtrArgs {
     /// Go on with a key whose ledger.json is lost: counters are drawn, and for this key --iv-hex is refused from then on
     #[arg(long, conflicts_with = "decrypt")]
     pub(crate) history_lost: bool,
-    /// How S-boxes are computed on shares: tower sends least, gf256 has fewer rounds, bp32
+    /// The S-box on shares: tower sends least, gf256 has fewer rounds, bp32
     /// and depth4 are Boolean circuits, lut256 prepares a table lookup of one round
     /// [default: tower; with hdl-sim bp32]
     #[arg(long, value_name = "NAME", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
@@ -197,7 +197,7 @@ pub(crate) struct AesCtrArgs {
     /// Memory that each process may use, as in 64MiB; longer files are streamed
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     pub(crate) memory: u64,
-    /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     pub(crate) transport: String,
     /// Write a report for programs to FILE; - is standard output

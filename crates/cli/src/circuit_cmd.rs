@@ -113,7 +113,7 @@ struct EvalArgs {
     /// Every input's number; inputs of width 0 may be left out
     #[arg(long, value_name = "0=HEX,1=HEX", value_delimiter = ',')]
     inputs: Vec<String>,
-    /// Which bit of a number wire 0 is
+    /// The bit of a number that wire 0 is
     #[arg(long, value_name = "ORDER", default_value = "auto", value_parser = ["auto", "lsb", "msb"])]
     bit_order: String,
 }
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
 /// A circuit and where it comes from.
 struct Source {
     named: Named,
-    /// None for our own.
+    /// The format of a file; `None` for a built-in circuit.
     format: Option<Format>,
 }
 

@@ -11,7 +11,7 @@ Examples:
   hushwire completions fish > ~/.config/fish/completions/hushwire.fish
   hushwire completions powershell >> $PROFILE";
 
-/// Which shell.
+/// The shell to write completions for.
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell that is to complete

@@ -45,7 +45,7 @@ pub(crate) struct Setup {
     pub(crate) dir: Option<String>,
     /// The tier that the owner runs with.
     pub(crate) aes_backend: String,
-    /// Where it listens.
+    /// The address on which it listens.
     pub(crate) listen: String,
     /// If it is hardware: how many instances its device must run in a batch.
     pub(crate) device: Option<usize>,
@@ -64,7 +64,7 @@ pub(crate) struct JobSetup {
     pub(crate) job: Job,
     /// Certificate and private key of this run.
     pub(crate) pem: String,
-    /// Where it listens, if it is a party.
+    /// The address on which it listens, if it is a party.
     pub(crate) listen: Option<String>,
     pub(crate) transport: String,
     /// The network's model, as `--net` has it.
@@ -137,7 +137,7 @@ pub(crate) enum Given {
     File(PathBuf),
 }
 
-/// Where a member of a local run puts an output; what it is not told about goes to the supervisor.
+/// The place of an output at a member of a local run; an output without a place goes to the supervisor.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kept {
@@ -172,7 +172,7 @@ pub(crate) struct Start {
 pub(crate) enum FromParty {
     /// It listens.
     Ready {
-        /// Where.
+        /// The address on which it listens.
         address: String,
         /// The key that its share file belongs to.
         key_id: Option<String>,
@@ -205,7 +205,7 @@ pub(crate) struct Stats {
     /// From the first connection on; of a job's members.
     #[serde(default)]
     pub(crate) seconds: f64,
-    /// Of a hardware party.
+    /// The counters of a hardware party.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) device: Option<DeviceStats>,
     /// Outputs of a job that went to no file: place, and hexadecimal digits.

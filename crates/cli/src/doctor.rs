@@ -41,7 +41,7 @@ pub(crate) struct DoctorArgs {
     /// The party file, or the client file
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// How long to wait for peers that are not there yet
+    /// The time to wait for peers that are not there yet, in seconds
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=3600))]
     seconds: u16,
     /// Write a report for programs to FILE; - is standard output, in place of the table
@@ -55,7 +55,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) struct Patient {
     config: PathBuf,
     file: MemberFile,
-    /// Where it listens, as its file says.
+    /// The address on which it listens, as its file says.
     listen: Option<String>,
     listener: Option<Listener>,
     identity: Identity,

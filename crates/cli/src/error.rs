@@ -81,7 +81,7 @@ impl Error {
 /// A party's failure, as its process reports it to the owner's.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Failure {
-    /// Which process, in the order in which they were started; parties come first.
+    /// The process, by number in the order in which they were started; parties come first.
     pub(crate) party: usize,
     /// As messages name it: "party 1", "client alice".
     pub(crate) who: String,

@@ -127,7 +127,7 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
     Ok(Some(Key::from_reader(file, path)?))
 }
 
-/// Where key and counters are kept, if anywhere: with a key and a counter, everything is said, as for openssl.
+/// The directory of key and counters, if they are kept: with a key and a counter, everything is said, as for openssl.
 pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
@@ -265,7 +265,7 @@ impl Job {
     }
 }
 
-/// How the file is cut, and what computes.
+/// The cut of the file, and the engine that computes.
 fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
     let sbox = |default| args.sbox.as_deref().map_or(Ok(default), str::parse).map_err(Error::Usage);
     if args.backend != HDL_SIM {
@@ -347,7 +347,7 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
     }
 }
 
-/// How long the key is: the given or kept one is as long as it is, a drawn one as long as was asked for.
+/// The length of the key in bits: the given or kept one is as long as it is, a drawn one as long as was asked for.
 fn key_bits(
     args: &AesCtrArgs,
     mode: KeyMode,

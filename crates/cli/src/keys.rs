@@ -71,7 +71,7 @@ struct InitArgs {
     /// A label for people; no check reads it
     #[arg(long, default_value = "party", value_parser = label)]
     name: String,
-    /// How many days the certificate holds
+    /// The days for which the certificate holds
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: u32,
     /// Print one JSON object
@@ -102,7 +102,7 @@ struct PinArgs {
 struct RotateArgs {
     /// A file that `keys init` wrote
     file: PathBuf,
-    /// How many days the new certificate holds
+    /// The days for which the new certificate holds
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: u32,
     /// Print one JSON object
@@ -119,7 +119,7 @@ fn label(text: &str) -> Result<String, String> {
     Err("write 1 to 64 letters, digits, '-', '_' and '.', and no '.' first".to_owned())
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) fn run(args: &KeysArgs) -> Result<(), Error> {
     match &args.command {
         KeysCommand::Init(args) => init(args),
@@ -135,7 +135,7 @@ struct Described {
     file: PathBuf,
     pin: String,
     name: String,
-    /// Which party it is, where the name says so, as `party1` does.
+    /// The party's index, where the name says so, as `party1` does.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u8>,
     /// Seconds since 1970.
@@ -206,7 +206,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     Ok(if text.starts_with('\u{feff}') { Zeroizing::new(mark::strip_str(&text).to_owned()) } else { text })
 }
 
-/// Which party a label names, if it names one.
+/// The index of the party that a label names, if it names one.
 fn index_of(name: &str) -> Option<u8> {
     match name.parse() {
         Ok(Member::Party(index)) => Some(index),

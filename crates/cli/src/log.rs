@@ -25,12 +25,12 @@ pub(crate) struct LogArgs {
     /// No notes and no progress; warnings, errors and results stay
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// How stderr is written: text for people, json for programs, one object a line
+    /// The format of stderr: text for people, json for programs, one object a line
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
     pub(crate) log_format: Format,
 }
 
-/// How stderr is written.
+/// The format of stderr.
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(crate) enum Format {
     #[default]
@@ -82,7 +82,7 @@ pub(crate) fn shows_progress() -> bool {
     !QUIET.load(Ordering::Relaxed) && !json() && io::stderr().is_terminal()
 }
 
-/// Says something that a person may want to know, in one line or several; see [`note!`]. What files, peers and arguments
+/// Says something that a person may want to know, in one line or several; see [`note!`]. Text that files, peers and arguments
 /// have in it cannot do anything to a terminal.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = text.to_string();

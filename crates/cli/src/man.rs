@@ -9,7 +9,7 @@ Examples:
   hushwire man | man -l -                            read it
   hushwire man --dir ~/.local/share/man/man1         a page for each command: man hushwire-local-run";
 
-/// Where pages go.
+/// The directory of the pages.
 #[derive(Args)]
 pub(crate) struct ManArgs {
     /// Write a page for each command into this directory [default: the first page, to standard output]

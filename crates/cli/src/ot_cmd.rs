@@ -68,7 +68,7 @@ struct SendArgs {
 
 #[derive(Args)]
 struct RecvArgs {
-    /// Which message of each pair, one line each: 0 or 1
+    /// The choice from each pair, one line each: 0 or 1
     #[arg(long, value_name = "FILE")]
     choices: PathBuf,
     /// The file to write the chosen messages to, which appears when it is whole; one that is there stays
@@ -96,10 +96,10 @@ struct LinkArgs {
     /// The behaviour of the other side that is withstood, the same at both sides: malicious, or semi-honest, which is faster
     #[arg(long, value_name = "LEVEL", default_value = "malicious", value_parser = level)]
     security: Level,
-    /// How the processes talk: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     transport: String,
-    /// How long to wait for the other side to come, in seconds
+    /// The time to wait for the other side, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wait: u64,
     /// Write a report for programs to FILE; - is standard output
@@ -112,14 +112,14 @@ struct LinkArgs {
     aes_backend: Option<String>,
 }
 
-/// One of them.
+/// The place of one side: it listens, or it connects.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct PlaceArgs {
     /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one connects
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where the other side listens
+    /// The address on which the other side listens
     #[arg(long, value_name = "ADDRESS")]
     connect: Option<String>,
 }
@@ -134,7 +134,7 @@ fn level(text: &str) -> Result<Level, String> {
     levels.into_iter().find(|l| level_name(*l) == text).ok_or_else(|| "malicious or semi-honest".to_owned())
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
     match &args.command {
         OtCommand::Send(args) => send(args),
@@ -205,7 +205,7 @@ struct Report {
     security: &'static str,
     transport: String,
     aes_tier: &'static str,
-    /// From the first connection on.
+    /// Seconds from the first connection on.
     seconds: f64,
     /// Payload to the other end, without what TLS and TCP add.
     bytes_sent: u64,

@@ -35,7 +35,7 @@ pub(crate) fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resu
     ended(write(&mut to).and_then(|()| to.flush()))
 }
 
-/// How writing there ended.
+/// The result of writing there.
 pub(crate) fn ended(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -79,7 +79,7 @@ pub(crate) fn orders() -> Receiver<ToParty> {
 
 struct Party {
     role: Role,
-    /// For errors.
+    /// The step under way, for errors.
     step: &'static str,
     orders: Receiver<ToParty>,
 }

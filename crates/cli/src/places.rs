@@ -1,4 +1,4 @@
-//! Where the parties of a local run listen.
+//! The addresses of the parties of a local run.
 
 use crate::error::Error;
 use hushwire_job::aes_ctr::draw;
@@ -13,7 +13,7 @@ use std::{
 pub(crate) struct Places(Option<PathBuf>);
 
 impl Places {
-    /// For a transport.
+    /// Addresses for a transport.
     pub(crate) fn of(transport: TransportKind) -> Result<Self, Error> {
         if !transport.is_local() {
             return Ok(Self(None));

@@ -58,11 +58,11 @@ enum Shows {
     Left,
 }
 
-/// Where a bar was in the last seconds.
+/// The positions of a bar in the last seconds.
 #[derive(Clone, Default)]
 struct Recent {
     shows: Shows,
-    /// When, and how far; the first is the last one from before the window.
+    /// Time and position; the first is the last one from before the window.
     seen: VecDeque<(Instant, u64)>,
 }
 

@@ -67,19 +67,19 @@ pub(crate) struct PsiArgs {
     /// its rows
     #[arg(long, value_name = "WHAT", value_parser = ["size", "items", "flags"])]
     reveal: String,
-    /// How sets are compared: scs (sort, compare, shuffle) or phasing (hash tables) [default: what has fewer ANDs]
+    /// The method of comparing sets: scs (sort, compare, shuffle) or phasing (hash tables) [default: the one with fewer ANDs]
     #[arg(long, value_name = "NAME", value_parser = ["scs", "phasing"])]
     circuit: Option<String>,
-    /// How the parties compute: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds)
+    /// The protocol of the parties: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds)
     #[arg(long, value_name = "NAME", default_value = "yao", value_parser = ["yao", "gmw"])]
     protocol: String,
-    /// How gates are garbled with yao: prp, mi, mi4, circ, prf or three-halves
+    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves
     #[arg(long, value_name = "NAME", default_value = "mi", value_parser = Scheme::PRIVATE.map(Scheme::name))]
     scheme: String,
     /// The file to write the result to, which appears when it is whole; - is standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     transport: String,
     /// Write a report for programs to FILE; - is standard output, in place of the result

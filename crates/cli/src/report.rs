@@ -24,7 +24,7 @@ const MEASURE: Duration = Duration::from_millis(50);
 /// The measurements of a run.
 pub(crate) struct Run {
     pub(crate) backend: Backend,
-    /// From the start of the program.
+    /// Seconds from the start of the program.
     pub(crate) seconds: f64,
     pub(crate) streamed: Streamed,
     pub(crate) parties: Vec<Stats>,
@@ -79,7 +79,7 @@ struct OfParty {
     bytes_received: u64,
     rounds: u64,
     peak_memory_bytes: Option<u64>,
-    /// Of a hardware party.
+    /// The counters of a hardware party.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<DeviceStats>,
 }

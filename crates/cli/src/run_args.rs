@@ -50,20 +50,20 @@ pub(crate) struct RunArgs {
     /// The file to write an output's values to, which appears when it is whole
     #[arg(long, value_name = "J=FILE")]
     pub(crate) output: Vec<String>,
-    /// How many times to compute, on as many values [default: the job's, else 1]
+    /// The number of instances, each on its own values [default: the job's, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire_job::MOST_INSTANCES))]
     pub(crate) instances: Option<u64>,
-    /// How the parties compute: rep3 with three parties, yao or gmw with two [default: the job's, else rep3]
+    /// The protocol of the parties: rep3 with three parties, yao or gmw with two [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::NAMES).try_map(|s| s.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
-    /// How yao garbles gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
+    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
     pub(crate) scheme: Option<Scheme>,
-    /// How yao and gmw transfer obliviously: iknp, softspoken2, softspoken4, softspoken8, ferret-b10 to ferret-b13
+    /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b10 to ferret-b13
     /// [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
     pub(crate) ot: Option<hushwire_ot::Protocol>,
-    /// Which bit of a value is wire 0; auto: least significant, and most significant for files of the older format
+    /// The bit of a value that wire 0 is; auto: least significant, and most significant for files of the older format
     #[arg(long, value_name = "ORDER", value_parser = BitOrderChoice::ALL.map(BitOrderChoice::name))]
     pub(crate) bit_order: Option<String>,
     /// Compute threads of each party's process [default: the job's, else 2]
@@ -75,7 +75,7 @@ pub(crate) struct RunArgs {
     /// Instances that are computed at once [default: the job's, else what fits memory, up to 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) batch: Option<u32>,
-    /// How the processes talk: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     pub(crate) transport: String,
     /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms

@@ -16,7 +16,7 @@ pub(crate) struct OfMember {
     /// Exchanges one after the other on the busiest lane.
     pub(crate) rounds: u64,
     pub(crate) peak_memory_bytes: Option<u64>,
-    /// From the first connection on.
+    /// Seconds from the first connection on.
     pub(crate) seconds: f64,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct RunReport {
     pub(crate) circuit: String,
     pub(crate) circuit_digest: String,
     pub(crate) protocol: Protocol,
-    /// Of yao.
+    /// The scheme of yao's gates.
     pub(crate) scheme: Option<&'static str>,
-    /// Of two parties.
+    /// The OT extension of two parties.
     pub(crate) ot: Option<&'static str>,
     pub(crate) bit_order: &'static str,
     /// Hexadecimal digits by the output's name; outputs that went to files are not here.

@@ -46,7 +46,7 @@ pub(crate) struct Supervisor {
     /// In the order in which they came.
     reports: Vec<Failure>,
     ended: Vec<(usize, ExitStatus)>,
-    /// How many have met all others.
+    /// The number of parties that have met all others.
     joined: usize,
     done: Vec<Option<Stats>>,
     owner_error: Option<Error>,
@@ -98,7 +98,7 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Where the owner's own part reports to.
+    /// The sender for events of the owner's own part.
     pub(crate) fn events(&self) -> Sender<Event> {
         self.sender.clone()
     }

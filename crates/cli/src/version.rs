@@ -1,4 +1,4 @@
-//! Which build this is, and what this machine lets it do.
+//! The build of this program, and the features of this machine that it can use.
 
 use hushwire_aes::Backend;
 use std::sync::LazyLock;

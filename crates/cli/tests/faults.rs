@@ -93,7 +93,7 @@ fn whoever_is_killed_whenever() {
     assert!(in_time >= 4, "only {in_time} kills came before the end of the job");
 }
 
-/// Who ended well has the whole output, who did not has none and names the victim.
+/// A member that ended well has the whole output; one that did not has none and names the victim.
 fn judge(world: &Rehearsal, victim: &str, ended: &[Ended], expected: &[u8], what: &str) {
     let good = ended.iter().filter(|member| member.code == Some(0)).count();
     for member in ended {

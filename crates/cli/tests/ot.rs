@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a run may take, whatever goes wrong: a test that waits for ever tells nothing.
+/// The longest time of a run, whatever goes wrong: a test that waits for ever tells nothing.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Keys of both sides, a port, and files of `count` lines.

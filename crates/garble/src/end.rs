@@ -8,12 +8,12 @@ use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// Which end.
+/// One end of a garbled circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Makes the tables.
     Garbler,
-    /// Uses them.
+    /// The party that uses the tables.
     Evaluator,
 }
 
@@ -53,7 +53,7 @@ impl Batches {
 pub trait End {
     /// This end's label or labels of a wire.
     type Wire: Copy + Default + Zeroize + Send;
-    /// Which end this is.
+    /// The role of this end.
     const ROLE: Role;
     /// The lengths of its tables.
     const FORMAT: Format;
@@ -141,9 +141,9 @@ pub trait Observe: End {
 
 /// Two ends that fit each other.
 pub trait Family {
-    /// Makes tables.
+    /// The party that makes the tables.
     type Garbler: Encode + Send;
-    /// Uses them.
+    /// The party that uses the tables.
     type Evaluator: Observe + Send;
 }
 

@@ -248,7 +248,7 @@ impl<E: End> Engine<E> {
     }
 }
 
-/// Where a block's outputs are after its last layer.
+/// The slots of a block's outputs after its last layer.
 fn outputs<E: End>(block: &Layered) -> &[Slot] {
     if E::SUMS { block.woven().outputs() } else { block.output_slots() }
 }

@@ -4,15 +4,15 @@ use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
 
-/// Why a garbled circuit ended without a result.
+/// The reason why a garbled circuit ended without a result.
 #[derive(Debug, Error)]
 pub enum GarbleError {
     /// A message that no party following the protocol sends.
     #[error("{}: {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
         /// The fault of the message.
         what: String,
@@ -20,7 +20,7 @@ pub enum GarbleError {
     /// The parties were not given the same thing to do.
     #[error("{}: {what} differ from ours; give both parties the same", named(.peer))]
     Mismatch {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
         /// The term that differs.
         what: &'static str,
@@ -38,7 +38,7 @@ pub enum GarbleError {
     /// The scheme cannot do what was asked for.
     #[error("scheme {scheme} {what}; take one of {instead}")]
     Unsupported {
-        /// Which.
+        /// The scheme's name.
         scheme: &'static str,
         /// The work that it cannot do.
         what: &'static str,

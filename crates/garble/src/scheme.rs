@@ -3,7 +3,7 @@
 use crate::GarbleError;
 use core::{fmt, str::FromStr};
 
-/// How gates are garbled.
+/// The scheme under which gates are garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scheme {
     /// Half gates, one fixed key: π(σ(K) ⊕ i) ⊕ σ(K) ⊕ i. Ideal permutation.

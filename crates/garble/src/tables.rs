@@ -126,7 +126,7 @@ impl Tables for Send<'_> {
 pub struct Receive<'c> {
     channel: &'c mut Channel,
     buffer: &'c mut Buffer,
-    /// Where unused bytes start and end.
+    /// The start and the end of the unused bytes.
     used: usize,
     filled: usize,
     /// Bytes that have come, and that have not.

@@ -22,7 +22,7 @@ fn peer_of(role: Role) -> PartyId {
     IDS[1 - role as usize]
 }
 
-/// Who an error is about.
+/// The party that an error is about.
 fn blamed(e: &GarbleError) -> Option<PartyId> {
     match e {
         GarbleError::Mismatch { peer, .. }

@@ -47,7 +47,7 @@ pub struct CircuitBatch<'p> {
     stage_number: usize,
     block_layer: usize,
     sent: usize,
-    /// Where the products of the message under way go.
+    /// The places of the products of the message under way.
     pending: Range<usize>,
     stock: Stock,
     ws: CircuitWorkspace,
@@ -103,7 +103,7 @@ impl<'p> CircuitBatch<'p> {
         self.lengths.get(self.made).copied().unwrap_or(0)
     }
 
-    /// Where its triples come from.
+    /// The stock that its triples come from.
     pub fn stock(&mut self) -> &mut Stock {
         &mut self.stock
     }

@@ -19,7 +19,7 @@ pub(crate) fn parts(ands: usize, width: usize) -> impl Iterator<Item = Range<usi
     (0..ands.div_ceil(most)).map(move |k| k * most..ands.min((k + 1) * most))
 }
 
-/// How many ANDs are opened in one message at most.
+/// The most ANDs that are opened in one message.
 pub(crate) fn gates_in_part(width: usize) -> usize {
     (PART / width).max(1)
 }

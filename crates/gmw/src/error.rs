@@ -4,7 +4,7 @@ use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
 
-/// Why a run ended without a result. The party is lost then: open a new session.
+/// The reason why a run ended without a result. The party is lost then: open a new session.
 #[derive(Debug, Error)]
 pub enum GmwError {
     /// The parties are not about to run the same thing.
@@ -13,7 +13,7 @@ pub enum GmwError {
         named(.peer)
     )]
     Mismatch {
-        /// Who, where the channel knows it.
+        /// The party at fault, where the channel knows it.
         peer: Option<PartyId>,
     },
     /// This party's inputs do not have the size that they need.

@@ -8,7 +8,7 @@ use hushwire_ot::{
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId};
 
-/// AGREEMENT: triples that are made at a time. What is under way then takes 2 MiB, and the next are made when a layer
+/// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next are made when a layer
 /// asks for more than there are.
 pub(crate) const CALL: usize = 1 << 20;
 

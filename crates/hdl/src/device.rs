@@ -270,7 +270,7 @@ impl Inner {
         }
     }
 
-    /// How our own process ended, once it has.
+    /// The end of our own process in words, once it has come.
     fn status(&mut self) -> Option<String> {
         let child = self.child.as_mut()?;
         let begun = Instant::now();

@@ -10,11 +10,11 @@ pub struct HdlError {
     pub device: String,
     /// The step under way.
     pub step: &'static str,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
 }
 
-/// Why a device failed.
+/// The reason why a device failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
@@ -49,15 +49,15 @@ pub enum Cause {
     Capacity {
         /// The resource that is too small: "slots", for example.
         what: &'static str,
-        /// For the circuit.
+        /// The number that the circuit needs.
         needed: usize,
-        /// In the device.
+        /// The number that the device has.
         room: usize,
     },
     /// It runs batches of another size than the parties agreed on.
     #[error("it runs batches of {found} instances, and the parties agreed on {expected}")]
     Instances {
-        /// Its own.
+        /// The device's number of instances.
         found: usize,
         /// The parties' number of instances.
         expected: usize,

@@ -1,4 +1,4 @@
-//! Where the simulated party's program is.
+//! The search for the simulated party's program.
 
 use crate::{Cause, HdlError};
 use std::{

@@ -132,7 +132,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// From the payload of Z.
+    /// The counters in the payload of a frame Z; `None` for another length than 16 bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Statistics> {
         let (&[cycles, ands], []) = bytes.as_chunks::<8>() else { return None };
         Some(Statistics { cycles: u64::from_le_bytes(cycles), ands: u64::from_le_bytes(ands) })

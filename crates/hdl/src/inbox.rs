@@ -14,7 +14,7 @@ struct Context {
     /// Those that came, and how many of them were taken.
     link: Zeroizing<Vec<u8>>,
     taken: usize,
-    /// How long the output is, and what has come of it.
+    /// The length of the output in bytes, and the part of it that has come.
     whole: usize,
     output: Zeroizing<Vec<u8>>,
 }

@@ -15,7 +15,7 @@ const PART: usize = 16 << 10;
 /// A stream and what came on it.
 pub(crate) struct Socket {
     stream: UnixStream,
-    /// How long nothing may move.
+    /// The longest time in which nothing moves.
     patience: Duration,
     part: Zeroizing<Vec<u8>>,
     pub(crate) inbox: Inbox,
@@ -118,7 +118,7 @@ impl Socket {
         }
     }
 
-    /// Why the other end is gone: what it still said, or only that.
+    /// The reason why the other end is gone: what it still said, or only that.
     fn last_words(&mut self) -> Cause {
         loop {
             match self.receive() {

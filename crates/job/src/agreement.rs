@@ -11,7 +11,7 @@ const TAGS: usize = 8;
 /// One line of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name in messages.
+    /// The field's name in messages.
     pub name: &'static str,
     /// Its value, which binds.
     pub text: String,
@@ -49,7 +49,7 @@ pub struct Agreement {
     pub kind: &'static str,
     /// The job in a few words, as `less:32`; no part of the digests.
     pub title: String,
-    /// How the parties compute, and so how many there are.
+    /// The protocol of the parties, which says how many there are.
     pub protocol: Protocol,
     /// Clients in the order of their numbers.
     pub clients: Vec<String>,
@@ -103,7 +103,7 @@ impl Agreement {
         self.lanes.saturating_sub(1)
     }
 
-    /// How many parties compute.
+    /// The number of computing parties, 2 or 3.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()

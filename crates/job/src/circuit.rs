@@ -10,7 +10,7 @@
 //!
 //! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
 //! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
-//! goes to the right one. A client's input is shared afresh. What a client recipient hears is masked with a fresh
+//! goes to the right one. A client's input is shared afresh. The outputs that a client hears are masked with a fresh
 //! zero-share first, since shares of linear outputs would tell more than their sum.
 
 use crate::{

@@ -1,8 +1,8 @@
-//! Who writes a file now, and what was written there last: a small record for each output, kept apart from it.
+//! The process that writes a file now, and the state written there last: a small record for each output, kept apart from it.
 //!
 //! A record lies in the user's state directory (`$XDG_STATE_HOME/hushwire/outputs`, else `~/.local/state/…`, else a
 //! directory of the user's own among temporary files), named by a hash of the output's path. Its lock is the claim on the
-//! path: the system drops it with the process that holds it, however that ends. What was written is known by inode, length
+//! path: the system drops it with the process that holds it, however that ends. A written file is known by inode, length
 //! and time, not by a hash of the content, which would give small secret outputs away after they are deleted.
 
 use crate::{JobError, Kind};
@@ -22,9 +22,9 @@ const LONGEST: u64 = 64 << 10;
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 struct Record {
-    /// For people who look at it.
+    /// The output's path, for people who look at the record.
     path: PathBuf,
-    /// Who holds the claim, or held it last.
+    /// The process that holds the claim, or held it last.
     process: u32,
     job: String,
     written: Option<Written>,
@@ -55,7 +55,7 @@ impl State {
 
 /// The right to write a path, until it is dropped.
 pub(crate) struct Claim {
-    /// Locked.
+    /// The record's file, locked for as long as the claim holds.
     file: File,
     record: Record,
 }
@@ -148,7 +148,7 @@ fn taken(target: &Path, record: &Record) -> JobError {
     JobError::new(Kind::Refused, format!("cannot write {path}"), cause, remedy)
 }
 
-/// Where records may lie, the best first.
+/// The directories where records may lie, the best first.
 fn directories() -> Vec<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));

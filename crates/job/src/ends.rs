@@ -69,7 +69,7 @@ impl End for hushwire_gmw::Party {
     }
 }
 
-/// Why an end gave up.
+/// The reason why an end gave up.
 pub(crate) enum Failure {
     /// The channel failed.
     Net(NetError),

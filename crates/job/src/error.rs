@@ -21,7 +21,7 @@ pub enum Kind {
 /// A job that could not be read, or did not end well.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct JobError {
-    /// Who failed, as `party 1`; empty where it is this program and nobody else takes part yet.
+    /// The member that failed, as `party 1`; empty where it is this program and nobody else takes part yet.
     pub who: String,
     /// The step under way.
     pub step: String,
@@ -121,7 +121,7 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// Who it is about, the step and the cause stay together: the step is a message's, not the job's.
+/// The party, the step and the cause stay together: the step is a message's, not the job's.
 impl From<NetError> for JobError {
     fn from(e: NetError) -> Self {
         let whole = e.to_string();

@@ -80,7 +80,7 @@ pub(crate) struct Flow {
     pub(crate) observer: Observer,
 }
 
-/// Where each value's planes lie, one after the other.
+/// The range of each value's planes, one after the other.
 fn ranges(widths: &[usize], plane: usize) -> Vec<Range<usize>> {
     let mut at = 0;
     let place = |width: &usize| {

@@ -8,7 +8,7 @@ use hushwire_ot::{Functionality, Level};
 use hushwire_wire::{Cost, Shape};
 use std::time::Duration;
 
-/// Of the party that sends most.
+/// The forecast of a run, for the party that sends most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
     /// AND gates of all instances.
@@ -17,7 +17,7 @@ pub struct Forecast {
     pub rounds: u64,
     /// Payload, without set-ups and TLS.
     pub bytes_sent: u64,
-    /// Of arithmetic alone.
+    /// The time of arithmetic alone.
     compute: Duration,
 }
 
@@ -71,7 +71,7 @@ impl Forecast {
         Self { ands, rounds: 0, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute }
     }
 
-    /// How long it takes over such a network: what is sent and what is computed overlap, round trips come on top.
+    /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * self.bytes_sent as f64 / rate as f64);

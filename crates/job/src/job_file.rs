@@ -19,7 +19,7 @@ use std::{
 /// The most instances of one job.
 pub const MOST_INSTANCES: u64 = 1 << 40;
 
-/// Where the circuit comes from.
+/// The source of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CircuitSource {
     /// A built-in with its parameters, as `less:32`.
@@ -37,7 +37,7 @@ impl fmt::Display for CircuitSource {
     }
 }
 
-/// Which end of a hexadecimal value or record is wire 0.
+/// The end of a hexadecimal value or record that is wire 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BitOrderChoice {
@@ -51,7 +51,7 @@ pub enum BitOrderChoice {
 }
 
 impl BitOrderChoice {
-    /// Every choice.
+    /// The three choices.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Lsb, Self::Msb];
 
     /// Its name in files and on the command line.
@@ -81,7 +81,7 @@ impl FromStr for BitOrderChoice {
 pub struct Input {
     /// The name in party files.
     pub name: String,
-    /// Who brings it.
+    /// The member that brings it.
     pub from: Member,
     /// Hexadecimal digits that `local run` takes when nothing else is given; no part of the plan.
     pub sample: Option<String>,
@@ -92,11 +92,11 @@ pub struct Input {
 pub struct Output {
     /// The name in party files.
     pub name: String,
-    /// Who learns it.
+    /// The members that learn it.
     pub to: Vec<Member>,
 }
 
-/// How the work is cut: the same at every party, whatever its machine.
+/// The cut of the work: the same at every party, whatever its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Instances that are computed at once on a lane.
@@ -110,9 +110,9 @@ pub struct Parameters {
 /// A circuit's job, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CircuitJob {
-    /// How the parties compute.
+    /// The protocol of the parties.
     pub protocol: Protocol,
-    /// How gates are garbled, where the protocol garbles.
+    /// The scheme of the garbled gates, where the protocol garbles.
     #[serde(default, with = "by_name")]
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer, where the protocol uses one.
@@ -120,15 +120,15 @@ pub struct CircuitJob {
     pub ot: Option<Extension>,
     /// The circuit that they compute.
     pub circuit: CircuitSource,
-    /// How values are written.
+    /// The bit order of written values.
     pub bit_order: BitOrderChoice,
-    /// How many times, on as many inputs.
+    /// The number of instances, each on its own inputs.
     pub instances: u64,
     /// One for each of the circuit's, in order.
     pub inputs: Vec<Input>,
     /// One for each of the circuit's, in order.
     pub outputs: Vec<Output>,
-    /// How the work is cut.
+    /// The cut of the work.
     pub parameters: Parameters,
 }
 
@@ -198,7 +198,7 @@ impl CircuitJob {
         parties.chain(self.clients().into_iter().map(Member::Client)).collect()
     }
 
-    /// How many parties compute.
+    /// The number of computing parties, 2 or 3.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()

@@ -1,4 +1,4 @@
-//! Who takes part in a job.
+//! The members of a job.
 
 use crate::MOST_PARTIES;
 use hushwire_wire::PartyId;
@@ -18,7 +18,7 @@ pub enum Member {
 }
 
 impl Member {
-    /// How files name it.
+    /// The name in files: `party0`, `client:alice`.
     #[must_use]
     pub fn key(&self) -> String {
         match self {

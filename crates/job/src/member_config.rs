@@ -28,19 +28,19 @@ pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// One member, ready to join. No `Debug`: it holds secrets.
 pub struct MemberConfig {
-    /// Who one is.
+    /// The member that this program is.
     pub me: Member,
     /// Certificate and private key.
     pub identity: Identity,
-    /// Where peers dial; none for a client.
+    /// The socket that peers dial; none for a client.
     pub listener: Option<Listener>,
     /// Everybody this member has links with; others that are listed do not matter.
     pub peers: Vec<Peer>,
-    /// How bytes travel.
+    /// The transport of the links.
     pub transport: TransportKind,
-    /// How long all peers together may take to come.
+    /// The longest wait for all peers together.
     pub connect_timeout: Duration,
-    /// How long no byte may move while a step waits for a peer that is alive.
+    /// The longest time without a moving byte while a step waits for a peer that is alive.
     pub stall: Duration,
     /// The model of a network on this member's links; [`Shape::NONE`] for none.
     pub shape: Shape,

@@ -24,7 +24,7 @@ pub struct NewFile {
     file: File,
     /// The hidden name, if there is one.
     named: Option<PathBuf>,
-    /// That no other run writes it.
+    /// The claim that keeps other runs from writing it.
     claim: Option<Claim>,
     /// The state of a file that may be replaced; `None` where any may.
     replaces: Option<Option<State>>,

@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(60);
 /// peers are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
 const STALL: Duration = Duration::from_secs(3600);
 
-/// Where an input's value lies.
+/// The place of an input's value.
 #[derive(Clone)]
 pub enum InputPlace {
     /// One record for each instance, one after the other.
@@ -31,7 +31,7 @@ pub enum InputPlace {
     HexFile(PathBuf),
 }
 
-/// Where an output's value goes.
+/// The place of an output's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
     /// One record for each instance, one after the other.
@@ -47,9 +47,9 @@ pub enum OutputPlace {
 /// Somebody this member has links with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Who.
+    /// The peer.
     pub member: Member,
-    /// Where it listens; none for a client, which dials.
+    /// The address on which it listens; none for a client, which dials.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     pub pin: Pin,
@@ -58,17 +58,17 @@ pub struct Peer {
 /// The part that a party file and a client file have in common.
 #[derive(Clone)]
 pub struct MemberFile {
-    /// This file itself.
+    /// The path of this file.
     pub file: PathBuf,
-    /// Who one is.
+    /// The member of this file.
     pub me: Member,
     /// The PEM file with certificate and private key.
     pub key: PathBuf,
-    /// How bytes travel.
+    /// The transport of the links.
     pub transport: TransportKind,
-    /// How long all peers together may take to come.
+    /// The longest wait for all peers together.
     pub connect_timeout: Duration,
-    /// How long no byte may move while a step waits.
+    /// The longest time without a moving byte while a step waits.
     pub stall: Duration,
     /// The others.
     pub peers: Vec<Peer>,
@@ -83,9 +83,9 @@ pub struct MemberFile {
 /// A party file. No `Debug`: inputs may stand in it.
 #[derive(Clone)]
 pub struct PartyFile {
-    /// Where this party listens.
+    /// The address on which this party listens.
     pub listen: String,
-    /// Everything else.
+    /// The part that client files have as well.
     pub member: MemberFile,
 }
 

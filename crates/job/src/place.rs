@@ -1,4 +1,4 @@
-//! Where values come from and go to, record by record, so that memory does not grow with them.
+//! The sources and sinks of values, record by record, so that memory does not grow with them.
 
 use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, RunFiles, value};
 use hushwire_circuit::planes;

@@ -32,9 +32,9 @@ pub const FIELDS: [&str; 8] =
 /// One run, as everybody agrees on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How the parties compute.
+    /// The protocol of the parties.
     pub protocol: Protocol,
-    /// How gates are garbled, where the protocol garbles.
+    /// The scheme of the garbled gates, where the protocol garbles.
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer, where the protocol uses one.
     pub ot: Option<Extension>,
@@ -46,9 +46,9 @@ pub struct Plan {
     pub input_widths: Vec<usize>,
     /// Bits of each output.
     pub output_widths: Vec<usize>,
-    /// Which end of a written value is wire 0: `Lsb` or `Msb`.
+    /// The end of a written value that is wire 0: `Lsb` or `Msb`.
     pub bit_order: BitOrderChoice,
-    /// How many times the circuit is computed.
+    /// The number of instances of the circuit.
     pub instances: u64,
     /// Each input's name and owner.
     pub inputs: Vec<(String, Member)>,
@@ -124,7 +124,7 @@ impl Plan {
         format!("{}{scheme}{ot}", self.protocol)
     }
 
-    /// How many parties compute.
+    /// The number of computing parties, 2 or 3.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()

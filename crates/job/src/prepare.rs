@@ -20,7 +20,7 @@ pub struct Prepared {
     pub program: Arc<Program>,
     /// Remarks for people on how the job was read.
     pub notes: Vec<String>,
-    /// Where the circuit came from.
+    /// The source of the circuit.
     pub source: CircuitSource,
 }
 

@@ -9,7 +9,7 @@ use std::{fmt, str::FromStr};
 /// The most parties that a protocol has.
 pub const MOST_PARTIES: u8 = 3;
 
-/// How parties compute. All are semi-honest.
+/// The protocol between computing parties. All are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -22,9 +22,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All.
+    /// The three protocols, in the order of [`Self::NAMES`].
     pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
-    /// Their names.
+    /// Names in job files and `--protocol`, in the order of [`Self::ALL`].
     pub const NAMES: [&str; 3] = ["rep3", "yao", "gmw"];
 
     /// As files have it.
@@ -37,7 +37,7 @@ impl Protocol {
         }
     }
 
-    /// How many parties compute.
+    /// The number of computing parties, 2 or 3.
     #[must_use]
     pub const fn parties(self) -> u8 {
         match self {
@@ -103,7 +103,7 @@ impl Protocol {
     }
 }
 
-/// Why Yao's protocol cannot run on it.
+/// The reason why Yao's protocol cannot run on it.
 const REVEALS: &str = "scheme privacy-free hides nothing: its evaluator knows every wire's value";
 
 fn take_private() -> String {

@@ -120,7 +120,7 @@ pub fn run<T: Task>(
 pub struct Links {
     /// Between them, one to and one from every peer.
     pub(crate) word: Vec<Channel>,
-    /// All others.
+    /// The channels to all others.
     #[allow(dead_code, reason = "kept open, and not used")]
     pub(crate) kept: Vec<Channel>,
 }
@@ -133,7 +133,7 @@ pub struct MemberSession {
     pub(crate) observer: Observer,
     /// Of computing, and of everything else.
     meters: [Meter; 2],
-    /// Of computing.
+    /// Rounds of computing.
     turns: Turns,
     begun: Instant,
 }

@@ -42,7 +42,7 @@ impl Source {
         Self { path: path.to_path_buf(), text: Zeroizing::new(mark::strip_str(text).to_owned()) }
     }
 
-    /// Where paths in the file start from.
+    /// The directory that paths in the file start from.
     pub(crate) fn dir(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).to_path_buf()
     }

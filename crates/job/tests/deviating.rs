@@ -18,7 +18,7 @@ const INPUTS: usize = 3;
 const BATCHES: usize = 3;
 const INSTANCES: usize = 64;
 
-/// Which copy the client changes: that of party `to`, of its own component or of the next.
+/// The copy that the client changes: that of party `to`, of its own component or of the next.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
     /// In the explicit share of this batch.
@@ -125,7 +125,7 @@ impl Heard {
     }
 }
 
-/// Runs the job with `lie` in mallory's shares. What everybody else says comes back, and what mallory heard.
+/// Runs the job with `lie` in mallory's shares. The result has everybody else's errors, and the messages to mallory.
 fn play(threads: usize, lie: Option<Lie>) -> (World, Vec<(Member, String)>, Heard) {
     let world = world(threads);
     fs::write(

@@ -5,7 +5,7 @@ pub(crate) use hushwire_block::bits::{put_range, xor_range};
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 
-/// How many bytes hold `bits` bits.
+/// The number of bytes that hold `bits` bits.
 #[must_use]
 pub(crate) fn bytes(bits: usize) -> usize {
     bits.div_ceil(8)

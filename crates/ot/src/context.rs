@@ -24,9 +24,9 @@ impl Sid {
 /// The session's name, and the AES backend of this party; the backend is a local choice that changes no byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// Agreed.
+    /// The name of the run. AGREEMENT.
     pub sid: Sid,
-    /// Local.
+    /// The tier that kernels run with. LOCAL.
     pub backend: Backend,
 }
 

@@ -27,7 +27,7 @@ pub enum Functionality {
     BitOt,
 }
 
-/// Who sends in one tick: bytes of the sender and of the receiver.
+/// The bytes of one tick: the sender's and the receiver's.
 type Sent = [u64; 2];
 
 /// The ticks of a call.

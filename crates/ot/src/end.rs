@@ -36,7 +36,7 @@ impl<S: Security> End<S> {
 pub struct Made {
     /// The number of the first one: the tweak of its hash.
     pub(crate) first: u64,
-    /// Its place in this call.
+    /// The first OT's place in this call.
     pub(crate) start: usize,
     pub(crate) len: usize,
     /// The tick that made them.

@@ -32,7 +32,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// Why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
+/// The reason why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
 #[derive(Debug, Error)]
 pub enum OtError {
     /// A consistency check failed.
@@ -41,17 +41,17 @@ pub enum OtError {
         named(.peer)
     )]
     Abort {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
-        /// Which check.
+        /// The check that failed.
         check: Check,
     },
     /// A message that no party following the protocol sends.
     #[error("{}: message {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
         /// The fault of the message.
         what: String,

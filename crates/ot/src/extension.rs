@@ -40,9 +40,9 @@ impl fmt::Display for Role {
 pub struct CheckStep {
     /// Names the step in errors.
     pub name: &'static str,
-    /// Who sends it.
+    /// The end that sends it.
     pub from: Role,
-    /// Its bytes.
+    /// The length of the message in bytes.
     pub bytes: usize,
 }
 
@@ -52,16 +52,16 @@ pub struct CheckStep {
 /// a segment until [`Extension::close_segment`]; the check of that segment ([`Extension::check`], step by step) may
 /// run while chunks of the next one are made, and must end before that one closes.
 pub trait Extension<S: Security>: Send {
-    /// Which end this is.
+    /// The role of this end.
     fn role(&self) -> Role;
 
-    /// Who sends the message of a chunk.
+    /// The end that sends the message of a chunk.
     fn speaker(&self) -> Role;
 
     /// The sender's Δ; `None` at the receiver.
     fn delta(&self) -> Option<Block>;
 
-    /// How many OTs the next chunk makes when `wanted > 0` are still wanted: from 1 to `wanted`.
+    /// The number of OTs that the next chunk makes when `wanted > 0` are still wanted: from 1 to `wanted`.
     fn chunk_len(&self, wanted: usize) -> usize;
 
     /// Bytes of the message of a next chunk of `len` OTs, as [`Extension::chunk_len`] said; 0 when OTs are in stock.

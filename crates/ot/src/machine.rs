@@ -12,7 +12,7 @@ use core::cell::Cell;
 
 use crate::{OtError, Steps, Tick};
 
-/// Whose turn it is.
+/// The gate's state: whose turn it is.
 #[derive(Clone, Copy)]
 enum Turn {
     /// Between two exchanges.
@@ -32,7 +32,7 @@ impl Latch {
         Latch(Cell::new(Turn::Speak))
     }
 
-    /// Of a machine that never runs.
+    /// The latch of a machine that never runs.
     pub(crate) const fn lost(step: &'static str) -> Self {
         Latch(Cell::new(Turn::Lost(step)))
     }
@@ -62,7 +62,7 @@ pub trait Machine {
     /// The message is malformed, or a check failed.
     fn take(&mut self, message: &[u8]) -> Result<(), OtError>;
 
-    /// Where the gate keeps its state.
+    /// The gate's state.
     fn latch(&self) -> &Latch;
 }
 

@@ -29,7 +29,7 @@ impl OwnedPairs {
 }
 
 impl OwnedKeys {
-    /// For these choices.
+    /// A call for these choices, packed bits.
     pub(crate) fn chosen(choices: Vec<u8>, count: usize) -> Self {
         Self { choices, messages: vec![Block::ZERO; count] }
     }

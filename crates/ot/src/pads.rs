@@ -21,7 +21,7 @@ pub struct Pads {
     tweaked: bool,
     /// The sender's.
     delta: Block,
-    /// Public.
+    /// The key in use, with the number of its first OT; public.
     #[zeroize(skip)]
     key: Option<(u64, Aes128)>,
     /// LOCAL: whether what a call makes goes past the caches.

@@ -178,7 +178,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// How many OTs `made` has, if its tick and this lag make now.
+    /// The number of OTs in `made`, if its tick and this lag make now.
     fn due(&self, lag: Option<u64>, made: Option<&Made>) -> Option<usize> {
         made.filter(|made| lag.is_some_and(|lag| made.tick + lag == self.now)).map(|made| made.len)
     }

@@ -17,7 +17,7 @@ pub struct Tick {
 }
 
 /// One party's half of a protocol: [`Steps::tick`], [`Steps::speak`], [`Steps::hear`], over and over until there is no
-/// tick. What is sent in a tick does not depend on what is received in it.
+/// tick. A message sent in a tick does not depend on the one received in it.
 ///
 /// After an error the machine answers [`OtError::Lost`], and always has a tick: it never looks done. So it does after a
 /// call out of turn, such as a second `speak` of a driver whose channel failed and that tries again.

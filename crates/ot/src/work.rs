@@ -20,7 +20,7 @@ pub enum Sending<'a> {
     Rot {
         /// The messages.
         pairs: &'a mut [[Block; 2]],
-        /// Agreed.
+        /// Whether the receiver brings choices. AGREEMENT.
         chosen: bool,
     },
     /// Chosen OT of these messages.
@@ -29,7 +29,7 @@ pub enum Sending<'a> {
     BitOt {
         /// The messages for choice 0 and for choice 1.
         messages: [&'a [u8]; 2],
-        /// How many.
+        /// The number of OTs.
         count: usize,
     },
 }
@@ -48,32 +48,32 @@ pub enum Receiving<'a> {
     },
     /// Random OT for choices that the extension draws.
     Rot {
-        /// Where the choices go.
+        /// The place of the choices.
         choices: &'a mut [u8],
-        /// Where the messages go.
+        /// The place of the messages.
         messages: &'a mut [Block],
     },
     /// Random OT for these choices.
     RotChosen {
         /// The choices.
         choices: &'a [u8],
-        /// Where the messages go.
+        /// The place of the messages.
         messages: &'a mut [Block],
     },
     /// Chosen OT.
     Ot {
         /// The choices.
         choices: &'a [u8],
-        /// Where the messages go.
+        /// The place of the messages.
         messages: &'a mut [Block],
     },
     /// Chosen OT of bits, packed.
     BitOt {
         /// The choices.
         choices: &'a [u8],
-        /// Where the messages go.
+        /// The place of the messages.
         messages: &'a mut [u8],
-        /// How many.
+        /// The number of OTs.
         count: usize,
     },
 }

@@ -30,12 +30,12 @@ pub struct PrssKeys {
     pub prev: Seed,
 }
 
-/// Which stream of words.
+/// The address of a stream of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// Which part of a job.
+    /// The part of a job.
     pub shard: u32,
-    /// Which lane of the part.
+    /// The lane of the part.
     pub lane: u32,
 }
 

@@ -90,7 +90,7 @@ impl Column {
     }
 }
 
-/// Where the column is.
+/// The place of the column in a record, from 0.
 fn place(path: &Path, header: &csv::ByteRecord, name: &str) -> Result<usize, PsiError> {
     let names: Vec<String> = header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
     let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);

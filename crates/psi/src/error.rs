@@ -7,7 +7,7 @@ use hushwire_wire::{NetError, PartyId};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Where in a file something is. Everything counts from 1.
+/// A place in a file. Everything counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line; a quoted field may go over several.
@@ -31,15 +31,15 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Why there is no intersection. Each message ends with what can be done.
+/// The reason why there is no intersection. Each message ends with what can be done.
 #[derive(Debug, Error)]
 pub enum PsiError {
     /// A file that cannot be read as it is.
     #[error("cannot read {}{}: {cause}; {remedy}", .path.display(), at(*.place))]
     File {
-        /// Which.
+        /// The file's path.
         path: PathBuf,
-        /// Where in it.
+        /// The place in it, where there is one.
         place: Option<Place>,
         /// The fault of that place.
         cause: String,
@@ -52,7 +52,7 @@ pub enum PsiError {
         named(.peer)
     )]
     Terms {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
     },
     /// A set that this machine could not hold.
@@ -60,11 +60,11 @@ pub enum PsiError {
     TooLarge {
         /// "this party has", "party 1 has", "both parties have".
         whose: String,
-        /// How many.
+        /// The number of keys.
         count: u64,
         /// The circuit, table or result with that bound.
         what: &'static str,
-        /// How many it takes.
+        /// The largest number it takes.
         most: u64,
         /// The remedy, as a clause.
         remedy: &'static str,
@@ -77,9 +77,9 @@ pub enum PsiError {
     /// A message that no party following the protocol sends.
     #[error("{}: message {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
-        /// Who, where a channel knows it.
+        /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
         /// The fault of the message.
         what: &'static str,

@@ -9,7 +9,7 @@ use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use std::{collections::HashMap, ops::Range};
 
-/// Who. B garbles: its tables are the larger ones, and a garbler's inputs need no OTs.
+/// The side of a party. B garbles: its tables are the larger ones, and a garbler's inputs need no OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Learns flags.
@@ -43,7 +43,7 @@ pub enum Reveal {
     Flags,
 }
 
-/// How sets are compared.
+/// The method of comparing sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Sort, compare, shuffle: [`hushwire_circuit::psi`].
@@ -52,7 +52,7 @@ pub enum Method {
     Phasing,
 }
 
-/// How circuits are computed.
+/// The protocol that computes the circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Garbled circuits.
@@ -66,13 +66,13 @@ pub enum Protocol {
 pub struct Terms {
     /// The result that is revealed.
     pub reveal: Reveal,
-    /// How sets are compared; `None` for what has fewer ANDs.
+    /// The method of comparing sets; `None` for the one with fewer ANDs.
     pub circuit: Option<Method>,
-    /// How circuits are computed.
+    /// The protocol that computes the circuits.
     pub protocol: Protocol,
-    /// How gates are garbled, with Yao's protocol.
+    /// The scheme of the garbled gates, with Yao's protocol.
     pub scheme: Scheme,
-    /// How oblivious transfers are made.
+    /// The extension that makes the oblivious transfers.
     pub ot: Extension,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> Tables {
 
 /// The plan that follows from terms and sizes, at both parties alike.
 pub(crate) struct Plan {
-    /// Of A and of B.
+    /// The numbers of different keys of A and of B.
     pub(crate) sizes: [usize; 2],
     /// Bits of a value.
     pub(crate) width: usize,

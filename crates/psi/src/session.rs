@@ -36,7 +36,7 @@ pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 /// The result of one party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// How many keys are in both sets.
+    /// The number of keys in both sets.
     Size(u64),
     /// For each of this party's keys, whether it is in both.
     Keys(Vec<bool>),
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub found: Found,
     /// Different keys of A and of B.
     pub sizes: [usize; 2],
-    /// How sets were compared.
+    /// The method by which sets were compared.
     pub circuit: Method,
     /// Bits of a value.
     pub width: usize,
@@ -329,7 +329,7 @@ impl Run<'_, '_> {
         Ok(Found::Keys(self.own_keys(&values, "items")?))
     }
 
-    /// Which of this party's keys have these values.
+    /// Flags of this party's keys, set for those that have these values.
     fn own_keys(&self, values: &[u128], message: &'static str) -> Result<Vec<bool>, PsiError> {
         let mut own = Zeroizing::new(Vec::with_capacity(self.own.values.len()));
         own.extend(self.own.values.iter().enumerate().map(|(key, value)| (*value, key as u128)));

@@ -88,7 +88,7 @@ fn broken(path: &Path, e: csv::Error) -> PsiError {
     }
 }
 
-/// How a file deviates.
+/// The deviation of a file from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A quote in a field that does not begin with one.
@@ -141,7 +141,7 @@ impl std::fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Where in a record the scanner is.
+/// The scanner's place in a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     /// Before a field.
@@ -162,9 +162,9 @@ struct Strict<R> {
     at: At,
     /// Of the next byte; a column is a character of UTF-8.
     place: Place,
-    /// Where a quoted field, or a line end, begins.
+    /// The beginning of a quoted field, or of a line end.
     begun: Place,
-    /// Nothing was read yet.
+    /// True until a byte was read.
     fresh: bool,
 }
 

@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 /// Hash index of an empty place, in the two bits above a value's high ones.
 const EMPTY: u128 = 3;
 
-/// Which value is where: A's side. Wiped when dropped.
+/// The values by place: A's side. Wiped when dropped.
 #[derive(Debug)]
 pub(crate) struct Cuckoo {
     /// The value of each bin, by its place in the set.
     pub(crate) bins: Zeroizing<Vec<Option<u32>>>,
-    /// Those that found no bin.
+    /// The values that found no bin, by number.
     pub(crate) stash: Zeroizing<Vec<u32>>,
 }
 
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(cuckoo(&values, &salt, &tables).map(|c| c.stash.len()), Some(28));
     }
 
-    /// How often a set of 64 does not fit without a stash: measured in a million trials, 2^−6.5.
+    /// The share of sets of 64 that do not fit without a stash: measured in a million trials, 2^−6.5.
     #[test]
     fn stashes_are_needed_as_often_as_measured() {
         let mut tables = tables_of([64, 64], 60);

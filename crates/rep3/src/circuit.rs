@@ -31,7 +31,7 @@ fn message_bytes(ands: usize, width: usize) -> usize {
     if width < 8 { (ands * width).div_ceil(8) } else { ands * width.div_ceil(8) }
 }
 
-/// How many instances of a block a stage of `copies` runs: whole bytes for each copy, or few bits without gaps.
+/// The number of instances of a block that a stage of `copies` runs: whole bytes for each copy, or few bits without gaps.
 fn block_width(copies: usize, instances: usize) -> usize {
     if instances < 8 { copies * instances } else { copies * 8 * plane_bytes(instances) }
 }

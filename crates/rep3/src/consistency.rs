@@ -78,7 +78,7 @@ impl Tagging {
         }
     }
 
-    /// Nothing more comes.
+    /// The tags of all that was added.
     #[must_use]
     pub fn finish(self) -> Tags {
         Tags(self.0.map(|hash| hash.finalize()))

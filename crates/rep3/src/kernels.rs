@@ -175,7 +175,7 @@ impl RoundKey<'_> {
     pub(crate) const NONE: RoundKey<'static> = RoundKey { bytes: [&[0; LONGEST]; 2], stride: 0 };
 }
 
-/// Where a round's S-box inputs come from. Both shares have `n` bytes.
+/// The source of a round's S-box inputs. Both shares have `n` bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     /// The bytes before the key is added.
@@ -255,7 +255,7 @@ fn mix<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     f.xor(f.xor(double, a1), f.xor(a2, a3))
 }
 
-/// How the nibbles of the first and of the second half of a batch lie in a byte.
+/// The places in a byte of the nibbles of a batch's first and second half.
 const HALVES: [(Nibble, Unit); 2] = [(LOW, Unit::LowNibble), (HIGH, Unit::HighNibble)];
 
 /// Limits both shares to half `start` of a batch, so that tails end with it.

@@ -11,7 +11,7 @@ use hushwire_wire::{Cost, NetError};
 /// Bytes of an expanded AES-128 key.
 pub const EXPANDED_BYTES: usize = KeySize::Aes128.expanded_bytes();
 
-/// How long AES keys are (FIPS-197, table 3).
+/// The length of AES keys (FIPS-197, table 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeySize {
     /// 16 bytes, 10 rounds.
@@ -24,7 +24,7 @@ pub enum KeySize {
 }
 
 impl KeySize {
-    /// Every size.
+    /// The three sizes.
     pub const ALL: [KeySize; 3] = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256];
 
     /// 32-bit words of a key.
@@ -60,7 +60,7 @@ impl KeySize {
         16 * (self.rounds() + 1)
     }
 
-    /// How often the expansion takes S-boxes: one word each time, and one after the other.
+    /// The number of times that the expansion takes S-boxes: one word each time, and one after the other.
     #[must_use]
     pub const fn expansion_steps(self) -> usize {
         match self {
@@ -151,13 +151,13 @@ impl ExpandedKeys {
         Rep3 { own: share(0), next: share(1) }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     #[must_use]
     pub fn keys(&self) -> usize {
         self.keys
     }
 
-    /// How long the keys are.
+    /// The size of the keys.
     #[must_use]
     pub fn size(&self) -> KeySize {
         self.size

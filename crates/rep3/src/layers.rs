@@ -20,7 +20,7 @@ pub(crate) struct Told<'a> {
     pub rec: &'a mut (dyn Record + 'static),
     /// The byte of the message at which these products begin.
     pub offset: usize,
-    /// How many bits of a plane's byte are in the message: 8 unless a plane has a single byte.
+    /// The number of bits of a plane's byte in the message: 8 unless a plane has a single byte.
     pub bits: usize,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Told<'a> {
         Told { rec, offset: 0, bits: 8 }
     }
 
-    /// Where the products of the planes' byte at `at` lie.
+    /// The place of the products of the planes' byte at `at`.
     fn place(&self, at: usize) -> Place {
         if self.bits == 8 {
             return Place { offset: self.offset + at, unit: Unit::Bits };

@@ -16,7 +16,7 @@ use hushwire_wire::drive::Exchanged;
 /// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
 #[derive(Clone)]
 pub struct Context {
-    /// Whose steps they are.
+    /// The party whose steps they are.
     pub role: Role,
     /// The tier that kernels run with (LOCAL).
     pub backend: Backend,

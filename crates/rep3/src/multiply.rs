@@ -20,7 +20,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field.
+    /// The three fields.
     pub const ALL: [Field; 3] = [Field::Gf2, Field::Gf16, Field::Gf256];
 }
 

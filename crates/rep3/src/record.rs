@@ -18,12 +18,12 @@ pub trait Record: Send {
     fn message(&mut self, layer: usize, message: &[u8]);
 }
 
-/// Where the results of a batch of products lie in a layer's message.
+/// The place of the results of a batch of products in a layer's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Byte of the message where the first product lies.
     pub offset: usize,
-    /// Which part of a byte one product takes.
+    /// The part of a byte that one product takes.
     pub unit: Unit,
 }
 
@@ -43,7 +43,7 @@ pub enum Unit {
     FewBits {
         /// The first bit.
         first: u8,
-        /// How many.
+        /// The number of bits.
         bits: u8,
     },
 }

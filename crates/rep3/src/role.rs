@@ -1,4 +1,4 @@
-//! Which of the three parties one is, and its neighbours on the ring.
+//! The role of one of the three parties, and its neighbours on the ring.
 
 use hushwire_wire::PartyId;
 
@@ -48,7 +48,7 @@ impl Role {
         PartyId(self.0)
     }
 
-    /// Which of the two held shares a public constant is added to: share 0 carries it, so `own` of party 0 and `next` of party 2.
+    /// The held share that a public constant is added to: share 0 carries it, so `own` of party 0 and `next` of party 2.
     #[must_use]
     pub const fn constant_slot(self) -> Option<usize> {
         match self.0 {

@@ -2,7 +2,7 @@
 
 use crate::boolean::{ONE_HOT, circuit};
 
-/// Which protocol computes the S-box. Bits are those that each party sends.
+/// The protocol that computes the S-box. Bits are those that each party sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sbox {
     /// GF(2^4) tower: 20 bits, 4 rounds. With GFNI on natural bytes, bit-sliced elsewhere.

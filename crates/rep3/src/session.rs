@@ -49,7 +49,7 @@ impl Session {
         &self.tag_keys
     }
 
-    /// Which party this is.
+    /// The role of this party.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role

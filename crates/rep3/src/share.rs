@@ -26,7 +26,7 @@ impl<T: Zeroize> Drop for Rep3<T> {
 /// Shares of a byte string.
 pub type Shares = Rep3<Vec<u8>>;
 
-/// Why bytes are no share, or shares do not fit together.
+/// The reason why bytes are no share, or shares do not fit together.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// A share is encoded as `own ‖ next`, two equal halves.
@@ -34,7 +34,7 @@ pub enum ShareError {
         "{what} has {found} bytes where {expected} were expected; the file or message was cut short or is another one"
     )]
     Length {
-        /// Which share.
+        /// The share in question.
         what: &'static str,
         /// Bytes it should have.
         expected: usize,

@@ -10,7 +10,7 @@ use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
 use hushwire_wire::drive::Machine;
 use std::sync::Arc;
 
-/// How the round keys come to be.
+/// The origin of the round keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keys {
     /// One key, expanded by its owner.

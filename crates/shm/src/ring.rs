@@ -35,7 +35,7 @@ pub enum RingError {
     /// It claims to have written or read what it cannot have.
     #[error("the other process wrote position {theirs} into the ring, which cannot be while ours is {ours}")]
     Position {
-        /// Where this side stands.
+        /// The position of this side, in bytes since the start.
         ours: u64,
         /// The position that the other process wrote, in bytes since the start.
         theirs: u64,
@@ -119,7 +119,7 @@ impl Ring {
     }
 }
 
-/// How much is in a ring of `capacity`, or that it cannot be.
+/// The bytes in a ring of `capacity`, or an error where that cannot be.
 fn held(head: u64, tail: u64, capacity: u64, (ours, theirs): (u64, u64)) -> Result<u64, RingError> {
     let held = head.wrapping_sub(tail);
     if held <= capacity { Ok(held) } else { Err(RingError::Position { ours, theirs }) }

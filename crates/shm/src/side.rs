@@ -114,7 +114,7 @@ impl Side {
 
 const WORD: usize = size_of::<u64>();
 
-/// Where and how long the two parts are of `bytes` bytes at position `at` in a ring of `capacity`.
+/// The places and lengths of the two parts of `bytes` bytes at position `at` in a ring of `capacity`.
 fn split(at: u64, bytes: usize, capacity: usize) -> ((usize, usize), (usize, usize)) {
     let start = (at % capacity as u64) as usize;
     let first = bytes.min(capacity - start);

@@ -10,7 +10,7 @@ mod x86;
 
 use crate::cpu;
 
-/// How carry-less products are made on this CPU; a token, so that the choice is made once, outside loops.
+/// The instructions of carry-less products on this CPU; a token, so that the choice is made once, outside loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clmul {
     form: Form,

@@ -16,7 +16,7 @@ pub trait Lanes: Copy + Send + Sync {
     /// The vector.
     type V: Copy;
 
-    /// All zero.
+    /// A vector of zero bits.
     fn zero(self) -> Self::V;
     /// The same 16 bytes in every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;

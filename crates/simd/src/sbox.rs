@@ -13,7 +13,7 @@ pub trait Gates {
     fn xor(&mut self, a: Self::W, b: Self::W) -> Self::W;
     /// And.
     fn and(&mut self, a: Self::W, b: Self::W) -> Self::W;
-    /// Not.
+    /// The complement of `a`.
     fn not(&mut self, a: Self::W) -> Self::W;
 }
 

@@ -18,7 +18,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Every transport.
+    /// The three transports.
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 

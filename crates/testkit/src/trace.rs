@@ -3,7 +3,7 @@
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Machine, Round};
 
-/// What a buffer holds before has no part in a message.
+/// The earlier content of a buffer has no part in a message.
 const OLD: u8 = 0xa5;
 
 /// A machine that hashes every message it makes, so that a test can pin the bytes on the wire.

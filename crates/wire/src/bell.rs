@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// One end.
+/// One end of a pair of sockets that wakes a thread.
 #[cfg(unix)]
 pub(crate) type Bell = std::os::unix::net::UnixStream;
 /// One end. Windows polls only sockets of the network.

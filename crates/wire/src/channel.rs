@@ -45,7 +45,7 @@ struct Sending {
     instead: Option<Vec<u8>>,
 }
 
-/// Which half of a channel failed.
+/// The failed half of a channel, by its peer, with the error.
 type Failed = (Option<PartyId>, io::Error);
 
 impl Channel {
@@ -67,19 +67,19 @@ impl Channel {
         self.watched = watched;
     }
 
-    /// Whom messages go to.
+    /// The party that messages go to.
     #[must_use]
     pub fn to(&self) -> Option<PartyId> {
         self.to
     }
 
-    /// Whom messages come from.
+    /// The party that messages come from.
     #[must_use]
     pub fn from(&self) -> Option<PartyId> {
         self.from
     }
 
-    /// Which lane this is.
+    /// The number of this lane.
     #[must_use]
     pub fn lane(&self) -> u16 {
         self.lane

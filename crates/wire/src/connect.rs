@@ -43,12 +43,12 @@ const SHORTAGE: Duration = Duration::from_secs(3);
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
 impl<L: Tx + Rx + AsFd> Duplex for L {}
 
-/// Which half of which lane a connection is for.
+/// The half of a lane that a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot {
     pub(crate) peer: PartyId,
     pub(crate) lane: u16,
-    /// This party sends on it.
+    /// Whether this party sends on it.
     pub(crate) sends: bool,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
     pub(crate) heard_all: AtomicBool,
-    /// Which processes these are.
+    /// The processes of this session.
     pub(crate) roster: Roster,
     /// `None` where the watcher has it.
     pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
@@ -166,12 +166,12 @@ pub(crate) struct Joining<'a> {
     pub(crate) greeting: AtomicUsize,
     /// Those among them, oldest first, whose peers have not proved who they are.
     pub(crate) unproven: Mutex<Vec<Greeter>>,
-    /// Since when this process has no descriptors left.
+    /// The time since which this process has no descriptors left.
     shortage: Mutex<Option<Instant>>,
     errors: Mutex<Vec<NetError>>,
-    /// How many connections were refused, and when and why the last was.
+    /// The number of refused connections, with the time and the reason of the last.
     pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
-    /// Where each peer was dialled in vain, and why the last attempt came to nothing.
+    /// The address where each peer was dialled in vain, with the reason of the last failure.
     pub(crate) undialled: Mutex<BTreeMap<PartyId, (String, String)>>,
 }
 

@@ -310,7 +310,7 @@ impl<M: Machine> Lane<M> {
     }
 }
 
-/// Where a [`pipeline`] takes its runs from and brings them to.
+/// The source and the sink of a [`pipeline`]'s runs.
 pub trait Work<M: Machine> {
     /// The reasons for which it may fail, those of its machines and the network among them.
     type Error: From<NetError> + From<M::Error>;

@@ -17,7 +17,7 @@ pub enum NetError {
     /// The peer's end of the link is gone.
     #[error("{}: closed the link during {step}: its process ended or dropped the session; read its own error", Who(*.peer))]
     Closed {
-        /// Whose end is gone.
+        /// The peer whose end is gone.
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
@@ -25,19 +25,19 @@ pub enum NetError {
     /// A peer is gone without a goodbye, or nothing was heard of it for the liveness limit.
     #[error("{}: died during {step}: {}; see its own log and its host, then start again", Who(*.peer), Death(*.silent_for))]
     Dead {
-        /// Who died.
+        /// The peer that died.
         peer: Option<PartyId>,
         /// The step under way here.
         step: String,
-        /// How long it was silent; `None` when its links closed.
+        /// The time for which it was silent; `None` when its links closed.
         silent_for: Option<Duration>,
     },
     /// A party ended the session for all, and said because of whom.
     #[error("{}: {why} during {step}, as {by} says; {}", Who(*.peer), others_remedy(*.why))]
     Aborted {
-        /// Who is to blame.
+        /// The party to blame.
         peer: Option<PartyId>,
-        /// Who says so; this party when it ended the session itself.
+        /// The party that says so; this one when it ended the session itself.
         by: PartyId,
         /// The step under way there.
         step: String,
@@ -47,7 +47,7 @@ pub enum NetError {
     /// Another party ended the session because of this one.
     #[error("{by}: ended the session during {step}: it says that this party {why}; {}", own_remedy(*.why))]
     Blamed {
-        /// Who says so.
+        /// The party that says so.
         by: PartyId,
         /// The step under way there.
         step: String,
@@ -60,7 +60,7 @@ pub enum NetError {
         Who(*.peer)
     )]
     Stalled {
-        /// Whom this party waited for.
+        /// The peer that this party waited for.
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
@@ -93,7 +93,7 @@ pub enum NetError {
         Who(*.peer)
     )]
     Unlisted {
-        /// Who refuses it.
+        /// The peer that refuses it.
         peer: Option<PartyId>,
         /// This party's pin.
         own: Pin,
@@ -104,7 +104,7 @@ pub enum NetError {
         Who(*.peer)
     )]
     Expired {
-        /// Whose certificate; this party's own where it is that.
+        /// The holder of the certificate; this party where it is its own.
         peer: Option<PartyId>,
         /// Its dates, or who refused it.
         what: String,
@@ -115,9 +115,9 @@ pub enum NetError {
         Who(*.peer)
     )]
     HandshakeMismatch {
-        /// Who disagrees.
+        /// The peer that disagrees.
         peer: Option<PartyId>,
-        /// Which field of the hello.
+        /// The field of the hello.
         field: &'static str,
         /// This party's value.
         ours: String,
@@ -127,15 +127,15 @@ pub enum NetError {
     /// More than one process with the key of one member takes part.
     #[error("{}: refused during handshake: {what}; end all of its processes but one and start again", Who(*.peer))]
     Duplicate {
-        /// Whose processes; this party itself where it is the second.
+        /// The party with two processes; this party itself where it is the second.
         peer: Option<PartyId>,
-        /// Who saw it, or how.
+        /// The witness, or the way it showed.
         what: String,
     },
     /// Somebody presented a certificate, or an id, that this session does not list.
     #[error("{}: {}", Who(*.peer), unknown(*.peer, .step, .presented))]
     UnknownPeer {
-        /// Who it claims to be, if it said so.
+        /// The party that it claims to be, if it said so.
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
@@ -149,13 +149,13 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
-        /// Which users.
+        /// The users of both processes.
         source: OtherUser,
     },
     /// A message of the right length holds something that no honest peer sends.
     #[error("{}: sent a malformed message during {msg}: {what}; run the same release everywhere", Who(*.peer))]
     Malformed {
-        /// Who sent it.
+        /// The peer that sent it.
         peer: Option<PartyId>,
         /// The name of the message.
         msg: &'static str,
@@ -165,7 +165,7 @@ pub enum NetError {
     /// This party's own port or socket cannot be had.
     #[error("cannot listen on {}: {source}; {}", printable(.address), listen_remedy(.source))]
     Listen {
-        /// Where it was to listen.
+        /// The address on which it was to listen.
         address: String,
         /// The operating system's error.
         source: io::Error,
@@ -186,9 +186,9 @@ pub enum NetError {
         Who(*.peer), printable(.address), printable(.cause)
     )]
     Connect {
-        /// Whom this party waited for.
+        /// The peer that this party waited for.
         peer: Option<PartyId>,
-        /// Where: the peer's address, or ours if the peer was to dial.
+        /// The peer's address, or ours if the peer was to dial.
         address: String,
         /// The last thing that went wrong.
         cause: String,
@@ -199,7 +199,7 @@ pub enum NetError {
         Everybody(.peers), printable(.cause)
     )]
     Absent {
-        /// Who.
+        /// The members that did not come.
         peers: Vec<PartyId>,
         /// The connect time-out.
         after: Duration,
@@ -211,7 +211,7 @@ pub enum NetError {
     LaneTaken {
         /// The peer of the lane.
         peer: Option<PartyId>,
-        /// Which lane.
+        /// The number of the lane.
         lane: u16,
         /// Taken, or not in this session.
         cause: &'static str,
@@ -262,7 +262,7 @@ impl NetError {
         }
     }
 
-    /// Whom `me`, which failed with this, names to the others.
+    /// The party that `me`, which failed with this, names to the others.
     pub(crate) fn culprit(&self, me: PartyId) -> PartyId {
         match self {
             // They see the same where the peer refuses it.
@@ -310,7 +310,7 @@ impl NetError {
     }
 }
 
-/// Which user runs this party, and which the process at the other end of a Unix socket.
+/// The user who runs this party, and the one at the other end of a Unix socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("user {theirs} runs it and user {ours} this party")]
 pub struct OtherUser {

@@ -149,7 +149,7 @@ impl Joining<'_> {
         Ok((slot, link))
     }
 
-    /// The link of `slot`. What watches over the session stays on its connection.
+    /// The link of `slot`. A link that watches over the session stays on its connection.
     fn settled(
         &self,
         link: Box<dyn Duplex>,
@@ -188,7 +188,7 @@ impl Joining<'_> {
     }
 }
 
-/// How a side says that it does not take a certificate, whichever TLS it runs.
+/// The alerts with which a side says that it does not take a certificate, whichever TLS it runs.
 const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::CertificateUnknown,
     AlertDescription::BadCertificate,

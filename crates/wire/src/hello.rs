@@ -22,10 +22,10 @@ const MAGIC: [u8; 8] = *b"hushwire";
 pub(crate) const WIRE_VERSION: u16 = 3;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
-/// Zeros.
+/// The bytes that must be zero.
 const RESERVED: core::ops::Range<usize> = 100..112;
 
-/// Which way data flows on a connection.
+/// The direction of data on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Flow {
     /// From the side that dialled to the side that listened.
@@ -34,7 +34,7 @@ pub(crate) enum Flow {
     FromListener,
 }
 
-/// How a side came to the connection.
+/// The way in which a side came to the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Dialer,
@@ -62,7 +62,7 @@ pub(crate) struct Hello {
     pub(crate) nonce: Nonce,
 }
 
-/// Why bytes are not a hello of this version.
+/// The reason why bytes are not a hello of this version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum BadHello {
     /// Not Hushwire at all.

@@ -1,4 +1,4 @@
-//! Who takes part, and in which session.
+//! The numbers of parties, and the names of sessions.
 
 use core::fmt;
 

@@ -51,7 +51,7 @@ impl FromStr for Pin {
     }
 }
 
-/// Why an identity could not be made or read.
+/// The reason why an identity could not be made or read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -61,7 +61,7 @@ pub enum IdentityError {
     /// The PEM text lacks a part, or one is damaged.
     #[error("the PEM text holds no usable {part}: {cause}; make a new one with `hushwire keys init`")]
     Pem {
-        /// Which part.
+        /// The part of the file.
         part: &'static str,
         /// The fault of that part.
         cause: String,

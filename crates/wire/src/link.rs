@@ -95,7 +95,7 @@ pub trait Doze {
 }
 
 impl<'a> Wait<'a> {
-    /// Where the signal stands; to be read before an attempt, so that no change between attempt and wait is missed.
+    /// The signal's count; to be read before an attempt, so that no change between attempt and wait is missed.
     pub(crate) fn epoch(self) -> u64 {
         match self {
             Wait::Signal(signal) => signal.epoch(),
@@ -117,7 +117,7 @@ pub(crate) struct Armed<'a> {
     flags: PollFlags,
 }
 
-/// How often two sources of different kinds are looked at.
+/// The interval at which two sources of different kinds are looked at.
 const MIXED_TICK: Duration = Duration::from_millis(1);
 
 /// Blocks until one of the two may move, or `limit` has passed; may return early.
@@ -196,7 +196,7 @@ impl Signal {
         self.moved.notify_all();
     }
 
-    /// Where the counter stands.
+    /// The counter's value.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         *self.lock()

@@ -1,4 +1,4 @@
-//! Where a party hears its peers: a TCP port or a Unix socket.
+//! The place where a party hears its peers: a TCP port or a Unix socket.
 
 use std::{
     io::{self, ErrorKind},
@@ -55,7 +55,7 @@ impl Listener {
         self.address.clone()
     }
 
-    /// Which port it listens on.
+    /// The address and port on which it listens.
     ///
     /// # Errors
     /// The operating system's error; `Unsupported` for a Unix socket, which has no port.

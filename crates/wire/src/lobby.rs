@@ -1,4 +1,4 @@
-//! Where connections wait that have not yet said a whole hello: on one thread, at little cost, and not for long.
+//! The waiting room of connections that have not yet said a whole hello: on one thread, at little cost, and not for long.
 //!
 //! Whoever finds the port can connect. A connection that says nothing, or says it slowly, costs a descriptor until
 //! the limit or until it is put out for a newer one; a thread and cryptography are spent only on those that have said
@@ -39,13 +39,13 @@ const SOON: Duration = Duration::from_millis(1);
 /// The first byte of a TLS handshake record.
 const HANDSHAKE: u8 = 22;
 
-/// How many may be somewhere.
+/// The limits of a crowd of connections.
 pub(crate) struct Crowd {
     pub(crate) all: usize,
     pub(crate) of_one: usize,
 }
 
-/// Where a connection comes from, as far as that tells strangers apart: an IPv4 address, the network of an IPv6
+/// The origin of a connection, as far as that tells strangers apart: an IPv4 address, the network of an IPv6
 /// address, or this host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Origin(Option<[u8; 8]>);
@@ -65,7 +65,7 @@ impl Origin {
 }
 
 impl Crowd {
-    /// Which of `those`, oldest first, has to go before another of `origin` comes; `None` while there is room.
+    /// The one of `those`, oldest first, that has to go before another of `origin` comes; `None` while there is room.
     pub(crate) fn evicts(
         &self,
         origin: Origin,
@@ -94,7 +94,7 @@ pub(crate) struct Visitor {
 
 pub(crate) struct Lobby {
     tls: bool,
-    /// Oldest first.
+    /// The connections that wait, oldest first.
     waiting: Vec<Visitor>,
     /// They have said all that they say first.
     ready: Vec<Visitor>,
@@ -206,8 +206,8 @@ impl Visitor {
     }
 }
 
-/// How many bytes the first words have, of which `first` came: a TLS record, or our hello. What is no handshake record
-/// of TLS is enough as it is, for TLS to refuse.
+/// The number of bytes of the first words, of which `first` came: a TLS record, or our hello. Bytes that are no handshake
+/// record of TLS are enough as they are, for TLS to refuse.
 pub(crate) fn first_bytes(tls: bool, first: &[u8]) -> usize {
     match first {
         _ if !tls => HELLO_BYTES,

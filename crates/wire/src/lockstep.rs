@@ -6,7 +6,7 @@ use crate::{
     machine::{Exchanged, Machine},
 };
 
-/// Whose message a slot hears.
+/// The party whose message a slot hears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wiring {
     /// Even slots lead to the left neighbour and from the right one, odd slots the other way round. Two parties are a ring.

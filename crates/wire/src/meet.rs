@@ -66,7 +66,7 @@ impl Joining<'_> {
         observer(&Event::Joining { missing, waited, last });
     }
 
-    /// Who did not come, all of them, and what is known of each; `None` when all have.
+    /// The members that did not come, all of them, and what is known of each; `None` when all have.
     pub(crate) fn absent(&self, listener: Option<&Listener>) -> Option<NetError> {
         let (missing, undialled) = (self.missing(|_| true), lock(&self.undialled).clone());
         let (after, deaf) = (self.cfg.connect_timeout, self.missing(|dials| dials));

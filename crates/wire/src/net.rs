@@ -86,13 +86,13 @@ impl Net {
         self.certificates.iter().filter(|(_, v)| v.expires_soon(now)).map(|(&id, &v)| (id, v)).collect()
     }
 
-    /// Who this party is.
+    /// The number of this party.
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.me
     }
 
-    /// How many lanes there are to and from each computing party.
+    /// The number of lanes to and from each computing party.
     #[must_use]
     pub fn lanes(&self) -> u16 {
         self.lanes
@@ -118,7 +118,7 @@ impl Net {
     }
 
     /// Puts the links on which this party sends, and that are not taken yet, behind a network of this `shape`; see
-    /// [`Shape`]. What comes is shaped by its senders, and what keeps watch over the session is not.
+    /// [`Shape`]. Incoming bytes are shaped by their senders, and links that keep watch over the session are not.
     ///
     /// Dropping a channel then waits until the network has delivered what was sent, for a few seconds more at most.
     pub fn shape(&mut self, shape: Shape) {

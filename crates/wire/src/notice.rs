@@ -22,10 +22,10 @@ const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
 const ID_BYTES: usize = 16;
 /// The kind of a notice whose text is an id.
 const JOINED: u8 = 4;
-/// Where no party is meant.
+/// The number that means no party.
 const NOBODY: u8 = 0xff;
 
-/// Why a party ends a session before its time.
+/// The reason why a party ends a session before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Reason {

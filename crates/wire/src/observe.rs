@@ -12,14 +12,14 @@ use crate::{PartyId, Validity, printable};
 /// before: who waits for hours has not a screen full of it.
 const REPORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(300));
 
-/// When to report a wait.
+/// The times at which a wait is reported.
 pub(crate) struct Notices {
-    /// Since when somebody waits, as it was last asked.
+    /// The time since which somebody waits, as it was last asked.
     since: Option<Instant>,
     last: Option<Instant>,
     /// From the last report of this wait to the next.
     gap: Duration,
-    /// Who was missing, as it was last asked.
+    /// The members that were missing, as it was last asked.
     missing: Vec<PartyId>,
 }
 
@@ -62,31 +62,31 @@ pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 pub enum Event {
     /// [`crate::connect_observed`] still waits; said after a few seconds, then more and more seldom.
     Joining {
-        /// Who is not yet there.
+        /// The members that are not yet there.
         missing: Vec<PartyId>,
-        /// Since when.
+        /// The time of the wait so far.
         waited: Duration,
         /// The last failure of a connection, where there was one.
         last: Option<String>,
     },
     /// A channel waits for a peer; said after a few seconds, then more and more seldom.
     Waiting {
-        /// For whom.
+        /// The peer that is awaited.
         peer: PartyId,
         /// In which step of ours.
         step: String,
-        /// Since when no byte has moved.
+        /// The time since which no byte has moved.
         waited: Duration,
-        /// How long nothing was heard of the peer, where it missed its heartbeats: it may have been stopped.
+        /// The time for which nothing was heard of the peer, where it missed its heartbeats: it may have been stopped.
         silent: Option<Duration>,
-        /// For whom that peer waits in turn, and in which step, as it says itself.
+        /// The party that this peer awaits in turn, and the step, as it says itself.
         behind: Option<(PartyId, String)>,
     },
     /// A certificate ends soon; said once, when the session begins.
     Expiring {
-        /// Whose: this party's or a peer's.
+        /// The holder of the certificate: this party or a peer.
         party: PartyId,
-        /// From when to when it holds.
+        /// The dates between which it holds.
         validity: Validity,
     },
 }

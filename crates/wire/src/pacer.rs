@@ -37,7 +37,7 @@ pub(crate) struct State {
     pub(crate) asleep_until: Option<Instant>,
 }
 
-/// One link and what it holds.
+/// One link with its queue.
 pub(crate) struct Line {
     /// `None` while the thread sends on it, and once it failed or closed.
     pub(crate) link: Option<Box<dyn Tx>>,
@@ -78,7 +78,7 @@ impl Line {
         }
     }
 
-    /// When the thread has something to do for it.
+    /// The time at which the thread has something to do for it.
     fn next(&self) -> Option<Instant> {
         let due = match self.pieces.front() {
             Some(piece) => piece.due,

@@ -59,7 +59,7 @@ pub enum Found {
 /// A connection that came, not yet greeted.
 pub struct Incoming(Stream);
 
-/// How a connection that came ended.
+/// The end of a connection that came.
 #[derive(Debug)]
 pub enum Visit {
     /// A peer looked at this party, to the end.

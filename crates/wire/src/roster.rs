@@ -1,4 +1,4 @@
-//! Which process of each member this session is with.
+//! The process of each member that this session is with.
 //!
 //! Every process that joins draws a nonce and says it in each hello. The first hello of a member that is let in
 //! settles its nonce; a connection that shows another is another process with the same key, and is refused. When all
@@ -41,7 +41,7 @@ struct Met {
     slots: BTreeSet<Slot>,
 }
 
-/// Why a connection is not let in.
+/// The reason why a connection is not let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     /// Another process of the member was first.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{NetError, PartyId, Pin, SessionId, hello::CONTROL_LANE, listener::UNIX_PREFIX};
 
-/// How bytes travel between parties.
+/// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportKind {
     /// TCP with TLS 1.3, both sides known by their pins.
@@ -75,18 +75,18 @@ impl FromStr for TransportKind {
 /// One peer, as the party file lists it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerConfig {
-    /// Who it is.
+    /// The number of the peer.
     pub id: PartyId,
-    /// Where it listens, `host:port` or `unix:/path`; `None` when it only dials this party, as clients do.
+    /// The address on which it listens, `host:port` or `unix:/path`; `None` when it only dials this party, as clients do.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     pub pin: Pin,
 }
 
-/// One party's view of a session. What the parties must agree on is compared in the handshake.
+/// One party's view of a session. Fields on which the parties must agree are compared in the handshake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionConfig {
-    /// Who this party is.
+    /// The number of this party.
     pub me: PartyId,
     /// Agreed: the name of this session. It may serve again: [`Net::session`](crate::Net::session) is new each time.
     pub session: SessionId,
@@ -102,11 +102,11 @@ pub struct SessionConfig {
     pub peers: Vec<PeerConfig>,
     /// Agreed: how bytes travel.
     pub transport: TransportKind,
-    /// How long [`crate::connect`] waits for all peers together.
+    /// The longest wait of [`crate::connect`] for all peers together.
     pub connect_timeout: Duration,
-    /// How long no byte may move while a step waits for a peer that is alive.
+    /// The longest time without a moving byte while a step waits for a peer that is alive.
     pub stall: Duration,
-    /// How long nothing may be heard of a peer, whether a step waits or not, before it counts as dead; heartbeats
+    /// The longest silence of a peer, whether a step waits or not, before it counts as dead; heartbeats
     /// come each second. [`SessionConfig::LIVENESS`] serves.
     pub liveness: Duration,
     /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
@@ -119,7 +119,7 @@ impl SessionConfig {
     /// LOCAL: two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);
 
-    /// How many lanes join this party with `peer`, each way.
+    /// The number of lanes that join this party with `peer`, each way.
     #[must_use]
     pub fn lanes_with(&self, peer: PartyId) -> u16 {
         if self.me.is_client() || peer.is_client() { self.client_lanes } else { self.lanes }

@@ -38,7 +38,7 @@ impl Shape {
         Self { bits_per_second: Some(100_000_000), rtt: Duration::from_millis(40) }
     }
 
-    /// How long a byte travels.
+    /// The time that a byte travels: half a round trip.
     #[must_use]
     pub const fn one_way(&self) -> Duration {
         Duration::from_nanos((self.rtt.as_nanos() / 2) as u64)
@@ -126,11 +126,11 @@ fn number(s: &str, units: &[(&str, u64)]) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(each)?.checked_add(fraction)
 }
 
-/// When bytes arrive that a party hands over now. Pure: the clock is an argument.
+/// The arrival of bytes that a party hands over now. Pure: the clock is an argument.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     shape: Shape,
-    /// When the last byte handed over has left.
+    /// The time at which the last byte handed over has left.
     left_at: Option<Instant>,
     /// The remainder of whole nanoseconds, in bits times nanoseconds for each second, so that a rate is exact.
     carry: u128,
@@ -141,7 +141,7 @@ impl Schedule {
         Self { shape, left_at: None, carry: 0 }
     }
 
-    /// When `bytes` more arrive: they leave after all before them, and travel.
+    /// The arrival of `bytes` more: they leave after all before them, and travel.
     pub(crate) fn due(&mut self, bytes: usize, now: Instant) -> Instant {
         let start = match self.left_at {
             Some(left_at) if left_at >= now => left_at,

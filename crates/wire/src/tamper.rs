@@ -40,7 +40,7 @@ pub struct Tamper {
     hits: TamperHits,
 }
 
-/// How often edits changed a message: a cheating test asserts that its cheat took place.
+/// The number of messages that edits changed: a cheating test asserts that its cheat took place.
 #[derive(Clone, Default)]
 pub struct TamperHits(Arc<AtomicUsize>);
 

@@ -57,7 +57,7 @@ pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::
     }
 }
 
-/// How often a wait looks at whether the session was given up.
+/// The interval at which a wait looks whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Ends the waits of a handshake: at a deadline, or when another thread gives the session up.
@@ -131,7 +131,7 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize
     Err(last)
 }
 
-/// How long one address may stay silent before the next is tried.
+/// The longest silence of one address before the next is tried.
 const SILENT: Duration = Duration::from_secs(5);
 
 fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {

@@ -63,12 +63,12 @@ impl TlsSide {
         self.pin
     }
 
-    /// Who may be at the other end of one connection.
+    /// The pins that may be at the other end of one connection.
     pub(crate) fn pinned(&self, pins: Vec<Pin>) -> Arc<Pinned> {
         Arc::new(Pinned { pins, provider: self.provider.clone(), outdated: OnceLock::new() })
     }
 
-    /// How this side dials the holder of a pin, and nobody else.
+    /// The configuration with which this side dials the holder of a pin, and nobody else.
     pub(crate) fn client(&self, pinned: Arc<Pinned>) -> Result<ClientConfig, Error> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
@@ -82,7 +82,7 @@ impl TlsSide {
         Ok(config)
     }
 
-    /// How this side hears the holders of pins.
+    /// The configuration with which this side hears the holders of pins.
     pub(crate) fn server(&self, pinned: Arc<Pinned>) -> Result<ServerConfig, Error> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?

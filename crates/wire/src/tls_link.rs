@@ -95,7 +95,7 @@ pub(crate) struct TlsLink<S = TcpStream> {
     more: bool,
     /// The peer said that it sends no more.
     closed: bool,
-    /// Why nothing more is opened or sealed.
+    /// The reason why nothing more is opened or sealed.
     dead: Option<Error>,
 }
 

@@ -65,7 +65,7 @@ impl RecordKey {
         Ok(Self { key: LessSafeKey::new(key), iv: own, next })
     }
 
-    /// How many records this key has served.
+    /// The number of records that this key has served.
     pub(crate) fn served(&self) -> u64 {
         self.next
     }

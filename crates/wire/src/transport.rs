@@ -26,7 +26,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Where it comes from; as from this host where its other end is gone.
+    /// The origin of the connection; as from this host where its other end is gone.
     pub(crate) fn origin(&self) -> Origin {
         Origin::of(match self {
             Self::Tcp(stream) => stream.peer_addr().ok().map(|addr| addr.ip()),
@@ -106,7 +106,7 @@ fn plain(transport: TransportKind, stream: Stream) -> io::Result<Box<dyn Duplex>
     }
 }
 
-/// Where data moves once both hellos agree: the connection itself, or what is passed over it.
+/// The stream of data once both hellos agree: the connection itself, or what is passed over it.
 pub(crate) fn settled(
     link: Box<dyn Duplex>,
     transport: TransportKind,

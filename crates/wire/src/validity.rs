@@ -10,9 +10,9 @@ const DAY: u64 = 86_400;
 /// The dates of a certificate, in whole seconds, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Validity {
-    /// It holds from here on.
+    /// The time from which the certificate holds.
     pub not_before: SystemTime,
-    /// It holds up to here.
+    /// The time up to which the certificate holds.
     pub not_after: SystemTime,
 }
 
@@ -39,7 +39,7 @@ impl Validity {
         (self.not_before..=self.not_after).contains(&time)
     }
 
-    /// How long it still holds after `time`; nothing when it has expired.
+    /// The time for which it still holds after `time`; nothing when it has expired.
     #[must_use]
     pub fn left_at(&self, time: SystemTime) -> Duration {
         self.not_after.duration_since(time).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How the pacing thread wakes a caller.
+//! The pacing thread's way to wake a caller.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Who is alive, and who is to blame: what a session's channels share with its [`watcher`](crate::watcher).
+//! The living and the culprit: state that a session's channels share with its [`watcher`](crate::watcher).
 //!
 //! A link that breaks says little: its other end may have died, or may have ended because somebody else died. So a
 //! channel that fails asks here first. The first cause that this party learned, from a control link that closed
@@ -47,7 +47,7 @@ impl Watch {
     /// Whether the session still stands, for a party that computes long between messages.
     ///
     /// # Errors
-    /// Why the session ended: [`NetError::Dead`], [`NetError::Aborted`] or [`NetError::Malformed`].
+    /// The error that ended the session: [`NetError::Dead`], [`NetError::Aborted`] or [`NetError::Malformed`].
     pub fn check(&self, step: &str) -> Result<(), NetError> {
         self.0.check(step)
     }
@@ -114,7 +114,7 @@ impl Drop for Running {
     }
 }
 
-/// Where a verdict comes from.
+/// The source of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// This party's own watcher; what was wrong with a notice, where that is the reason.
@@ -155,12 +155,12 @@ pub(crate) struct State {
     pub(crate) verdict: Option<Verdict>,
     /// Peers that ended in order.
     pub(crate) left: BTreeSet<PartyId>,
-    /// For whom peers wait, as their heartbeats say.
+    /// The parties for whom peers wait, as their heartbeats say.
     pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
-    /// For whom this party's channels wait.
+    /// The parties for whom this party's channels wait.
     pub(crate) waits: BTreeMap<u64, Wanted>,
     next_wait: u64,
-    /// Whom this party waits for to join.
+    /// The party that this one waits for to join.
     pub(crate) joins: Option<PartyId>,
     /// The session that this party has joined, until the peers have been told.
     pub(crate) announced: Option<SessionId>,
@@ -227,7 +227,7 @@ impl Shared {
         self.wake();
     }
 
-    /// Which session `peer` has joined; waits for its word, for `limit` or until the session is over.
+    /// The session that `peer` has joined; waits for its word, for `limit` or until the session is over.
     pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
@@ -307,7 +307,7 @@ impl Shared {
     }
 
     /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
-    /// leaves nobody guessing. What this party saw itself it saw in its own `step`.
+    /// leaves nobody guessing. A cause that this party saw itself it saw in its own `step`.
     fn tell(&self, step: Step) {
         let mut state = self.lock();
         if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
@@ -334,7 +334,7 @@ impl Shared {
         Waiting { shared: self, number }
     }
 
-    /// Who keeps `peer` from going on, at the end of the chain of those who wait; `peer` itself when it does not
+    /// The party that keeps `peer` from going on, at the end of the chain of those who wait; `peer` itself when it does not
     /// wait, or when all wait for each other.
     pub(crate) fn behind(&self, peer: PartyId) -> PartyId {
         let state = self.lock();

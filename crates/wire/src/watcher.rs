@@ -42,7 +42,7 @@ pub(crate) struct Watcher {
     turned: Instant,
     /// Peers have been sent the notice of the end.
     aborting: bool,
-    /// When to leave even if words are left.
+    /// The time to leave even if words are left.
     leaving: Option<Instant>,
 }
 
@@ -54,7 +54,7 @@ struct Peer {
     out: Vec<u8>,
     inbox: [u8; NOTICE_BYTES],
     got: usize,
-    /// When it was last heard; from when its link came.
+    /// The time at which it was last heard; at first, that at which its link came.
     heard: Instant,
     /// It said goodbye, or that it ends.
     left: bool,

@@ -34,7 +34,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Fault {
-    /// Which of party 0's connections, in the order in which it dials.
+    /// The number of party 0's connection, in the order in which it dials.
     connection: usize,
     /// After so many bytes of party 0.
     at: usize,
@@ -176,7 +176,7 @@ fn in_time(result: &Result<(), NetError>) -> bool {
     !matches!(result, Ok(()) | Err(NetError::Stalled { .. } | NetError::Aborted { why: Reason::Stalled, .. }))
 }
 
-/// Where party 0's data begins on its lane over TLS, give or take the few bytes by which signatures differ.
+/// The offset at which party 0's data begins on its lane over TLS, give or take the few bytes by which signatures differ.
 fn tls_data() -> usize {
     let far = |at| Fault { connection: LANE, at, kind: Kind::Garble };
     let (mut low, mut high) = (0, 20_000);

@@ -1,4 +1,4 @@
-//! What ends a pipeline.
+//! The ends of a pipeline: no more work, an error of a step, an error of the network.
 
 mod common;
 
@@ -87,7 +87,7 @@ impl Work<Steps> for Fragile {
     }
 }
 
-/// How each of three parties ends, the first of which breaks at a step; with its steps and finished runs.
+/// The ends of three parties, the first of which breaks at a step; with its steps and finished runs.
 fn run(breaks_at: usize) -> Vec<(Result<(), Ended>, usize, usize)> {
     each(Over::ALL[0].nets(3, 2, STALL, None), |mut net| {
         let (next, previous) = ring(net.me());

@@ -21,7 +21,7 @@ pub(crate) fn counter(i: usize) -> u128 {
 /// One party's round keys.
 #[derive(Clone)]
 pub(crate) enum Keys {
-    /// For all blocks.
+    /// One set of keys for all blocks.
     One(Arc<ExpandedKeys>),
     /// For each chunk, a key a block.
     PerChunk(Vec<Arc<ExpandedKeys>>),

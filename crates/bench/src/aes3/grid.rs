@@ -8,7 +8,7 @@ use hushwire_wire::Shape;
 
 use crate::{Params, net::Transport};
 
-/// Where round keys come from.
+/// The source of round keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyMode {
     /// One key, expanded by its owner beforehand.
@@ -45,7 +45,7 @@ const SLIDES: [usize; 5] = [10, 100, 550, 1000, 5000];
 /// Batches that would keep a modelled network busy for more seconds are not measured.
 const SLOWEST_BATCH: u64 = 10;
 
-/// One point.
+/// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) net: Shape,
@@ -146,7 +146,7 @@ impl Point {
     }
 }
 
-/// How a batch is cut into chunks that are computed at once, and how many of them a thread keeps in flight. LOCAL in
+/// The cut of a batch into chunks that are computed at once, and the number of them that a thread keeps in flight. LOCAL in
 /// what it costs, AGREEMENT in what it makes of the addresses of zero-shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cut {
@@ -213,7 +213,7 @@ impl Cut {
         (thread..self.chunks()).step_by(self.threads)
     }
 
-    /// How many chunks the busiest lane computes one after the other.
+    /// The number of chunks that the busiest lane computes one after the other.
     pub(crate) fn waves(&self) -> usize {
         self.chunks().div_ceil(self.threads).div_ceil(self.lanes)
     }

@@ -1,4 +1,4 @@
-//! Where a compute thread takes its round keys from.
+//! The source of a compute thread's round keys.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 

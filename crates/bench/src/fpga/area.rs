@@ -46,7 +46,7 @@ impl Top {
 pub(super) struct Synthesis {
     places: Places,
     store: Store,
-    /// Of the sources and the tool.
+    /// The checksum of the sources and the tool.
     checksum: String,
 }
 

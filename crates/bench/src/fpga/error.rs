@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why the hardware cannot be simulated or synthesised. Each message ends with what can be done.
+/// The reason why the hardware cannot be simulated or synthesised. Each message ends with what can be done.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FpgaError {
     /// There are no sources.
@@ -13,7 +13,7 @@ pub(super) enum FpgaError {
     /// A tool is not installed.
     #[error("{tool} is not installed, and {need}; run hdl/setup, which installs it or says how")]
     Tool {
-        /// Its command.
+        /// The tool's command.
         tool: &'static str,
         /// The purpose, as a clause.
         need: &'static str,
@@ -47,7 +47,7 @@ pub(super) enum FpgaError {
         "synthesis left cells of a kind whose size is not known, {cell}; hdl/setup names the yosys that was tried (0.23)"
     )]
     Cell {
-        /// Its name.
+        /// The cell's name.
         cell: String,
     },
     /// A file.

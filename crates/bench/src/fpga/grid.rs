@@ -1,4 +1,4 @@
-//! Which rows there are.
+//! The rows of the bench.
 
 use serde_json::Value;
 
@@ -57,12 +57,12 @@ pub(super) const LINKS: [u32; 4] = [1, 50, 250, 1000];
 /// The link for which lanes are compared.
 pub(super) const LINK: u32 = 50;
 pub(super) const THREADS: [u32; 6] = [1, 2, 4, 8, 12, 16];
-/// All that the sequencer has.
+/// The most threads of a row: all that the sequencer has.
 pub(super) const MOST: u32 = 16;
 /// The clock of rows that differ in cycles alone.
 pub(super) const CLOCK: u32 = 200;
 
-/// One row.
+/// One row of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
     pub design: Design,

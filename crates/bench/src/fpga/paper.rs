@@ -13,7 +13,7 @@ pub(super) const TABLE_2: [(u32, f64, f64, Option<f64>); 6] = [
 ];
 /// Cycles from one AND of a core to the next.
 pub(super) const INTERVAL: f64 = 6.0;
-/// Its clock.
+/// The paper's clock in MHz.
 pub(super) const MHZ: u32 = 125;
 
 /// Gb/s for one per cent of the fabric, of `cores` AND cores.

@@ -23,7 +23,7 @@ pub(super) fn lanes_for(line: f64, busy: f64, mhz: u32) -> u32 {
     (1..u32::MAX).find(|lanes| gbps(*lanes, busy, mhz, 1.0) >= line).unwrap_or(u32::MAX)
 }
 
-/// How many independent blocks keep the lanes busy.
+/// The number of independent blocks that keep the lanes busy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Enough {
     pub threads: u32,

@@ -46,7 +46,7 @@ pub(super) struct Batches {
     pub instances: u64,
     /// Cycles in which the lanes were fed.
     pub ands: u64,
-    /// From the first AND to the last.
+    /// Clock cycles from the first AND to the last.
     pub cycles: u64,
     /// With reading inputs and the last results' way.
     pub total_cycles: u64,

@@ -1,4 +1,4 @@
-//! Where the hardware's sources and simulators are, and running what works on them.
+//! The places of the hardware's sources and simulators, and the programs that work on them.
 
 use std::{
     env,
@@ -8,7 +8,7 @@ use std::{
 
 use super::FpgaError;
 
-/// Where the simulators are, beside the usual places.
+/// The variable that names the simulators' directory, beside the usual places.
 const VARIABLE: &str = "HUSHWIRE_HDL";
 
 /// Tools that make simulators and figures.

@@ -28,7 +28,7 @@ pub(crate) const WIDTHS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 1024];
 /// Gates of a batch in most rows.
 pub(crate) const WIDEST: usize = 1024;
 
-/// One point.
+/// One point of the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) scheme: Scheme,

@@ -93,7 +93,7 @@ pub(super) struct End<S: Security> {
     channel: Option<Channel>,
     buffers: Buffers,
     count: usize,
-    /// How often it has made its OTs.
+    /// The number of times that it has made its OTs.
     pub(super) repetitions: u64,
 }
 

@@ -42,7 +42,7 @@ pub(crate) const fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// One point.
+/// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) protocol: Protocol,
@@ -175,7 +175,7 @@ impl Point {
         }
     }
 
-    /// How many OTs of `wanted` it makes: fewer where all of them would take minutes, and as many on every thread.
+    /// The number of OTs of `wanted` that it makes: fewer where all of them would take minutes, and as many on every thread.
     pub(crate) fn count(&self, wanted: usize) -> usize {
         let slow_net = self.net.bits_per_second.is_some_and(|rate| rate < SLOW_NET);
         let part = match self.backend.tier() {

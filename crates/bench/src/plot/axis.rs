@@ -26,7 +26,7 @@ impl Axis {
         self.log
     }
 
-    /// Where a value lies, at the nearer end if it is outside.
+    /// The place of a value, at the nearer end if it is outside.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()

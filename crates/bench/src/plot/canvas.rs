@@ -14,7 +14,7 @@ pub(super) const COLOURS: [&str; 8] =
 /// Line patterns, the first one solid.
 pub(super) const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
 
-/// Where a text hangs on its point.
+/// The side of a text that hangs on its point.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -22,7 +22,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text looks.
+/// The look of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Text {
     pub(super) size: f64,

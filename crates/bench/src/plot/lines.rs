@@ -66,7 +66,7 @@ fn over<'a>(panel: &Panel<'a>, along: &Key, varying: &[Key]) -> Option<Sweep<'a>
     (on_lines * 2 > panel.points.len()).then(|| Sweep { param: param.clone(), series, keys })
 }
 
-/// How a line looks.
+/// The look of a line.
 #[derive(Clone, Copy)]
 struct Style {
     colour: &'static str,

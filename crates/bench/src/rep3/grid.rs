@@ -28,7 +28,7 @@ impl Workload {
     }
 }
 
-/// One point.
+/// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) workload: Workload,
@@ -79,7 +79,7 @@ impl Point {
     }
 }
 
-/// How much is computed at once. LOCAL in what it costs, AGREEMENT in what it makes of the addresses of zero-shares.
+/// The amount of work at once. LOCAL in what it costs, AGREEMENT in what it makes of the addresses of zero-shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cut {
     /// Instances of a batch; of products, the ANDs of a batch.
@@ -126,7 +126,7 @@ impl Cut {
         Self { instances, batches, threads: point.threads, lanes }
     }
 
-    /// How many batches a lane computes one after the other.
+    /// The number of batches that a lane computes one after the other.
     pub(crate) fn waves(&self) -> usize {
         self.batches / self.lanes
     }

@@ -32,7 +32,7 @@ pub(crate) struct Crew {
     instances: usize,
 }
 
-/// Whose inputs all threads and lanes work on.
+/// The seed of the inputs that all threads and lanes work on.
 const SEED: u8 = 7;
 
 impl Crew {

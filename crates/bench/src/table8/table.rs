@@ -6,7 +6,7 @@ use super::{Impl, Work, paper};
 use crate::{Report, Row, garble::grid::Op};
 use paper::SCHEMES;
 
-/// Where counts differ by more than this, time per AND is what compares.
+/// The relative difference of counts above which times per AND are compared.
 const DIFFERENT: f64 = 0.05;
 
 /// The table, as far as it was measured.

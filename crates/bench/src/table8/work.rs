@@ -67,7 +67,7 @@ impl Impl {
         }
     }
 
-    /// Where the CPU has it.
+    /// The backend, where the CPU has it.
     pub(super) fn backend(self) -> Option<Backend> {
         let aesni = Backend::forced(Tier::AesNi).ok();
         match self {

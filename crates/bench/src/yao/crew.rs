@@ -21,7 +21,7 @@ use crate::{
     net::{Transport, joined, two},
 };
 
-/// How often a set-up is timed.
+/// The number of times that a set-up is timed.
 const SETUPS: usize = 5;
 
 /// Bytes of a message of tables in a long stream.
@@ -30,7 +30,7 @@ pub(crate) const STREAM: u64 = 1 << 19;
 pub(super) struct Crew {
     ends: Vec<End>,
     meters: [Meter; 2],
-    /// Of the evaluator.
+    /// The turns of the evaluator.
     turns: Turns,
     /// Values of all outputs.
     wanted: Vec<Vec<u8>>,

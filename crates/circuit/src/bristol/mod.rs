@@ -25,7 +25,7 @@ mod write;
 pub use read::{BristolError, MAX_LINE, ReadError, read};
 pub use write::{WriteError, write};
 
-/// Which of the two formats.
+/// One of the two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Bristol Fashion: any number of inputs and outputs.

@@ -11,7 +11,7 @@ const FREE_WIRES: u64 = 1 << 20;
 /// how many more it may have for each gate.
 const WIRES_PER_GATE: u64 = 64;
 
-/// Where a file is not what it should be.
+/// The place where a file is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: found {found}, expected {expected}")]
 pub struct BristolError {
@@ -23,7 +23,7 @@ pub struct BristolError {
     pub expected: String,
 }
 
-/// Why a circuit could not be read.
+/// The reason why a circuit could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file is malformed.

@@ -4,7 +4,7 @@ use super::Format;
 use crate::{Gate, Gates, Wire};
 use std::io::{self, Write};
 
-/// Why a circuit could not be written.
+/// The reason why a circuit could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The format cannot say it.

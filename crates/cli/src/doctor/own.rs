@@ -37,7 +37,7 @@ fn key(patient: &Patient) -> Check {
     }
 }
 
-/// Of this party or of a peer.
+/// The check of a certificate's dates, this party's or a peer's.
 pub(super) fn dates(validity: Validity, remedy: &str) -> Check {
     let (now, check) = (SystemTime::now(), "certificate");
     let days = validity.left_at(now).as_secs() / 86_400;

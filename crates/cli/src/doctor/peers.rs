@@ -37,11 +37,11 @@ const MOST_VISITORS: usize = 32;
 /// LOCAL: how long a peer that is measured may go on with us after our own time is over.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How peers came to us, by number.
+/// The connections of peers to us, by number.
 #[derive(Default)]
 struct Came {
     by: BTreeMap<PartyId, Way>,
-    /// Why the last stranger was turned away.
+    /// The reason why the last stranger was turned away.
     stranger: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use hushwire_wire::printable;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// How a check ended.
+/// The end of a check.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
@@ -14,7 +14,7 @@ pub(crate) enum Verdict {
     /// It works, and should not stay so.
     Warn,
     Fail,
-    /// It could not be looked at.
+    /// The check could not be made.
     Skipped,
 }
 
@@ -65,7 +65,7 @@ impl Check {
     }
 }
 
-/// Everything that was found.
+/// The checks, with the member they are about.
 #[derive(Serialize)]
 pub(crate) struct Report {
     command: &'static str,
@@ -73,7 +73,7 @@ pub(crate) struct Report {
     member: String,
     pin: String,
     transport: String,
-    /// Nothing failed.
+    /// Whether no check failed.
     ok: bool,
     pub(crate) checks: Vec<Check>,
 }
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// One object.
+    /// The report as one JSON object.
     pub(crate) fn for_programs(&self) -> Result<String, Error> {
         out::pretty(self)
     }

@@ -4,7 +4,7 @@ use super::{Patient, report::Check};
 use hushwire_wire::{NetError, PeerConfig};
 use std::{io, net::ToSocketAddrs, time::Duration};
 
-/// Why a peer could not be looked at, and how far one came.
+/// The reason why a peer could not be looked at, and how far one came.
 pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
     let whole = e.to_string();
     let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "run the doctor there as well"));

@@ -1,4 +1,4 @@
-//! Who is who, and what both sides must have agreed on before anything moves.
+//! The roles, and the terms on which both sides must agree before anything moves.
 
 use hushwire_job::{JobError, Kind};
 use hushwire_ot::{Level, OtError, Protocol};

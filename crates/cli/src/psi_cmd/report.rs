@@ -59,7 +59,7 @@ pub(super) struct Report {
     scheme: Option<String>,
     /// Different keys of A and of B.
     keys: [usize; 2],
-    /// How many are in both; with flags, rows of A's.
+    /// The number of keys in both; with flags, of A's rows.
     found: u64,
     /// With items: which.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-/// How a command ended.
+/// The end of a command.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,

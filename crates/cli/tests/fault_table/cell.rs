@@ -98,7 +98,7 @@ impl Fault {
         ]
     }
 
-    /// How long a cell with it mostly waits.
+    /// The time for which a cell with it mostly waits.
     pub(crate) fn waits(self) -> Duration {
         Duration::from_secs(match self {
             Self::Freeze(frozen) => return frozen,
@@ -135,7 +135,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Whose file lists a wrong pin for the member: the next one that has links with it. Clients have none with each
+    /// The peer whose file lists a wrong pin for the member: the next one that has links with it. Clients have none with each
     /// other.
     pub(crate) fn lister(&self) -> &'static str {
         let members = self.protocol.members();
@@ -146,7 +146,7 @@ impl Cell {
         next.copied().unwrap_or(self.member)
     }
 
-    /// Why there is no such cell, where there is none.
+    /// The reason why there is no such cell, where there is none.
     pub(crate) fn without(&self) -> Option<&'static str> {
         use Fault as F;
         if !self.protocol.is_supervised() {

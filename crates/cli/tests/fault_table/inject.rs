@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The time that members take to meet that are all there.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Whom a fault befalls: a process of its own, or one that a supervisor started.
+/// The victim of a fault: a process of its own, or one that a supervisor started.
 enum Victim {
     Own(Running),
     Of(u32),

@@ -6,13 +6,13 @@ use crate::{
     rehearsal::{Ended, title},
 };
 
-/// How members of some protocols end when a fault befalls others or themselves.
+/// The end of members of some protocols when a fault befalls others or themselves.
 struct Row {
     /// Names of protocols.
     of: &'static str,
     /// Names of faults.
     fault: &'static str,
-    /// Who speaks: names of members, or `itself`, `others`, `party`, `client`.
+    /// The speakers: names of members, or `itself`, `others`, `party`, `client`.
     says: &'static str,
     code: i32,
     /// The line with the error; empty where there is none.
@@ -198,7 +198,7 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
     }
 }
 
-/// How connections are mentioned that nobody with a listed key made: by who knows the key, by who was not known there, and
+/// The words about connections that nobody with a listed key made: by who knows the key, by who was not known there, and
 /// of one that was refused elsewhere meanwhile and ended.
 fn strangers() -> Vec<String> {
     let because = [

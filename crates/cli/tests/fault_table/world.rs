@@ -18,7 +18,7 @@ use std::{
 pub(crate) const JOIN: Duration = Duration::from_secs(4);
 /// As [`JOIN`], where the last comes later than the others.
 pub(crate) const LATE: Duration = Duration::from_secs(8);
-/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. What is on it in the end is listed
+/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in the end are listed
 /// in `r/full.left`.
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
                     \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
@@ -38,7 +38,7 @@ pub(crate) fn can_fill_a_disk() -> bool {
     mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// How much there is to do.
+/// The amount of work.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
     /// One value.
@@ -134,7 +134,7 @@ impl World {
         self.files.edit(&file, |text| text.replace(&pin.to_string(), &nobody));
     }
 
-    /// Where `member`'s output goes, from the directory that commands run in, and from where job files look.
+    /// The place of `member`'s output, from the directory that commands run in, and from where job files look.
     fn output(&self, member: &str) -> (String, String) {
         let faulty = member == self.cell.member;
         match self.cell.fault {
@@ -261,7 +261,7 @@ impl Protocol {
     }
 }
 
-/// How long members wait for each other, where some wait in vain.
+/// The time for which members wait for each other, where some wait in vain.
 fn limit(fault: Fault) -> Option<Duration> {
     match fault {
         Fault::Absent | Fault::Unwritable => Some(JOIN),

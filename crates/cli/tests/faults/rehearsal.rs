@@ -13,7 +13,7 @@ use std::{
 
 /// Everybody in [`sums`].
 pub(crate) const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
-/// How long a test waits for what has no limit of its own.
+/// The time for which a test waits where there is no limit otherwise.
 const LONG: Duration = Duration::from_secs(120);
 
 /// A party without values, one that brings some, one that learns some, and a client of each sort.
@@ -100,7 +100,7 @@ impl Rehearsal {
         names.iter().map(|name| self.start(name)).collect()
     }
 
-    /// Runs `command` as a member. What it says goes to files, which can be read meanwhile.
+    /// Runs `command` as a member. Its output goes to files, which can be read meanwhile.
     pub(crate) fn spawn(&self, name: &'static str, command: Command) -> Running {
         let stdout = self.log(name, "stdout");
         self.spawn_to(name, command, stdout.into())
@@ -208,7 +208,7 @@ impl Drop for Running {
     }
 }
 
-/// How a member ended.
+/// The end of a member.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) name: &'static str,

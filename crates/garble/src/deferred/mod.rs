@@ -21,8 +21,8 @@
 //!
 //! **When to use which.** A circuit that is there as a whole belongs into [`Engine`](crate::Engine): it runs layers, and
 //! many copies side by side, in batches as wide as they come, and keeps only live wires. Gates whose order is another's
-//! choice, or that are made on the way and used once, are what this is for; it keeps a wire for every number. What a
-//! batch gains depends on the order: with width 16, the published circuits of AES-128 and SHA-256 collect 1.7 and 1.1 gates
+//! choice, or that are made on the way and used once, are what this is for; it keeps a wire for every number. The gain of a
+//! batch depends on the order: with width 16, the published circuits of AES-128 and SHA-256 collect 1.7 and 1.1 gates
 //! a batch as their files have them, and 14.9 and 11.4 sorted by AND-depth.
 //!
 //! This is the discipline of [`hushwire_aes::Deferred`], and not that queue: its jobs carry all that they need, while an

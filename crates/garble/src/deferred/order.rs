@@ -15,7 +15,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Both.
+    /// Both orders of gates.
     pub const ALL: [Order; 2] = [Order::File, Order::Depth];
 
     /// As users write it.

@@ -15,7 +15,7 @@ pub struct Streamed<E: End> {
     batches: Batches,
     /// The constants, then wires by number.
     wires: Zeroizing<Vec<E::Wire>>,
-    /// Where a wire is: in its own place, or in that of which it is a copy.
+    /// The place of a wire: its own, or that of which it is a copy.
     place: Vec<Slot>,
     /// The batch that a place waits for, or waited for.
     batch: Vec<u32>,

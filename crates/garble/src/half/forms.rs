@@ -1,4 +1,4 @@
-//! Which kernel runs how many gates of a batch.
+//! The kernels of a batch, by how many gates each runs.
 
 use hushwire_aes::Backend;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
 }
 
 /// The backend and the vectors of a group, at most `most`, for `n` half gates: the largest that `n` fills, on vectors as
-/// wide as it fills. What is left of `n` after whole groups is computed with some gates before it.
+/// wide as it fills. The rest of `n` after whole groups is computed with some gates before it.
 pub(crate) fn filled(backend: Backend, n: usize, most: usize) -> (Backend, usize) {
     if !backend.is_batched() {
         return (backend.narrowed(1), 2);

@@ -14,7 +14,7 @@ pub(crate) const GATES_PER_KEY: u64 = 1 << 20;
 pub(crate) trait Hashes {
     /// Round keys, constants.
     type Ready<L: Lanes>;
-    /// Sets up.
+    /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
     /// Δ as [`Hashes::twins`] takes it.
     fn delta<L: Lanes>(l: L, delta: L::V) -> L::V;
@@ -228,11 +228,11 @@ impl Hashes for Circ {
 pub(crate) enum Hash {
     /// The key of the gates from `epoch` · 2^20 on.
     Prp { key: Prp, public: Public, epoch: u64 },
-    /// Its start point.
+    /// MI, with its start point.
     Mi(Mi),
     /// Its start point, and the keys of some gates.
     Mi4(Box<Mi4>),
-    /// Nothing.
+    /// CIRC, which has neither key nor start point.
     Circ(Circ),
 }
 

@@ -34,7 +34,7 @@ pub(crate) const GATES: u64 = KEYS as u64 * GATES_PER_KEY;
 /// A start point, and the round keys of [`GATES`] gates.
 pub(crate) struct Mi4 {
     start: Block,
-    /// Which gates: from `run` · [`GATES`] on.
+    /// The gates under the present key: from `run` · [`GATES`] on.
     run: u64,
     /// Round by round.
     keys: [[Block; KEYS]; 11],

@@ -1,4 +1,4 @@
-//! The same for XORs.
+//! XORs of PRF garbling, as tables of their own.
 
 use super::Side;
 use super::kernel::{MOST, Ready, by_signal, input, load_zipped, store_zipped};

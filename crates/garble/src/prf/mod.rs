@@ -66,7 +66,7 @@ const CONSTANT: Block = Block::ZERO;
 /// All bits but the signal.
 const LABEL: Block = Block::from_u128(!1);
 
-/// Which operand a label is.
+/// The operand that a label belongs to.
 #[derive(Clone, Copy)]
 enum Side {
     Left,

@@ -19,7 +19,7 @@ pub(super) struct Queue<W: Zeroize> {
     right: Zeroizing<Vec<W>>,
     made: Zeroizing<Vec<W>>,
     units: usize,
-    /// Where the results go, gate by gate.
+    /// The slots of the results, gate by gate.
     outs: Vec<Slot>,
     /// Slots that a gate in the queue writes are those marked with this round.
     round: u64,

@@ -120,7 +120,7 @@ fn every_case_of_an_xor() {
 }
 
 /// XORs over few slots in strips, constants among their operands: results over operands, over results, over what the
-/// queue holds. What comes out is what one gate after the other makes.
+/// queue holds. The outputs are those of one gate after the other.
 #[test]
 fn xors_that_depend_on_each_other() {
     const SLOTS: usize = 30;

@@ -23,7 +23,7 @@ pub(super) struct Garble<'a, const M: usize> {
     pub(super) tables: &'a mut [u8],
 }
 
-/// Uses them.
+/// The evaluator's kernel.
 pub(super) struct Evaluate<'a, const M: usize> {
     pub(super) gates: Gates<'a>,
     pub(super) tables: &'a [u8],

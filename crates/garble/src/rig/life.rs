@@ -19,7 +19,7 @@ fn active(i: usize) -> Block {
 /// The values of inputs: bit 0 of an active label is its value where there is no privacy, and 0 here.
 const VALUE: u8 = 0;
 
-/// How gates come to an end.
+/// The path on which gates come to an end.
 enum Path<'a> {
     Block(&'a Program),
     Program(&'a Program, usize),

@@ -4,7 +4,7 @@
 //! **Functionality.** XOR and NOT are free; an AND costs 197 bits: three half ciphertexts G0, G1, G2 and five control
 //! bits z.
 //! **Deviations.** The hash is the multi-instance one, AES_{S⊕t}(σ(X)) ⊕ σ(X), instead of a random oracle: gate g has
-//! tweaks t = 3g for A, 3g + 1 for B and 3g + 2 for A ⊕ B. What hides the control matrices, (r, r'), is pseudo-random.
+//! tweaks t = 3g for A, 3g + 1 for B and 3g + 2 for A ⊕ B. The pair (r, r') that hides the control matrices is pseudo-random.
 //! **Security.** Semi-honest garbling privacy, κ = 128, in the ideal-cipher model with a fresh start point S per session
 //! (ePrint 2019/1168), and σ as below.
 //! **Notation.** A block is (X_L, X_R): X_L is bytes 0 to 7, with the signal, bit 0; X_R is bytes 8 to 15. H(X) = (h, m): h

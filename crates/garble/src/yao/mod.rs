@@ -73,9 +73,9 @@ use zeroize::Zeroizing;
 /// The terms that both parties agree on before they open. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// How gates are garbled.
+    /// The scheme of the garbled gates.
     pub scheme: Scheme,
-    /// How the evaluator's inputs are transferred.
+    /// The OT extension for the evaluator's inputs.
     pub ot: Protocol,
 }
 
@@ -203,7 +203,7 @@ impl Party {
         Ok(outputs)
     }
 
-    /// Which party this is.
+    /// The role of this party.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role

@@ -14,7 +14,7 @@ pub struct Stats {
     pub table_bytes: u64,
     /// Hash batches of ANDs.
     pub batches: Batches,
-    /// How long the set-up took.
+    /// The time of the set-up, OTs included.
     pub setup: Duration,
     /// In the last run with tables, how long it took until the first were wanted (garbler) or had come (evaluator).
     pub first_gate: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Watched<'s, T> {
 }
 
 impl<'s, T: Tables> Watched<'s, T> {
-    /// Of a run that began then.
+    /// The record of a run that began at `begun`.
     pub(super) fn new(tables: T, begun: Instant, stats: &'s mut Stats) -> Self {
         Watched { tables, stats, begun: Some(begun) }
     }

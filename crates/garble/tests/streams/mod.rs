@@ -19,7 +19,7 @@ fn programs() -> &'static [Program; 2] {
     MADE.get_or_init(|| ["add:5", "sort:4x3"].map(|name| named::program(name).expect("a circuit of ours")))
 }
 
-/// How long the tables are that these bytes ask for.
+/// The length of the tables that these bytes ask for.
 #[allow(dead_code, reason = "for tests alone")]
 pub(crate) fn whole(head: &[u8; HEAD]) -> u64 {
     let (program, instances) = job(head);

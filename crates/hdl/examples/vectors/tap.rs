@@ -14,7 +14,7 @@ pub(crate) struct Heard {
     /// And of the second.
     pub(crate) y: [Vec<u8>; 2],
     pub(crate) messages: Vec<u8>,
-    /// How many bytes of factors came.
+    /// The number of bytes of factors so far.
     factors: usize,
 }
 

@@ -24,7 +24,7 @@ struct Value {
 
 const NOTHING: Value = Value { material: None, pending: 0 };
 
-/// Who asks for a material with this pending scalar.
+/// The readers of a material with this pending scalar.
 struct Demand {
     pending: Sum,
     ands: usize,

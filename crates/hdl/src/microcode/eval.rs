@@ -46,7 +46,7 @@ impl Track {
         Track { slots: vec![State::Empty; slots], scalars, under_way: vec![] }
     }
 
-    /// One instruction further.
+    /// Runs one instruction.
     pub(super) fn step(&mut self, instruction: Instruction) -> Result<(), Hazard> {
         if instruction.sync() {
             for slot in self.under_way.drain(..) {

@@ -53,7 +53,7 @@ pub struct Microcode {
     instructions: Vec<Instruction>,
 }
 
-/// Why there is no microcode, or why it does not run. Each message ends with what can be done.
+/// The reason why there is no microcode, or why it does not run. Each message ends with what can be done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -113,7 +113,7 @@ impl Microcode {
         &self.outputs
     }
 
-    /// Which inputs are common, ascending.
+    /// The common inputs by number, ascending.
     #[must_use]
     pub fn common(&self) -> &[usize] {
         &self.common
@@ -136,7 +136,7 @@ impl Microcode {
         self.instructions.iter().map(|i| i.word())
     }
 
-    /// How many slots it needs.
+    /// The number of slots that it needs.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
@@ -154,7 +154,7 @@ impl Microcode {
         self.outputs.iter().sum()
     }
 
-    /// How many ANDs each layer has; each layer is one message.
+    /// The number of ANDs of each layer; each layer is one message.
     #[must_use]
     pub fn layer_ands(&self) -> &[usize] {
         &self.layer_ands

@@ -51,10 +51,10 @@ enum Step {
     Out(usize),
 }
 
-/// When a layer's sums are made.
+/// The time at which a layer's sums are made.
 #[derive(Clone, Copy)]
 enum Order {
-    /// When an AND or an output first asks for them.
+    /// At the first request of an AND or an output.
     OnDemand,
     /// In the circuit's order; an AND as soon as it and those before it can run.
     Early,

@@ -21,7 +21,7 @@ pub(crate) const HELLO: Hello = Hello {
     flight: 512,
 };
 
-/// How long tests wait for a device that works.
+/// The time for which tests wait for a device that works.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A device that is the model on a thread.

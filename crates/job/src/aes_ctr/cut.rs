@@ -19,12 +19,12 @@ const DEVICE_CONTEXTS: u16 = 4;
 const DEVICES_BYTES: u64 = 48 << 20;
 /// Shards from here on are for the key.
 const KEY_SHARDS: u32 = u32::MAX - 15;
-/// Where the key is drawn.
+/// The shard in which the key is drawn.
 pub const DRAW_SHARD: u32 = KEY_SHARDS;
-/// Where the key is expanded.
+/// The shard in which the key is expanded.
 pub const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
 
-/// Where the key comes from.
+/// The source of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyMode {
@@ -59,20 +59,20 @@ pub struct Terms {
     pub iv: Iv,
     /// The length of the file.
     pub bytes: u64,
-    /// Where the key comes from.
+    /// The source of the key.
     pub key: KeyMode,
     /// 128, 192 or 256.
     pub key_bits: usize,
     /// The key's name where it is kept, as hexadecimal digits.
     pub key_id: Option<String>,
-    /// How it is cut.
+    /// The cut of the file.
     pub cut: Cut,
 }
 
-/// How a file is cut and computed.
+/// The cut of a file into chunks, and the S-box that computes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
-    /// How S-boxes are computed on shares.
+    /// The S-box on shares.
     #[serde(with = "by_name")]
     pub sbox: Sbox,
     /// 16-byte blocks that a lane computes at once.
@@ -87,7 +87,7 @@ pub struct Cut {
 }
 
 impl Terms {
-    /// How long the key is.
+    /// The size of the key.
     #[must_use]
     pub fn size(&self) -> KeySize {
         KeySize::of_bytes(self.key_bits / 8).unwrap_or_default()
@@ -109,7 +109,7 @@ impl Terms {
         self.bytes.div_ceil(self.chunk_bytes()) as u32
     }
 
-    /// Where chunk `c` lies in the file.
+    /// The bytes of chunk `c` in the file.
     #[must_use]
     pub fn place(&self, c: u32) -> Range<u64> {
         let from = u64::from(c) * self.chunk_bytes();
@@ -162,7 +162,7 @@ fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     }
 }
 
-/// Why a file cannot be cut.
+/// The reason why a file cannot be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// A process needs at least so many bytes of memory.
@@ -171,7 +171,7 @@ pub enum Unfit {
     NoCircuit,
     /// The file is longer than `most` bytes, which is as much as can be counted in chunks of `chunk_blocks`.
     TooLong {
-        /// In bytes.
+        /// The longest file that fits, in bytes.
         most: u64,
         /// 16-byte blocks in a chunk.
         chunk_blocks: u32,
@@ -232,7 +232,7 @@ impl Cut {
         })
     }
 
-    /// How many instances party `index`'s device must run in a batch, if it is hardware.
+    /// The instances that party `index`'s device must run in a batch, if it is hardware.
     #[must_use]
     pub fn device(&self, index: u8) -> Option<usize> {
         self.hdl.as_ref().filter(|parties| parties.contains(&index)).map(|_| self.chunk_blocks as usize)

@@ -76,7 +76,7 @@ impl Key {
         })
     }
 
-    /// Its length.
+    /// The key's size.
     #[must_use]
     pub fn size(&self) -> KeySize {
         match self.0 {
@@ -119,7 +119,7 @@ impl Key {
 pub struct Iv(pub u128);
 
 impl Iv {
-    /// From 32 hexadecimal digits.
+    /// The counter of 32 hexadecimal digits.
     ///
     /// # Errors
     /// They are something else.

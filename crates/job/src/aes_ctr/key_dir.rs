@@ -23,9 +23,9 @@ pub struct Locked {
 /// The shares that a directory holds.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum Holds {
-    /// None.
+    /// No share files.
     Nothing,
-    /// All three.
+    /// All three share files: a key.
     Key,
 }
 

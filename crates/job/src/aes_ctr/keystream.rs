@@ -24,7 +24,7 @@ pub(super) fn circuit(sbox: Sbox) -> Option<&'static str> {
     }
 }
 
-/// How a party computes. Copies share keys and device.
+/// The engine of a party: software or a device. Copies share keys and device.
 #[derive(Clone)]
 pub enum Engine {
     /// With AES's own kernels.

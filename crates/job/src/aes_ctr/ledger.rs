@@ -1,4 +1,4 @@
-//! Which counter ranges were used under a key: in counter mode, using one twice gives the plaintexts away.
+//! The counter ranges used under a key: in counter mode, using one twice gives the plaintexts away.
 
 use super::key::Iv;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Ledger {
     /// Counters were used that nobody knows any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub history_lost: bool,
-    /// Oldest first.
+    /// The ranges that were used, oldest first.
     pub ranges: Vec<Range>,
 }
 
@@ -24,13 +24,13 @@ pub struct Ledger {
 pub struct Range {
     /// The first.
     pub iv: Iv,
-    /// How many.
+    /// The number of blocks.
     pub blocks: u64,
     /// The length of the input.
     pub bytes: u64,
-    /// Where the ciphertext went, as an absolute path.
+    /// The ciphertext's absolute path.
     pub out: String,
-    /// When, in UTC.
+    /// The time of the entry, in UTC.
     pub date: String,
     /// Under which key: an id, or `given` for one that the directory does not keep.
     pub key_id: String,
@@ -43,9 +43,9 @@ pub struct Range {
 
 /// A ciphertext whose counter is wanted.
 pub struct Wanted<'a> {
-    /// Its absolute name.
+    /// The absolute path of the file.
     pub name: &'a str,
-    /// Its length.
+    /// The length of the file in bytes.
     pub bytes: u64,
     /// BLAKE3 of its content, as hexadecimal digits.
     pub digest: &'a str,
@@ -58,7 +58,7 @@ fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
     n > 0 && m > 0 && (b.wrapping_sub(a) < u128::from(n) || a.wrapping_sub(b) < u128::from(m))
 }
 
-/// Why no initial counter could be found for a file.
+/// The reason why no initial counter could be found for a file.
 #[derive(Debug, PartialEq)]
 pub enum NoIv {
     /// The ledger is empty.

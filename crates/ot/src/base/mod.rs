@@ -142,9 +142,9 @@ pub trait ReceiveBase<B: BaseSecurity>: Steps + Send {
 pub trait BaseProtocol: Send + 'static {
     /// The adversary that it withstands.
     type Level: BaseSecurity;
-    /// Its sender.
+    /// The sender's machine.
     type Sender: SendBase<Self::Level>;
-    /// Its receiver.
+    /// The receiver's machine.
     type Receiver: ReceiveBase<Self::Level>;
 
     /// As users write it: lower case.

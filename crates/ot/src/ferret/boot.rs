@@ -26,7 +26,7 @@ enum Phase {
     Trees,
     /// A step of their check.
     TreesCheck(usize),
-    /// Nothing.
+    /// No step is left.
     Done,
 }
 

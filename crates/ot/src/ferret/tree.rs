@@ -68,7 +68,7 @@ impl Drop for Grower {
 
 /// The part of an end that differs: what it does with a tree's h COTs and its message of h blocks.
 pub trait End: Send {
-    /// Which end.
+    /// The role of this end.
     const ROLE: Role;
 
     /// Makes the tree's leaves. The sender writes `said`, the receiver reads `heard`. Returns the place of the leaf that

@@ -56,7 +56,7 @@ where
     Box::new(Of::<_, B::Level>(B::sender(context, count, seed), PhantomData))
 }
 
-/// Their receiver.
+/// The receiver of the base OTs.
 pub(super) fn receiver<W, B>(context: &Context, choices: Vec<bool>, seed: &Seed) -> Box<dyn AnyReceiver<W>>
 where
     W: BaseSecurity,

@@ -31,7 +31,7 @@ impl Delta {
         Delta { bits, kind }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         self.bits.len()
     }

@@ -1,4 +1,4 @@
-//! Which extension, and what each costs.
+//! The extensions by rows, and the cost of each.
 
 use crate::{Level, OtError};
 
@@ -26,7 +26,7 @@ pub enum Kind {
     SoftSpoken8,
 }
 
-/// How the receiver shows that its rows belong together.
+/// The receiver's proof that its rows belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Proof {
     None,
@@ -50,7 +50,7 @@ pub struct Cost {
 }
 
 impl Kind {
-    /// Every kind.
+    /// The six kinds.
     pub const ALL: [Kind; 6] =
         [Kind::Iknp, Kind::Alsz, Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4, Kind::SoftSpoken8];
 

@@ -48,7 +48,7 @@ pub(super) fn partners(backend: Backend, challenge: &[u8]) -> Vec<[usize; 2]> {
 }
 
 /// `out[n] = H(sums[n])` for `N` sums of each pair, n / N its number: π(π(x) ⊕ i) ⊕ π(x), π keyed by the segment and the
-/// challenge. What the sender cannot compute are hashes of what it knows, offset by x.
+/// challenge. The hashes that the sender cannot compute are of values that it knows, offset by x.
 pub(super) fn hash<const N: usize>(
     backend: Backend,
     segment: &[u8; 32],

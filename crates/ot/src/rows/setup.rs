@@ -25,7 +25,7 @@ use super::{
     tree::{Digest, Secret, ggm_keys, grow, regrow, split},
 };
 
-/// Where a set-up is.
+/// The stage of a set-up.
 enum Stage<B: ?Sized, T, R> {
     Base(Box<B>),
     Trees(T),

@@ -15,7 +15,7 @@ const PIECE: usize = 64;
 /// 13 j + 2 of the stream modulo the table's length, times blocks 13 j + 3 to 13 j + 12. The first output is number
 /// `first`.
 ///
-/// Which entries are read is public. The length of the tables is a power of two.
+/// The places of the entries are public. The length of the tables is a power of two.
 pub(super) fn accumulate(
     backend: Backend,
     key: &Aes128,

@@ -10,7 +10,7 @@ use hushwire_rep3::{KeySize, Role, Shares};
 use zeroize::Zeroizing;
 
 const MAGIC: &[u8; 8] = b"HWSHARE1";
-/// Where the shares begin.
+/// The offset of the shares, in bytes.
 const SHARES: usize = 32;
 /// The checksum's bytes.
 const SUM: usize = 32;

@@ -9,7 +9,7 @@ use super::{Run, bad_points, choices, honest, trace};
 use crate::base::ReceiveBase;
 use crate::{Check, OtError, Role, Steps};
 
-/// Where Π stands in the rest of the second message.
+/// The offset of Π in the rest of the second message, in bytes.
 const PROOF: usize = 48 * MIN_BATCH;
 
 fn few() -> Run {

@@ -59,7 +59,7 @@ impl Run {
         Ok((sender.finish(), receiver.finish()))
     }
 
-    /// Who sent what, in order, without what is empty.
+    /// The messages by sender, in order, without empty ones.
     fn messages<P: BaseProtocol>(&self) -> Vec<(Role, Vec<u8>)> {
         let mut all = Vec::new();
         self.touched::<P>(|_, from, message| {

@@ -263,7 +263,7 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
     }
 }
 
-/// Why the last column's coefficient comes after its message: with coefficient 1, a receiver that knows every χ makes
+/// The reason why the last column's coefficient comes after its message: with coefficient 1, a receiver that knows every χ makes
 /// its deviations cancel there, and all bits of Δ are its own for the asking.
 #[test]
 fn the_last_column_cannot_cancel_deviations() {
