@@ -2,8 +2,8 @@
 
 use crate::{GmwError, Stock};
 use hushwire_ot::{
-    Context, Driver, OtError, Protocol, Receiver, SemiHonest, Sender, Steps, Triples, open_receiver,
-    open_sender,
+    Context, Driver, Exchanged, Machine, OtError, Protocol, Receiver, SemiHonest, Sender, Triples,
+    open_receiver, open_sender,
 };
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId};
@@ -86,23 +86,37 @@ impl Supply {
 }
 
 /// The messages of a window, one after the other; false when there are no more.
-fn talk(talker: &mut dyn Steps, out: &mut Vec<u8>, peer: Option<PartyId>) -> Result<bool, OtError> {
+fn talk(
+    talker: &mut dyn Machine<Error = OtError>,
+    out: &mut Vec<u8>,
+    peer: Option<PartyId>,
+) -> Result<bool, OtError> {
     out.clear();
     for chunk in 0..WINDOW {
-        let Some(tick) = talker.tick() else { return Ok(chunk > 0) };
+        let Some(tick) = talker.round(0) else { return Ok(chunk > 0) };
         let from = out.len();
         out.resize(from + tick.out, 0);
-        talker.speak(&mut out[from..]).and_then(|()| talker.hear(&[])).map_err(|e| e.of(peer))?;
+        talker
+            .write(0, &mut out[from..])
+            .and_then(|()| talker.read(&[Exchanged::heard(&[])]))
+            .map_err(|e| e.of(peer))?;
     }
     Ok(true)
 }
 
 /// The reverse of [`talk`], at the other party.
-fn listen(listener: &mut dyn Steps, mut message: &[u8], peer: Option<PartyId>) -> Result<(), OtError> {
+fn listen(
+    listener: &mut dyn Machine<Error = OtError>,
+    mut message: &[u8],
+    peer: Option<PartyId>,
+) -> Result<(), OtError> {
     for _ in 0..WINDOW {
-        let Some(tick) = listener.tick() else { return Ok(()) };
+        let Some(tick) = listener.round(0) else { return Ok(()) };
         let (chunk, rest) = message.split_at(tick.into.min(message.len()));
-        listener.speak(&mut []).and_then(|()| listener.hear(chunk)).map_err(|e| e.of(peer))?;
+        listener
+            .write(0, &mut [])
+            .and_then(|()| listener.read(&[Exchanged::heard(chunk)]))
+            .map_err(|e| e.of(peer))?;
         message = rest;
     }
     Ok(())

@@ -1,16 +1,12 @@
-//! Moves a machine's messages over a channel.
+//! Runs a machine over a channel.
 
-use hushwire_block::Buffer;
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, drive};
 
-use crate::{OtError, Steps};
+use crate::{Machine, OtError};
 
 /// Message buffers, kept from run to run: fresh pages cost more than the socket.
 #[derive(Default)]
-pub struct Driver {
-    out: Buffer,
-    into: Buffer,
-}
+pub struct Driver(drive::Driver);
 
 impl Driver {
     /// With no buffers yet.
@@ -22,18 +18,14 @@ impl Driver {
     /// Runs `steps` to its end.
     ///
     /// # Errors
-    /// The machine's error or the channel's; an abort names the channel's peer.
-    pub fn run(&mut self, channel: &mut Channel, steps: &mut dyn Steps) -> Result<(), OtError> {
+    /// The machine's or the channel's; an abort names the channel's peer.
+    pub fn run(
+        &mut self,
+        channel: &mut Channel,
+        steps: &mut dyn Machine<Error = OtError>,
+    ) -> Result<(), OtError> {
         let peer = channel.from().or(channel.to());
-        while let Some(tick) = steps.tick() {
-            self.out.reserve_len(tick.out);
-            self.into.reserve_len(tick.into);
-            let (out, into) = (&mut self.out[..tick.out], &mut self.into[..tick.into]);
-            steps.speak(out).map_err(|e| e.of(peer))?;
-            channel.exchange(tick.name, out, into)?;
-            steps.hear(into).map_err(|e| e.of(peer))?;
-        }
-        Ok(())
+        self.0.run(channel, steps).map_err(|e| e.of(peer))
     }
 }
 
@@ -41,6 +33,6 @@ impl Driver {
 ///
 /// # Errors
 /// As there.
-pub fn drive(channel: &mut Channel, steps: &mut dyn Steps) -> Result<(), OtError> {
+pub fn drive(channel: &mut Channel, steps: &mut dyn Machine<Error = OtError>) -> Result<(), OtError> {
     Driver::new().run(channel, steps)
 }

@@ -3,15 +3,15 @@
 use hushwire_block::Block;
 
 use crate::{
-    Context, Extension, OtError, Receiving, Role, Security, Sending, Tick, Verified,
+    Context, Extension, OtError, Receiving, Role, Round, Security, Sending, Verified,
     end::End,
-    machine::{Latch, Machine},
+    machine::{Guarded, Latch, guarded},
     pipeline::Pipeline,
 };
 
 /// The sender's end of an OT extension at security level `S`.
 ///
-/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a machine of [`Steps`](crate::Steps).
+/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a [`Machine`](crate::Machine).
 pub struct Sender<S: Security>(End<S>);
 
 /// The receiver's end of an OT extension at security level `S`.
@@ -98,8 +98,10 @@ impl<S: Security> Verify<'_, S> {
     }
 }
 
-impl<S: Security> Machine for Verify<'_, S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security] Verify<'_, S>);
+
+impl<S: Security> Guarded for Verify<'_, S> {
+    fn exchange(&self) -> Option<Round> {
         self.0.exchange()
     }
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {

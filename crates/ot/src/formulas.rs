@@ -9,8 +9,8 @@ use hushwire_block::Block;
 use hushwire_prg::Prg;
 
 use crate::{
-    Level, Malicious, OneOfN, ReceiveOneOfN, Receiver, Receiving, Role, Security, SemiHonest, SendOneOfN,
-    Sender, Sending, Steps, Triples,
+    Exchanged, Level, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving, Role,
+    Security, SemiHonest, SendOneOfN, Sender, Sending, Triples,
     bits::bit,
     ideal::{DELTA, context, deal, ends, stream},
     lockstep,
@@ -78,19 +78,19 @@ fn ots(
 }
 
 /// Runs both ends and gives the last message of the sender.
-fn last_message(s: &mut impl Steps, r: &mut impl Steps) -> Vec<u8> {
+fn last_message(s: &mut impl Machine<Error = OtError>, r: &mut impl Machine<Error = OtError>) -> Vec<u8> {
     let mut last = Vec::new();
-    while let (Some(a), Some(b)) = (s.tick(), r.tick()) {
+    while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
         let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
-        s.speak(&mut from_s).expect("an honest run");
-        r.speak(&mut from_r).expect("an honest run");
-        s.hear(&from_r).expect("an honest run");
-        r.hear(&from_s).expect("an honest run");
+        s.write(0, &mut from_s).expect("an honest run");
+        r.write(0, &mut from_r).expect("an honest run");
+        s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+        r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
         if !from_s.is_empty() {
             last = from_s;
         }
     }
-    assert!(s.tick().is_none() && r.tick().is_none());
+    assert!(s.round(0).is_none() && r.round(0).is_none());
     last
 }
 

@@ -12,9 +12,9 @@
 //! Correlation: the sender holds Δ and q, the receiver its choice bit b and t = q ⊕ bΔ, blocks of 128 bits. Bit 0 of Δ
 //! is 1 and bit 0 of every q is 0, so that bit 0 of t is b.
 //!
-//! Everything is sans-IO: a protocol is a machine of [`Steps`] that writes messages into buffers and reads them from
+//! Everything is sans-IO: a protocol is a [`Machine`] that writes messages into buffers and reads them from
 //! buffers; [`drive`] is the only part that knows a channel. Whoever moves messages in another way may hand on what came:
-//! a machine refuses other lengths than its [`Tick`] says, and does nothing more after an error.
+//! a machine refuses other lengths than its [`Round`] says, and does nothing more after an error.
 #![forbid(unsafe_code)]
 
 pub mod base;
@@ -53,13 +53,14 @@ pub use drive::{Driver, drive};
 pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
+pub use hushwire_wire::drive::{Exchanged, Machine, Round};
 pub use one_of_n::{OneOfN, ReceiveOneOfN, SendOneOfN};
 pub use pipeline::Pipeline;
 pub use protocol::{Protocol, open_receiver, open_sender};
 pub use security::{
     AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };
-pub use steps::{Duplex, Steps, Tick, lockstep};
+pub use steps::{Duplex, lockstep};
 pub use transcript::Transcript;
 pub use triples::{BitTriples, Triples};
 pub use verified::{Unverified, Verified};

@@ -1,16 +1,16 @@
 //! The gate that every machine stands behind: exact lengths, calls in turn, and nothing after an error.
 //!
 //! ```text
-//! caller ── Steps::speak, Steps::hear ──► gate ── Machine::say, Machine::take ──► protocol
+//! caller ── Machine::write, Machine::read ──► gate ── Guarded::say, Guarded::take ──► protocol
 //! ```
 //!
 //! A transport of a user's own may hand on what a peer sent, short or long; a check that stops where a message stops
-//! would then pass. [`Steps`] is implemented for machines here alone, so that none hears another length than its tick
+//! would then pass. [`Machine`](crate::Machine) is implemented here alone, so that none hears another length than its round
 //! declares, and none goes on after an error, which would be a second try at a check.
 
 use core::cell::Cell;
 
-use crate::{OtError, Steps, Tick};
+use crate::{OtError, Round};
 
 /// The gate's state: whose turn it is.
 #[derive(Clone, Copy)]
@@ -18,13 +18,13 @@ enum Turn {
     /// Between two exchanges.
     Speak,
     /// This exchange's message is written.
-    Hear(Tick),
+    Hear(Round),
     /// A step failed, or its call came out of turn. SECURITY: there is no way back.
     Lost(&'static str),
 }
 
 /// A machine's state for the gate.
-pub struct Latch(Cell<Turn>);
+pub(crate) struct Latch(Cell<Turn>);
 
 impl Latch {
     /// Of a machine that has done nothing yet.
@@ -44,11 +44,11 @@ impl Latch {
     }
 }
 
-/// A party's half of a protocol, behind the gate. Only the gate calls [`Machine::say`] and [`Machine::take`]: in turn,
-/// with the lengths that [`Machine::exchange`] declared, and not after an error.
-pub trait Machine {
+/// A party's half of a protocol, behind the gate. Only the gate calls [`Guarded::say`] and [`Guarded::take`]: in turn,
+/// with the lengths that [`Guarded::exchange`] declared, and not after an error.
+pub(crate) trait Guarded {
     /// The next exchange; `None` when the protocol is done.
-    fn exchange(&self) -> Option<Tick>;
+    fn exchange(&self) -> Option<Round>;
 
     /// Writes this exchange's message.
     ///
@@ -66,68 +66,74 @@ pub trait Machine {
     fn latch(&self) -> &Latch;
 }
 
-impl<M: Machine + ?Sized> Machine for &mut M {
-    fn exchange(&self) -> Option<Tick> {
-        (**self).exchange()
-    }
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        (**self).say(out)
-    }
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        (**self).take(message)
-    }
-    fn latch(&self) -> &Latch {
-        (**self).latch()
+/// The round under way, as the gate has it.
+pub(crate) fn round<M: Guarded + ?Sized>(machine: &M) -> Option<Round> {
+    match machine.latch().0.get() {
+        Turn::Speak => machine.exchange(),
+        Turn::Hear(round) => Some(round),
+        // Some round, so that nobody takes it for done.
+        Turn::Lost(name) => Some(Round::even(name, 0)),
     }
 }
 
-impl<M: Machine + ?Sized> Steps for M {
-    fn tick(&self) -> Option<Tick> {
-        match self.latch().0.get() {
-            Turn::Speak => self.exchange(),
-            Turn::Hear(tick) => Some(tick),
-            // Some tick, so that nobody takes it for done.
-            Turn::Lost(name) => Some(Tick { name, out: 0, into: 0 }),
+/// Lets the machine write, in its turn.
+pub(crate) fn write<M: Guarded + ?Sized>(machine: &mut M, out: &mut [u8]) -> Result<(), OtError> {
+    let round = match machine.latch().0.get() {
+        Turn::Speak => machine.exchange(),
+        // A second message of one exchange would have other contents under the same pads.
+        Turn::Hear(Round { name, .. }) | Turn::Lost(name) => return machine.latch().lose(name),
+    };
+    assert_eq!(out.len(), round.map_or(0, |round| round.out), "a buffer as long as the round says");
+    let Some(round) = round else { return Ok(()) };
+    // Lost until it is known to be well, so that a panic leaves it lost.
+    machine.latch().0.set(Turn::Lost(round.name));
+    machine.say(out)?;
+    // The round stands until the answer is heard, though the machine may be further.
+    machine.latch().0.set(Turn::Hear(round));
+    Ok(())
+}
+
+/// Lets the machine take a message, in its turn and of its length.
+pub(crate) fn read<M: Guarded + ?Sized>(machine: &mut M, message: &[u8]) -> Result<(), OtError> {
+    if let (Turn::Speak, Some(round)) = (machine.latch().0.get(), machine.exchange()) {
+        if round.out > 0 {
+            return machine.latch().lose(round.name);
         }
+        write(machine, &mut [])?;
     }
+    let round = match machine.latch().0.get() {
+        Turn::Hear(round) => round,
+        Turn::Lost(name) => return machine.latch().lose(name),
+        // Done.
+        Turn::Speak if message.is_empty() => return Ok(()),
+        Turn::Speak => Round::even("after the last step", 0),
+    };
+    machine.latch().0.set(Turn::Lost(round.name));
+    wrong_length(round.name, message, round.into)?;
+    machine.take(message)?;
+    machine.latch().0.set(Turn::Speak);
+    Ok(())
+}
 
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        let tick = match self.latch().0.get() {
-            Turn::Speak => self.exchange(),
-            // A second message of one exchange would have other contents under the same pads.
-            Turn::Hear(Tick { name, .. }) | Turn::Lost(name) => return self.latch().lose(name),
-        };
-        assert_eq!(out.len(), tick.map_or(0, |tick| tick.out), "a buffer as long as the tick says");
-        let Some(tick) = tick else { return Ok(()) };
-        // Lost until it is known to be well, so that a panic leaves it lost.
-        self.latch().0.set(Turn::Lost(tick.name));
-        self.say(out)?;
-        // The tick stands until the answer is heard, though the machine may be further.
-        self.latch().0.set(Turn::Hear(tick));
-        Ok(())
-    }
+/// A [`Machine`](hushwire_wire::drive::Machine) of a guarded type: the gate before it.
+macro_rules! guarded {
+    ([$($parameters:tt)*] $type:ty) => {
+        impl<$($parameters)*> $crate::Machine for $type {
+            type Error = $crate::OtError;
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if let (Turn::Speak, Some(tick)) = (self.latch().0.get(), self.exchange()) {
-            if tick.out > 0 {
-                return self.latch().lose(tick.name);
+            fn round(&self, _slot: usize) -> Option<$crate::Round> {
+                $crate::machine::round(self)
             }
-            self.speak(&mut [])?;
+            fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), $crate::OtError> {
+                $crate::machine::write(self, out)
+            }
+            fn read(&mut self, messages: &[$crate::Exchanged<'_>]) -> Result<(), $crate::OtError> {
+                $crate::machine::read(self, messages[0].heard)
+            }
         }
-        let tick = match self.latch().0.get() {
-            Turn::Hear(tick) => tick,
-            Turn::Lost(name) => return self.latch().lose(name),
-            // Done.
-            Turn::Speak if message.is_empty() => return Ok(()),
-            Turn::Speak => Tick { name: "after the last step", out: 0, into: 0 },
-        };
-        self.latch().0.set(Turn::Lost(tick.name));
-        wrong_length(tick.name, message, tick.into)?;
-        self.take(message)?;
-        self.latch().0.set(Turn::Speak);
-        Ok(())
-    }
+    };
 }
+pub(crate) use guarded;
 
 /// Refuses a message of another length.
 pub(crate) fn wrong_length(name: &'static str, message: &[u8], wanted: usize) -> Result<(), OtError> {
@@ -142,6 +148,7 @@ pub(crate) fn wrong_length(name: &'static str, message: &[u8], wanted: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Exchanged, Machine};
 
     /// Says one byte and hears two, then hears one; 9 is malformed, and 8 is a bug.
     struct Two {
@@ -153,11 +160,13 @@ mod tests {
         Two { at: 0, latch: Latch::new() }
     }
 
-    const FIRST: Tick = Tick { name: "first", out: 1, into: 2 };
-    const SECOND: Tick = Tick { name: "second", out: 0, into: 1 };
+    const FIRST: Round = Round { name: "first", out: 1, into: 2 };
+    const SECOND: Round = Round { name: "second", out: 0, into: 1 };
 
-    impl Machine for Two {
-        fn exchange(&self) -> Option<Tick> {
+    guarded!([] Two);
+
+    impl Guarded for Two {
+        fn exchange(&self) -> Option<Round> {
             [FIRST, SECOND].get(self.at / 2).copied()
         }
         fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
@@ -178,9 +187,13 @@ mod tests {
 
     fn is_lost(machine: &mut Two) -> bool {
         let at = machine.at;
-        let answers =
-            [machine.speak(&mut [0]), machine.hear(&[1]), machine.hear(&[]), machine.speak(&mut [])];
-        let looks_done = machine.tick().is_none_or(|tick| tick.out + tick.into > 0);
+        let answers = [
+            machine.write(0, &mut [0]),
+            machine.read(&[Exchanged::heard(&[1])]),
+            machine.read(&[Exchanged::heard(&[])]),
+            machine.write(0, &mut []),
+        ];
+        let looks_done = machine.round(0).is_none_or(|tick| tick.out + tick.into > 0);
         let moved = machine.at != at;
         !looks_done && !moved && answers.iter().all(|answer| matches!(answer, Err(OtError::Lost { .. })))
     }
@@ -188,15 +201,19 @@ mod tests {
     #[test]
     fn steps_in_turn_reach_the_end_and_stay_there() {
         let (mut machine, mut out) = (two(), [0]);
-        assert_eq!(machine.tick(), Some(FIRST));
-        machine.speak(&mut out).expect("its turn");
-        assert_eq!((machine.tick(), out), (Some(FIRST), [7]), "until the answer is heard");
-        machine.hear(&[1, 1]).expect("two bytes");
-        assert_eq!(machine.tick(), Some(SECOND));
-        machine.hear(&[1]).expect("with nothing to say, speaking may be left out");
-        assert!(machine.at == 4 && machine.tick().is_none());
-        assert!(machine.speak(&mut []).is_ok() && machine.hear(&[]).is_ok() && machine.tick().is_none());
-        assert!(matches!(machine.hear(&[1]), Err(OtError::Malformed { .. })));
+        assert_eq!(machine.round(0), Some(FIRST));
+        machine.write(0, &mut out).expect("its turn");
+        assert_eq!((machine.round(0), out), (Some(FIRST), [7]), "until the answer is heard");
+        machine.read(&[Exchanged::heard(&[1, 1])]).expect("two bytes");
+        assert_eq!(machine.round(0), Some(SECOND));
+        machine.read(&[Exchanged::heard(&[1])]).expect("with nothing to say, speaking may be left out");
+        assert!(machine.at == 4 && machine.round(0).is_none());
+        assert!(
+            machine.write(0, &mut []).is_ok()
+                && machine.read(&[Exchanged::heard(&[])]).is_ok()
+                && machine.round(0).is_none()
+        );
+        assert!(matches!(machine.read(&[Exchanged::heard(&[1])]), Err(OtError::Malformed { .. })));
         assert!(is_lost(&mut machine));
     }
 
@@ -204,22 +221,28 @@ mod tests {
     fn other_lengths_calls_out_of_turn_and_errors_end_a_machine() {
         let spoken = || {
             let mut machine = two();
-            machine.speak(&mut [0]).expect("its turn");
+            machine.write(0, &mut [0]).expect("its turn");
             machine
         };
         for message in [&[][..], &[1], &[1, 1, 1]] {
             let mut machine = spoken();
-            assert!(matches!(machine.hear(message), Err(OtError::Malformed { message: "first", .. })));
+            assert!(matches!(
+                machine.read(&[Exchanged::heard(message)]),
+                Err(OtError::Malformed { message: "first", .. })
+            ));
             assert!(machine.at == 1 && is_lost(&mut machine), "{message:?} is not taken");
         }
         let mut machine = spoken();
-        assert!(matches!(machine.hear(&[9, 0]), Err(OtError::Malformed { message: "nine", .. })));
+        assert!(matches!(
+            machine.read(&[Exchanged::heard(&[9, 0])]),
+            Err(OtError::Malformed { message: "nine", .. })
+        ));
         assert!(is_lost(&mut machine));
         let mut machine = spoken();
-        assert!(matches!(machine.speak(&mut [0]), Err(OtError::Lost { step: "first" })));
+        assert!(matches!(machine.write(0, &mut [0]), Err(OtError::Lost { step: "first" })));
         assert!(is_lost(&mut machine));
         let mut machine = two();
-        assert!(matches!(machine.hear(&[1, 1]), Err(OtError::Lost { step: "first" })));
+        assert!(matches!(machine.read(&[Exchanged::heard(&[1, 1])]), Err(OtError::Lost { step: "first" })));
         assert!(machine.at == 0 && is_lost(&mut machine));
         assert!(is_lost(&mut Two { at: 0, latch: Latch::lost("before") }));
     }
@@ -227,8 +250,10 @@ mod tests {
     #[test]
     fn a_panic_leaves_a_machine_lost() {
         let mut machine = two();
-        machine.speak(&mut [0]).expect("its turn");
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| machine.hear(&[8, 0])));
+        machine.write(0, &mut [0]).expect("its turn");
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            machine.read(&[Exchanged::heard(&[8, 0])])
+        }));
         assert!(caught.is_err() && is_lost(&mut machine));
     }
 }

@@ -14,9 +14,9 @@ use hushwire_block::Block;
 use zeroize::Zeroizing;
 
 use crate::{
-    Context, OtError, Receiver, Security, Sender, Steps, Tick,
+    Context, Exchanged, Machine, OtError, Receiver, Round, Security, Sender,
     bits::bytes,
-    machine::{Latch, Machine},
+    machine::{Guarded, Latch, guarded},
     owned::{OwnedKeys, OwnedPairs},
     pipeline::Pipeline,
 };
@@ -111,7 +111,7 @@ impl<'e, 'm, S: Security> SendOneOfN<'e, 'm, S> {
 
     /// When the random OTs are there and verified, masks the messages.
     fn go_on(&mut self) {
-        if let Some(ots) = self.ots.take_if(|ots| ots.tick().is_none()) {
+        if let Some(ots) = self.ots.take_if(|ots| ots.round(0).is_none()) {
             let ots = ots.into_verified();
             let OneOfN { bits, width, .. } = self.shape;
             let mut sums = Zeroizing::new(Vec::with_capacity(self.messages.len()));
@@ -151,23 +151,25 @@ fn get(bits: &[u8], at: usize, width: usize) -> u8 {
 
 const NAME: &str = "1-of-N OT messages";
 
-impl<S: Security> Machine for SendOneOfN<'_, '_, S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security] SendOneOfN<'_, '_, S>);
+
+impl<S: Security> Guarded for SendOneOfN<'_, '_, S> {
+    fn exchange(&self) -> Option<Round> {
         match &self.ots {
-            Some(ots) => ots.tick(),
-            None => self.masked.as_ref().map(|masked| Tick { name: NAME, out: masked.len(), into: 0 }),
+            Some(ots) => ots.round(0),
+            None => self.masked.as_ref().map(|masked| Round { name: NAME, out: masked.len(), into: 0 }),
         }
     }
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.ots {
-            Some(ots) => ots.speak(out)?,
+            Some(ots) => ots.write(0, out)?,
             None => out.copy_from_slice(self.masked.as_deref().unwrap_or_default()),
         }
         Ok(())
     }
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match &mut self.ots {
-            Some(ots) => ots.hear(message)?,
+            Some(ots) => ots.read(&[Exchanged::heard(message)])?,
             None => self.masked = None,
         }
         self.go_on();
@@ -227,7 +229,7 @@ impl<'e, 'm, S: Security> ReceiveOneOfN<'e, 'm, S> {
 
     /// When the random OTs are there, makes the mask of the message that it may read.
     fn go_on(&mut self) {
-        if let Some(ots) = self.ots.take_if(|ots| ots.tick().is_none()) {
+        if let Some(ots) = self.ots.take_if(|ots| ots.round(0).is_none()) {
             let ots = ots.into_verified();
             let n = self.shape.n();
             let mut sums = Zeroizing::new(Vec::with_capacity(n * self.shape.count));
@@ -253,21 +255,23 @@ fn select(index: u8, items: impl Iterator<Item = u8>) -> u8 {
         .fold(0, |kept, (x, item)| kept | item & 0u8.wrapping_sub((x as u8).ct_eq(&index).unwrap_u8()))
 }
 
-impl<S: Security> Machine for ReceiveOneOfN<'_, '_, S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security] ReceiveOneOfN<'_, '_, S>);
+
+impl<S: Security> Guarded for ReceiveOneOfN<'_, '_, S> {
+    fn exchange(&self) -> Option<Round> {
         match &self.ots {
-            Some(ots) => ots.tick(),
+            Some(ots) => ots.round(0),
             None => {
-                self.masks.as_ref().map(|_| Tick { name: NAME, out: 0, into: self.shape.payload_bytes() })
+                self.masks.as_ref().map(|_| Round { name: NAME, out: 0, into: self.shape.payload_bytes() })
             }
         }
     }
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.ots.as_mut().map_or(Ok(()), |ots| ots.speak(out))
+        self.ots.as_mut().map_or(Ok(()), |ots| ots.write(0, out))
     }
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         match &mut self.ots {
-            Some(ots) => ots.hear(message)?,
+            Some(ots) => ots.read(&[Exchanged::heard(message)])?,
             None => {
                 let masks = self.masks.take().unwrap_or_default();
                 let (n, width) = (self.shape.n(), self.shape.width);

@@ -20,10 +20,10 @@ use hushwire_block::Block;
 use zeroize::ZeroizeOnDrop;
 
 use crate::{
-    Level, OtError, Role, Security, Steps, Tick, Unverified, Verified,
+    Level, Machine, OtError, Role, Round, Security, Unverified, Verified,
     bits::bytes,
     end::{End, Made},
-    machine::{Latch, Machine},
+    machine::{Guarded, Latch, guarded},
     secret::refit,
     work::Work,
 };
@@ -300,7 +300,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// # Panics
     /// If steps are left, or one failed (the caller's bug).
     pub fn finish(self) -> Unverified<W, S> {
-        assert!(self.tick().is_none(), "finish comes after the last step");
+        assert!(self.round(0).is_none(), "finish comes after the last step");
         self.end.epochs.wrap(self.work)
     }
 
@@ -317,14 +317,16 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     }
 
     fn assert_done(&self) {
-        assert!(self.tick().is_none(), "finish comes after the last step");
+        assert!(self.round(0).is_none(), "finish comes after the last step");
         let open = S::LEVEL == Level::Malicious && self.end.extension.is_open();
         assert!(!open, "the last segment was closed and checked");
     }
 }
 
-impl<W: Work, S: Security> Machine for Pipeline<'_, W, S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([W: Work, S: Security] Pipeline<'_, W, S>);
+
+impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
+    fn exchange(&self) -> Option<Round> {
         let plan = self.plan.as_ref()?;
         let name = match plan.check {
             Some(step) => self.end.extension.check_steps()[step].name,
@@ -332,7 +334,7 @@ impl<W: Work, S: Security> Machine for Pipeline<'_, W, S> {
             None => "OT choices and payload",
         };
         let sum = |from| self.parts(plan, from).iter().sum();
-        Some(Tick { name, out: sum(self.me()), into: sum(self.me().other()) })
+        Some(Round { name, out: sum(self.me()), into: sum(self.me().other()) })
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {

@@ -5,8 +5,8 @@ use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
 use crate::{
-    Check, Driver, Duplex, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving, Role, Security,
-    SemiHonest, SendOneOfN, Sender, Sending, Steps, Triples, bits,
+    Check, Driver, Duplex, Exchanged, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver,
+    Receiving, Role, Security, SemiHonest, SendOneOfN, Sender, Sending, Triples, bits,
     ideal::{DELTA, context, ends},
     lockstep,
 };
@@ -96,24 +96,25 @@ fn a_failed_check_comes_before_any_payload() {
         inner: T,
         payload: usize,
     }
-    impl<T: Steps> Steps for Spoil<T> {
-        fn tick(&self) -> Option<crate::Tick> {
-            self.inner.tick()
+    impl<T: Machine<Error = OtError>> Machine for Spoil<T> {
+        type Error = OtError;
+        fn round(&self, _slot: usize) -> Option<crate::Round> {
+            self.inner.round(0)
         }
-        fn speak(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-            self.inner.speak(out)?;
+        fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), OtError> {
+            self.inner.write(0, out)?;
             // More than a chunk's byte and a check's 3.
             if out.len() > 4 {
                 self.payload += out.len();
             }
             Ok(())
         }
-        fn hear(&mut self, message: &[u8]) -> Result<(), OtError> {
-            let mut message = message.to_vec();
-            if self.inner.tick().is_some_and(|tick| tick.name == "first") {
+        fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), OtError> {
+            let mut message = messages[0].heard.to_vec();
+            if self.inner.round(0).is_some_and(|tick| tick.name == "first") {
                 message.iter_mut().for_each(|byte| *byte ^= 1);
             }
-            self.inner.hear(&message)
+            self.inner.read(&[Exchanged::heard(&message)])
         }
     }
     for speaker in [Role::Sender, Role::Receiver] {
@@ -170,13 +171,13 @@ fn open_ends() -> (Sender<Malicious>, Receiver<Malicious>) {
 fn assert_lost(sender: &mut Sender<Malicious>) {
     for _ in 0..2 {
         let mut check = sender.verify();
-        assert!(check.tick().is_some(), "no proof without a step");
-        assert!(matches!(check.speak(&mut []), Err(OtError::Lost { .. })));
-        assert!(matches!(check.hear(&[]), Err(OtError::Lost { .. })));
-        assert!(check.tick().is_some(), "still none");
+        assert!(check.round(0).is_some(), "no proof without a step");
+        assert!(matches!(check.write(0, &mut []), Err(OtError::Lost { .. })));
+        assert!(matches!(check.read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
+        assert!(check.round(0).is_some(), "still none");
         let messages = [[Block::ZERO; 2]; 3];
         let mut next = sender.extend(Sending::Ot(&messages));
-        assert!(matches!(next.speak(&mut []), Err(OtError::Lost { .. })));
+        assert!(matches!(next.write(0, &mut []), Err(OtError::Lost { .. })));
     }
 }
 
@@ -184,9 +185,9 @@ fn assert_lost(sender: &mut Sender<Malicious>) {
 fn an_end_whose_check_failed_gives_no_proof_later() {
     let (mut sender, _receiver) = open_ends();
     let mut check = sender.verify();
-    check.speak(&mut []).expect("nothing to say");
-    assert!(matches!(check.hear(&[99; 5]), Err(OtError::Abort { .. })));
-    assert!(matches!(check.hear(&[5; 5]), Err(OtError::Lost { .. })), "no second try");
+    check.write(0, &mut []).expect("nothing to say");
+    assert!(matches!(check.read(&[Exchanged::heard(&[99; 5])]), Err(OtError::Abort { .. })));
+    assert!(matches!(check.read(&[Exchanged::heard(&[5; 5])]), Err(OtError::Lost { .. })), "no second try");
     assert_lost(&mut sender);
 }
 
@@ -230,12 +231,12 @@ fn choices_travel_in_groups() {
             )
         };
         let (mut waits, mut heard, mut ran) = (0, 0, 0);
-        while let (Some(a), Some(b)) = (s.tick(), r.tick()) {
+        while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
             let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
-            s.speak(&mut from_s).expect("an honest run");
-            r.speak(&mut from_r).expect("an honest run");
-            s.hear(&from_r).expect("an honest run");
-            r.hear(&from_s).expect("an honest run");
+            s.write(0, &mut from_s).expect("an honest run");
+            r.write(0, &mut from_r).expect("an honest run");
+            s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+            r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
             let check = if S::LEVEL == crate::Level::Malicious && a.name == "first" { 5 } else { 0 };
             waits += usize::from(a.into > check);
             heard += a.into - check;
@@ -259,11 +260,11 @@ fn choices_travel_in_groups() {
 fn messages_of_other_lengths_are_malformed() {
     for len in [0, 4, 6, 100] {
         let (mut sender, _receiver) = open_ends();
-        let result = sender.verify().hear(&vec![5; len]);
+        let result = sender.verify().read(&[Exchanged::heard(&vec![5; len])]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
         let (mut a, mut b) = (open_ends().0, open_ends().0);
         let mut both = Duplex::new(a.verify(), b.verify());
-        let result = both.hear(&vec![5; len]);
+        let result = both.read(&[Exchanged::heard(&vec![5; len])]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes for two: {result:?}");
     }
 }

@@ -8,14 +8,14 @@
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    OtError, Receiver, Security, Sender, Steps, Tick,
+    Machine, OtError, Receiver, Round, Security, Sender,
     bits::{bytes, lsbs, put_range},
     end::Made,
-    machine::{Latch, Machine},
+    machine::{Guarded, Latch, guarded},
     pads::Pads,
     pipeline::Pipeline,
     secret::refit,
-    steps::{both, hear_both, speak_both},
+    steps::{both, read_both, write_both},
     work::Work,
 };
 
@@ -123,7 +123,7 @@ impl<'e, S: Security> Triples<'e, S> {
     /// semi-honest mode every tick of the first only sends and every tick of the second only receives, so that a driver
     /// may run one ahead of the other. As both have the same number of OTs, and ends that made as many before, what this
     /// party sends in a tick is as long as what it receives in that of the other machine.
-    pub fn ways(&mut self) -> (&mut dyn Steps, &mut dyn Steps) {
+    pub fn ways(&mut self) -> (&mut dyn Machine<Error = OtError>, &mut dyn Machine<Error = OtError>) {
         if self.send.speaks() {
             (&mut self.send, &mut self.receive)
         } else {
@@ -132,23 +132,25 @@ impl<'e, S: Security> Triples<'e, S> {
     }
 
     /// Both directions, in the order that both parties see.
-    fn both(&mut self) -> [&mut dyn Steps; 2] {
+    fn both(&mut self) -> [&mut dyn Machine<Error = OtError>; 2] {
         let (send, receive) = (&mut self.send, &mut self.receive);
         if self.first { [send, receive] } else { [receive, send] }
     }
 }
 
-impl<S: Security> Machine for Triples<'_, S> {
-    fn exchange(&self) -> Option<Tick> {
-        both("bit triples", self.send.tick(), self.receive.tick())
+guarded!([S: Security] Triples<'_, S>);
+
+impl<S: Security> Guarded for Triples<'_, S> {
+    fn exchange(&self) -> Option<Round> {
+        both("bit triples", self.send.round(0), self.receive.round(0))
     }
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         let [first, second] = self.both();
-        speak_both(first, second, out)
+        write_both(first, second, out)
     }
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         let [first, second] = self.both();
-        hear_both(first, second, message)
+        read_both(first, second, message)
     }
     fn latch(&self) -> &Latch {
         &self.latch

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hushwire_aes::Backend;
 use hushwire_ot::{
-    Check, Context, Malicious, OtError, Sid, Steps,
+    Check, Context, Exchanged, Machine, Malicious, OtError, Sid,
     base::{BaseProtocol, Csw},
     ferret, lockstep, rows,
 };
@@ -71,8 +71,16 @@ fn nothing_is_heard_after_the_last_step() {
             let [a, b] = &mut *ends;
             lockstep(*a, *b).expect("an honest run");
             for end in ends {
-                assert!(end.tick().is_none() && end.hear(&[]).is_ok() && end.tick().is_none(), "{name}");
-                assert!(matches!(end.hear(&[0]), Err(OtError::Malformed { .. })), "{name}");
+                assert!(
+                    end.round(0).is_none()
+                        && end.read(&[Exchanged::heard(&[])]).is_ok()
+                        && end.round(0).is_none(),
+                    "{name}"
+                );
+                assert!(
+                    matches!(end.read(&[Exchanged::heard(&[0])]), Err(OtError::Malformed { .. })),
+                    "{name}"
+                );
                 assert_lost(end);
             }
         });
@@ -84,22 +92,25 @@ fn nothing_is_heard_after_the_last_step() {
 fn steps_out_of_turn_end_a_machine() {
     let mut world = World::new();
     for (name, case) in CASES {
-        let talks = |end: &dyn Steps| end.tick().is_some_and(|tick| tick.out > 0);
+        let talks = |end: &dyn Machine<Error = OtError>| end.round(0).is_some_and(|tick| tick.out > 0);
         case(&mut world, &mut |ends| {
             let side = usize::from(!talks(ends[0]));
             let end = &mut *ends[side];
-            let tick = end.tick().expect("the first tick");
+            let tick = end.round(0).expect("the first tick");
             assert!(tick.out > 0, "{name}: somebody speaks first");
-            end.speak(&mut vec![0; tick.out]).expect("an honest message");
-            assert_eq!(end.tick(), Some(tick), "{name}: the exchange is not over");
-            assert!(matches!(end.speak(&mut vec![0; tick.out]), Err(OtError::Lost { .. })), "{name}");
+            end.write(0, &mut vec![0; tick.out]).expect("an honest message");
+            assert_eq!(end.round(0), Some(tick), "{name}: the exchange is not over");
+            assert!(matches!(end.write(0, &mut vec![0; tick.out]), Err(OtError::Lost { .. })), "{name}");
             assert_lost(end);
         });
         case(&mut world, &mut |ends| {
             let side = usize::from(!talks(ends[0]));
             let end = &mut *ends[side];
-            let into = end.tick().expect("the first tick").into;
-            assert!(matches!(end.hear(&vec![0; into]), Err(OtError::Lost { .. })), "{name}");
+            let into = end.round(0).expect("the first tick").into;
+            assert!(
+                matches!(end.read(&[Exchanged::heard(&vec![0; into])]), Err(OtError::Lost { .. })),
+                "{name}"
+            );
             assert_lost(end);
         });
     }
@@ -141,7 +152,7 @@ fn base_ots_that_failed_are_not_finished() {
     use hushwire_ot::base::SendBase;
     let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
     let mut s = Csw::sender(&context, 5, &Seed::from_bytes([1; 16]));
-    assert!(s.hear(&[]).is_err());
+    assert!(s.read(&[Exchanged::heard(&[])]).is_err());
     let _ = s.finish();
 }
 

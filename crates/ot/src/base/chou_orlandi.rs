@@ -37,8 +37,8 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{
-    Context, OtError, Passive, Sid, Steps, Tick,
-    machine::{Latch, Machine},
+    Context, Machine, OtError, Passive, Round, Sid,
+    machine::{Guarded, Latch, guarded},
 };
 
 /// Chou–Orlandi.
@@ -86,10 +86,10 @@ fn hash(sid: &Sid) -> Oracle {
 }
 
 /// The two messages as S sees them.
-fn ticks(count: usize) -> [Tick; 2] {
+fn ticks(count: usize) -> [Round; 2] {
     [
-        Tick { name: "base OT point", out: POINT, into: 0 },
-        Tick { name: "base OT points", out: 0, into: POINT * count },
+        Round { name: "base OT point", out: POINT, into: 0 },
+        Round { name: "base OT points", out: 0, into: POINT * count },
     ]
 }
 
@@ -128,8 +128,10 @@ impl ChouOrlandiSender {
     }
 }
 
-impl Machine for ChouOrlandiSender {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] ChouOrlandiSender);
+
+impl Guarded for ChouOrlandiSender {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.count).get(self.at).copied()
     }
 
@@ -157,7 +159,7 @@ impl Machine for ChouOrlandiSender {
 
 impl SendBase<Passive> for ChouOrlandiSender {
     fn finish(mut self) -> BaseSender<Passive> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         BaseSender::new(core::mem::take(&mut self.keys))
     }
 }
@@ -210,8 +212,10 @@ impl ChouOrlandiReceiver {
     }
 }
 
-impl Machine for ChouOrlandiReceiver {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] ChouOrlandiReceiver);
+
+impl Guarded for ChouOrlandiReceiver {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.choices.len()).get(self.at).copied().map(group::mirrored)
     }
 
@@ -239,7 +243,7 @@ impl Machine for ChouOrlandiReceiver {
 
 impl ReceiveBase<Passive> for ChouOrlandiReceiver {
     fn finish(mut self) -> BaseReceiver<Passive> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
     }
 }

@@ -51,8 +51,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::group::{self, DIGEST, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{
-    Check, Context, OtError, SelectiveFailure, Sid, Steps, Tick,
-    machine::{Latch, Machine},
+    Check, Context, Machine, OtError, Round, SelectiveFailure, Sid,
+    machine::{Guarded, Latch, guarded},
 };
 
 /// SECURITY: fewer OTs in a batch than this, and otans could be guessed.
@@ -160,12 +160,12 @@ impl Hashes {
 }
 
 /// The three messages, the second in two parts, as R sees them.
-fn ticks(batch: usize) -> [Tick; 4] {
+fn ticks(batch: usize) -> [Round; 4] {
     [
-        Tick { name: "base OT points", out: SEED + POINT * batch, into: 0 },
-        Tick { name: "base OT point", out: 0, into: POINT },
-        Tick { name: "base OT keys", out: 0, into: ENTRY * batch + DIGEST },
-        Tick { name: "base OT answer", out: DIGEST, into: 0 },
+        Round { name: "base OT points", out: SEED + POINT * batch, into: 0 },
+        Round { name: "base OT point", out: 0, into: POINT },
+        Round { name: "base OT keys", out: 0, into: ENTRY * batch + DIGEST },
+        Round { name: "base OT answer", out: DIGEST, into: 0 },
     ]
 }
 
@@ -233,8 +233,10 @@ impl CswSender {
     }
 }
 
-impl Machine for CswSender {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] CswSender);
+
+impl Guarded for CswSender {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.keys.len()).get(self.at).copied().map(group::mirrored)
     }
 
@@ -266,7 +268,7 @@ impl Machine for CswSender {
 
 impl SendBase<SelectiveFailure> for CswSender {
     fn finish(mut self) -> BaseSender<SelectiveFailure> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         self.keys.truncate(self.count);
         BaseSender::new(core::mem::take(&mut self.keys))
     }
@@ -341,8 +343,10 @@ impl CswReceiver {
     }
 }
 
-impl Machine for CswReceiver {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] CswReceiver);
+
+impl Guarded for CswReceiver {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.choices.len()).get(self.at).copied()
     }
 
@@ -372,7 +376,7 @@ impl Machine for CswReceiver {
 
 impl ReceiveBase<SelectiveFailure> for CswReceiver {
     fn finish(mut self) -> BaseReceiver<SelectiveFailure> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         self.choices.truncate(self.count);
         self.keys.truncate(self.count);
         BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))

@@ -9,7 +9,7 @@ use hushwire_prg::{Prg, Seed};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Context, OtError, Sid, Tick};
+use crate::{Context, OtError, Round, Sid};
 
 /// Bytes of a point.
 pub(super) const POINT: usize = 32;
@@ -112,6 +112,6 @@ impl Oracle {
 }
 
 /// The tick as the peer sees it.
-pub(super) fn mirrored(tick: Tick) -> Tick {
-    Tick { name: tick.name, out: tick.into, into: tick.out }
+pub(super) fn mirrored(tick: Round) -> Round {
+    Round { name: tick.name, out: tick.into, into: tick.out }
 }

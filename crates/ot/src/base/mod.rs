@@ -50,7 +50,7 @@ pub use chou_orlandi::{ChouOrlandi, ChouOrlandiReceiver, ChouOrlandiSender};
 pub use csw::{Csw, CswReceiver, CswSender, MIN_BATCH};
 pub use naor_pinkas::{NaorPinkas, NaorPinkasReceiver, NaorPinkasSender};
 
-use crate::{AtLeast, BaseSecurity, Context, Steps};
+use crate::{AtLeast, BaseSecurity, Context, Machine, OtError};
 
 /// The sender's end of random OTs: two keys each.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -121,7 +121,7 @@ impl<B: BaseSecurity> BaseReceiver<B> {
 }
 
 /// The sender of a base OT protocol of level `B`.
-pub trait SendBase<B: BaseSecurity>: Steps + Send {
+pub trait SendBase<B: BaseSecurity>: Machine<Error = OtError> + Send {
     /// The OTs, when there is no tick any more.
     ///
     /// # Panics
@@ -130,7 +130,7 @@ pub trait SendBase<B: BaseSecurity>: Steps + Send {
 }
 
 /// The receiver of a base OT protocol of level `B`.
-pub trait ReceiveBase<B: BaseSecurity>: Steps + Send {
+pub trait ReceiveBase<B: BaseSecurity>: Machine<Error = OtError> + Send {
     /// The OTs, when there is no tick any more.
     ///
     /// # Panics

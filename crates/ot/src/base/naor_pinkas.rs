@@ -37,8 +37,8 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{
-    Context, OtError, Passive, Sid, Steps, Tick,
-    machine::{Latch, Machine},
+    Context, Machine, OtError, Passive, Round, Sid,
+    machine::{Guarded, Latch, guarded},
 };
 
 /// Naor–Pinkas.
@@ -89,10 +89,10 @@ fn hash(sid: &Sid) -> Oracle {
 }
 
 /// The two messages as S sees them.
-fn ticks(count: usize) -> [Tick; 2] {
+fn ticks(count: usize) -> [Round; 2] {
     [
-        Tick { name: "base OT parameters", out: 2 * POINT, into: 0 },
-        Tick { name: "base OT points", out: 0, into: POINT * count },
+        Round { name: "base OT parameters", out: 2 * POINT, into: 0 },
+        Round { name: "base OT points", out: 0, into: POINT * count },
     ]
 }
 
@@ -132,8 +132,10 @@ impl NaorPinkasSender {
     }
 }
 
-impl Machine for NaorPinkasSender {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] NaorPinkasSender);
+
+impl Guarded for NaorPinkasSender {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.count).get(self.at).copied()
     }
 
@@ -161,7 +163,7 @@ impl Machine for NaorPinkasSender {
 
 impl SendBase<Passive> for NaorPinkasSender {
     fn finish(mut self) -> BaseSender<Passive> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         BaseSender::new(core::mem::take(&mut self.keys))
     }
 }
@@ -219,8 +221,10 @@ impl NaorPinkasReceiver {
     }
 }
 
-impl Machine for NaorPinkasReceiver {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([] NaorPinkasReceiver);
+
+impl Guarded for NaorPinkasReceiver {
+    fn exchange(&self) -> Option<Round> {
         ticks(self.choices.len()).get(self.at).copied().map(group::mirrored)
     }
 
@@ -248,7 +252,7 @@ impl Machine for NaorPinkasReceiver {
 
 impl ReceiveBase<Passive> for NaorPinkasReceiver {
     fn finish(mut self) -> BaseReceiver<Passive> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
     }
 }

@@ -7,9 +7,9 @@ use zeroize::Zeroize;
 use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
 use super::tree::{End, Gatherer, Planter};
-use crate::machine::{Latch, Machine};
+use crate::machine::{Guarded, Latch, guarded};
 use crate::pipeline::SEGMENT;
-use crate::{Context, Extension, Level, OtError, Role, Security, Steps, Tick};
+use crate::{Context, Extension, Level, Machine, OtError, Role, Round, Security};
 
 /// Trees of one message of the small set: long enough that messages cost little, short enough that both parties work at
 /// once. AGREEMENT.
@@ -98,7 +98,7 @@ impl<S: Security, E: End> Boot<S, E> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(mut self) -> Ferret<S, E> {
-        assert!(self.tick().is_none(), "finish comes after the last step");
+        assert!(self.round(0).is_none(), "finish comes after the last step");
         let end = self.ends[1].take().expect("taken once");
         Ferret::new(&self.context, self.set, end, core::mem::take(&mut self.base))
     }
@@ -212,11 +212,13 @@ impl<S: Security, E: End> Boot<S, E> {
     }
 }
 
-impl<S: Security, E: End> Machine for Boot<S, E> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security, E: End] Boot<S, E>);
+
+impl<S: Security, E: End> Guarded for Boot<S, E> {
+    fn exchange(&self) -> Option<Round> {
         let (name, from, bytes) = self.step()?;
         let (out, into) = if from == E::ROLE { (bytes, 0) } else { (0, bytes) };
-        Some(Tick { name, out, into })
+        Some(Round { name, out, into })
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {

@@ -9,7 +9,7 @@ use hushwire_prg::{Prg, Seed};
 use super::end::buffer;
 use super::tree::{Gatherer, Planter};
 use super::{Receiver, ReceiverBoot, Sender, SenderBoot, Set};
-use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security, Sid, Steps};
+use crate::{CheckStep, Context, Exchanged, Extension, Level, Machine, OtError, Role, Security, Sid};
 
 pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
 /// Small enough to cross rounds in no time; no security at all.
@@ -125,18 +125,18 @@ pub(super) fn set_up_edited<S: Security>(
     let mut s = SenderBoot::new(&context, set, dealer::<S>(Role::Sender), &Seed::from_bytes([6; 16]));
     let mut r = ReceiverBoot::new(&context, set, dealer::<S>(Role::Receiver));
     let mut sent = [vec![], vec![]];
-    while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
+    while let (Some(ts), Some(tr)) = (s.round(0), r.round(0)) {
         assert_eq!((ts.out, ts.into, ts.name), (tr.into, tr.out, tr.name));
         let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
-        s.speak(&mut from_s)?;
-        r.speak(&mut from_r)?;
+        s.write(0, &mut from_s)?;
+        r.write(0, &mut from_r)?;
         for said in [&mut from_s, &mut from_r] {
             if !said.is_empty() {
                 edit(ts.name, said);
             }
         }
-        s.hear(&from_r)?;
-        r.hear(&from_s)?;
+        s.read(&[Exchanged::heard(&from_r)])?;
+        r.read(&[Exchanged::heard(&from_s)])?;
         sent[0].extend(from_s);
         sent[1].extend(from_r);
     }

@@ -5,32 +5,33 @@ use core::marker::PhantomData;
 use hushwire_prg::Seed;
 
 use crate::{
-    AtLeast, BaseSecurity, Context, Steps,
+    AtLeast, BaseSecurity, Context, Exchanged, Machine, OtError,
     base::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase},
 };
 
 /// A sender of base OTs that withstand `W`.
-pub(super) trait AnySender<W: BaseSecurity>: Steps + Send {
+pub(super) trait AnySender<W: BaseSecurity>: Machine<Error = OtError> + Send {
     fn finish(self: Box<Self>) -> BaseSender<W>;
 }
 
 /// A receiver of base OTs that withstand `W`.
-pub(super) trait AnyReceiver<W: BaseSecurity>: Steps + Send {
+pub(super) trait AnyReceiver<W: BaseSecurity>: Machine<Error = OtError> + Send {
     fn finish(self: Box<Self>) -> BaseReceiver<W>;
 }
 
 /// An end of a protocol of level `B`.
 struct Of<P, B>(P, PhantomData<B>);
 
-impl<P: Steps, B> Steps for Of<P, B> {
-    fn tick(&self) -> Option<crate::Tick> {
-        self.0.tick()
+impl<P: Machine<Error = OtError>, B> Machine for Of<P, B> {
+    type Error = OtError;
+    fn round(&self, _slot: usize) -> Option<crate::Round> {
+        self.0.round(0)
     }
-    fn speak(&mut self, out: &mut [u8]) -> Result<(), crate::OtError> {
-        self.0.speak(out)
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), OtError> {
+        self.0.write(0, out)
     }
-    fn hear(&mut self, message: &[u8]) -> Result<(), crate::OtError> {
-        self.0.hear(message)
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), OtError> {
+        self.0.read(messages)
     }
 }
 

@@ -12,9 +12,9 @@ use hushwire_block::{Block, as_bytes, from_bytes, from_bytes_mut};
 use hushwire_prg::Seed;
 
 use crate::{
-    Context, Level, OtError, Role, Security, Steps, Tick, Transcript,
+    Context, Exchanged, Level, Machine, OtError, Role, Round, Security, Transcript,
     base::{BaseProtocol, BaseReceiver, BaseSender},
-    machine::{Latch, Machine},
+    machine::{Guarded, Latch, guarded},
 };
 
 use super::{
@@ -119,7 +119,7 @@ impl<S: Security> SetupSender<S> {
     /// Goes on to the trees when the base OTs are done.
     fn advance(&mut self) {
         self.stage = match core::mem::replace(&mut self.stage, Stage::Gone) {
-            Stage::Base(base) if base.tick().is_none() => {
+            Stage::Base(base) if base.round(0).is_none() => {
                 let base = base.finish();
                 if self.kind.bits() > 1 {
                     Stage::Trees(base)
@@ -173,7 +173,7 @@ impl<S: Security> SetupSender<S> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootSender<S> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         let Stage::Done(keys) = self.stage else { panic!("finish comes after the last tick") };
         RootSender::new(self.context, self.transcript.challenge("set-up"), keys, self.seed)
     }
@@ -208,7 +208,7 @@ impl<S: Security> SetupReceiver<S> {
     /// Goes on to the trees when the base OTs are done.
     fn advance(&mut self) {
         self.stage = match core::mem::replace(&mut self.stage, Stage::Gone) {
-            Stage::Base(base) if base.tick().is_none() => {
+            Stage::Base(base) if base.round(0).is_none() => {
                 let made = self.trees(&base.finish());
                 if self.kind.bits() > 1 { Stage::Trees(made) } else { self.done(made.leaves) }
             }
@@ -255,24 +255,26 @@ impl<S: Security> SetupReceiver<S> {
     /// If ticks are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootReceiver<S> {
-        assert!(self.tick().is_none(), "finish comes after the last tick");
+        assert!(self.round(0).is_none(), "finish comes after the last tick");
         let Stage::Done(keys) = self.stage else { panic!("finish comes after the last tick") };
         RootReceiver::new(self.context, self.transcript.challenge("set-up"), keys)
     }
 }
 
-impl<S: Security> Machine for SetupSender<S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security] SetupSender<S>);
+
+impl<S: Security> Guarded for SetupSender<S> {
+    fn exchange(&self) -> Option<Round> {
         match &self.stage {
-            Stage::Base(base) => base.tick(),
-            Stage::Trees(_) => Some(Tick { name: TREES, out: 0, into: self.kind.tree_bytes(S::LEVEL) }),
+            Stage::Base(base) => base.round(0),
+            Stage::Trees(_) => Some(Round { name: TREES, out: 0, into: self.kind.tree_bytes(S::LEVEL) }),
             Stage::Done(_) | Stage::Gone => None,
         }
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.stage {
-            Stage::Base(base) => base.speak(out)?,
+            Stage::Base(base) => base.write(0, out)?,
             Stage::Trees(_) | Stage::Done(_) | Stage::Gone => {}
         }
         self.transcript.absorb(Role::Sender, out);
@@ -283,7 +285,7 @@ impl<S: Security> Machine for SetupSender<S> {
         self.transcript.absorb(Role::Receiver, message);
         match core::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Base(mut base) => {
-                base.hear(message)?;
+                base.read(&[Exchanged::heard(message)])?;
                 self.stage = Stage::Base(base);
                 self.advance();
             }
@@ -301,18 +303,20 @@ impl<S: Security> Machine for SetupSender<S> {
     }
 }
 
-impl<S: Security> Machine for SetupReceiver<S> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([S: Security] SetupReceiver<S>);
+
+impl<S: Security> Guarded for SetupReceiver<S> {
+    fn exchange(&self) -> Option<Round> {
         match &self.stage {
-            Stage::Base(base) => base.tick(),
-            Stage::Trees(made) => Some(Tick { name: TREES, out: made.message.len(), into: 0 }),
+            Stage::Base(base) => base.round(0),
+            Stage::Trees(made) => Some(Round { name: TREES, out: made.message.len(), into: 0 }),
             Stage::Done(_) | Stage::Gone => None,
         }
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         match &mut self.stage {
-            Stage::Base(base) => base.speak(out)?,
+            Stage::Base(base) => base.write(0, out)?,
             Stage::Trees(made) => out.copy_from_slice(&made.message),
             Stage::Done(_) | Stage::Gone => {}
         }
@@ -324,7 +328,7 @@ impl<S: Security> Machine for SetupReceiver<S> {
         self.transcript.absorb(Role::Sender, message);
         match core::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Base(mut base) => {
-                base.hear(message)?;
+                base.read(&[Exchanged::heard(message)])?;
                 self.stage = Stage::Base(base);
                 self.advance();
             }

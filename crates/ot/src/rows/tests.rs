@@ -11,7 +11,7 @@ use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
 use crate::{
-    Context, Extension, Full, Level, OtError, Security, Sid, Steps, Tick,
+    Context, Exchanged, Extension, Full, Level, Machine, OtError, Round, Security, Sid,
     base::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase},
     lockstep,
 };
@@ -26,14 +26,15 @@ struct Dealer;
 
 struct Dealt<T>(T);
 
-impl<T> Steps for Dealt<T> {
-    fn tick(&self) -> Option<Tick> {
+impl<T> Machine for Dealt<T> {
+    type Error = OtError;
+    fn round(&self, _slot: usize) -> Option<Round> {
         None
     }
-    fn speak(&mut self, _: &mut [u8]) -> Result<(), OtError> {
+    fn write(&mut self, _slot: usize, _: &mut [u8]) -> Result<(), OtError> {
         Ok(())
     }
-    fn hear(&mut self, _: &[u8]) -> Result<(), OtError> {
+    fn read(&mut self, _: &[Exchanged<'_>]) -> Result<(), OtError> {
         Ok(())
     }
 }

@@ -9,8 +9,8 @@ use crate::ferret::Set;
 use crate::ferret::end::public_key;
 use crate::ferret::nodes::Patch;
 use crate::ferret::tree::{End, Grower, Tree};
-use crate::machine::{Latch, Machine};
-use crate::{Context, Extension, OtError, Role, SemiHonest, Tick};
+use crate::machine::{Guarded, Latch, guarded};
+use crate::{Context, Extension, OtError, Role, Round, SemiHonest};
 
 /// Trees of a message at most. AGREEMENT.
 const BURST: usize = 16;
@@ -301,11 +301,13 @@ impl<'a, E: End> Extend<'a, E> {
     }
 }
 
-impl<E: End> Machine for Extend<'_, E> {
-    fn exchange(&self) -> Option<Tick> {
+guarded!([E: End] Extend<'_, E>);
+
+impl<E: End> Guarded for Extend<'_, E> {
+    fn exchange(&self) -> Option<Round> {
         let (name, from, bytes) = self.part()?;
         let (out, into) = if from == E::ROLE { (bytes, 0) } else { (0, bytes) };
-        Some(Tick { name, out, into })
+        Some(Round { name, out, into })
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {

@@ -8,7 +8,7 @@ use hushwire_simd::clmul::Clmul;
 use super::{Receiver, Sender, code};
 use crate::ferret::end::public_key;
 use crate::ferret::rig::{DELTA, TINY, context, dealer, stream};
-use crate::{OtError, Role, Steps};
+use crate::{Exchanged, Machine, OtError, Role};
 
 fn ends(backend: Backend) -> (Sender, Receiver) {
     let context = context(backend);
@@ -22,17 +22,17 @@ fn extend((s, r): &mut (Sender, Receiver), len: usize, hasher: &mut blake3::Hash
     let mut sent = 0;
     {
         let (mut s, mut r) = (s.extend(&mut q), r.extend(&mut t, &mut u));
-        while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
+        while let (Some(ts), Some(tr)) = (s.round(0), r.round(0)) {
             assert_eq!((ts.out, ts.into, ts.name), (tr.into, tr.out, tr.name));
             let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
-            s.speak(&mut from_s).expect("an honest run");
-            r.speak(&mut from_r).expect("an honest run");
-            s.hear(&from_r).expect("an honest run");
-            r.hear(&from_s).expect("an honest run");
+            s.write(0, &mut from_s).expect("an honest run");
+            r.write(0, &mut from_r).expect("an honest run");
+            s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+            r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
             hasher.update(&from_s);
             sent += from_s.len();
         }
-        assert!(s.tick().is_none() && r.tick().is_none());
+        assert!(s.round(0).is_none() && r.round(0).is_none());
     }
     let delta = s.delta();
     assert_eq!(delta, DELTA.into());
@@ -111,15 +111,15 @@ fn a_changed_message_breaks_the_relation() {
     let [mut q, mut t, mut u] = [(); 3].map(|()| vec![Gf128::ZERO; 512]);
     {
         let (mut s, mut r) = (s.extend(&mut q), r.extend(&mut t, &mut u));
-        while let (Some(ts), Some(tr)) = (s.tick(), r.tick()) {
+        while let (Some(ts), Some(tr)) = (s.round(0), r.round(0)) {
             let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
-            s.speak(&mut from_s).expect("an honest run");
-            r.speak(&mut from_r).expect("an honest run");
+            s.write(0, &mut from_s).expect("an honest run");
+            r.write(0, &mut from_r).expect("an honest run");
             if ts.name == "vole: trees" {
                 *from_s.last_mut().expect("a message") ^= 1;
             }
-            s.hear(&from_r).expect("an honest run");
-            r.hear(&from_s).expect("an honest run");
+            s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+            r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
         }
     }
     let wrong = (0..512).filter(|&i| t[i] != q[i] + u[i].mul(DELTA.into(), Clmul::best())).count();
@@ -134,17 +134,20 @@ fn other_lengths_end_a_call_and_every_later_one() {
             let [mut q, mut t, mut u] = [(); 3].map(|()| vec![Gf128::ZERO; 512]);
             let (mut sender, mut receiver) = (s.extend(&mut q), r.extend(&mut t, &mut u));
             let refused = loop {
-                let (ts, tr) = (sender.tick().expect("more"), receiver.tick().expect("more"));
+                let (ts, tr) = (sender.round(0).expect("more"), receiver.round(0).expect("more"));
                 let (mut from_s, mut from_r) = (vec![0; ts.out], vec![0; tr.out]);
-                sender.speak(&mut from_s).expect("an honest run");
-                receiver.speak(&mut from_r).expect("an honest run");
+                sender.write(0, &mut from_s).expect("an honest run");
+                receiver.write(0, &mut from_r).expect("an honest run");
                 if ts.name == name {
                     let cut = |m: &mut Vec<u8>| m.resize(m.len().saturating_add_signed(change as isize), 0);
                     [&mut from_s, &mut from_r].into_iter().for_each(cut);
-                    break [sender.hear(&from_r), receiver.hear(&from_s)];
+                    break [
+                        sender.read(&[Exchanged::heard(&from_r)]),
+                        receiver.read(&[Exchanged::heard(&from_s)]),
+                    ];
                 }
-                sender.hear(&from_r).expect("an honest run");
-                receiver.hear(&from_s).expect("an honest run");
+                sender.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+                receiver.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
             };
             // Whoever hears nothing in this tick may not notice that a message was cut to nothing.
             let malformed = refused.iter().filter(|r| matches!(r, Err(OtError::Malformed { .. }))).count();
@@ -152,9 +155,9 @@ fn other_lengths_end_a_call_and_every_later_one() {
             assert!(matches!(refused[hearer], Err(OtError::Malformed { .. })), "{name} {change}");
             assert!(malformed == 1 + usize::from(change == 1), "{name} {change}");
             drop((sender, receiver));
-            let lost = |end: &mut dyn Steps| {
-                assert!(end.tick().is_some(), "it does not look done");
-                assert!(matches!(end.hear(&[]), Err(OtError::Lost { .. })));
+            let lost = |end: &mut dyn Machine<Error = OtError>| {
+                assert!(end.round(0).is_some(), "it does not look done");
+                assert!(matches!(end.read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
             };
             if hearer == 0 {
                 lost(&mut s.extend(&mut q));
@@ -172,7 +175,7 @@ fn an_end_whose_call_was_dropped_unfinished_is_lost() {
     let (mut s, _) = ends(Backend::best());
     let mut q = vec![Gf128::ZERO; 5];
     drop(s.extend(&mut q));
-    assert!(matches!(s.extend(&mut q).hear(&[]), Err(OtError::Lost { .. })));
+    assert!(matches!(s.extend(&mut q).read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
 use hushwire_ot::{
-    Context, Duplex, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving, Security, SemiHonest,
-    SendOneOfN, Sender, Sending, Sid, Steps, Tick, Triples,
+    Context, Duplex, Exchanged, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving,
+    Round, Security, SemiHonest, SendOneOfN, Sender, Sending, Sid, Triples,
     base::{BaseProtocol, ChouOrlandi, Csw, NaorPinkas},
     ferret::{self, B10, B11},
     lockstep,
@@ -19,7 +19,7 @@ use hushwire_prg::Seed;
 pub(crate) type Run<'r> = &'r mut dyn FnMut(&mut Ends<'_>);
 
 /// Both ends.
-pub(crate) type Ends<'e> = [&'e mut dyn Steps; 2];
+pub(crate) type Ends<'e> = [&'e mut dyn Machine<Error = OtError>; 2];
 
 /// OTs of a call: some, and not whole bytes of choices.
 const COUNT: usize = 77;
@@ -213,22 +213,22 @@ pub(crate) const CASES: [Case; 22] = [
 
 /// Changes what is heard: gets the number of the exchange, the side that hears, its tick and the message. False ends the
 /// run.
-pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Tick, &mut Vec<u8>) -> bool;
+pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Round, &mut Vec<u8>) -> bool;
 
 /// The end of a run that was stopped: by whom, where and why.
 pub(crate) struct Stop {
     pub(crate) side: usize,
-    pub(crate) tick: Tick,
+    pub(crate) tick: Round,
     pub(crate) error: OtError,
 }
 
 /// Runs both ends to the first error.
 pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
     for at in 0.. {
-        let (Some(ta), Some(tb)) = (a.tick(), b.tick()) else { break };
+        let (Some(ta), Some(tb)) = (a.round(0), b.round(0)) else { break };
         let (mut from_a, mut from_b) = (vec![0; ta.out], vec![0; tb.out]);
         for (side, tick, end, out) in [(0, ta, &mut *a, &mut from_a), (1, tb, &mut *b, &mut from_b)] {
-            if let Err(error) = end.speak(out) {
+            if let Err(error) = end.write(0, out) {
                 return Some(Stop { side, tick, error });
             }
         }
@@ -236,7 +236,7 @@ pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
             if !edit(at, side, &tick, message) {
                 return None;
             }
-            if let Err(error) = end.hear(message) {
+            if let Err(error) = end.read(&[Exchanged::heard(message)]) {
                 return Some(Stop { side, tick, error });
             }
         }
@@ -245,13 +245,13 @@ pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
 }
 
 /// Asserts the behaviour of every end after an error: it does nothing, and never looks done.
-pub(crate) fn assert_lost(end: &mut dyn Steps) {
+pub(crate) fn assert_lost(end: &mut dyn Machine<Error = OtError>) {
     for _ in 0..2 {
-        assert_eq!(end.tick().map(|tick| (tick.out, tick.into)), Some((0, 0)), "it never looks done");
-        assert!(matches!(end.hear(&[]), Err(OtError::Lost { .. })));
-        assert!(matches!(end.hear(&[1; 16]), Err(OtError::Lost { .. })));
-        assert!(matches!(end.speak(&mut []), Err(OtError::Lost { .. })));
-        assert!(matches!(end.speak(&mut [0; 16]), Err(OtError::Lost { .. })));
+        assert_eq!(end.round(0).map(|tick| (tick.out, tick.into)), Some((0, 0)), "it never looks done");
+        assert!(matches!(end.read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
+        assert!(matches!(end.read(&[Exchanged::heard(&[1; 16])]), Err(OtError::Lost { .. })));
+        assert!(matches!(end.write(0, &mut []), Err(OtError::Lost { .. })));
+        assert!(matches!(end.write(0, &mut [0; 16]), Err(OtError::Lost { .. })));
     }
 }
 

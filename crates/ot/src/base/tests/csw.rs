@@ -7,7 +7,7 @@ use hushwire_block::Block;
 use super::super::csw::{Csw, CswReceiver, MIN_BATCH};
 use super::{Run, bad_points, choices, honest, trace};
 use crate::base::ReceiveBase;
-use crate::{Check, OtError, Role, Steps};
+use crate::{Check, Exchanged, Machine, OtError, Role};
 
 /// The offset of Π in the rest of the second message, in bytes.
 const PROOF: usize = 48 * MIN_BATCH;
@@ -198,13 +198,13 @@ type Guessed = (CswReceiver, [u8; 32], Vec<[Block; 2]>);
 /// The honest receiver, after it heard that sender.
 fn against(run: &Run, guesses: &[(usize, bool)]) -> Result<Guessed, OtError> {
     let mut receiver = run.receiver::<Csw>();
-    let mut first = vec![0; receiver.tick().unwrap().out];
-    receiver.speak(&mut first)?;
-    receiver.hear(&[])?;
+    let mut first = vec![0; receiver.round(0).unwrap().out];
+    receiver.write(0, &mut first)?;
+    receiver.read(&[Exchanged::heard(&[])])?;
     let (message, otans, keys) = guessing(run, &first, guesses);
     for part in [&message[..32], &message[32..]] {
-        receiver.speak(&mut [])?;
-        receiver.hear(part)?;
+        receiver.write(0, &mut [])?;
+        receiver.read(&[Exchanged::heard(part)])?;
     }
     Ok((receiver, otans, keys))
 }
@@ -214,8 +214,8 @@ fn the_receiver_agrees_with_a_sender_written_from_the_paper() {
     let run = few();
     let (mut receiver, otans, keys) = against(&run, &[]).unwrap();
     let mut answer = [0; 32];
-    receiver.speak(&mut answer).unwrap();
-    receiver.hear(&[]).unwrap();
+    receiver.write(0, &mut answer).unwrap();
+    receiver.read(&[Exchanged::heard(&[])]).unwrap();
     assert_eq!(answer, otans);
     let received = receiver.finish();
     for (i, keys) in keys.iter().enumerate() {
@@ -250,7 +250,7 @@ fn passing_tells_the_guessed_bits_and_no_more() {
     let guesses = [right(0), right(17), right(79)];
     let (mut receiver, otans, _) = against(&run, &guesses).unwrap();
     let mut answer = [0; 32];
-    receiver.speak(&mut answer).unwrap();
+    receiver.write(0, &mut answer).unwrap();
     assert_eq!(answer, otans);
     let mut other = run.clone();
     (0..MIN_BATCH).filter(|i| ![0, 17, 79].contains(i)).for_each(|i| other.choices[i] ^= true);
@@ -272,12 +272,12 @@ fn a_receiver_that_sends_t_changes_no_other_ot() {
     for _ in 1..MIN_BATCH {
         first.extend_from_slice((RISTRETTO_BASEPOINT_POINT * alpha).compress().as_bytes());
     }
-    sender.hear(&first).unwrap();
+    sender.read(&[Exchanged::heard(&first)]).unwrap();
     let mut said = Vec::new();
     for _ in 0..2 {
-        let mut part = vec![0; sender.tick().unwrap().out];
-        sender.speak(&mut part).unwrap();
-        sender.hear(&[]).unwrap();
+        let mut part = vec![0; sender.round(0).unwrap().out];
+        sender.write(0, &mut part).unwrap();
+        sender.read(&[Exchanged::heard(&[])]).unwrap();
         said.push(part);
     }
 
@@ -290,7 +290,7 @@ fn a_receiver_that_sends_t_changes_no_other_ot() {
         let chi = Block(entry[32..].try_into().unwrap()).and_bit(choice);
         answers.extend_from_slice(&(h3.block(i, &p.0) ^ chi).0);
     }
-    sender.speak(&mut []).unwrap();
-    sender.hear(&oracle(&run, "H4").of(&[&answers])).unwrap();
-    assert!(sender.tick().is_none());
+    sender.write(0, &mut []).unwrap();
+    sender.read(&[Exchanged::heard(&oracle(&run, "H4").of(&[&answers]))]).unwrap();
+    assert!(sender.round(0).is_none());
 }

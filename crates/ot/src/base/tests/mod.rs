@@ -4,7 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
 
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{Context, OtError, Role, Sid, Steps};
+use crate::{Context, Exchanged, Machine, OtError, Role, Sid};
 
 mod csw;
 mod passive;
@@ -45,17 +45,17 @@ impl Run {
     ) -> Result<Ends<P>, OtError> {
         let (mut sender, mut receiver) = (self.sender::<P>(), self.receiver::<P>());
         for at in 0.. {
-            let (Some(a), Some(b)) = (sender.tick(), receiver.tick()) else { break };
+            let (Some(a), Some(b)) = (sender.round(0), receiver.round(0)) else { break };
             assert_eq!((a.name, a.out, a.into), (b.name, b.into, b.out), "ticks mirror each other");
             let (mut from_a, mut from_b) = (vec![0; a.out], vec![0; b.out]);
-            sender.speak(&mut from_a)?;
-            receiver.speak(&mut from_b)?;
+            sender.write(0, &mut from_a)?;
+            receiver.write(0, &mut from_b)?;
             touch(at, Role::Sender, &mut from_a);
             touch(at, Role::Receiver, &mut from_b);
-            sender.hear(&from_b)?;
-            receiver.hear(&from_a)?;
+            sender.read(&[Exchanged::heard(&from_b)])?;
+            receiver.read(&[Exchanged::heard(&from_a)])?;
         }
-        assert!(sender.tick().is_none() && receiver.tick().is_none(), "both end together");
+        assert!(sender.round(0).is_none() && receiver.round(0).is_none(), "both end together");
         Ok((sender.finish(), receiver.finish()))
     }
 

@@ -5,7 +5,7 @@ use hushwire_block::Block;
 
 use super::super::{BaseProtocol, ChouOrlandi, NaorPinkas, ReceiveBase};
 use super::{Run, bad_points, choices, honest, trace};
-use crate::{OtError, Role, Steps};
+use crate::{Exchanged, Machine, OtError, Role};
 
 #[test]
 fn honest_parties_agree() {
@@ -47,11 +47,11 @@ fn points_that_are_none_are_malformed() {
 /// The receiver's keys against a sender's whose first message is `first`.
 fn received<P: BaseProtocol>(run: &Run, first: &[u8]) -> (Vec<[u8; 32]>, Vec<Block>) {
     let mut receiver = run.receiver::<P>();
-    receiver.speak(&mut []).unwrap();
-    receiver.hear(first).unwrap();
-    let mut second = vec![0; receiver.tick().unwrap().out];
-    receiver.speak(&mut second).unwrap();
-    receiver.hear(&[]).unwrap();
+    receiver.write(0, &mut []).unwrap();
+    receiver.read(&[Exchanged::heard(first)]).unwrap();
+    let mut second = vec![0; receiver.round(0).unwrap().out];
+    receiver.write(0, &mut second).unwrap();
+    receiver.read(&[Exchanged::heard(&[])]).unwrap();
     (second.as_chunks().0.to_vec(), receiver.finish().keys().to_vec())
 }
 

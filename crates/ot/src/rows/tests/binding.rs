@@ -8,7 +8,7 @@ use hushwire_simd::clmul::Clmul;
 
 use super::super::{kind::Proof, receiver, segment::Segment};
 use super::*;
-use crate::{Malicious, SemiHonest, base::ChouOrlandi};
+use crate::{Exchanged, Malicious, SemiHonest, base::ChouOrlandi};
 
 /// The coefficients of a receiver's first two chunks, whose messages are the same in every session and set-up.
 fn coefficients(sid: u8, setup: u8, lane: u16) -> [Gf128; 2] {
@@ -100,19 +100,19 @@ fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
     let new_sender = SetupSender::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(1, 1));
     let (mut s, mut first) = (new_sender.expect("the kind exists"), new(1));
     let mut heard = Vec::new();
-    while let (Some(a), Some(b)) = (s.tick(), first.tick()) {
+    while let (Some(a), Some(b)) = (s.round(0), first.round(0)) {
         let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
-        s.speak(&mut from_s).expect("an honest set-up");
-        first.speak(&mut from_r).expect("an honest set-up");
-        s.hear(&from_r).expect("an honest set-up");
-        first.hear(&from_s).expect("an honest set-up");
+        s.write(0, &mut from_s).expect("an honest set-up");
+        first.write(0, &mut from_r).expect("an honest set-up");
+        s.read(&[Exchanged::heard(&from_r)]).expect("an honest set-up");
+        first.read(&[Exchanged::heard(&from_s)]).expect("an honest set-up");
         heard.push(from_s);
     }
     let mut second = new(2);
     for message in &heard {
-        let out = second.tick().expect("as many ticks").out;
-        second.speak(&mut vec![0; out]).expect("an honest set-up");
-        second.hear(message).expect("points are points");
+        let out = second.round(0).expect("as many ticks").out;
+        second.write(0, &mut vec![0; out]).expect("an honest set-up");
+        second.read(&[Exchanged::heard(message)]).expect("points are points");
     }
     assert_ne!(first.finish().setup(), second.finish().setup());
 }

@@ -2,7 +2,7 @@
 
 use super::super::receiver::Receiver;
 use super::*;
-use crate::{Check, Malicious};
+use crate::{Check, Exchanged, Malicious, OtError};
 
 /// A named change of a message, with another message at hand.
 type Change<'a> = (&'a str, Box<dyn FnMut(&mut [u8], &[u8])>);
@@ -47,11 +47,11 @@ fn assert_abort(result: &Result<(), OtError>, wanted: Check, what: &str) {
 /// Runs a set-up whose last message is changed on its way.
 fn set_up(kind: Kind, number: u64, tamper: &dyn Fn(&mut [u8])) -> Result<(), OtError> {
     let (mut s, mut r) = setups::<Malicious>(kind, Backend::best(), number)?;
-    let mut message = vec![0; r.tick().expect("trees").out];
-    r.speak(&mut message)?;
+    let mut message = vec![0; r.round(0).expect("trees").out];
+    r.write(0, &mut message)?;
     tamper(&mut message);
-    s.speak(&mut [])?;
-    s.hear(&message)
+    s.write(0, &mut [])?;
+    s.read(&[Exchanged::heard(&message)])
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn the_message_that_makes_trees_is_checked() {
         let digest = sums + 32 * trees;
         let mut other = Vec::new();
         let mut first = setups::<Malicious>(kind, Backend::best(), 99).expect("the kind exists").1;
-        other.resize(first.tick().expect("trees").out, 0);
-        first.speak(&mut other).expect("an honest receiver");
+        other.resize(first.round(0).expect("trees").out, 0);
+        first.write(0, &mut other).expect("an honest receiver");
         let tampers: [(&str, Tamper); 8] = [
             ("both sides of a level", Box::new(move |m| [0, 16].into_iter().for_each(|at| m[at] ^= 1))),
             (
@@ -360,9 +360,9 @@ fn set_ups_refuse_other_lengths() {
         let (mut s, mut r) =
             setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
         let mut message = vec![0; tree_bytes];
-        r.speak(&mut message).expect("an honest receiver");
+        r.write(0, &mut message).expect("an honest receiver");
         message.resize(len, 0);
-        let result = s.hear(&message);
+        let result = s.read(&[Exchanged::heard(&message)]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes: {result:?}");
     }
 }
@@ -373,18 +373,18 @@ fn a_set_up_that_failed_takes_no_other_message() {
     let context = context(Backend::best(), 10);
     let new = SetupSender::<Malicious>::new::<crate::base::Csw>(&context, Kind::Kos, &seed(10, 1));
     let mut s = new.expect("the kind exists");
-    let points = s.tick().expect("base OTs");
-    s.speak(&mut vec![0; points.out]).expect("points");
-    s.hear(&[]).expect("nothing yet");
-    s.speak(&mut []).expect("nothing to say");
-    assert!(matches!(s.hear(&[0xff; 32]), Err(OtError::Malformed { .. })));
-    assert!(s.tick().is_some(), "it is not done");
-    assert!(matches!(s.speak(&mut []), Err(OtError::Lost { .. })));
-    assert!(matches!(s.hear(&[]), Err(OtError::Lost { .. })));
+    let points = s.round(0).expect("base OTs");
+    s.write(0, &mut vec![0; points.out]).expect("points");
+    s.read(&[Exchanged::heard(&[])]).expect("nothing yet");
+    s.write(0, &mut []).expect("nothing to say");
+    assert!(matches!(s.read(&[Exchanged::heard(&[0xff; 32])]), Err(OtError::Malformed { .. })));
+    assert!(s.round(0).is_some(), "it is not done");
+    assert!(matches!(s.write(0, &mut []), Err(OtError::Lost { .. })));
+    assert!(matches!(s.read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
     let (mut s, mut r) =
         setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 11).expect("the kind exists");
-    let mut message = vec![0; r.tick().expect("trees").out];
-    r.speak(&mut message).expect("an honest receiver");
-    assert_abort(&s.hear(&vec![0; message.len()]), Check::Trees, "zeros");
-    assert!(s.tick().is_some() && matches!(s.speak(&mut []), Err(OtError::Lost { .. })));
+    let mut message = vec![0; r.round(0).expect("trees").out];
+    r.write(0, &mut message).expect("an honest receiver");
+    assert_abort(&s.read(&[Exchanged::heard(&vec![0; message.len()])]), Check::Trees, "zeros");
+    assert!(s.round(0).is_some() && matches!(s.write(0, &mut []), Err(OtError::Lost { .. })));
 }

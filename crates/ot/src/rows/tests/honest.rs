@@ -1,7 +1,7 @@
 //! Parties that follow the protocol.
 
 use super::*;
-use crate::{Malicious, Role, SemiHonest};
+use crate::{Exchanged, Malicious, OtError, Role, Round, SemiHonest};
 
 fn every_count<S: Security>()
 where
@@ -45,13 +45,13 @@ where
 {
     let (mut s, mut r) = setups::<S>(kind, backend, 1).expect("the kind exists");
     let mut hash = blake3::Hasher::new();
-    while let Some(tick) = r.tick() {
+    while let Some(tick) = r.round(0) {
         let mut message = vec![0; tick.out];
-        r.speak(&mut message).expect("an honest set-up");
-        s.speak(&mut []).expect("an honest set-up");
+        r.write(0, &mut message).expect("an honest set-up");
+        s.write(0, &mut []).expect("an honest set-up");
         hash.update(&message);
-        s.hear(&message).expect("an honest set-up");
-        r.hear(&[]).expect("an honest set-up");
+        s.read(&[Exchanged::heard(&message)]).expect("an honest set-up");
+        r.read(&[Exchanged::heard(&[])]).expect("an honest set-up");
     }
     let (s, r) = (s.finish(), r.finish());
     let mut pump = Pump::new(&s, 1, r.fork(1));
@@ -116,14 +116,14 @@ fn costs_are_as_declared() {
             let cost = kind.cost(S::LEVEL);
             let (mut s, mut r) = setups::<S>(kind, Backend::best(), 2).expect("the kind exists");
             let (mut ticks, mut bytes) = (0, 0);
-            while let Some(tick) = r.tick() {
+            while let Some(tick) = r.round(0) {
                 (ticks, bytes) = (ticks + 1, bytes + tick.out);
-                assert_eq!(s.tick(), Some(Tick { name: tick.name, out: 0, into: tick.out }));
+                assert_eq!(s.round(0), Some(Round { name: tick.name, out: 0, into: tick.out }));
                 let mut message = vec![0; tick.out];
-                r.speak(&mut message).expect("an honest set-up");
-                s.speak(&mut []).expect("an honest set-up");
-                s.hear(&message).expect("an honest set-up");
-                r.hear(&[]).expect("an honest set-up");
+                r.write(0, &mut message).expect("an honest set-up");
+                s.write(0, &mut []).expect("an honest set-up");
+                s.read(&[Exchanged::heard(&message)]).expect("an honest set-up");
+                r.read(&[Exchanged::heard(&[])]).expect("an honest set-up");
             }
             assert_eq!((ticks, bytes), (cost.setup_ticks, cost.setup_bytes), "{kind}");
             let (s, r) = (s.finish(), r.finish());
