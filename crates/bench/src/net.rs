@@ -1,12 +1,9 @@
 //! Parties of one process, connected over any transport.
 
-use std::{fmt, thread, time::Duration};
+use std::{fmt, thread};
 
 use hushwire_rep3::Role;
-use hushwire_wire::{
-    Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, Shape, TransportKind, connect,
-    inproc,
-};
+use hushwire_wire::{LocalParties, Net, PartyId, SessionConfig, SessionId, Shape, TransportKind, inproc};
 
 use crate::BoxError;
 
@@ -57,9 +54,6 @@ impl fmt::Display for Transport {
 /// The networks that are modelled, by the names that reports give them.
 pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
 
-/// The longest time without a moving byte: long enough for a machine with many more threads than cores.
-const STALL: Duration = Duration::from_secs(20);
-
 /// The nets of three parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory.
 ///
 /// Every party's links are shaped alike. `socket_buffer` asks the system for buffers of that size (TCP only).
@@ -101,7 +95,7 @@ fn several(
 ) -> Result<Vec<Net>, BoxError> {
     let kind = match transport {
         Transport::Inproc => {
-            let mut nets = inproc::mesh_capped(ids, lanes, STALL, queue);
+            let mut nets = inproc::mesh_capped(ids, lanes, SessionConfig::PATIENCE, queue);
             nets.iter_mut().for_each(|net| net.shape(shape));
             return Ok(nets);
         }
@@ -110,42 +104,11 @@ fn several(
         Transport::Unix => TransportKind::Unix,
         Transport::Shm => TransportKind::Shm,
     };
-    let places = kind.is_local().then(tempfile::tempdir).transpose()?;
-    let mut parties: Vec<(PartyId, Identity, Listener)> = Vec::new();
-    let mut peers = Vec::new();
-    for &id in ids {
-        let identity = Identity::generate(&id.to_string())?;
-        let listener = match &places {
-            Some(dir) => Listener::bind(&format!("unix:{}/{}", dir.path().display(), id.0))?,
-            None => Listener::bind("127.0.0.1:0")?,
-        };
-        peers.push(PeerConfig { id, address: Some(listener.address()), pin: identity.pin() });
-        parties.push((id, identity, listener));
+    let mut parties = LocalParties::bind(ids, kind, session)?;
+    for config in &mut parties.configs {
+        (config.lanes, config.socket_buffer) = (lanes, socket_buffer);
     }
-    let config = |me: PartyId| SessionConfig {
-        me,
-        session,
-        job_digest: [0; 32],
-        params: [0; 32],
-        lanes,
-        client_lanes: 1,
-        peers: peers.iter().filter(|peer| peer.id != me).cloned().collect(),
-        transport: kind,
-        connect_timeout: STALL,
-        stall: STALL,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer,
-    };
-    let nets: Result<Vec<Net>, BoxError> = thread::scope(|scope| {
-        let joining: Vec<_> = parties
-            .iter()
-            .map(|(id, identity, listener)| {
-                let config = config(*id);
-                scope.spawn(move || connect(&config, identity, Some(listener)))
-            })
-            .collect();
-        joining.into_iter().map(|thread| Ok(joined(thread.join())??)).collect()
-    });
+    let nets: Result<Vec<_>, _> = parties.connect().into_iter().collect();
     let mut nets = nets?;
     nets.iter_mut().for_each(|net| net.shape(shape));
     Ok(nets)

@@ -187,19 +187,14 @@ impl MemberConfig {
             peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
         }
         Ok(SessionConfig {
-            me,
-            session: self.session,
             // Tags first: the handshake compares this one first, and can then say what differs.
             job_digest: plan.tags(),
             params: plan.digest(),
             lanes: plan.lanes,
             client_lanes: plan.client_lanes,
-            peers,
-            transport: self.transport,
             connect_timeout: self.connect_timeout,
             stall: self.stall,
-            liveness: SessionConfig::LIVENESS,
-            socket_buffer: None,
+            ..SessionConfig::new(me, self.session, peers, self.transport)
         })
     }
 }

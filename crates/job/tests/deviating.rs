@@ -54,19 +54,12 @@ fn mallory(world: &World, config: &MemberConfig) -> Result<Net, NetError> {
             .and_then(|p| p.address.clone()),
         pin: config.peers.iter().find(|p| p.member == Member::Party(i as u8)).expect("a pin").pin,
     };
+    let me = Member::Client("mallory".into()).id(&world.plan.clients).expect("an id");
     let session = SessionConfig {
-        me: Member::Client("mallory".into()).id(&world.plan.clients).expect("an id"),
-        session: config.session,
         job_digest: world.plan.agreement().tags(),
         params: world.plan.agreement().digest(),
-        lanes: 1,
         client_lanes: world.plan.threads,
-        peers: (0..3).map(peer).collect(),
-        transport: config.transport,
-        connect_timeout: config.connect_timeout,
-        stall: config.stall,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer: None,
+        ..SessionConfig::new(me, config.session, (0..3).map(peer).collect(), config.transport)
     };
     connect(&session, &config.identity, None)
 }

@@ -35,19 +35,12 @@ fn shares_of_linear_outputs_are_masked() {
         address: client.peers[i].address.clone(),
         pin: client.peers[i].pin,
     };
+    let peers = (0..3).map(peer).collect();
     let config = SessionConfig {
-        me: PartyId(129),
-        session: client.session,
         job_digest: world.plan.agreement().tags(),
         params: world.plan.agreement().digest(),
-        lanes: 1,
         client_lanes: world.plan.threads,
-        peers: (0..3).map(peer).collect(),
-        transport: client.transport,
-        connect_timeout: client.connect_timeout,
-        stall: client.stall,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer: None,
+        ..SessionConfig::new(PartyId(129), client.session, peers, client.transport)
     };
     thread::scope(|scope| {
         for (_, config) in parties {

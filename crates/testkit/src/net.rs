@@ -1,10 +1,7 @@
 //! Three parties as threads, over any transport.
 
 use hushwire_rep3::Role;
-use hushwire_wire::{
-    Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect, inproc,
-};
-use std::time::Duration;
+use hushwire_wire::{LocalParties, Net, PartyId, SessionConfig, SessionId, TransportKind, inproc};
 
 /// The transport between the parties of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +19,6 @@ impl Transport {
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 
-const STALL: Duration = Duration::from_secs(20);
-
 /// Connects three parties, runs `party` for each on a thread of its own, and gives their results in order.
 ///
 /// `socket_buffer` asks the system for small buffers (TCP only).
@@ -37,7 +32,9 @@ pub fn run_three<T: Send>(
     party: impl Fn(Role, Net) -> T + Sync,
 ) -> [T; 3] {
     let nets = match transport {
-        Transport::Inproc => inproc::mesh(&[PartyId(0), PartyId(1), PartyId(2)], lanes, STALL),
+        Transport::Inproc => {
+            inproc::mesh(&[PartyId(0), PartyId(1), PartyId(2)], lanes, SessionConfig::PATIENCE)
+        }
         Transport::TcpTls => tcp(TransportKind::TcpTls, lanes, socket_buffer),
         Transport::TcpInsecure => tcp(TransportKind::TcpInsecure, lanes, socket_buffer),
     };
@@ -51,43 +48,11 @@ pub fn run_three<T: Send>(
 }
 
 fn tcp(transport: TransportKind, lanes: u16, socket_buffer: Option<usize>) -> Vec<Net> {
-    let parties: Vec<(Role, Identity, Listener)> = Role::ALL
-        .into_iter()
-        .map(|role| {
-            let identity = Identity::generate(&role.to_string()).expect("a certificate");
-            (role, identity, Listener::bind("127.0.0.1:0").expect("a port"))
-        })
-        .collect();
-    let peers: Vec<PeerConfig> = parties
-        .iter()
-        .map(|(role, identity, listener)| PeerConfig {
-            id: role.id(),
-            address: Some(listener.local_addr().expect("an address").to_string()),
-            pin: identity.pin(),
-        })
-        .collect();
-    let config = |me: PartyId| SessionConfig {
-        me,
-        session: SessionId([1; 16]),
-        job_digest: [2; 32],
-        params: [3; 32],
-        lanes,
-        client_lanes: 1,
-        peers: peers.iter().filter(|p| p.id != me).cloned().collect(),
-        transport,
-        connect_timeout: STALL,
-        stall: STALL,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer,
-    };
-    std::thread::scope(|s| {
-        let threads: Vec<_> = parties
-            .iter()
-            .map(|(role, identity, listener)| {
-                let config = config(role.id());
-                s.spawn(move || connect(&config, identity, Some(listener)).expect("a session"))
-            })
-            .collect();
-        threads.into_iter().map(|t| t.join().expect("the party connects")).collect()
-    })
+    let ids = Role::ALL.map(Role::id);
+    let mut parties =
+        LocalParties::bind(&ids, transport, SessionId([1; 16])).expect("certificates and ports");
+    for config in &mut parties.configs {
+        (config.lanes, config.socket_buffer) = (lanes, socket_buffer);
+    }
+    parties.connect().into_iter().map(|net| net.expect("a session")).collect()
 }

@@ -7,7 +7,7 @@
 //! length, so a peer cannot ask for memory.
 //!
 //! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
-//! [`inproc::mesh`] (all parties in one process), from [`connect`] (TCP with TLS 1.3 and pinned certificates, or
+//! [`inproc::mesh`] (all parties in one process; [`LocalParties`] are, too, over a real transport), from [`connect`] (TCP with TLS 1.3 and pinned certificates, or
 //! Unix sockets and shared memory between processes of one user), or from a [`Recording`] (one party runs again
 //! alone). [`Net::shape`] puts it behind a network of another bandwidth and delay.
 //!
@@ -35,6 +35,7 @@ pub mod inproc;
 mod link;
 mod listener;
 mod lobby;
+mod local;
 mod lockstep;
 mod machine;
 mod measure;
@@ -77,6 +78,7 @@ pub use id::{PartyId, SessionId};
 pub use identity::{Identity, IdentityError, Pin};
 pub use link::{Doze, Rx, Signal, Tap, Tx, Wait};
 pub use listener::Listener;
+pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use meter::{Cost, Meter, MeterReading, Traffic};
 pub use net::Net;

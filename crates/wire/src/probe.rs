@@ -78,20 +78,8 @@ impl Prober {
     /// A party, and everybody whom it looks at or answers.
     #[must_use]
     pub fn new(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind, identity: &Identity) -> Self {
-        let cfg = SessionConfig {
-            me,
-            session: SessionId::PROBE,
-            job_digest: [0; 32],
-            params: [0; 32],
-            lanes: 1,
-            client_lanes: 1,
-            peers,
-            transport,
-            connect_timeout: STEP,
-            stall: STEP,
-            liveness: SessionConfig::LIVENESS,
-            socket_buffer: None,
-        };
+        let cfg = SessionConfig::new(me, SessionId::PROBE, peers, transport);
+        let cfg = SessionConfig { connect_timeout: STEP, stall: STEP, ..cfg };
         Self { cfg, tls: TlsSide::new(identity) }
     }
 

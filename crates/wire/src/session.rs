@@ -116,8 +116,30 @@ pub struct SessionConfig {
 impl SessionConfig {
     /// LOCAL: the others end within 10 s after a host vanished.
     pub const LIVENESS: Duration = Duration::from_secs(8);
+    /// LOCAL: how long peers may take to come, and how long no byte may move, where nothing else is said.
+    pub const PATIENCE: Duration = Duration::from_secs(20);
     /// LOCAL: two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);
+
+    /// A session with one lane between any two, digests of zeros, the system's socket buffers, and
+    /// [`PATIENCE`](Self::PATIENCE).
+    #[must_use]
+    pub fn new(me: PartyId, session: SessionId, peers: Vec<PeerConfig>, transport: TransportKind) -> Self {
+        Self {
+            me,
+            session,
+            job_digest: [0; 32],
+            params: [0; 32],
+            lanes: 1,
+            client_lanes: 1,
+            peers,
+            transport,
+            connect_timeout: Self::PATIENCE,
+            stall: Self::PATIENCE,
+            liveness: Self::LIVENESS,
+            socket_buffer: None,
+        }
+    }
 
     /// The number of lanes that join this party with `peer`, each way.
     #[must_use]

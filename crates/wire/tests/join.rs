@@ -119,8 +119,9 @@ fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
     );
     assert_eq!(heard[1], refuses);
     for text in &heard[2..] {
-        let told = [0, 1, 2].map(|by| {
-            format!("party 1: was refused during connect, as party {by} says; read the error of the first")
+        // Whoever heard it first says it.
+        let told = ["party 0", "party 1", "party 2", "owner"].map(|by| {
+            format!("party 1: was refused during connect, as {by} says; read the error of the first")
         });
         assert!(told.contains(text), "{text}");
     }

@@ -72,9 +72,9 @@ fn a_session_that_waits_answers_and_waits_on() {
 #[test]
 fn strangers_and_other_numbers_are_named() {
     let mut world = World::new(3, false, TransportKind::TcpTls, 1, "127.0.0.1");
-    let Some(listener) = &world.listeners[1] else { panic!("a party listens") };
+    let Some(listener) = world.listeners[1].take() else { panic!("a party listens") };
     let answered = |prober: &Prober| {
-        let incoming = ok(prober.accept(listener, Duration::from_secs(10)));
+        let incoming = ok(prober.accept(&listener, Duration::from_secs(10)));
         prober.answer(incoming.unwrap_or_else(|| panic!("nobody came")))
     };
     let (zero, one) = (prober(&world, 0), prober(&world, 1));

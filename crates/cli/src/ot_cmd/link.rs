@@ -46,19 +46,12 @@ impl Link {
         let transport: TransportKind = args.transport.parse().map_err(explain)?;
         let (identity, pin) = who(args, transport)?;
         let listener = args.place.listen.as_deref().map(Listener::bind).transpose().map_err(explain)?;
+        let peer = PeerConfig { id: me.other().id(), address: args.place.connect.clone(), pin };
         let config = SessionConfig {
-            me: me.id(),
-            session: session_of("hushwire ot"),
             job_digest: terms.tags(),
-            params: [0; 32],
-            lanes: 1,
-            client_lanes: 1,
-            peers: vec![PeerConfig { id: me.other().id(), address: args.place.connect.clone(), pin }],
-            transport,
             connect_timeout: Duration::from_secs(args.wait),
             stall: STALL,
-            liveness: SessionConfig::LIVENESS,
-            socket_buffer: None,
+            ..SessionConfig::new(me.id(), session_of("hushwire ot"), vec![peer], transport)
         };
         match &listener {
             Some(listener) => log::note!("listening on {}, waiting for {}", listener.address(), me.other()),

@@ -9,10 +9,7 @@ use hushwire_garble::{
 };
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{
-    Channel, Identity, Listener, Net, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
-    inproc,
-};
+use hushwire_wire::{Channel, LocalParties, Net, PartyId, SessionId, TransportKind, inproc};
 use std::{sync::Arc, thread, time::Duration};
 
 pub const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
@@ -33,35 +30,9 @@ pub fn inproc_nets() -> [Net; 2] {
 
 /// Both parties' nets over TCP on this host.
 pub fn tcp_nets() -> [Net; 2] {
-    let identities = IDS.map(|id| Identity::generate(&id.to_string()).expect("a certificate"));
-    let listeners = IDS.map(|_| Listener::bind("127.0.0.1:0").expect("a port"));
-    let peer = |i: usize| PeerConfig {
-        id: IDS[i],
-        address: Some(listeners[i].local_addr().expect("an address").to_string()),
-        pin: identities[i].pin(),
-    };
-    let config = |me: usize| SessionConfig {
-        me: IDS[me],
-        session: SessionId([1; 16]),
-        job_digest: [2; 32],
-        params: [3; 32],
-        lanes: 1,
-        client_lanes: 1,
-        peers: vec![peer(1 - me)],
-        transport: TransportKind::TcpTls,
-        connect_timeout: STALL,
-        stall: STALL,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer: None,
-    };
-    let configs = [config(0), config(1)];
-    thread::scope(|scope| {
-        let threads = [0, 1].map(|i| {
-            let (config, identity, listener) = (&configs[i], &identities[i], &listeners[i]);
-            scope.spawn(move || connect(config, identity, Some(listener)).expect("a session"))
-        });
-        threads.map(|t| t.join().expect("the party connects"))
-    })
+    let parties = LocalParties::bind(&IDS, TransportKind::TcpTls, SessionId([1; 16])).expect("ports");
+    let nets: Vec<_> = parties.connect().into_iter().map(|net| net.expect("a session")).collect();
+    nets.try_into().ok().expect("two parties")
 }
 
 /// Runs a function for each party on a thread of its own.

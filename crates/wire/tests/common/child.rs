@@ -137,18 +137,9 @@ pub fn run() {
 /// The configuration on which all three parties agree.
 pub fn config(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind) -> SessionConfig {
     SessionConfig {
-        me,
-        session: SessionId([7; 16]),
-        job_digest: [8; 32],
-        params: [9; 32],
-        lanes: 1,
-        client_lanes: 1,
-        peers,
-        transport,
         connect_timeout: Duration::from_secs(30),
         stall: STALL * 2,
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer: None,
+        ..SessionConfig::new(me, SessionId([7; 16]), peers, transport)
     }
 }
 

@@ -2,23 +2,30 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use std::{
+    ops::{Deref, DerefMut},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::Duration,
 };
 
-use hushwire_wire::{
-    Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
-    inproc,
-};
+use hushwire_wire::{Listener, LocalParties, Net, NetError, PartyId, SessionId, TransportKind, inproc};
 
 pub const STALL: Duration = Duration::from_secs(20);
 
-/// The parts of a world that a test may change before it connects.
-pub struct World {
-    pub identities: Vec<Identity>,
-    pub listeners: Vec<Option<Listener>>,
-    pub configs: Vec<SessionConfig>,
+/// The parties of a test, which may change them before they connect.
+pub struct World(LocalParties);
+
+impl Deref for World {
+    type Target = LocalParties;
+    fn deref(&self) -> &LocalParties {
+        &self.0
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut LocalParties {
+        &mut self.0
+    }
 }
 
 pub fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
@@ -33,56 +40,16 @@ pub fn err<T>(result: Result<T, NetError>) -> NetError {
 }
 
 impl World {
-    /// Parties 0, 1, … and, last, the owner where `owner`, on `host` with ports of the system's choice, or on Unix
-    /// sockets in the directory for temporary files.
+    /// Parties 0, 1, … and, last, the owner where `owner`, on `host`.
     pub fn new(parties: u8, owner: bool, transport: TransportKind, lanes: u16, host: &str) -> Self {
-        let mut ids: Vec<_> = (0..parties).map(PartyId).collect();
-        let bind = |_| {
-            if transport.is_local() { unix_listener() } else { ok(Listener::bind(&format!("{host}:0"))) }
-        };
-        let mut listeners: Vec<_> = ids.iter().map(bind).map(Some).collect();
-        // A TCP peer is dialled by the name that the test gave.
-        let address = |l: &Listener| l.local_addr().map_or(l.address(), |a| format!("{host}:{}", a.port()));
-        let mut addresses: Vec<_> = listeners.iter().flatten().map(|l| Some(address(l))).collect();
-        if owner {
-            ids.push(PartyId::OWNER);
-            listeners.push(None);
-            addresses.push(None);
+        let ids = (0..parties).map(PartyId).chain(owner.then_some(PartyId::OWNER));
+        let ids: Vec<_> = ids.collect();
+        let mut world = ok(LocalParties::bind_at(host, &ids, transport, SessionId([7; 16])));
+        for config in &mut world.configs {
+            (config.job_digest, config.params) = ([8; 32], [9; 32]);
+            (config.lanes, config.connect_timeout) = (lanes, Duration::from_secs(10));
         }
-        let identities: Vec<_> = ids.iter().map(|id| ok(Identity::generate(&id.to_string()))).collect();
-        let peer =
-            |i: usize| PeerConfig { id: ids[i], address: addresses[i].clone(), pin: identities[i].pin() };
-        let configs = (0..ids.len())
-            .map(|me| SessionConfig {
-                me: ids[me],
-                session: SessionId([7; 16]),
-                job_digest: [8; 32],
-                params: [9; 32],
-                lanes,
-                client_lanes: 1,
-                peers: (0..ids.len()).filter(|&i| i != me).map(peer).collect(),
-                transport,
-                connect_timeout: Duration::from_secs(10),
-                stall: STALL,
-                liveness: SessionConfig::LIVENESS,
-                socket_buffer: None,
-            })
-            .collect();
-        Self { identities, listeners, configs }
-    }
-
-    /// Connects all parties at once.
-    pub fn connect(&self) -> Vec<Result<Net, NetError>> {
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.configs.len())
-                .map(|i| {
-                    scope.spawn(move || {
-                        connect(&self.configs[i], &self.identities[i], self.listeners[i].as_ref())
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|t| t.join().unwrap_or_else(|_| panic!("a party panicked"))).collect()
-        })
+        Self(world)
     }
 
     pub fn nets(&self) -> Vec<Net> {
