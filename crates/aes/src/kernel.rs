@@ -7,8 +7,8 @@ pub use crate::batch::sigma;
 
 /// `x[i][h]` becomes its encryption under key vector `i`, a key by lane, xored with `masks[i][h]`.
 ///
-/// Four key vectors at a time have their schedules transposed, as [`crate::Backend::rekeyed`] has them; others are
-/// expanded where they are.
+/// Four key vectors at a time have their schedules transposed, as [`crate::Backend::rekeyed`] has them, eight or twelve of
+/// them side by side; others are expanded where they are.
 #[inline(always)]
 pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
     l: L,
@@ -16,22 +16,58 @@ pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
     masks: &[[L::V; H]; K],
     x: &mut [[L::V; H]; K],
 ) {
-    if K.is_multiple_of(4) {
-        for i in (0..K).step_by(4) {
-            let key = [keys[i], keys[i + 1], keys[i + 2], keys[i + 3]];
-            let mask = [masks[i], masks[i + 1], masks[i + 2], masks[i + 3]];
-            let mut four = [x[i], x[i + 1], x[i + 2], x[i + 3]];
-            if L::SOFT {
-                four_called(l, key, &mask, &mut four);
-            } else {
-                rekey::encrypt(l, key, &mask, &mut four);
-            }
-            [x[i], x[i + 1], x[i + 2], x[i + 3]] = four;
+    if !K.is_multiple_of(4) {
+        if L::SOFT {
+            called_in_place(l, keys, masks, x);
+        } else {
+            expanded_in_place(l, keys, masks, x);
         }
     } else if L::SOFT {
-        called_in_place(l, keys, masks, x);
+        for i in (0..K).step_by(4) {
+            let mut four = [of::<_, K, 1>(x, i)[0]];
+            four_called(l, &of::<_, K, 1>(keys, i), &of::<_, K, 1>(masks, i), &mut four);
+            x[i..i + 4].copy_from_slice(&four[0]);
+        }
+    } else if K == 12 {
+        groups::<L, K, 3, H>(l, 0, keys, masks, x);
+    } else if K.is_multiple_of(8) {
+        for i in (0..K).step_by(8) {
+            groups::<L, K, 2, H>(l, i, keys, masks, x);
+        }
     } else {
-        expanded_in_place(l, keys, masks, x);
+        for i in (0..K).step_by(4) {
+            groups::<L, K, 1, H>(l, i, keys, masks, x);
+        }
+    }
+}
+
+/// `G` groups of four from place `at` on.
+#[inline(always)]
+fn of<T: Copy, const K: usize, const G: usize>(from: &[T; K], at: usize) -> [[T; 4]; G] {
+    let mut groups = [[from[at]; 4]; G];
+    for g in 0..G {
+        for i in 0..4 {
+            groups[g][i] = from[at + 4 * g + i];
+        }
+    }
+    groups
+}
+
+/// `G` groups of four key vectors, from vector `at` on, side by side.
+#[inline(always)]
+fn groups<L: Lanes, const K: usize, const G: usize, const H: usize>(
+    l: L,
+    at: usize,
+    keys: &[L::V; K],
+    masks: &[[L::V; H]; K],
+    x: &mut [[L::V; H]; K],
+) {
+    let mut now = of::<_, K, G>(x, at);
+    rekey::encrypt(l, &of::<_, K, G>(keys, at), &of::<_, K, G>(masks, at), &mut now);
+    for g in 0..G {
+        for i in 0..4 {
+            x[at + 4 * g + i] = now[g][i];
+        }
     }
 }
 
@@ -39,9 +75,9 @@ pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
 #[inline(never)]
 fn four_called<L: Lanes, const H: usize>(
     l: L,
-    keys: [L::V; 4],
-    masks: &[[L::V; H]; 4],
-    x: &mut [[L::V; H]; 4],
+    keys: &[[L::V; 4]; 1],
+    masks: &[[[L::V; H]; 4]; 1],
+    x: &mut [[[L::V; H]; 4]; 1],
 ) {
     rekey::encrypt(l, keys, masks, x);
 }
@@ -189,12 +225,40 @@ mod tests {
     #[test]
     fn keyed_encryptions_are_those_of_expanded_keys() {
         for b in Backend::all() {
-            for all in [b.run(Keyed::<1>), b.run(Keyed::<2>), b.run(Keyed::<4>), b.run(Keyed::<8>)] {
+            let groups = [b.run(Keyed::<4>), b.run(Keyed::<8>), b.run(Keyed::<12>), b.run(Keyed::<16>)];
+            for all in [b.run(Keyed::<1>), b.run(Keyed::<2>), b.run(Keyed::<3>)].into_iter().chain(groups) {
                 for [key, x, mask, y] in all {
                     let mut expected = [x];
                     b.ecb_encrypt(&Aes128::new(&key.0), &mut expected);
                     assert!(expected[0] ^ mask == y, "{b:?}");
                 }
+            }
+        }
+    }
+
+    /// The vector of FIPS-197, C.1, in every place of `K` vectors of keys.
+    struct Published<const K: usize>;
+
+    impl<const K: usize> Kernel for Published<K> {
+        type Out = Vec<Block>;
+        fn run<L: Lanes>(self, l: L) -> Self::Out {
+            let key = l.splat(&std::array::from_fn(|i| i as u8));
+            let plain = l.splat(&std::array::from_fn(|i| 0x11 * i as u8));
+            let mut x = [[plain]; K];
+            encrypt_keyed(l, &[key; K], &[[l.zero()]; K], &mut x);
+            x.into_iter().flat_map(|[x]| blocks(l, x)).collect()
+        }
+    }
+
+    #[test]
+    fn fips_197_appendix_c_1() {
+        let expected = Block(0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.to_be_bytes());
+        for b in Backend::all() {
+            let few =
+                [b.run(Published::<1>), b.run(Published::<2>), b.run(Published::<3>), b.run(Published::<4>)];
+            let many = [b.run(Published::<8>), b.run(Published::<12>), b.run(Published::<16>)];
+            for (k, all) in few.into_iter().chain(many).enumerate() {
+                assert!(all.iter().all(|y| *y == expected), "{b:?}: form {k}");
             }
         }
     }

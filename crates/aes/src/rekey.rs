@@ -7,7 +7,8 @@
 //! w0 ^= t; w1 ^= w0; w2 ^= w1; w3 ^= w2
 //! ```
 //!
-//! and four round-key vectors come out of transposing back: no AESKEYGENASSIST, no serial word chain per key.
+//! and four round-key vectors come out of transposing back: no AESKEYGENASSIST, no serial word chain per key. A group waits
+//! for itself at every step, so that two or three groups side by side take little longer than one.
 
 use crate::Backend;
 use crate::batch::{Counter, sigma};
@@ -36,32 +37,48 @@ const ROTATED: [u8; 16] = {
     idx
 };
 
-/// The next round key of `4 N` keys, word by word.
+/// The next round key of `4 N` keys, word by word. `ALONE`: nothing else is there to do meanwhile, so that what the next
+/// round waits for, `w3`, is one operation behind `t` rather than four, for two operations more.
 #[inline(always)]
-fn next_words<L: Lanes>(l: L, rcon: u8, w: &mut [L::V; 4]) {
+fn next_words<L: Lanes, const ALONE: bool>(l: L, rcon: u8, w: &mut [L::V; 4]) {
     let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
     let t = l.enc_last(l.shuffle(w[3], l.splat(&ROTATED)), rcon);
-    // What the next round waits for, w3, is one operation behind t, not four.
     let sum = l.xor3(l.xor(w[0], w[1]), w[2], w[3]);
     w[0] = l.xor(w[0], t);
     w[1] = l.xor(w[1], w[0]);
     w[2] = l.xor(w[2], w[1]);
-    w[3] = l.xor(sum, t);
+    w[3] = if ALONE { l.xor(sum, t) } else { l.xor(w[3], w[2]) };
 }
 
-/// The next round key of all four words, then a round of every block with it.
+/// The next round key of all words of every group, then a round of every block with it.
 #[inline(always)]
-fn round<L: Lanes, const H: usize, const LAST: bool>(
+fn round<L: Lanes, const G: usize, const H: usize, const LAST: bool>(
     l: L,
     rcon: u8,
-    w: &mut [L::V; 4],
-    masks: &[[L::V; H]; 4],
-    x: &mut [[L::V; H]; 4],
+    w: &mut [[L::V; 4]; G],
+    masks: &[[[L::V; H]; 4]; G],
+    x: &mut [[[L::V; H]; 4]; G],
 ) {
-    next_words(l, rcon, w);
-    for ((x, m), k) in x.iter_mut().zip(masks).zip(transpose(l, *w)) {
-        for (x, m) in x.iter_mut().zip(m) {
-            *x = if LAST { l.enc_last(*x, l.xor(k, *m)) } else { l.enc(*x, k) };
+    for w in &mut *w {
+        if G == 1 {
+            next_words::<L, true>(l, rcon, w);
+        } else {
+            next_words::<L, false>(l, rcon, w);
+        }
+    }
+    for g in 1..G {
+        (w[g - 1][3], w[g][3]) = l.abreast(w[g - 1][3], w[g][3]);
+    }
+    for g in 0..G {
+        let keys = transpose(l, w[g]);
+        for i in 0..4 {
+            for h in 0..H {
+                x[g][i][h] = if LAST {
+                    l.enc_last(x[g][i][h], l.xor(keys[i], masks[g][i][h]))
+                } else {
+                    l.enc(x[g][i][h], keys[i])
+                };
+            }
         }
     }
 }
@@ -78,7 +95,7 @@ impl<const K: usize> Schedules<'_, K> {
     fn step<L: Lanes, const ROUND: usize>(&mut self, l: L, rcon: u8, i: usize, w: &mut [[L::V; 4]; 2]) {
         for half in 0..2 {
             if ROUND > 0 {
-                next_words(l, rcon, &mut w[half]);
+                next_words::<L, true>(l, rcon, &mut w[half]);
             }
             let keys = transpose(l, w[half]);
             let out = as_bytes_mut(&mut self.out[ROUND][i + half * 4 * L::N..][..4 * L::N]);
@@ -114,31 +131,48 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
     }
 }
 
-/// `x[i][h]` becomes its encryption under key vector `i`, xored with `masks[i][h]`.
+/// `x[g][i][h]` becomes its encryption under key vector `i` of group `g`, xored with `masks[g][i][h]`. Groups are side by
+/// side, round by round.
 #[inline(always)]
-pub(crate) fn encrypt<L: Lanes, const H: usize>(
+pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
+    l: L,
+    keys: &[[L::V; 4]; G],
+    masks: &[[[L::V; H]; 4]; G],
+    x: &mut [[[L::V; H]; 4]; G],
+) {
+    let mut w = *keys;
+    for g in 0..G {
+        for i in 0..4 {
+            for h in 0..H {
+                x[g][i][h] = l.xor(x[g][i][h], keys[g][i]);
+            }
+        }
+        w[g] = transpose(l, keys[g]);
+    }
+    // Written out: a loop would keep the state in memory.
+    round::<L, G, H, false>(l, 0x01, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x02, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x04, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x08, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x10, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x20, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x40, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x80, &mut w, masks, x);
+    round::<L, G, H, false>(l, 0x1b, &mut w, masks, x);
+    round::<L, G, H, true>(l, 0x36, &mut w, masks, x);
+}
+
+/// [`encrypt`] of one group.
+#[inline(always)]
+fn encrypt_group<L: Lanes, const H: usize>(
     l: L,
     keys: [L::V; 4],
     masks: &[[L::V; H]; 4],
     x: &mut [[L::V; H]; 4],
 ) {
-    for (x, k) in x.iter_mut().zip(keys) {
-        for x in x {
-            *x = l.xor(*x, k);
-        }
-    }
-    let mut w = transpose(l, keys);
-    // Written out: a loop would keep the state in memory.
-    round::<L, H, false>(l, 0x01, &mut w, masks, x);
-    round::<L, H, false>(l, 0x02, &mut w, masks, x);
-    round::<L, H, false>(l, 0x04, &mut w, masks, x);
-    round::<L, H, false>(l, 0x08, &mut w, masks, x);
-    round::<L, H, false>(l, 0x10, &mut w, masks, x);
-    round::<L, H, false>(l, 0x20, &mut w, masks, x);
-    round::<L, H, false>(l, 0x40, &mut w, masks, x);
-    round::<L, H, false>(l, 0x80, &mut w, masks, x);
-    round::<L, H, false>(l, 0x1b, &mut w, masks, x);
-    round::<L, H, true>(l, 0x36, &mut w, masks, x);
+    let mut one = [*x];
+    encrypt(l, &[keys], &[*masks], &mut one);
+    [*x] = one;
 }
 
 /// The sources of keys and inputs, in which the functions below differ.
@@ -249,7 +283,7 @@ impl<const H: usize> Form<H> for Plain {
     #[inline(always)]
     fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], _: &[u8], dst: &mut [u8]) {
         let mut x = load::<L, H>(l, dst);
-        encrypt(l, load_keys(l, keys), &[[l.zero(); H]; 4], &mut x);
+        encrypt_group(l, load_keys(l, keys), &[[l.zero(); H]; 4], &mut x);
         store(l, x, dst);
     }
 }
@@ -265,7 +299,7 @@ impl<const H: usize> Form<H> for Given {
     fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], src: &[u8], dst: &mut [u8]) {
         let masks = sigmas(l, load::<L, H>(l, src));
         let mut x = masks;
-        encrypt(l, load_keys(l, keys), &masks, &mut x);
+        encrypt_group(l, load_keys(l, keys), &masks, &mut x);
         store(l, x, dst);
     }
 }
@@ -287,7 +321,7 @@ impl<const H: usize> Form<H> for Counted {
         }
         let masks = sigmas(l, load::<L, H>(l, src));
         let mut x = masks;
-        encrypt(l, keys, &masks, &mut x);
+        encrypt_group(l, keys, &masks, &mut x);
         store(l, x, dst);
     }
 }
@@ -304,7 +338,7 @@ impl<const S: usize> Form<1> for Labels<S> {
     #[inline(always)]
     fn group<L: Lanes>(l: L, tweaks: &mut Self::Ready<L>, keys: &[u8], _: &[u8], dst: &mut [u8]) {
         let mut x = tweaks.next(l).map(|t| [t]);
-        encrypt(l, load_keys(l, keys), &[[l.zero()]; 4], &mut x);
+        encrypt_group(l, load_keys(l, keys), &[[l.zero()]; 4], &mut x);
         store(l, x, dst);
     }
 }

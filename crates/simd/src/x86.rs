@@ -3,7 +3,7 @@
 use crate::bytes::{planes_mul, slice8};
 use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes, Tier};
-use std::arch::x86_64::*;
+use std::arch::{asm, x86_64::*};
 
 /// AES-NI, one block a vector; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
@@ -70,7 +70,8 @@ macro_rules! lanes {
      splat $splat:expr, xor $xor:ident, and $and:ident, or $or:ident, andnot $andnot:ident, add64 $add64:ident,
      srl $srl:ident, sll $sll:ident, shuffle $shuffle:ident, enc $enc:ident, last $last:ident, mul $mul:ident,
      affine $affine:ident, set64 $set64:ident, unpack $(($lo:ident, $hi:ident))*,
-     gather $gather:ident, each $each:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident $(,
+     gather $gather:ident, each $each:ident, scatter $scatter:ident, zip $zip:ident, unzip $unzip:ident,
+     abreast $abreast:ident $(,
      trade $trade:ident, turned $turned:ident, halves $halves:ident)?) => {
         impl<const G: bool> Lanes for $token<G> {
             const N: usize = $n;
@@ -228,6 +229,11 @@ macro_rules! lanes {
             fn unzip(self, a: $v, b: $v) -> ($v, $v) {
                 // SAFETY: the token proves the features.
                 unsafe { $unzip(a, b) }
+            }
+            #[inline(always)]
+            fn abreast(self, a: $v, b: $v) -> ($v, $v) {
+                // SAFETY: the token proves the features.
+                unsafe { $abreast(a, b) }
             }
             #[inline(always)]
             fn load_strided(self, src: &[u8], stride: usize) -> $v {
@@ -432,6 +438,24 @@ fn unzip_turned512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     (_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odd, b))
 }
 
+/// Both values through one statement of no instructions.
+macro_rules! abreast {
+    ($name:ident, $feature:literal, $class:ident, $v:ty) => {
+        #[target_feature(enable = $feature)]
+        #[inline]
+        fn $name(mut a: $v, mut b: $v) -> ($v, $v) {
+            // SAFETY: there is nothing in it.
+            unsafe {
+                asm!("/* {0} {1} */", inout($class) a, inout($class) b, options(pure, nomem, nostack, preserves_flags));
+            }
+            (a, b)
+        }
+    };
+}
+abreast!(abreast128, "sse4.1", xmm_reg, __m128i);
+abreast!(abreast256, "avx2", ymm_reg, __m256i);
+abreast!(abreast512, "avx512f", zmm_reg, __m512i);
+
 /// Reads two halves of 32 bytes, `apart` bytes from each other.
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -453,19 +477,19 @@ lanes!(X128, "aes,sse4.1,ssse3", 1, 16, __m128i, load _mm_loadu_si128, store _mm
     add64 _mm_add_epi64, srl _mm_srl_epi64, sll _mm_sll_epi64, shuffle _mm_shuffle_epi8, enc _mm_aesenc_si128,
     last _mm_aesenclast_si128, mul _mm_gf2p8mul_epi8, affine _mm_gf2p8affine_epi64_epi8, set64 _mm_set1_epi64x,
     unpack (_mm_unpacklo_epi8, _mm_unpackhi_epi8) (_mm_unpacklo_epi16, _mm_unpackhi_epi16) (_mm_unpacklo_epi32, _mm_unpackhi_epi32) (_mm_unpacklo_epi64, _mm_unpackhi_epi64),
-    gather gather128, each each128, scatter scatter128, zip pair, unzip pair);
+    gather gather128, each each128, scatter scatter128, zip pair, unzip pair, abreast abreast128);
 lanes!(X256, "vaes,aes,avx2,sse4.1,ssse3", 2, 32, __m256i, load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256,
     splat _mm256_broadcastsi128_si256, xor _mm256_xor_si256, and _mm256_and_si256, or _mm256_or_si256,
     andnot _mm256_andnot_si256, add64 _mm256_add_epi64, srl _mm256_srl_epi64, sll _mm256_sll_epi64,
     shuffle _mm256_shuffle_epi8, enc _mm256_aesenc_epi128, last _mm256_aesenclast_epi128,
     mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
     unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
-    gather gather256, each each256, scatter scatter256, zip zip256, unzip zip256);
+    gather gather256, each each256, scatter scatter256, zip zip256, unzip zip256, abreast abreast256);
 lanes!(X512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,
     mul _mm512_gf2p8mul_epi8, affine _mm512_gf2p8affine_epi64_epi8, set64 _mm512_set1_epi64,
     unpack (_mm512_unpacklo_epi8, _mm512_unpackhi_epi8) (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16) (_mm512_unpacklo_epi32, _mm512_unpackhi_epi32) (_mm512_unpacklo_epi64, _mm512_unpackhi_epi64),
-    gather gather512, each each512, scatter scatter512, zip zip512, unzip unzip512,
+    gather gather512, each each512, scatter scatter512, zip zip512, unzip unzip512, abreast abreast512,
     trade trade512, turned unzip_turned512, halves halves512);

@@ -26,13 +26,12 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
-    /// In groups of at most `MOST` vectors of labels.
-    fn run<H: Hashes, const MOST: usize>(self, backend: Backend, hash: &H) {
-        let (backend, vectors) = filled(backend, self.pairs.len(), MOST);
+    fn run<H: Hashes>(self, backend: Backend, hash: &H) {
+        let (backend, vectors) = filled(backend, self.pairs.len(), 8);
         match vectors {
             2 => self.on::<H, 2>(backend, hash),
             4 => self.on::<H, 4>(backend, hash),
-            _ => self.on::<H, MOST>(backend, hash),
+            _ => self.on::<H, 8>(backend, hash),
         }
     }
 
@@ -77,11 +76,10 @@ impl End for Evaluator {
             let (now_tables, later_tables) = tables.split_at(32 * n);
             let gates = Gates { first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
             match &self.hash {
-                Hash::Prp { key, .. } => gates.run::<_, 8>(self.backend, key),
-                Hash::Mi4(keys) => gates.run::<_, 8>(self.backend, &**keys),
-                // Their schedules are in flight beside the blocks.
-                Hash::Mi(start) => gates.run::<_, 4>(self.backend, start),
-                Hash::Circ(circ) => gates.run::<_, 4>(self.backend, circ),
+                Hash::Prp { key, .. } => gates.run(self.backend, key),
+                Hash::Mi(start) => gates.run(self.backend, start),
+                Hash::Mi4(keys) => gates.run(self.backend, &**keys),
+                Hash::Circ(circ) => gates.run(self.backend, circ),
             }
             self.gate += n as u64;
             (pairs, out, tables) = (later, later_out, later_tables);

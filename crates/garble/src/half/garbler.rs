@@ -33,11 +33,13 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
-    fn run<H: Hashes>(self, backend: Backend, hash: &H) {
-        let (backend, vectors) = filled(backend, self.pairs.len(), 4);
+    /// In groups of at most `MOST` vectors of labels.
+    fn run<H: Hashes, const MOST: usize>(self, backend: Backend, hash: &H) {
+        let (backend, vectors) = filled(backend, self.pairs.len(), MOST);
         match vectors {
             2 => self.on::<H, 2>(backend, hash),
-            _ => self.on::<H, 4>(backend, hash),
+            4 => self.on::<H, 4>(backend, hash),
+            _ => self.on::<H, MOST>(backend, hash),
         }
     }
 
@@ -90,10 +92,11 @@ impl End for Garbler {
             let gates =
                 Gates { delta, first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
             match &self.hash {
-                Hash::Prp { key, .. } => gates.run(self.backend, key),
-                Hash::Mi(start) => gates.run(self.backend, start),
-                Hash::Mi4(keys) => gates.run(self.backend, &**keys),
-                Hash::Circ(circ) => gates.run(self.backend, circ),
+                Hash::Prp { key, .. } => gates.run::<_, 4>(self.backend, key),
+                Hash::Mi4(keys) => gates.run::<_, 4>(self.backend, &**keys),
+                // Two groups of keys fill the time in which one waits for its schedule; a label of CIRC's has two keys.
+                Hash::Mi(start) => gates.run::<_, 8>(self.backend, start),
+                Hash::Circ(circ) => gates.run::<_, 4>(self.backend, circ),
             }
             self.gate += n as u64;
             (pairs, out, tables) = (later, later_out, later_tables);

@@ -178,6 +178,29 @@ impl Hashes for Mi {
 /// AES_x(i): the label is the key.
 pub(crate) struct Circ;
 
+impl Circ {
+    /// The hashes of `K / 2` labels from place `at` on and of theirs with Δ: `K` keys side by side.
+    #[inline(always)]
+    fn few<L: Lanes, const M: usize, const K: usize>(
+        l: L,
+        delta: L::V,
+        tweaks: &[L::V; M],
+        x: &[L::V; M],
+        at: usize,
+        out: &mut [[L::V; 2]; M],
+    ) {
+        let (mut keys, mut y) = ([l.zero(); K], [[l.zero()]; K]);
+        for i in 0..K / 2 {
+            (keys[2 * i], keys[2 * i + 1]) = (x[at + i], l.xor(x[at + i], delta));
+            (y[2 * i], y[2 * i + 1]) = ([tweaks[at + i]], [tweaks[at + i]]);
+        }
+        encrypt_keyed(l, &keys, &[[l.zero()]; K], &mut y);
+        for i in 0..K / 2 {
+            out[at + i] = [y[2 * i][0], y[2 * i + 1][0]];
+        }
+    }
+}
+
 impl Hashes for Circ {
     type Ready<L: Lanes> = ();
     #[inline(always)]
@@ -197,12 +220,14 @@ impl Hashes for Circ {
         x: &[L::V; M],
     ) -> [[L::V; 2]; M] {
         let mut out = [[l.zero(); 2]; M];
-        for i in (0..M).step_by(2) {
-            let keys = [x[i], l.xor(x[i], delta), x[i + 1], l.xor(x[i + 1], delta)];
-            let mut y = [[tweaks[i]], [tweaks[i]], [tweaks[i + 1]], [tweaks[i + 1]]];
-            encrypt_keyed(l, &keys, &[[l.zero()]; 4], &mut y);
-            out[i] = [y[0][0], y[1][0]];
-            out[i + 1] = [y[2][0], y[3][0]];
+        if M.is_multiple_of(4) {
+            for i in (0..M).step_by(4) {
+                Circ::few::<L, M, 8>(l, delta, tweaks, x, i, &mut out);
+            }
+        } else {
+            for i in (0..M).step_by(2) {
+                Circ::few::<L, M, 4>(l, delta, tweaks, x, i, &mut out);
+            }
         }
         out
     }

@@ -29,12 +29,13 @@ impl Gates {
         self.rows[..bits.len()].copy_from_slice(bits);
         let (wires, out) =
             (as_bytes(Tagged::blocks(wires)).as_chunks().0, as_bytes_mut(Tagged::blocks_mut(out)));
-        for Form { backend, vectors, gates } in forms::<2>(self.backend, pairs.len(), 4) {
+        for Form { backend, vectors, gates } in forms::<2>(self.backend, pairs.len(), 8) {
             let first = self.gate + gates.start as u64;
             let (made, tables) =
                 (&mut out[16 * gates.start..16 * gates.end], &tables[32 * gates.start..32 * gates.end]);
             let (pairs, bits) = (&pairs[gates.clone()], &self.rows[gates.start..]);
             match vectors {
+                8 => backend.run(EvaluateAnds::<4> { first, wires, pairs, made, tables, bits }),
                 4 => backend.run(EvaluateAnds::<2> { first, wires, pairs, made, tables, bits }),
                 _ => backend.run(EvaluateAnds::<1> { first, wires, pairs, made, tables, bits }),
             }
@@ -53,12 +54,13 @@ impl Linear for Gates {
     fn xor(&mut self, left: &[Held], right: &[Held], made: &mut [Held], tables: &mut [u8]) {
         let [left, right] = [left, right].map(|x| as_bytes(Tagged::blocks(x)));
         let made = as_bytes_mut(Tagged::blocks_mut(made));
-        for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 4) {
+        for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 8) {
             let first = self.gate + gates.start as u64;
             let at = 16 * gates.start..16 * gates.end;
             let [left, right, tables] = [left, right, &*tables].map(|x| &x[at.clone()]);
             let made = &mut made[at];
             match vectors {
+                8 => backend.run(EvaluateXors::<4> { first, left, right, made, tables }),
                 4 => backend.run(EvaluateXors::<2> { first, left, right, made, tables }),
                 _ => backend.run(EvaluateXors::<1> { first, left, right, made, tables }),
             }

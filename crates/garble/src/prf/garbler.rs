@@ -48,11 +48,19 @@ impl Gates {
     ) {
         let n = pairs.len();
         self.choices.fill(&mut self.permute[..n]);
-        let (choices, wires) = (&self.permute[..], bytes_of(wires).as_chunks().0);
-        let (first, made) = (self.gate, bytes_of_mut(out));
+        let (wires, out) = (bytes_of(wires).as_chunks().0, bytes_of_mut(out));
+        for Form { backend, vectors, gates } in forms::<1>(self.backend, n, 2) {
+            let first = self.gate + gates.start as u64;
+            let at = 32 * gates.start..32 * gates.end;
+            let (made, tables) = (&mut out[at.clone()], &mut tables[at]);
+            let (choices, pairs) = (&self.permute[gates.start..], &pairs[gates.clone()]);
+            let bits = &mut bits[gates];
+            match vectors {
+                2 => backend.run(GarbleAnds::<2> { first, wires, pairs, choices, made, tables, bits }),
+                _ => backend.run(GarbleAnds::<1> { first, wires, pairs, choices, made, tables, bits }),
+            }
+        }
         self.gate += n as u64;
-        let backend = if self.backend.is_batched() { self.backend } else { self.backend.narrowed(1) };
-        backend.run(GarbleAnds { first, wires, pairs, choices, made, tables, bits });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Gates, fused: labels are loaded, hashed and combined without leaving registers.
 //!
-//! A group is `G` vectors of gates, one a lane. Labels are keys, four vectors of them at a time where there are as many.
+//! A group is `G` vectors of gates, one a lane. Labels are keys, at best eight or twelve vectors of them side by side: a key
+//! schedule is a chain, and one alone would leave the AES units waiting.
 
 use super::{LABEL, Side, tweak};
 use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
@@ -95,8 +96,8 @@ pub(super) fn store_zipped<L: Lanes>(l: L, x: L::V, y: L::V, dst: &mut [u8]) {
     l.store(second, &mut dst[L::BYTES..]);
 }
 
-/// Makes tables and labels of `pairs.len()` ANDs from number `first` on. Groups are of one vector.
-pub(super) struct GarbleAnds<'a> {
+/// Makes tables and labels of `pairs.len()` ANDs from number `first` on.
+pub(super) struct GarbleAnds<'a, const G: usize> {
     pub(super) first: u64,
     /// Labels of truth value 0 and 1 in turns.
     pub(super) wires: &'a [[u8; 16]],
@@ -108,17 +109,17 @@ pub(super) struct GarbleAnds<'a> {
     pub(super) bits: &'a mut [u8],
 }
 
-impl Kernel for GarbleAnds<'_> {
+impl<const G: usize> Kernel for GarbleAnds<'_, G> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let mut ready = Ready::new(l, self.first);
-        for (g, bits) in self.bits.chunks_mut(L::N).enumerate() {
-            let (at, n) = (g * L::N, bits.len());
+        let (group, mut ready) = (G * L::N, Ready::new(l, self.first));
+        for (g, bits) in self.bits.chunks_mut(group).enumerate() {
+            let (at, n) = (g * group, bits.len());
             let (made, tables) = (&mut self.made[32 * at..][..32 * n], &mut self.tables[32 * at..][..32 * n]);
             let (pairs, choices) = (&self.pairs[at..at + n], &self.choices[at..]);
-            let mut c = [0; 64];
-            if n == L::N {
+            let mut c = [[0; 64]; G];
+            if n == group {
                 garble_ands(l, &mut ready, self.wires, pairs, choices, made, tables, &mut c);
             } else {
                 let (mut p, mut m, mut t) = ([[0; 2]; MOST], [0; 32 * MOST], [0; 32 * MOST]);
@@ -128,7 +129,7 @@ impl Kernel for GarbleAnds<'_> {
                 tables.copy_from_slice(&t[..32 * n]);
             }
             for i in 0..n {
-                bits[i] = c[16 * i];
+                bits[i] = c[i / L::N][16 * (i % L::N)];
             }
         }
     }
@@ -136,7 +137,7 @@ impl Kernel for GarbleAnds<'_> {
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "what a group needs, all of it in registers")]
-fn garble_ands<L: Lanes>(
+fn garble_ands<L: Lanes, const G: usize>(
     l: L,
     ready: &mut Ready<L>,
     wires: &[[u8; 16]],
@@ -144,25 +145,49 @@ fn garble_ands<L: Lanes>(
     choices: &[u8],
     made: &mut [u8],
     tables: &mut [u8],
-    bits: &mut [u8; 64],
+    bits: &mut [[u8; 64]; G],
 ) {
-    let (mut left, mut right) = ([[0; 2]; 4], [[0; 2]; 4]);
-    for i in 0..L::N {
-        left[i] = [2 * pairs[i][0], 2 * pairs[i][0] + 1];
-        right[i] = [2 * pairs[i][1], 2 * pairs[i][1] + 1];
-    }
-    let ((l0, l1), (r0, r1)) = (l.load_pairs(wires, &left), l.load_pairs(wires, &right));
-    let (([l0, l1], pl_0), ([r0, r1], pr_0)) = (by_signal(l, [l0, l1]), by_signal(l, [r0, r1]));
-    let gates = ready.next(l);
-    let mut f = [[l.zero(); 2]; 4];
-    for a in 0..2 {
-        for b in 0..2 {
-            let row = (2 * a + b) as u8;
-            f[a][b] = input(l, gates, row, Side::Left);
-            f[2 + b][a] = input(l, gates, row, Side::Right);
+    // Labels by signal, left and right, and ones where truth value 0 has signal 0.
+    let (mut keys, mut as_is) = ([[l.zero(); 4]; G], [[l.zero(); 2]; G]);
+    let mut f = [[[l.zero(); 2]; 4]; G];
+    for g in 0..G {
+        let (mut left, mut right) = ([[0; 2]; 4], [[0; 2]; 4]);
+        for i in 0..L::N {
+            let [a, b] = pairs[g * L::N + i];
+            (left[i], right[i]) = ([2 * a, 2 * a + 1], [2 * b, 2 * b + 1]);
+        }
+        let ((l0, l1), (r0, r1)) = (l.load_pairs(wires, &left), l.load_pairs(wires, &right));
+        let (([l0, l1], pl_0), ([r0, r1], pr_0)) = (by_signal(l, [l0, l1]), by_signal(l, [r0, r1]));
+        (keys[g], as_is[g]) = ([l0, l1, r0, r1], [pl_0, pr_0]);
+        let gates = ready.next(l);
+        for a in 0..2 {
+            for b in 0..2 {
+                let row = (2 * a + b) as u8;
+                f[g][a][b] = input(l, gates, row, Side::Left);
+                f[g][2 + b][a] = input(l, gates, row, Side::Right);
+            }
         }
     }
-    encrypt_keyed(l, &[l0, l1, r0, r1], &[[l.zero(); 2]; 4], &mut f);
+    hash_fours(l, &keys, &mut f);
+    for g in 0..G {
+        let (made, tables) = (&mut made[2 * g * L::BYTES..], &mut tables[2 * g * L::BYTES..]);
+        ands_made(l, ready, &f[g], as_is[g], &choices[g * L::N..], made, tables, &mut bits[g]);
+    }
+}
+
+/// Tables, labels and rows' bits of a vector of ANDs.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "what a vector has, all of it in registers")]
+fn ands_made<L: Lanes>(
+    l: L,
+    ready: &Ready<L>,
+    f: &[[L::V; 2]; 4],
+    [pl_0, pr_0]: [L::V; 2],
+    choices: &[u8],
+    made: &mut [u8],
+    tables: &mut [u8],
+    bits: &mut [u8; 64],
+) {
     let mut k = [l.zero(); 4];
     for a in 0..2 {
         for b in 0..2 {
@@ -266,19 +291,64 @@ const TO_BYTE_8: [u8; 16] = {
     idx
 };
 
-/// AES of `f` under `keys`: all of them at once where they are four vectors.
+/// AES of `f` under `keys`, two groups of keys side by side.
+#[inline(always)]
+fn hash_fours<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 4]; G], f: &mut [[[L::V; 2]; 4]; G]) {
+    const { assert!(G == 1 || G == 2, "four or eight vectors of keys") };
+    let zero = [l.zero(); 2];
+    if G == 2 {
+        let mut x = flat::<_, G, 4, 8>(f);
+        encrypt_keyed(l, &flat::<_, G, 4, 8>(keys), &[zero; 8], &mut x);
+        for g in 0..G {
+            for i in 0..4 {
+                f[g][i] = x[4 * g + i];
+            }
+        }
+    } else {
+        encrypt_keyed(l, &keys[0], &[zero; 4], &mut f[0]);
+    }
+}
+
+/// AES of `f` under `keys`: all of them side by side.
 #[inline(always)]
 pub(super) fn hash_pairs<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 2]; G], f: &mut [[L::V; 2]; G]) {
-    const { assert!(G == 1 || G == 2, "two or four vectors of keys") };
-    let zero = [l.zero()];
-    if G == 2 {
-        let mut x = [[f[0][0]], [f[0][1]], [f[1][0]], [f[1][1]]];
-        encrypt_keyed(l, &[keys[0][0], keys[0][1], keys[1][0], keys[1][1]], &[zero; 4], &mut x);
-        f[0] = [x[0][0], x[1][0]];
-        f[1] = [x[2][0], x[3][0]];
-    } else {
-        let mut x = [[f[0][0]], [f[0][1]]];
-        encrypt_keyed(l, &keys[0], &[zero; 2], &mut x);
-        f[0] = [x[0][0], x[1][0]];
+    const { assert!(G == 1 || G == 2 || G == 4, "two, four or eight vectors of keys") };
+    match G {
+        4 => hash_flat::<L, G, 2, 8>(l, keys, f),
+        2 => hash_flat::<L, G, 2, 4>(l, keys, f),
+        _ => hash_flat::<L, G, 2, 2>(l, keys, f),
     }
+}
+
+/// AES of `f` under `keys`, `W` of them for a vector of gates; `K` is `G W`.
+#[inline(always)]
+pub(super) fn hash_flat<L: Lanes, const G: usize, const W: usize, const K: usize>(
+    l: L,
+    keys: &[[L::V; W]; G],
+    f: &mut [[L::V; W]; G],
+) {
+    let mut x = [[l.zero()]; K];
+    for g in 0..G {
+        for i in 0..W {
+            x[W * g + i] = [f[g][i]];
+        }
+    }
+    encrypt_keyed(l, &flat::<_, G, W, K>(keys), &[[l.zero()]; K], &mut x);
+    for g in 0..G {
+        for i in 0..W {
+            f[g][i] = x[W * g + i][0];
+        }
+    }
+}
+
+/// `G` times `W` values one after the other; `K` is `G W`.
+#[inline(always)]
+fn flat<T: Copy, const G: usize, const W: usize, const K: usize>(x: &[[T; W]; G]) -> [T; K] {
+    let mut all = [x[0][0]; K];
+    for g in 0..G {
+        for i in 0..W {
+            all[W * g + i] = x[g][i];
+        }
+    }
+    all
 }

@@ -1,8 +1,8 @@
 //! XORs of PRF garbling, as tables of their own.
 
 use super::Side;
-use super::kernel::{MOST, Ready, by_signal, input, load_zipped, store_zipped};
-use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
+use super::kernel::{MOST, Ready, by_signal, hash_flat, hash_pairs, input, load_zipped, store_zipped};
+use hushwire_aes::kernel::without_bit_0;
 use hushwire_simd::{Kernel, Lanes};
 
 /// Makes tables and labels of XORs from number `first` on.
@@ -49,35 +49,37 @@ fn garble_xors<L: Lanes, const G: usize>(
     tables: &mut [u8],
 ) {
     // Of every vector of gates: both labels of the left wire, and of the right one the label with signal 1.
-    let (mut keys, mut f) = ([[l.zero(); G]; 3], [[[l.zero()]; G]; 3]);
+    let (mut keys, mut f) = ([[l.zero(); 3]; G], [[l.zero(); 3]; G]);
     for g in 0..G {
         let at = 2 * g * L::BYTES;
         let gates = ready.next(l);
         let ([_, high], _) = by_signal(l, load_zipped(l, &right[at..]));
         let [x, y] = load_zipped(l, &left[at..]);
-        (keys[0][g], keys[1][g], keys[2][g]) = (x, y, high);
+        keys[g] = [x, y, high];
         let input_left = input(l, gates, 0, Side::Left);
-        (f[0][g], f[1][g], f[2][g]) = ([input_left], [input_left], [input(l, gates, 0, Side::Right)]);
+        f[g] = [input_left, input_left, input(l, gates, 0, Side::Right)];
     }
-    if G == 4 {
-        for i in 0..3 {
-            encrypt_keyed(l, &keys[i], &[[l.zero()]; G], &mut f[i]);
-        }
-    } else {
-        const { assert!(G == 1 || G == 4, "three vectors of keys, or four for each") };
-        let mut x = [f[0][0], f[1][0], f[2][0]];
-        encrypt_keyed(l, &[keys[0][0], keys[1][0], keys[2][0]], &[[l.zero()]; 3], &mut x);
-        (f[0][0], f[1][0], f[2][0]) = (x[0], x[1], x[2]);
-    }
+    hash_threes(l, &keys, &mut f);
     for g in 0..G {
         let at = 2 * g * L::BYTES;
         let right = load_zipped(l, &right[at..]);
         let ([low, _], pr_0) = by_signal(l, right);
-        let d = l.xor(f[0][g][0], f[1][g][0]);
-        l.store(l.and(ready.label, l.xor3(f[2][g][0], low, d)), &mut tables[g * L::BYTES..]);
-        let zero = l.xor3(f[0][g][0], low, l.andnot(pr_0, d));
-        let (zero, one) = ready.pair(l, zero, d, l.xor(keys[0][g], right[0]));
+        let d = l.xor(f[g][0], f[g][1]);
+        l.store(l.and(ready.label, l.xor3(f[g][2], low, d)), &mut tables[g * L::BYTES..]);
+        let zero = l.xor3(f[g][0], low, l.andnot(pr_0, d));
+        let (zero, one) = ready.pair(l, zero, d, l.xor(keys[g][0], right[0]));
         store_zipped(l, zero, one, &mut made[at..]);
+    }
+}
+
+/// AES of `f` under `keys`, side by side.
+#[inline(always)]
+fn hash_threes<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 3]; G], f: &mut [[L::V; 3]; G]) {
+    const { assert!(G == 1 || G == 4, "three or twelve vectors of keys") };
+    if G == 4 {
+        hash_flat::<L, G, 3, 12>(l, keys, f);
+    } else {
+        hash_flat::<L, G, 3, 3>(l, keys, f);
     }
 }
 
@@ -129,7 +131,7 @@ fn evaluate_xors<L: Lanes, const G: usize>(
         keys[g] = [l.load(&left[at..]), l.load(&right[at..])];
         f[g] = [input(l, gates, 0, Side::Left), input(l, gates, 0, Side::Right)];
     }
-    super::kernel::hash_pairs::<L, G>(l, &keys, &mut f);
+    hash_pairs::<L, G>(l, &keys, &mut f);
     for g in 0..G {
         let ([a, b], [x, y]) = (keys[g], f[g]);
         let t = l.load(&tables[g * L::BYTES..]);
