@@ -15,7 +15,6 @@
 //! lpn_accumulate          the local linear code of LPN, over a public table
 //! kernel                  σ, key schedules and tweaks inside kernels of other crates
 //! rounds_only             the register-only limit that benchmarks compare with
-//! Deferred                a queue for jobs that arrive one at a time
 //! ```
 //!
 //! Results depend on neither tier nor capability. Constant time: no function branches on or indexes by keys, labels
@@ -25,7 +24,6 @@ mod alone;
 mod backend;
 mod batch;
 mod ctr;
-mod deferred;
 mod ggm;
 mod hash;
 pub mod kernel;
@@ -37,7 +35,6 @@ mod pads;
 mod rekey;
 
 pub use backend::{Backend, BackendError, ENV};
-pub use deferred::{Deferred, Job, Ticket};
 pub use ggm::GgmKeys;
 pub use hushwire_simd::Tier;
 pub use key::{Aes128, Aes192, Aes256, Key};

@@ -24,10 +24,6 @@
 //! choice, or that are made on the way and used once, are what this is for; it keeps a wire for every number. The gain of a
 //! batch depends on the order: with width 16, the published circuits of AES-128 and SHA-256 collect 1.7 and 1.1 gates
 //! a batch as their files have them, and 14.9 and 11.4 sorted by AND-depth.
-//!
-//! This is the discipline of [`hushwire_aes::Deferred`], and not that queue: its jobs carry all that they need, while an
-//! AND shares its end's key, number and tables with those beside it. As jobs would be single hashes, each scheme's gates
-//! would be written a second time, around tickets for their hashes.
 
 mod order;
 mod streamed;
