@@ -228,6 +228,12 @@ impl Paper {
         self.0.is_empty()
     }
 
+    /// The phase of the other system that the figure times, where it is stated.
+    #[must_use]
+    pub fn phase(&self) -> Option<&str> {
+        self.0.get("phase").and_then(Value::as_str)
+    }
+
     /// The figure where it is in `unit`.
     #[must_use]
     pub fn value_in(&self, unit: &Unit) -> Option<f64> {

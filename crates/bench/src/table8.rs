@@ -96,6 +96,14 @@ fn cases(options: &BenchOptions, works: &[Option<Work>]) -> Result<Vec<Case<'sta
     Ok(cases)
 }
 
+/// The phase of ours that a row times.
+const fn phase(op: Op) -> &'static str {
+    match op {
+        Op::Garble => "garble: with sending, over loopback TCP",
+        Op::Evaluate => "evaluate: gate work alone, tables in memory",
+    }
+}
+
 fn measure(
     ctx: &mut Context<'_>,
     circuits: &Circuits,
@@ -150,6 +158,7 @@ fn measure(
         .bound(&limit)
         .paper(paper::stated(work, scheme, imp, op))
         .with("ands", ands)
+        .with("phase", phase(op))
         .with("improvement_percent", improvement)
         .with("mean_batch", cells.iter().map(|c| c.mean_batch).sum::<f64>() / cells.len() as f64);
     if work.is_some() {

@@ -165,14 +165,16 @@ fn legend(panel: &Panel<'_>, canvas: &mut Canvas, log: bool) {
             }
         }
     } else {
-        signs.push((Sign::Bar(COLOURS[0]), "median".to_owned()));
+        let ours = rows().filter_map(|row| row.more.get("phase")?.as_str());
+        signs.push((Sign::Bar(COLOURS[0]), with_phases("median", ours)));
     }
     signs.push((Sign::Span, "min–max".to_owned()));
     if rows().any(|row| row.limit.is_some()) {
         signs.push((Sign::Limit, "limit measured in the same run".to_owned()));
     }
     if rows().any(|row| row.paper.value_in(panel.unit).is_some()) {
-        signs.push((Sign::Paper, "the paper's figure".to_owned()));
+        let theirs = rows().filter_map(|row| row.paper.phase());
+        signs.push((Sign::Paper, with_phases("the paper's figure", theirs)));
     }
     if log {
         signs.push((Sign::Nothing, "(logarithmic axis)".to_owned()));
@@ -198,6 +200,17 @@ fn legend(panel: &Panel<'_>, canvas: &mut Canvas, log: bool) {
         x += width;
     }
     canvas.height = y + 14.0;
+}
+
+/// A text of the legend with the phases that its figures are of, each once.
+fn with_phases<'a>(text: &str, phases: impl Iterator<Item = &'a str>) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    for phase in phases {
+        if !known.contains(&phase) {
+            known.push(phase);
+        }
+    }
+    if known.is_empty() { text.to_owned() } else { format!("{text} ({})", known.join("; ")) }
 }
 
 /// A sign of the legend.

@@ -122,6 +122,19 @@ fn a_limit_of_one_row_stands_at_its_point_and_unjudged_rows_say_so() {
 }
 
 #[test]
+fn the_legend_says_which_phase_of_which_system_stands_there() {
+    let paper = Paper::new(2e6, &Unit::BLOCKS_PER_S, "Table 8").with("phase", "online, waits included");
+    let rows = ["a", "b"].map(|case| {
+        let row = row(case, Params::new(), &Unit::BLOCKS_PER_S, 1e6).paper(paper.clone());
+        row.with("phase", if case == "a" { "gate work" } else { "sending" })
+    });
+    let picture = draw(&[report("b", rows.into_iter())], &[]).unwrap();
+    for part in ["median (gate work; sending)", "the paper's figure (online, waits included)"] {
+        assert_eq!(count(&picture, part), 1, "{part}");
+    }
+}
+
+#[test]
 fn too_many_lines_are_taken_apart() {
     let rows = (0..30).flat_map(|key| {
         (1..5).map(move |n| {

@@ -51,11 +51,21 @@ pub(super) fn ms(work: Option<Work>, scheme: Scheme, imp: Impl, op: Op) -> Optio
     }
 }
 
+/// The phase of theirs that a figure of the paper times.
+pub(super) const fn phase(op: Op) -> &'static str {
+    match op {
+        Op::Garble => "garble: with sending",
+        Op::Evaluate => "evaluate: as reported, perhaps with waiting",
+    }
+}
+
 /// As a row has it.
 pub(super) fn stated(work: Option<Work>, scheme: Scheme, imp: Impl, op: Op) -> Paper {
     let table = if work.is_some() { "VASA, Table 8" } else { "VASA, Table 4" };
     ms(work, scheme, imp, op).map_or_else(Paper::default, |ms| {
-        let paper = Paper::new(ms, &Unit::MS, table).with("machine", "Core i7-1068NG7, one thread");
+        let paper = Paper::new(ms, &Unit::MS, table)
+            .with("machine", "Core i7-1068NG7, one thread")
+            .with("phase", phase(op));
         // The paper's own work for the circuit, where ours may differ.
         work.map_or(paper.clone(), |work| paper.with("ands", work.paper_ands()))
     })

@@ -14,6 +14,7 @@ pub(super) fn print(report: &Report) -> String {
     let mut out = String::from("\nMilliseconds, ours / the paper's");
     out += " (Core i7-1068NG7; fixed key alone has a reference there). Improv% is over the line above.\n";
     for op in Op::ALL {
+        let _ = write!(out, "\nOurs: {}. The paper's: {}.\n", super::phase(op), paper::phase(op));
         let _ = write!(out, "\n| {} | | PRP | MI | CIRC | PRF |\n|---|---|--:|--:|--:|--:|\n", op.name());
         for work in Work::ALL.map(Some).into_iter().chain([None]) {
             for imp in Impl::ALL {
