@@ -442,7 +442,7 @@ fn no_iv(why: &NoIv, ledger: &Ledger, dir: &KeyDir, files: &Files) -> Error {
         ),
         NoIv::Changed(range) => {
             let cause = format!(
-                "it is not what was encrypted into that name on {}: it was changed or replaced since",
+                "it is not the file that was encrypted into that name on {}: it was changed or replaced since",
                 range.date
             );
             let remedy = format!(

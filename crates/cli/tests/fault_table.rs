@@ -146,7 +146,8 @@ fn all_who_are_missing_are_named() {
     for name in ["party0", "alice"] {
         world.set(name, "connect-timeout = \"2s\"");
     }
-    let remedy = "start what does not run, and see that addresses are right and no firewall is between";
+    let remedy =
+        "start the members that do not run, and see that addresses are right and no firewall is between";
     for member in world.end(world.start_all(&["party0"])) {
         let text = format!(
             "error: party 0 failed during connect: party 1, party 2, client alice and client bob: did not come within 2s \

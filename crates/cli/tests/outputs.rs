@@ -54,7 +54,7 @@ fn the_order_of_the_readme_loses_nothing() {
     assert!(dec == place.get("report.pdf"));
 
     let given = format!("--in report.pdf --key-file my.key --iv-hex {IV} --transport shm");
-    place.bad(&given, 5, &["report.pdf.enc", "not what this job wrote last", "--out", "--force"]);
+    place.bad(&given, 5, &["report.pdf.enc", "not the file that this job wrote last", "--out", "--force"]);
     assert!(place.get("report.pdf.enc") == enc, "the file under the drawn key stays");
     place.good(&format!("{given} --force"));
     assert!(place.get("report.pdf.enc") != enc);
@@ -109,7 +109,7 @@ fn what_runs_twice_replaces_its_own_outputs() {
         // The decryption wants what was encrypted.
         let kept = place.get(file);
         place.put(file, b"mine");
-        ends(&place, args, 5, &[file, "not what this job wrote last", "--force"]);
+        ends(&place, args, 5, &[file, "not the file that this job wrote last", "--force"]);
         assert_eq!(place.get(file), b"mine", "{args}");
         ends(&place, &format!("{args} --force"), 0, &[]);
         assert_ne!(place.get(file), b"mine", "{args}");
@@ -119,7 +119,7 @@ fn what_runs_twice_replaces_its_own_outputs() {
     }
     place.put("c.csv", b"k\n9\n");
     let other = "local psi --a c.csv --b b.csv --column k --reveal items --transport unix --out both.csv";
-    ends(&place, other, 5, &["both.csv", "not what this job wrote last"]);
+    ends(&place, other, 5, &["both.csv", "not the file that this job wrote last"]);
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
         }
         K::IsADirectory => "name a file in it",
         K::NotADirectory => "name a directory, or move that file away",
-        K::BrokenPipe => "whoever should read it has ended: see why, or name a file",
+        K::BrokenPipe => "the program that should read it has ended: look at its error, or name a file",
         _ => "see the system's log about that file or device",
     }
 }

@@ -151,7 +151,7 @@ impl RunFiles {
         let claim = Claim::take(&output.path, job)?;
         let there = fs::metadata(&output.path).ok().filter(Metadata::is_file);
         if !self.force && there.is_some_and(|there| !claim.wrote(&there)) {
-            let cause = "it is there already, and is not what this job wrote last";
+            let cause = "it is there already, and is not the file that this job wrote last";
             let remedy = format!("move it away, name another file {option}, or add --force to replace it");
             return Err(refused(path, cause.into(), remedy));
         }

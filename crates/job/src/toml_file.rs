@@ -202,7 +202,7 @@ impl<'a> Value<'a> {
         parse: impl FnOnce(&str) -> Result<T, E>,
         remedy: &str,
     ) -> Result<T, JobError> {
-        parse(self.text()?).map_err(|e| self.error(format!("does not do: {e}"), remedy))
+        parse(self.text()?).map_err(|e| self.error(format!("cannot be used: {e}"), remedy))
     }
 
     /// A path, relative to the file.

@@ -48,7 +48,7 @@ pub enum PsiError {
     },
     /// The parties do not ask for the same thing.
     #[error(
-        "{}: wants something else: the circuit, the protocol, the scheme or what is revealed differs, or both are the same side; give both parties the same options, and one of them side a",
+        "{}: asks for another intersection: the circuit, the protocol, the scheme or the result to reveal differs, or both are the same side; give both parties the same options, and one of them side a",
         named(.peer)
     )]
     Terms {
@@ -71,7 +71,7 @@ pub enum PsiError {
     },
     /// No salt was found under which both sets fit their tables.
     #[error(
-        "no salt out of {0} fits both sets, which happens by chance in no lifetime: the keys of a party were chosen to collide; look for what is odd about them"
+        "no salt out of {0} fits both sets, which happens by chance in no lifetime: the keys of a party were chosen to collide; look for odd ones among them"
     )]
     NoSalt(u8),
     /// A message that no party following the protocol sends.

@@ -195,7 +195,7 @@ pub enum NetError {
     },
     /// Members did not come within the connect time-out.
     #[error(
-        "{}: did not come within {after:?} during connect: {}; start what does not run, and see that addresses are right and no firewall is between",
+        "{}: did not come within {after:?} during connect: {}; start the members that do not run, and see that addresses are right and no firewall is between",
         Everybody(.peers), printable(.cause)
     )]
     Absent {
@@ -225,7 +225,7 @@ pub enum NetError {
         step: String,
     },
     /// The session's own configuration cannot work.
-    #[error("{}: bad configuration during connect: {}; correct what was configured", Who(*.peer), printable(.what))]
+    #[error("{}: bad configuration during connect: {}; correct the configuration", Who(*.peer), printable(.what))]
     Config {
         /// The peer that it is about.
         peer: Option<PartyId>,

@@ -42,7 +42,7 @@ fn messages_are_whole() {
         ),
         (
             NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Cheated },
-            "party 2: ended the session during layer 3: it says that this party sent what no honest party sends; read its error, and run the same release everywhere".into(),
+            "party 2: ended the session during layer 3: it says that this party sent a message that no honest party sends; read its error, and run the same release everywhere".into(),
         ),
         (
             NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Left },
@@ -86,7 +86,7 @@ fn messages_are_whole() {
         ),
         (
             NetError::Absent { peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)], after: 4 * second, cause: "x".into() },
-            "party 1, party 2, owner and client 130: did not come within 4s during connect: x; start what does not run, and see that addresses are right and no firewall is between".into(),
+            "party 1, party 2, owner and client 130: did not come within 4s during connect: x; start the members that do not run, and see that addresses are right and no firewall is between".into(),
         ),
         (
             NetError::Descriptors { step: "connect".into(), source: os(24) },
@@ -94,7 +94,7 @@ fn messages_are_whole() {
         ),
         (
             NetError::Config { peer: ONE, what: "there are no lanes to it".into() },
-            "party 1: bad configuration during connect: there are no lanes to it; correct what was configured".into(),
+            "party 1: bad configuration during connect: there are no lanes to it; correct the configuration".into(),
         ),
         (
             NetError::Malformed { peer: ONE, msg: "notice", what: "its kind does not exist".into() },

@@ -45,7 +45,7 @@ pub enum Reason {
     Absent,
     /// It disagrees about the session, or is not the one that the certificate should prove.
     Refused,
-    /// It sent what no honest party sends.
+    /// It sent a message that no honest party sends.
     Cheated,
     /// Another process with its key had joined before.
     Duplicate,
@@ -77,7 +77,7 @@ impl fmt::Display for Reason {
             Self::Left => "ended too early",
             Self::Absent => "did not come",
             Self::Refused => "was refused",
-            Self::Cheated => "sent what no honest party sends",
+            Self::Cheated => "sent a message that no honest party sends",
             Self::Duplicate => "was started twice",
         })
     }
@@ -171,7 +171,7 @@ impl Notice {
             _ => return Err("its kind does not exist"),
         };
         // Fields that a kind does not use are as we write them.
-        if notice.encode() == *bytes { Ok(notice) } else { Err("a field holds what none may hold") }
+        if notice.encode() == *bytes { Ok(notice) } else { Err("a field holds a value that none may hold") }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The living and the culprit: state that a session's channels share with its [`watcher`](crate::watcher).
+//! The state of liveness and blame that a session's channels share with its [`watcher`](crate::watcher).
 //!
 //! A link that breaks says little: its other end may have died, or may have ended because somebody else died. So a
 //! channel that fails asks here first. The first cause that this party learned, from a control link that closed

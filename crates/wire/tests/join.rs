@@ -141,7 +141,7 @@ fn all_who_did_not_come_are_named() {
             e.to_string(),
             format!(
                 "party 1, party 2 and owner: did not come within 500ms during connect: party 1 at {}: {refused}, \
-                 party 2 at {}: {refused}, no greeting of owner came to our own {here}; start what does not run, and see that \
+                 party 2 at {}: {refused}, no greeting of owner came to our own {here}; start the members that do not run, and see that \
                  addresses are right and no firewall is between",
                 addresses[0], addresses[1]
             )
@@ -225,7 +225,7 @@ fn a_client_that_never_comes_is_named() {
     assert_eq!(
         e.to_string(),
         format!(
-            "owner: did not come within 300ms during connect: no greeting of owner came to our own {here}; start what does not \
+            "owner: did not come within 300ms during connect: no greeting of owner came to our own {here}; start the members that do not \
              run, and see that addresses are right and no firewall is between"
         )
     );

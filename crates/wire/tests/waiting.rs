@@ -201,7 +201,7 @@ fn whom_a_party_blames_is_what_all_hear() {
             // Party 2 itself is told who says so, and not that it accuses itself.
             e => {
                 e.to_string()
-                    == "party 1: ended the session during checking shares: it says that this party sent what no \
+                    == "party 1: ended the session during checking shares: it says that this party sent a message that no \
                         honest party sends; read its error, and run the same release everywhere"
             }
         },

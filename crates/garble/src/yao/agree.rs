@@ -82,7 +82,7 @@ const STEP: &str = "Yao circuit digest";
 const EVALUATION: &str = "evaluation of garbled tables";
 /// The evaluator's wait for the garbler's digest of such a run, which comes with the tables.
 const TABLES: &str = "garbled tables";
-const WHAT: &str = "what is computed: circuit, owners of inputs, recipients of outputs, or instances";
+const WHAT: &str = "the computation: circuit, owners of inputs, recipients of outputs, or instances";
 
 impl Agreed {
     /// The garbler's side, before the OTs.
