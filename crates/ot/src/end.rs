@@ -7,14 +7,14 @@ use zeroize::ZeroizeOnDrop;
 use crate::{
     Context, Extension, Security,
     bits::{add_where_here, xor_range},
-    pads::Pads,
+    hasher::OtHasher,
     verified::Epochs,
 };
 
 /// An extension, the number of its next OT, and how far its checks are.
 pub(crate) struct End<S: Security> {
     pub(crate) extension: Box<dyn Extension<S>>,
-    pub(crate) pads: Pads,
+    pub(crate) hasher: OtHasher,
     pub(crate) epochs: Epochs,
     /// The next OT's number: the tweak of its hash.
     pub(crate) next: u64,
@@ -26,8 +26,8 @@ pub(crate) struct End<S: Security> {
 
 impl<S: Security> End<S> {
     pub(crate) fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
-        let pads = Pads::new(context, &*extension);
-        Self { extension, pads, epochs: Epochs::new(), next: 0, in_segment: 0, busy: false }
+        let hasher = OtHasher::new(context, &*extension);
+        Self { extension, hasher, epochs: Epochs::new(), next: 0, in_segment: 0, busy: false }
     }
 }
 

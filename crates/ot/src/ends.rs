@@ -33,7 +33,7 @@ impl<S: Security> Sender<S> {
     /// The correlation, secret; bit 0 is 1.
     #[must_use]
     pub fn delta(&self) -> Block {
-        self.0.pads.delta()
+        self.0.hasher.delta()
     }
 
     pub(crate) fn end(&mut self) -> &mut End<S> {

@@ -29,12 +29,12 @@ mod extension;
 pub mod ferret;
 #[cfg(test)]
 mod formulas;
+mod hasher;
 #[cfg(test)]
 mod ideal;
 mod machine;
 mod one_of_n;
 mod owned;
-mod pads;
 mod pipeline;
 mod protocol;
 pub mod rows;

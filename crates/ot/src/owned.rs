@@ -3,7 +3,7 @@
 use hushwire_block::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Receiving, Sending, end::Made, pads::Pads, work::Work};
+use crate::{Receiving, Sending, end::Made, hasher::OtHasher, work::Work};
 
 /// The sender's messages of random OTs, for choices of the receiver's own.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -46,8 +46,8 @@ impl Work for OwnedPairs {
     fn is_chosen(&self) -> bool {
         true
     }
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
-        self.with(|work| work.take(pads, chunk, fix));
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>) {
+        self.with(|work| work.take(hasher, chunk, derandomize));
     }
 }
 
@@ -58,7 +58,7 @@ impl Work for OwnedKeys {
     fn is_chosen(&self) -> bool {
         true
     }
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
-        self.with(|work| work.take(pads, chunk, fix));
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>) {
+        self.with(|work| work.take(hasher, chunk, derandomize));
     }
 }

@@ -47,7 +47,7 @@ struct Plan {
     /// Step of the check that runs.
     check: Option<usize>,
     /// Chunks whose choices are fixed, and the bytes that say them.
-    fix: Option<(usize, usize)>,
+    derandomize: Option<(usize, usize)>,
     /// OTs whose payload is sent.
     payload: Option<usize>,
 }
@@ -73,7 +73,7 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     next: usize,
     now: u64,
     plan: Option<Plan>,
-    fix_lag: Option<u64>,
+    choice_lag: Option<u64>,
     payload_lag: Option<u64>,
     /// Chunks not delivered yet, oldest first; the first `fixed` of them have their choices fixed.
     made: VecDeque<Made>,
@@ -97,17 +97,17 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         let malicious = S::LEVEL == Level::Malicious;
         // A segment's first chunk is checked after the segment and the steps of its check.
         let checked = if malicious { SEGMENT as u64 + steps } else { 0 };
-        let fix_lag = work.is_chosen().then(|| match end.extension.speaker() {
+        let choice_lag = work.is_chosen().then(|| match end.extension.speaker() {
             Role::Receiver => 0,
             Role::Sender => checked.max(1),
         });
-        let payload_lag = (work.payload_bytes(1) > 0).then(|| checked.max(fix_lag.unwrap_or(0) + 1));
-        let opens = payload_lag.is_some() || fix_lag.is_some_and(|lag| lag > 0);
+        let payload_lag = (work.payload_bytes(1) > 0).then(|| checked.max(choice_lag.unwrap_or(0) + 1));
+        let opens = payload_lag.is_some() || choice_lag.is_some_and(|lag| lag > 0);
         let lost = core::mem::replace(&mut end.busy, true);
         let (base, count) = (end.next, work.count());
         let streamed = 16 * count >= STREAMED;
         end.extension.stream(streamed && work.place(0, 0).is_some());
-        end.pads.streamed = streamed;
+        end.hasher.streamed = streamed;
         let mut pipeline = Self {
             end,
             work,
@@ -116,7 +116,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             next: 0,
             now: 0,
             plan: None,
-            fix_lag,
+            choice_lag,
             payload_lag,
             made: VecDeque::new(),
             fixed: 0,
@@ -161,12 +161,16 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             }
             plan.check =
                 self.check.filter(|begin| *begin <= self.now).map(|begin| (self.now - begin) as usize);
-            plan.fix = match (self.fix_lag, plan.chunk) {
+            plan.derandomize = match (self.choice_lag, plan.chunk) {
                 (Some(0), chunk) => chunk.map(|(len, _)| (1, bytes(len))),
                 _ => self.group_due(),
             };
             plan.payload = self.due(self.payload_lag, self.made.front());
-            if plan.chunk.is_some() || plan.check.is_some() || plan.fix.is_some() || plan.payload.is_some() {
+            if plan.chunk.is_some()
+                || plan.check.is_some()
+                || plan.derandomize.is_some()
+                || plan.payload.is_some()
+            {
                 self.plan = Some(plan);
                 return;
             }
@@ -189,7 +193,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         let waiting = self.made.len() - self.fixed;
         let whole = waiting >= most || self.next == self.count;
         let group = self.made.range(self.fixed..self.fixed + waiting.min(most));
-        self.due(self.fix_lag, group.clone().next_back().filter(|_| whole))?;
+        self.due(self.choice_lag, group.clone().next_back().filter(|_| whole))?;
         Some((group.len(), group.map(|made| bytes(made.len)).sum()))
     }
 
@@ -207,10 +211,10 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         let extension = &self.end.extension;
         let chunk = plan.chunk.filter(|_| extension.speaker() == from).map_or(0, |(_, bytes)| bytes);
         let check = plan.check.map(|step| extension.check_steps()[step]).filter(|step| step.from == from);
-        let fix = plan.fix.filter(|_| from == Role::Receiver).map_or(0, |(_, bytes)| bytes);
+        let derandomize = plan.derandomize.filter(|_| from == Role::Receiver).map_or(0, |(_, bytes)| bytes);
         let payload =
             plan.payload.filter(|_| from == Role::Sender).map_or(0, |len| self.work.payload_bytes(len));
-        [chunk, check.map_or(0, |step| step.bytes), fix, payload]
+        [chunk, check.map_or(0, |step| step.bytes), derandomize, payload]
     }
 
     /// Makes the next chunk, with one of the messages empty.
@@ -234,11 +238,11 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.extension.chunk(heard, said, blocks)?;
         self.end.in_segment += 1;
         self.next += len;
-        if self.fix_lag.is_none() || self.me() == Role::Receiver {
-            self.work.take(&mut self.end.pads, &mut made, None);
+        if self.choice_lag.is_none() || self.me() == Role::Receiver {
+            self.work.take(&mut self.end.hasher, &mut made, None);
         }
         self.made.push_back(made);
-        if self.fix_lag.is_none() {
+        if self.choice_lag.is_none() {
             self.fixed += 1;
             self.pop();
         }
@@ -248,7 +252,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// The receiver says the choices of the oldest `chunks` whose are not fixed.
     fn say_choices(&mut self, chunks: usize, mut said: &mut [u8]) {
         for _ in 0..chunks {
-            if self.fix_lag != Some(0) {
+            if self.choice_lag != Some(0) {
                 self.assert_verified(self.fixed);
             }
             let bits = &self.made[self.fixed].bits;
@@ -264,7 +268,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         for _ in 0..chunks {
             let made = &mut self.made[self.fixed];
             let (now, rest) = heard.split_at(bytes(made.len));
-            self.work.take(&mut self.end.pads, made, Some(now));
+            self.work.take(&mut self.end.hasher, made, Some(now));
             heard = rest;
             self.go_on();
         }
@@ -340,22 +344,22 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
-        let [chunk, check, fix, _] = self.parts(&plan, me);
+        let [chunk, check, derandomize, _] = self.parts(&plan, me);
         let (chunk, out) = out.split_at_mut(chunk);
         let (check, out) = out.split_at_mut(check);
-        let (fix, payload) = out.split_at_mut(fix);
+        let (derandomize, payload) = out.split_at_mut(derandomize);
         if let Some((len, _)) = plan.chunk.filter(|_| self.end.extension.speaker() == me) {
             self.make(len, &[], chunk)?;
         }
         if let Some(step) = plan.check.filter(|step| self.end.extension.check_steps()[*step].from == me) {
             self.end.extension.check(step, &[], check)?;
         }
-        if let Some((chunks, _)) = plan.fix.filter(|_| me == Role::Receiver) {
-            self.say_choices(chunks, fix);
+        if let Some((chunks, _)) = plan.derandomize.filter(|_| me == Role::Receiver) {
+            self.say_choices(chunks, derandomize);
         }
         if plan.payload.is_some() && me == Role::Sender {
             self.assert_verified(0);
-            self.work.write_payload(&mut self.end.pads, &self.made[0], payload);
+            self.work.write_payload(&mut self.end.hasher, &self.made[0], payload);
             self.pop();
         }
         Ok(())
@@ -364,10 +368,10 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
-        let [chunk, check, fix, _] = self.parts(&plan, me.other());
+        let [chunk, check, derandomize, _] = self.parts(&plan, me.other());
         let (chunk, message) = message.split_at(chunk);
         let (check, message) = message.split_at(check);
-        let (fix, payload) = message.split_at(fix);
+        let (derandomize, payload) = message.split_at(derandomize);
         if let Some((len, _)) = plan.chunk.filter(|_| self.end.extension.speaker() != me) {
             self.make(len, chunk, &mut [])?;
         }
@@ -380,11 +384,11 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
                 self.verified = self.closed;
             }
         }
-        if let Some((chunks, _)) = plan.fix.filter(|_| me == Role::Sender) {
-            self.hear_choices(chunks, fix);
+        if let Some((chunks, _)) = plan.derandomize.filter(|_| me == Role::Sender) {
+            self.hear_choices(chunks, derandomize);
         }
         if plan.payload.is_some() && me == Role::Receiver {
-            self.work.read_payload(&self.end.pads, &mut self.made[0], payload);
+            self.work.read_payload(&self.end.hasher, &mut self.made[0], payload);
             self.pop();
         }
         self.now += 1;

@@ -31,7 +31,7 @@ mod tests {
     fn secrets_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}
         wiped::<crate::end::Made>();
-        wiped::<crate::pads::Pads>();
+        wiped::<crate::hasher::OtHasher>();
         wiped::<crate::pipeline::Spare>();
         wiped::<crate::owned::OwnedPairs>();
         wiped::<crate::owned::OwnedKeys>();

@@ -11,8 +11,8 @@ use crate::{
     Machine, OtError, Receiver, Round, Security, Sender,
     bits::{bytes, lsbs, put_range},
     end::Made,
+    hasher::OtHasher,
     machine::{Guarded, Latch, guarded},
-    pads::Pads,
     pipeline::Pipeline,
     secret::refit,
     steps::{both, read_both, write_both},
@@ -55,11 +55,11 @@ impl Work for Sent {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
         let [zeros, sums] = &mut self.column;
         refit(zeros, bytes(chunk.len));
         refit(sums, bytes(chunk.len));
-        pads.pair_bits(chunk.first, &chunk.blocks, zeros, sums);
+        hasher.pair_bits(chunk.first, &chunk.blocks, zeros, sums);
         sums.iter_mut().zip(&*zeros).for_each(|(sum, zero)| *sum ^= zero);
         put_range(zeros, chunk.len, &mut self.u, chunk.start);
         put_range(sums, chunk.len, &mut self.a, chunk.start);
@@ -73,11 +73,11 @@ impl Work for Received {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
         refit(&mut self.column, bytes(chunk.len));
         lsbs(&chunk.blocks, &mut self.column);
         put_range(&self.column, chunk.len, &mut self.b, chunk.start);
-        pads.hash_here(chunk.first, &mut chunk.blocks);
+        hasher.hash_here(chunk.first, &mut chunk.blocks);
         lsbs(&chunk.blocks, &mut self.column);
         put_range(&self.column, chunk.len, &mut self.v, chunk.start);
     }

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use crate::{
     bits::{add_chosen, add_where, bytes, lsbs, put_range, xor_range},
     end::Made,
-    pads::Pads,
+    hasher::OtHasher,
 };
 
 /// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver asks for the same.
@@ -85,8 +85,8 @@ pub trait Work {
     fn count(&self) -> usize;
     /// Whether the receiver brings choices.
     fn is_chosen(&self) -> bool;
-    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen choices, `fix` has come.
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>);
+    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen choices, `derandomize` has come.
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>);
     /// Finds buffers that do not fit each other.
     fn assert_sizes(&self) {}
     /// The part of the caller's buffer that a chunk's blocks go to, where they can.
@@ -98,9 +98,9 @@ pub trait Work {
         0
     }
     /// The sender's messages under the pads of a chunk.
-    fn write_payload(&self, _pads: &mut Pads, _chunk: &Made, _out: &mut [u8]) {}
+    fn write_payload(&self, _hasher: &mut OtHasher, _chunk: &Made, _out: &mut [u8]) {}
     /// The receiver's messages out of the sender's payload.
-    fn read_payload(&mut self, _pads: &Pads, _chunk: &mut Made, _payload: &[u8]) {}
+    fn read_payload(&mut self, _hasher: &OtHasher, _chunk: &mut Made, _payload: &[u8]) {}
 }
 
 /// Only to close and check.
@@ -111,7 +111,7 @@ impl Work for () {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, _: &mut Pads, _: &mut Made, _: Option<&[u8]>) {}
+    fn take(&mut self, _: &mut OtHasher, _: &mut Made, _: Option<&[u8]>) {}
 }
 
 fn assert_bits(held: usize, count: usize) {
@@ -157,31 +157,31 @@ impl Work for Sending<'_> {
         }
     }
 
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, fix: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>) {
         let range = chunk.range();
         // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
-        let added = pads.delta() ^ Block::from_u128(1);
-        match (&mut *self, fix) {
-            (Sending::Cot(q), Some(fix)) => {
-                return add_where(pads.outputs(), fix, added, &chunk.blocks, &mut q[range]);
+        let added = hasher.delta() ^ Block::from_u128(1);
+        match (&mut *self, derandomize) {
+            (Sending::Cot(q), Some(derandomize)) => {
+                return add_where(hasher.outputs(), derandomize, added, &chunk.blocks, &mut q[range]);
             }
-            (_, Some(fix)) => chunk.add_where(pads.backend(), fix, added),
+            (_, Some(derandomize)) => chunk.add_where(hasher.backend(), derandomize, added),
             (_, None) => {}
         }
         if let Sending::Rot { pairs, .. } = self {
-            pads.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
+            hasher.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
         }
     }
 
-    fn write_payload(&self, pads: &mut Pads, chunk: &Made, out: &mut [u8]) {
+    fn write_payload(&self, hasher: &mut OtHasher, chunk: &Made, out: &mut [u8]) {
         match self {
             Sending::Ot(messages) => {
                 let out = from_bytes_mut(out).as_chunks_mut().0;
-                pads.encrypt(chunk.first, &chunk.blocks, &messages[chunk.range()], out);
+                hasher.encrypt(chunk.first, &chunk.blocks, &messages[chunk.range()], out);
             }
             Sending::BitOt { messages, .. } => {
                 let (zero, one) = out.split_at_mut(bytes(chunk.len));
-                pads.pair_bits(chunk.first, &chunk.blocks, zero, one);
+                hasher.pair_bits(chunk.first, &chunk.blocks, zero, one);
                 for (message, out) in messages.iter().zip([zero, one]) {
                     xor_range(message, chunk.start, chunk.len, out);
                 }
@@ -233,7 +233,7 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn take(&mut self, pads: &mut Pads, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
         if matches!(self, Receiving::Rcot(_)) {
             return;
         }
@@ -245,30 +245,30 @@ impl Work for Receiving<'_> {
             Receiving::Rcot(_) => {}
             Receiving::Rot { choices, messages } => {
                 put_range(&chunk.bits, len, choices, start);
-                pads.hash(chunk.first, &chunk.blocks, &mut messages[range]);
+                hasher.hash(chunk.first, &chunk.blocks, &mut messages[range]);
             }
             Receiving::Cot { choices, t } => {
                 xor_range(choices, start, len, &mut chunk.bits);
-                add_where(pads.outputs(), &chunk.bits, Block::from_u128(1), &chunk.blocks, &mut t[range]);
+                add_where(hasher.outputs(), &chunk.bits, Block::from_u128(1), &chunk.blocks, &mut t[range]);
             }
             Receiving::RotChosen { choices, messages } => {
-                chunk.choose(pads.backend(), choices);
-                pads.hash(chunk.first, &chunk.blocks, &mut messages[range]);
+                chunk.choose(hasher.backend(), choices);
+                hasher.hash(chunk.first, &chunk.blocks, &mut messages[range]);
             }
             Receiving::Ot { choices, .. } | Receiving::BitOt { choices, .. } => {
-                chunk.choose(pads.backend(), choices);
-                pads.hash_here(chunk.first, &mut chunk.blocks);
+                chunk.choose(hasher.backend(), choices);
+                hasher.hash_here(chunk.first, &mut chunk.blocks);
             }
         }
     }
 
-    fn read_payload(&mut self, pads: &Pads, chunk: &mut Made, payload: &[u8]) {
+    fn read_payload(&mut self, hasher: &OtHasher, chunk: &mut Made, payload: &[u8]) {
         match self {
             Receiving::Ot { choices, messages } => {
                 let pairs = from_bytes(payload).as_chunks().0;
                 let mut chosen = Zeroizing::new(vec![0; bytes(chunk.len)]);
                 xor_range(choices, chunk.start, chunk.len, &mut chosen);
-                add_chosen(pads.outputs(), &chosen, pairs, &chunk.blocks, &mut messages[chunk.range()]);
+                add_chosen(hasher.outputs(), &chosen, pairs, &chunk.blocks, &mut messages[chunk.range()]);
             }
             Receiving::BitOt { choices, messages, .. } => {
                 let n = bytes(chunk.len);

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
-use super::tree::{End, Gatherer, Planter};
+use super::tree::{End, SpcotReceiver, SpcotSender};
 use crate::machine::{Guarded, Latch, guarded};
 use crate::pipeline::SEGMENT;
 use crate::{Context, Extension, Level, Machine, OtError, Role, Round, Security};
@@ -47,7 +47,7 @@ pub struct Boot<S: Security, E> {
     latch: Latch,
 }
 
-impl<S: Security> Boot<S, Planter> {
+impl<S: Security> Boot<S, SpcotSender> {
     /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it keeps. `seed` is this
     /// party's secret randomness.
     ///
@@ -56,13 +56,13 @@ impl<S: Security> Boot<S, Planter> {
     #[must_use]
     pub fn new(context: &Context, set: Set, rows: Box<dyn Extension<S>>, seed: &Seed) -> Self {
         let delta = rows.delta().expect("a sender stands on a sender");
-        let end = |label| Some(Planter::new(context, delta, &seed.derive(label, &[])));
+        let end = |label| Some(SpcotSender::new(context, delta, &seed.derive(label, &[])));
         let ends = [end("ferret bootstrap"), end("ferret")];
         Boot::begin(context, set, rows, ends)
     }
 }
 
-impl<S: Security> Boot<S, Gatherer> {
+impl<S: Security> Boot<S, SpcotReceiver> {
     /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs no randomness of its
     /// own, for its choices come from there.
     ///
@@ -70,7 +70,7 @@ impl<S: Security> Boot<S, Gatherer> {
     /// If `rows` is not a receiver.
     #[must_use]
     pub fn new(context: &Context, set: Set, rows: Box<dyn Extension<S>>) -> Self {
-        Boot::begin(context, set, rows, [Some(Gatherer), Some(Gatherer)])
+        Boot::begin(context, set, rows, [Some(SpcotReceiver), Some(SpcotReceiver)])
     }
 }
 

@@ -8,7 +8,7 @@ use hushwire_simd::clmul::Clmul;
 use super::check::LeafCheck;
 use super::params::SPARE;
 use super::rig::{DELTA, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
-use super::tree::{End, Gatherer, Grower, Planter, Tree};
+use super::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
 use super::weights::Weights;
 use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
@@ -131,18 +131,19 @@ fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
     let mut grower = Grower::new(context.backend, set.leaves(), Aes128::new(&[1; 16]));
     let (mut leaves, mut message) = (vec![Block::ZERO; set.leaves()], vec![0; 16 * h]);
     let mut ends = [LeafCheck::new(&context, &set), LeafCheck::new(&context, &set)];
-    let mut planter = Planter::new(&context, DELTA, &Seed::from_bytes([round; 16]));
+    let mut trees = SpcotSender::new(&context, DELTA, &Seed::from_bytes([round; 16]));
     for (role, (cots, check)) in both.iter().zip(&mut ends).enumerate() {
         let (heard, said) = (message.clone(), &mut message[..]);
         let (cots, spare) = cots.split_at(h);
         let (grower, leaves) = (&mut grower, &mut leaves[..]);
         if role == 0 {
-            planter.tree(Tree { grower, cots, heard: &[], said: &mut *said, leaves: &mut *leaves });
+            trees.tree(Tree { grower, cots, heard: &[], said: &mut *said, leaves: &mut *leaves });
             for (byte, e) in said[16 * (h - 1)..].iter_mut().zip(e.0) {
                 *byte ^= e;
             }
         } else {
-            place = Gatherer.tree(Tree { grower, cots, heard: &heard, said: &mut [], leaves: &mut *leaves });
+            place =
+                SpcotReceiver.tree(Tree { grower, cots, heard: &heard, said: &mut [], leaves: &mut *leaves });
         }
         check.tree(&message, leaves, place);
         check.give_spare(spare);

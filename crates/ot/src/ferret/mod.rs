@@ -79,10 +79,10 @@ pub use end::Ferret;
 pub use params::{B10, B11, B12, B13, Set};
 
 /// The end that holds Δ.
-pub type Sender<S> = Ferret<S, tree::Planter>;
+pub type Sender<S> = Ferret<S, tree::SpcotSender>;
 /// The end that holds choice bits.
-pub type Receiver<S> = Ferret<S, tree::Gatherer>;
+pub type Receiver<S> = Ferret<S, tree::SpcotReceiver>;
 /// The sender's set-up.
-pub type SenderBoot<S> = Boot<S, tree::Planter>;
+pub type SenderBoot<S> = Boot<S, tree::SpcotSender>;
 /// The receiver's set-up.
-pub type ReceiverBoot<S> = Boot<S, tree::Gatherer>;
+pub type ReceiverBoot<S> = Boot<S, tree::SpcotReceiver>;

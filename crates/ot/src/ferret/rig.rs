@@ -7,7 +7,7 @@ use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
 use super::end::buffer;
-use super::tree::{Gatherer, Planter};
+use super::tree::{SpcotReceiver, SpcotSender};
 use super::{Receiver, ReceiverBoot, Sender, SenderBoot, Set};
 use crate::{CheckStep, Context, Exchanged, Extension, Level, Machine, OtError, Role, Security, Sid};
 
@@ -102,9 +102,9 @@ pub(super) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Recei
         deal(&mut stream(2), role, base.blocks_mut());
         base
     };
-    let planter = Planter::new(&context, DELTA, &Seed::from_bytes([5; 16]));
-    let sender = Sender::new(&context, set, planter, base(Role::Sender));
-    (sender, Receiver::new(&context, set, Gatherer, base(Role::Receiver)))
+    let trees = SpcotSender::new(&context, DELTA, &Seed::from_bytes([5; 16]));
+    let sender = Sender::new(&context, set, trees, base(Role::Sender));
+    (sender, Receiver::new(&context, set, SpcotReceiver, base(Role::Receiver)))
 }
 
 /// Both ends, and the bytes that each sent.

@@ -92,24 +92,24 @@ pub struct Tree<'a> {
 }
 
 /// The sender's: Δ, and what the trees' roots come from.
-pub struct Planter {
+pub struct SpcotSender {
     delta: Block,
     roots: Prg,
 }
 
-impl Planter {
+impl SpcotSender {
     pub(crate) fn new(context: &Context, delta: Block, seed: &Seed) -> Self {
         Self { delta, roots: Prg::new(context.backend, seed, "ferret roots") }
     }
 }
 
-impl Drop for Planter {
+impl Drop for SpcotSender {
     fn drop(&mut self) {
         self.delta.zeroize();
     }
 }
 
-impl End for Planter {
+impl End for SpcotSender {
     const ROLE: Role = Role::Sender;
 
     fn tree(&mut self, tree: Tree<'_>) -> usize {
@@ -131,9 +131,9 @@ impl End for Planter {
 }
 
 /// The receiver's: nothing but the COTs.
-pub struct Gatherer;
+pub struct SpcotReceiver;
 
-impl End for Gatherer {
+impl End for SpcotReceiver {
     const ROLE: Role = Role::Receiver;
 
     fn tree(&mut self, tree: Tree<'_>) -> usize {

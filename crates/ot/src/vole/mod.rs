@@ -38,7 +38,7 @@ use hushwire_block::Gf128;
 use hushwire_prg::Seed;
 
 use crate::ferret::Set;
-use crate::ferret::tree::{Gatherer, Planter};
+use crate::ferret::tree::{SpcotReceiver, SpcotSender};
 use crate::{Context, Extension, SemiHonest};
 
 pub use steps::Extend;
@@ -46,12 +46,12 @@ use steps::Vole;
 
 /// The end that holds Δ.
 pub struct Sender {
-    vole: Vole<Planter>,
+    vole: Vole<SpcotSender>,
 }
 
 /// The end that gets u.
 pub struct Receiver {
-    vole: Vole<Gatherer>,
+    vole: Vole<SpcotReceiver>,
 }
 
 impl Sender {
@@ -62,8 +62,8 @@ impl Sender {
     #[must_use]
     pub fn new(context: &Context, set: Set, cots: Box<dyn Extension<SemiHonest>>, seed: &Seed) -> Self {
         let delta = cots.delta().expect("a sender stands on a sender");
-        let planter = Planter::new(context, delta, &seed.derive("vole", &[]));
-        Self { vole: Vole::new(context, set, cots, planter) }
+        let trees = SpcotSender::new(context, delta, &seed.derive("vole", &[]));
+        Self { vole: Vole::new(context, set, cots, trees) }
     }
 
     /// Δ.
@@ -73,7 +73,7 @@ impl Sender {
     }
 
     /// Fills `q`; the receiver asks for as many.
-    pub fn extend<'a>(&'a mut self, q: &'a mut [Gf128]) -> Extend<'a, Planter> {
+    pub fn extend<'a>(&'a mut self, q: &'a mut [Gf128]) -> Extend<'a, SpcotSender> {
         Extend::new(&mut self.vole, vec![q])
     }
 }
@@ -85,14 +85,14 @@ impl Receiver {
     /// If `cots` is not a receiver.
     #[must_use]
     pub fn new(context: &Context, set: Set, cots: Box<dyn Extension<SemiHonest>>) -> Self {
-        Self { vole: Vole::new(context, set, cots, Gatherer) }
+        Self { vole: Vole::new(context, set, cots, SpcotReceiver) }
     }
 
     /// Fills `t` and `u`; the sender asks for as many.
     ///
     /// # Panics
     /// If their lengths differ.
-    pub fn extend<'a>(&'a mut self, t: &'a mut [Gf128], u: &'a mut [Gf128]) -> Extend<'a, Gatherer> {
+    pub fn extend<'a>(&'a mut self, t: &'a mut [Gf128], u: &'a mut [Gf128]) -> Extend<'a, SpcotReceiver> {
         assert_eq!(t.len(), u.len(), "a t for every u");
         Extend::new(&mut self.vole, vec![t, u])
     }

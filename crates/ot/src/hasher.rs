@@ -14,7 +14,7 @@ const KEY_SPAN: u32 = 20;
 /// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i as the tweak. Both
 /// circular correlation robust for a random permutation π (GKWY, ePrint 2019/074, sections 7.3 and 7.4).
 #[derive(ZeroizeOnDrop)]
-pub struct Pads {
+pub struct OtHasher {
     #[zeroize(skip)]
     context: Context,
     #[zeroize(skip)]
@@ -31,7 +31,7 @@ pub struct Pads {
     pairs: Vec<[Block; 2]>,
 }
 
-impl Pads {
+impl OtHasher {
     pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
         let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
         let delta = extension.delta().unwrap_or_default();
@@ -98,7 +98,7 @@ impl Pads {
         }
     }
 
-    /// Bit 0 of both blocks of [`Pads::pairs`], packed.
+    /// Bit 0 of both blocks of [`OtHasher::pairs`], packed.
     pub(crate) fn pair_bits(&mut self, first: u64, q: &[Block], zero: &mut [u8], one: &mut [u8]) {
         let mut pairs = core::mem::take(&mut self.pairs);
         refit(&mut pairs, q.len());
@@ -109,7 +109,7 @@ impl Pads {
         self.pairs = pairs;
     }
 
-    /// [`Pads::pairs`], xored with `messages`.
+    /// [`OtHasher::pairs`], xored with `messages`.
     pub(crate) fn encrypt(
         &mut self,
         first: u64,
