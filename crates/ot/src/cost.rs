@@ -47,47 +47,21 @@ impl Protocol {
     /// The cost of an end's first call for the sender and the receiver, a following `verify` included, set-up excluded.
     #[must_use]
     pub fn cost(self, level: Level, what: Functionality, count: usize) -> [Cost; 2] {
-        let (speaker, chunks) = match self.core() {
-            Core::Rows(kind) => (Role::Receiver, row_chunks(kind, count)),
-            Core::Ferret(set, _) => (Role::Sender, tree_chunks(&set, level, count)),
+        let payload = |len: usize| match what {
+            Functionality::Ot => 32 * len,
+            Functionality::BitOt => 2 * len.div_ceil(8),
+            _ => 0,
         };
-        let check = self.check(level);
-        let malicious = level == Level::Malicious;
-        let mut ticks = Ticks::default();
-        for (i, (_, bytes)) in chunks.iter().enumerate() {
-            ticks.add(i, speaker, *bytes);
-        }
-        // Segments end every 16 chunks; the rest where the call or `verify` closes, when no check runs.
-        let mut free = 0;
-        if malicious {
-            let ends =
-                (1..=chunks.len()).filter(|made| made.is_multiple_of(SEGMENT) || *made == chunks.len());
-            for made in ends {
-                let begin = free.max(made);
-                for (step, (from, bytes)) in check.iter().enumerate() {
-                    ticks.add(begin + step, *from, *bytes);
-                }
-                free = begin + check.len();
-            }
-        }
-        let checked = if malicious { SEGMENT + check.len() } else { 0 };
         let given = !matches!(what, Functionality::Rcot | Functionality::Rot);
-        let fix_lag = if speaker == Role::Receiver { 0 } else { checked.max(1) };
-        let payload_lag = checked.max(fix_lag + 1);
-        // Choices of sixteen chunks travel together where the sender speaks and no payload waits for them.
-        let alone = speaker == Role::Receiver || matches!(what, Functionality::Ot | Functionality::BitOt);
-        let group = if alone { 1 } else { GROUP };
-        for (i, (len, _)) in chunks.iter().enumerate() {
-            if given {
-                let last = (i / group * group + group).min(chunks.len()) - 1;
-                ticks.add(last + fix_lag, Role::Receiver, len.div_ceil(8));
+        let malicious = level == Level::Malicious;
+        let ticks = match self.core() {
+            Core::Rows(kind) => row_ticks(&row_chunks(kind, count), &self.check(level), given, payload),
+            Core::Ferret(set, _) => {
+                let chunks = tree_chunks(&set, level, count);
+                let turns = if malicious { checked_turns(chunks.len()) } else { turns(chunks.len()) };
+                silent_ticks(&chunks, &turns, given, payload)
             }
-            match what {
-                Functionality::Ot => ticks.add(i + payload_lag, Role::Sender, 32 * len),
-                Functionality::BitOt => ticks.add(i + payload_lag, Role::Sender, 2 * len.div_ceil(8)),
-                _ => {}
-            }
-        }
+        };
         let rounds = ticks.0.iter().filter(|sent| **sent != [0; 2]).count() as u64;
         [Role::Sender, Role::Receiver]
             .map(|role| Cost { rounds, bytes_sent: ticks.0.iter().map(|sent| sent[role as usize]).sum() })
@@ -107,6 +81,121 @@ impl Protocol {
             Core::Ferret(..) => vec![(Role::Receiver, 16), (Role::Sender, 32)],
         }
     }
+}
+
+/// Where the receiver speaks: chunk i and its choices in tick i, a segment's check after it, payload at a lag.
+fn row_ticks(
+    chunks: &[(usize, usize)],
+    check: &[(Role, usize)],
+    given: bool,
+    payload: impl Fn(usize) -> usize,
+) -> Ticks {
+    let mut ticks = Ticks::default();
+    let lag = if check.is_empty() { 1 } else { SEGMENT + check.len() };
+    for (i, (len, bytes)) in chunks.iter().enumerate() {
+        ticks.add(i, Role::Receiver, bytes + if given { len.div_ceil(8) } else { 0 });
+        ticks.add(i + lag, Role::Sender, payload(*len));
+    }
+    // Segments end every 16 chunks; the rest where the call or `verify` closes, when no check runs.
+    let mut free = 0;
+    let ends = (1..=chunks.len()).filter(|made| made.is_multiple_of(SEGMENT) || *made == chunks.len());
+    for made in ends {
+        let begin = free.max(made);
+        for (step, (from, bytes)) in check.iter().enumerate() {
+            ticks.add(begin + step, *from, *bytes);
+        }
+        free = begin + check.len();
+    }
+    ticks
+}
+
+/// A tick of the sender, or the receiver's turn.
+enum Turn {
+    /// Whether a chunk is left, and whether a digest is in it.
+    Sender { chunk: bool, digest: bool },
+    /// Whether it says a check's first step, and of how many chunks it says the choices.
+    Receiver { places: bool, choices: usize },
+}
+
+/// Semi-honest: sixteen chunks and one more, then the choices of sixteen, and so on; at the end all that are left.
+fn turns(chunks: usize) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let mut unsaid = 0;
+    for left in (0..chunks).rev() {
+        turns.push(Turn::Sender { chunk: true, digest: false });
+        unsaid += 1;
+        let choices = if left == 0 { unsaid } else { GROUP };
+        if left == 0 || unsaid > GROUP {
+            turns.push(Turn::Receiver { places: false, choices });
+            unsaid -= choices;
+        }
+    }
+    turns
+}
+
+/// Malicious: a segment of sixteen chunks and one more, its places; one more with its digest, its choices.
+fn checked_turns(chunks: usize) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for i in 0..chunks {
+        let (second, third) = (i > 0 && i % SEGMENT == 0, i > SEGMENT && i % SEGMENT == 1);
+        turns.push(Turn::Sender { chunk: true, digest: third });
+        if i + 1 < chunks && second {
+            turns.push(Turn::Receiver { places: true, choices: 0 });
+        }
+        if i + 1 < chunks && third {
+            turns.push(Turn::Receiver { places: false, choices: SEGMENT });
+        }
+    }
+    // The last segment's check follows that of the one before, whose choices go with its first step.
+    let last = (chunks.saturating_sub(1)) % SEGMENT + 1;
+    let before = if chunks > SEGMENT && last <= 2 { SEGMENT } else { 0 };
+    if before > 0 && last == 1 {
+        turns.push(Turn::Receiver { places: true, choices: 0 });
+        turns.push(Turn::Sender { chunk: false, digest: true });
+    }
+    if chunks > 0 {
+        turns.push(Turn::Receiver { places: true, choices: before });
+        turns.push(Turn::Sender { chunk: false, digest: true });
+        turns.push(Turn::Receiver { places: false, choices: last });
+    }
+    turns
+}
+
+/// Where the sender speaks. Payload of the oldest chunk is in every tick of the sender for which choices were said.
+fn silent_ticks(
+    chunks: &[(usize, usize)],
+    turns: &[Turn],
+    given: bool,
+    payload: impl Fn(usize) -> usize,
+) -> Ticks {
+    let mut ticks = Ticks::default();
+    let (mut made, mut said, mut paid) = (0, 0, 0);
+    for (tick, turn) in turns.iter().enumerate() {
+        match *turn {
+            Turn::Sender { chunk, digest } => {
+                if chunk {
+                    ticks.add(tick, Role::Sender, chunks[made].1);
+                    made += 1;
+                }
+                ticks.add(tick, Role::Sender, if digest { 32 } else { 0 });
+                if paid < said {
+                    ticks.add(tick, Role::Sender, payload(chunks[paid].0));
+                    paid += 1;
+                }
+            }
+            Turn::Receiver { places, choices } => {
+                ticks.add(tick, Role::Receiver, if places { 16 } else { 0 });
+                for (len, _) in &chunks[said..said + choices] {
+                    ticks.add(tick, Role::Receiver, if given { len.div_ceil(8) } else { 0 });
+                }
+                said += choices;
+            }
+        }
+    }
+    for (i, (len, _)) in chunks.iter().enumerate().skip(paid) {
+        ticks.add(turns.len() + i, Role::Sender, payload(*len));
+    }
+    ticks
 }
 
 /// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.

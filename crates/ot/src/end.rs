@@ -8,6 +8,7 @@ use crate::{
     Context, Extension, Security,
     bits::{add_where_here, xor_range},
     hasher::OtHasher,
+    secret::Blocks,
     verified::Epochs,
 };
 
@@ -22,12 +23,22 @@ pub(crate) struct End<S: Security> {
     pub(crate) in_segment: usize,
     /// From the beginning of a call to its last step: after an error, or a call that was dropped, it stays.
     pub(crate) busy: bool,
+    /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT. Wiped with the end.
+    pub(crate) spare: Vec<Blocks>,
 }
 
 impl<S: Security> End<S> {
     pub(crate) fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         let hasher = OtHasher::new(context, &*extension);
-        Self { extension, hasher, epochs: Epochs::new(), next: 0, in_segment: 0, busy: false }
+        Self {
+            extension,
+            hasher,
+            epochs: Epochs::new(),
+            next: 0,
+            in_segment: 0,
+            busy: false,
+            spare: Vec::new(),
+        }
     }
 }
 
@@ -42,7 +53,7 @@ pub struct Made {
     /// The tick that made them.
     pub(crate) tick: u64,
     /// q or t, where the caller's buffer does not hold them.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Blocks,
     /// The receiver: what it sends to turn random choices into its own; for bit OT, then, its pads.
     pub(crate) bits: Vec<u8>,
 }

@@ -46,11 +46,12 @@ pub struct CheckStep {
     pub bytes: usize,
 }
 
-/// One end of a random correlated OT extension; both ends call the same methods in the same order.
+/// One end of a random correlated OT extension; both ends make the same chunks and close the same segments in the same
+/// order, and run the same steps of checks.
 ///
 /// A chunk takes one message, always from the same side ([`Extension::speaker`]). In malicious modes chunks gather in
 /// a segment until [`Extension::close_segment`]; the check of that segment ([`Extension::check`], step by step) may
-/// run while chunks of the next one are made, and must end before that one closes.
+/// run while chunks of the next one are made, after other chunks of it at either end, and must end before that one closes.
 pub trait Extension<S: Security>: Send {
     /// The role of this end.
     fn role(&self) -> Role;

@@ -4,7 +4,11 @@ use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
 use zeroize::ZeroizeOnDrop;
 
-use crate::{Context, Extension, Level, Role, Security, bits::pair_lsbs, secret::refit};
+use crate::{
+    Context, Extension, Level, Role, Security,
+    bits::pair_lsbs,
+    secret::{Blocks, refit},
+};
 
 /// SECURITY: OTs hashed under one fixed AES key, as a power of two.
 const KEY_SPAN: u32 = 20;
@@ -27,7 +31,7 @@ pub struct OtHasher {
     /// LOCAL: whether what a call makes goes past the caches.
     #[zeroize(skip)]
     pub(crate) streamed: bool,
-    scratch: Vec<Block>,
+    scratch: Blocks,
     pairs: Vec<[Block; 2]>,
 }
 
@@ -35,7 +39,7 @@ impl OtHasher {
     pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
         let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
         let delta = extension.delta().unwrap_or_default();
-        let (scratch, pairs) = (Vec::new(), Vec::new());
+        let (scratch, pairs) = (Blocks::default(), Vec::new());
         Self { context: *context, tweaked, delta, key: None, streamed: false, scratch, pairs }
     }
 
@@ -66,9 +70,9 @@ impl OtHasher {
     }
 
     /// `x[n]` becomes H(first + n, x\[n\]), to be used soon.
-    pub(crate) fn hash_here(&mut self, first: u64, x: &mut Vec<Block>) {
+    pub(crate) fn hash_here(&mut self, first: u64, x: &mut Blocks) {
         let mut out = core::mem::take(&mut self.scratch);
-        refit(&mut out, x.len());
+        out.refit(x.len());
         let streamed = core::mem::replace(&mut self.streamed, false);
         self.hash(first, x, &mut out);
         self.streamed = streamed;

@@ -1,6 +1,57 @@
 //! Buffers that hold secrets, and leave none behind.
 
-use zeroize::Zeroize;
+use core::ops::{Deref, DerefMut};
+
+use hushwire_block::{Block, Buffer};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Blocks that start on a cache line, so that no vector straddles two; wiped when they go.
+#[derive(Default)]
+pub(crate) struct Blocks {
+    buffer: Buffer,
+    /// Blocks that may hold something.
+    used: usize,
+}
+
+impl Blocks {
+    /// Makes them `len` blocks, as [`refit`] does; those that were never in use are zero.
+    pub(crate) fn refit(&mut self, len: usize) {
+        if self.used < len {
+            self.zeroize();
+            (self.buffer, self.used) = (Buffer::new(), len);
+        }
+        self.buffer.set_len(16 * len);
+    }
+}
+
+impl Zeroize for Blocks {
+    fn zeroize(&mut self) {
+        self.buffer.set_len(16 * self.used);
+        self.buffer.blocks_mut().iter_mut().for_each(Zeroize::zeroize);
+        self.buffer.set_len(0);
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Blocks {}
+
+impl Deref for Blocks {
+    type Target = [Block];
+    fn deref(&self) -> &[Block] {
+        self.buffer.blocks()
+    }
+}
+
+impl DerefMut for Blocks {
+    fn deref_mut(&mut self) -> &mut [Block] {
+        self.buffer.blocks_mut()
+    }
+}
 
 /// Makes `buffer` `len` long. Growing in place may move it and leave a copy of what it held: here that is wiped before
 /// the larger buffer is made, which holds zeros.
@@ -15,7 +66,6 @@ pub(crate) fn refit<T: Zeroize + Clone + Default>(buffer: &mut Vec<T>, len: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeroize::ZeroizeOnDrop;
 
     #[test]
     fn a_buffer_that_moves_takes_nothing_along() {
@@ -26,13 +76,33 @@ mod tests {
         assert!(buffer.len() == 1 << 20 && buffer.iter().all(|byte| *byte == 0));
     }
 
+    #[test]
+    fn blocks_are_aligned_and_take_nothing_along() {
+        let mut blocks = Blocks::default();
+        blocks.refit(5);
+        assert!(blocks.len() == 5 && blocks.as_ptr().addr() % 64 == 0);
+        blocks.fill(Block::ONES);
+        blocks.refit(2);
+        assert_eq!(*blocks, [Block::ONES; 2], "it had room");
+        blocks.refit(5);
+        assert_eq!(*blocks, [Block::ONES; 5], "nothing was lost");
+        // What is beyond the length is wiped too.
+        blocks.refit(1);
+        blocks.zeroize();
+        blocks.refit(5);
+        assert_eq!(*blocks, [Block::ZERO; 5]);
+        blocks.fill(Block::ONES);
+        blocks.refit(1 << 16);
+        assert!(blocks.len() == 1 << 16 && blocks.iter().all(|block| *block == Block::ZERO));
+    }
+
     /// Every type that holds pads, choices, Δ or correlated blocks is wiped when it is dropped.
     #[test]
     fn secrets_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}
+        wiped::<Blocks>();
         wiped::<crate::end::Made>();
         wiped::<crate::hasher::OtHasher>();
-        wiped::<crate::pipeline::Spare>();
         wiped::<crate::owned::OwnedPairs>();
         wiped::<crate::owned::OwnedKeys>();
         wiped::<crate::one_of_n::Masks>();

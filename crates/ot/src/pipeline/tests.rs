@@ -4,6 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
+use super::*;
 use crate::{
     Check, Driver, Duplex, Exchanged, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver,
     Receiving, Role, Security, SemiHonest, SendOneOfN, Sender, Sending, Triples, bits,
@@ -98,7 +99,7 @@ fn a_failed_check_comes_before_any_payload() {
     }
     impl<T: Machine<Error = OtError>> Machine for Spoil<T> {
         type Error = OtError;
-        fn round(&self, _slot: usize) -> Option<crate::Round> {
+        fn round(&self, _slot: usize) -> Option<Round> {
             self.inner.round(0)
         }
         fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), OtError> {
@@ -209,51 +210,77 @@ fn a_failed_call_is_never_finished() {
     let _ = sender.verify().finish();
 }
 
-/// Where the sender speaks, it waits for choices once in sixteen chunks, and holds no more of them than twice as many and
-/// a check's lag; where payload waits for them, in every tick.
-#[test]
-fn choices_travel_in_groups() {
-    fn ticks<S: Security>(chosen: bool) -> (usize, usize, usize) {
-        let count = 8 * 40 + 3;
-        let (mut sender, mut receiver) = ends::<S>(Role::Sender, 8);
-        let (choices, mut q, mut t) =
-            (noise(41, "choices"), vec![Block::ZERO; count], vec![Block::ZERO; count]);
-        let messages = vec![[Block::ZERO; 2]; count];
-        let (mut s, mut r) = if chosen {
-            (
-                sender.extend(Sending::Ot(&messages)),
-                receiver.extend(Receiving::Ot { choices: &choices, messages: &mut t }),
-            )
-        } else {
-            (
-                sender.extend(Sending::Cot(&mut q)),
-                receiver.extend(Receiving::Cot { choices: &choices, t: &mut t }),
-            )
-        };
-        let (mut waits, mut heard, mut ran) = (0, 0, 0);
-        while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
-            let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
-            s.write(0, &mut from_s).expect("an honest run");
-            r.write(0, &mut from_r).expect("an honest run");
-            s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
-            r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
-            let check = if S::LEVEL == crate::Level::Malicious && a.name == "first" { 5 } else { 0 };
-            waits += usize::from(a.into > check);
-            heard += a.into - check;
-            ran += 1;
+/// The record of a call over a silent extension: turns of the receiver, bytes of choices in them, ticks, and the most chunks
+/// that each end held blocks of.
+#[derive(Debug, PartialEq)]
+struct Turns {
+    receivers: usize,
+    choices: usize,
+    ticks: usize,
+    held: [usize; 2],
+}
+
+/// Runs 41 chunks of 8 OTs. While chunks are left, the receiver says what it says before it makes the chunk that it heard
+/// of last, and the sender has made the next before it waits.
+fn turns<S: Security, A: Work, B: Work>((mut s, mut r): (Pipeline<'_, A, S>, Pipeline<'_, B, S>)) -> Turns {
+    let mut turns = Turns { receivers: 0, choices: 0, ticks: 0, held: [0; 2] };
+    while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
+        let receivers = a.into > 0;
+        assert!(a.out == 0 || a.into == 0, "a tick has one speaker: {a:?}");
+        if receivers && s.left() > 0 {
+            assert!(s.ahead.is_some() && r.behind.is_some(), "nobody waits for a chunk that is made");
         }
-        drop((s, r));
-        for (i, (q, t)) in q.iter().zip(&t).enumerate().filter(|_| !chosen) {
-            assert_eq!(*t, *q ^ DELTA.and_bit(bits::bit(&choices, i) == 1), "OT {i}");
-        }
-        (waits, heard, ran)
+        let (mut from_s, mut from_r) = (vec![0; a.out], vec![0; b.out]);
+        s.write(0, &mut from_s).expect("an honest run");
+        r.write(0, &mut from_r).expect("an honest run");
+        s.read(&[Exchanged::heard(&from_r)]).expect("an honest run");
+        r.read(&[Exchanged::heard(&from_s)]).expect("an honest run");
+        turns.receivers += usize::from(receivers);
+        turns.choices += a.into - if a.name == "first" { 5 } else { 0 };
+        turns.ticks += 1;
+        let held = |made: &VecDeque<Made>| made.iter().filter(|made| !made.blocks.is_empty()).count();
+        turns.held[0] = turns.held[0].max(held(&s.made));
+        turns.held[1] = turns.held[1].max(held(&r.made));
     }
-    // 41 chunks: groups of 16, 16 and 9, a byte of choices for each chunk, in the tick after the last one's.
-    assert_eq!(ticks::<SemiHonest>(false), (3, 41, 42));
-    assert_eq!(ticks::<SemiHonest>(true), (41, 41, 43));
-    let (waits, heard, _) = ticks::<Malicious>(false);
-    assert_eq!((waits, heard), (3, 41));
-    assert_eq!(ticks::<Malicious>(true).0, 41);
+    assert!(s.round(0).is_none() && r.round(0).is_none());
+    turns
+}
+
+#[test]
+fn choices_travel_in_groups_and_nobody_waits_for_a_chunk() {
+    const COUNT: usize = 8 * 40 + 3;
+    fn run<S: Security>() -> [Turns; 3] {
+        let choices = &noise(41, "choices")[..];
+        let (mut q, mut t) = (vec![Block::ZERO; COUNT], vec![Block::ZERO; COUNT]);
+        let (mut s, mut r) = ends::<S>(Role::Sender, 8);
+        let random = turns((s.extend(Sending::Rcot(&mut q)), r.extend(Receiving::Rcot(&mut t))));
+        let (mut s, mut r) = ends::<S>(Role::Sender, 8);
+        let given = turns((s.extend(Sending::Cot(&mut q)), r.extend(Receiving::Cot { choices, t: &mut t })));
+        for (i, (q, t)) in q.iter().zip(&t).enumerate() {
+            assert_eq!(*t, *q ^ DELTA.and_bit(bits::bit(choices, i) == 1), "OT {i}");
+        }
+        let messages: Vec<_> = q.iter().map(|q| [*q, *q ^ Block::ONES]).collect();
+        let (mut s, mut r) = ends::<S>(Role::Sender, 8);
+        let receive = Receiving::Ot { choices, messages: &mut t };
+        let paid = turns((s.extend(Sending::Ot(&messages)), r.extend(receive)));
+        for (i, (pair, t)) in messages.iter().zip(&t).enumerate() {
+            assert_eq!(*t, pair[usize::from(bits::bit(choices, i))], "OT {i}");
+        }
+        [random, given, paid]
+    }
+    // A byte of choices a chunk, after 17 chunks, after 33, and after all 41.
+    let [random, given, paid] = run::<SemiHonest>();
+    assert_eq!(random, Turns { receivers: 0, choices: 0, ticks: 41, held: [0, 0] });
+    assert_eq!(given, Turns { receivers: 3, choices: 41, ticks: 44, held: [GROUP + 2, 0] });
+    // Payload follows a chunk a tick: 24 while chunks are made, 17 behind them.
+    assert_eq!(paid, Turns { receivers: 3, choices: 41, ticks: 61, held: [GROUP + 2, GROUP + 1] });
+    // The checks of two segments take a turn each while chunks are left, and their choices another; the last one's, of 9
+    // chunks, follow all chunks.
+    let [random, given, paid] = run::<Malicious>();
+    assert_eq!((random.receivers, random.choices, random.held), (2, 0, [0, 0]));
+    assert_eq!((given.receivers, given.choices), (6, 41));
+    assert_eq!((paid.receivers, paid.choices), (6, 41));
+    assert!(given.held[0] <= SEGMENT + 4 && given.held[1] == 0, "{given:?}");
 }
 
 #[test]
