@@ -1,10 +1,7 @@
 //! The messages between the owner's process and a party's over the party's stdin and stdout: one JSON line each.
 
 use crate::error::Failure;
-use hushwire_job::{
-    Job, Member,
-    aes_ctr::{KeyMode, Terms},
-};
+use hushwire_job::{Job, Member};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
@@ -12,6 +9,9 @@ use std::{
     io::{self, Write},
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
+    process,
+    sync::mpsc::{self, Receiver},
+    thread,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -19,42 +19,14 @@ use zeroize::{Zeroize, Zeroizing};
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ToParty {
-    /// First: who it is, and where its share is kept.
-    Setup(Setup),
-    /// Then: where the others are, and the plan.
-    Start(Start),
     /// First, to a member of a job: what it is and what it brings.
     Job(Box<JobSetup>),
     /// First, to a party of an intersection: which file it brings.
     Psi(Box<PsiSetup>),
     /// Then: where the others are.
     Meet(Vec<Met>),
-    /// All three have prepared their share files: they may appear.
-    Keep,
     /// The result is complete.
     Bye,
-}
-
-/// The message to a party before it listens. No `Debug`: it holds a private key.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Setup {
-    /// Certificate and private key of this run.
-    pub(crate) pem: String,
-    pub(crate) key: KeyMode,
-    /// The key directory, as hexadecimal digits: paths need not be text.
-    pub(crate) dir: Option<String>,
-    /// The tier that the owner runs with.
-    pub(crate) aes_backend: String,
-    /// The address on which it listens.
-    pub(crate) listen: String,
-    /// If it is hardware: how many instances its device must run in a batch.
-    pub(crate) device: Option<usize>,
-}
-
-impl Drop for Setup {
-    fn drop(&mut self) {
-        self.pem.zeroize();
-    }
 }
 
 /// The message to a member of a job before it listens. No `Debug`: it holds a private key and inputs.
@@ -76,6 +48,8 @@ pub(crate) struct JobSetup {
     pub(crate) outputs: BTreeMap<String, Kept>,
     /// Whether outputs may replace files of others.
     pub(crate) force: bool,
+    /// Of a party that keeps its share of a key: the share's file, as [`path_to_text`] has it.
+    pub(crate) key_share: Option<String>,
 }
 
 impl Drop for JobSetup {
@@ -153,19 +127,6 @@ pub(crate) struct Met {
     pub(crate) pin: String,
 }
 
-/// The message with which a party joins.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Start {
-    pub(crate) terms: Terms,
-    /// 32 hexadecimal digits.
-    pub(crate) session: String,
-    pub(crate) transport: String,
-    /// Of the parties, in order.
-    pub(crate) addresses: Vec<String>,
-    /// Of the parties, in order, then the owner's.
-    pub(crate) pins: Vec<String>,
-}
-
 /// A party to the owner.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -179,10 +140,6 @@ pub(crate) enum FromParty {
     },
     /// It has met all others.
     Joined,
-    /// Its share file is prepared.
-    Prepared,
-    /// Its share file is in place.
-    Kept,
     /// So many instances of a job are done, of so many.
     Progress(u64, u64),
     /// Something for a person who waits.
@@ -233,6 +190,35 @@ pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<(
 /// Reads one line's message.
 pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|e| e.to_string())
+}
+
+/// A member's own line to its supervisor.
+pub(crate) fn tell(message: &FromParty) {
+    // The process ends when stdin closes; a lost line shows there.
+    let _ = say(io::stdout().lock(), message);
+}
+
+/// Orders from stdin. The process ends as soon as the supervisor's is gone.
+pub(crate) fn orders() -> Receiver<ToParty> {
+    let (sender, orders) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = Zeroizing::new(String::new());
+        loop {
+            line.clear();
+            match io::stdin().read_line(&mut line) {
+                Ok(n) if n > 0 => {}
+                _ => process::exit(3),
+            }
+            match hear(&line) {
+                Ok(order) => drop(sender.send(order)),
+                Err(e) => {
+                    eprintln!("error: a party process is started by `hushwire local`, not by hand ({e})");
+                    process::exit(2);
+                }
+            }
+        }
+    });
+    orders
 }
 
 /// A path as text, whatever its bytes.

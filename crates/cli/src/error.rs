@@ -29,6 +29,9 @@ pub(crate) enum Error {
     /// The owner's own end of the network failed.
     #[error("{0}")]
     Net(#[from] NetError),
+    /// The owner's own end of a run's network failed.
+    #[error("{}; {}", .0.cause, .0.remedy)]
+    Peer(JobError),
     /// Neither the user nor the network is to blame.
     #[error("{doing}: {cause}; please report this with the command line")]
     Internal { doing: &'static str, cause: String },
@@ -63,7 +66,7 @@ impl Error {
         match self {
             Self::Internal { .. } => 1,
             Self::Usage(_) => 2,
-            Self::Net(_) => 3,
+            Self::Net(_) | Self::Peer(_) => 3,
             Self::File { .. } => 4,
             Self::Refused { .. } => 5,
             Self::Party(failure) => failure.code,

@@ -4,13 +4,14 @@ use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
     files::{NewFile, absolute, appended, is_stream, open_to_others, unnamed},
+    local::OWNER,
     log, size,
 };
 use hushwire_job::{
     JobError,
     aes_ctr::{
-        Cut, GIVEN, Holds, Iv, Key, KeyDir, KeyMode, Ledger, Locked, NoIv, Range, Terms, Unfit, Wanted, draw,
-        now, share_file,
+        AesCtrJob, Book, Cut, GIVEN, Holds, Iv, Key, KeyDir, KeyId, KeyMode, KeySource, Ledger, NoIv, Unfit,
+        Wanted, draw, share_file,
     },
 };
 use hushwire_rep3::Sbox;
@@ -141,19 +142,21 @@ pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result
     }
 }
 
-/// The terms, keys and inputs of a run. While `lock` is held, no other run chooses counters or a key.
+/// The choices of a run. Until the key and its counters are settled, no other run makes any.
 pub(crate) struct Job {
-    pub(crate) terms: Terms,
+    pub(crate) job: AesCtrJob,
+    pub(crate) mode: KeyMode,
+    /// The key's name, where it is kept and known.
+    pub(crate) key_id: Option<String>,
+    /// The name of a key that is new.
+    pub(crate) new_id: KeyId,
+    pub(crate) iv: Iv,
     pub(crate) key: Option<Key>,
-    pub(crate) dir: Option<KeyDir>,
-    pub(crate) ledger: Ledger,
-    pub(crate) lock: Option<Locked>,
+    pub(crate) dir: Option<PathBuf>,
+    /// The ledger, where counters are used up.
+    pub(crate) book: Option<Book>,
     /// Names the runs that may replace each other's output.
     pub(crate) writer: String,
-    /// The absolute name of the output, which identifies the range in the ledger.
-    out: String,
-    /// Whether the range goes into the ledger.
-    records: bool,
 }
 
 impl Job {
@@ -176,10 +179,11 @@ impl Job {
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
         let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.unwrap_or_default();
+        let new_id: KeyId = draw("naming the key")?;
         let key_id = match mode {
             KeyMode::Given => None,
             KeyMode::Kept => ledger.key_id.clone(),
-            KeyMode::Imported | KeyMode::Drawn => Some(hex::encode(draw::<16>("naming the key")?)),
+            KeyMode::Imported | KeyMode::Drawn => Some(hex::encode(new_id)),
         };
         let bytes = files.bytes;
         let out = if is_stream(&files.out) { "standard output".to_owned() } else { absolute(&files.out) };
@@ -213,55 +217,15 @@ impl Job {
                 format!("local aes-ctr under the key in {dir}")
             }
         };
-        let terms = Terms { iv, bytes, key: mode, key_bits, key_id, cut };
-        let records = dir.is_some() && !args.decrypt;
-        Ok(Self { terms, key, dir, ledger, lock, writer, out, records })
-    }
-
-    /// Puts the counters into the ledger before any of them is used.
-    pub(crate) fn reserve(&mut self) -> Result<(), Error> {
-        let (Some(dir), Some(lock), true) = (&self.dir, &self.lock, self.records) else { return Ok(()) };
-        if let Some(id) = &self.terms.key_id {
-            self.ledger.key_id = Some(id.clone());
-        }
-        self.ledger.ranges.push(Range {
-            iv: self.terms.iv,
-            blocks: self.terms.blocks(),
-            bytes: self.terms.bytes,
-            out: self.out.clone(),
-            date: now(),
-            key_id: self.terms.key_id.clone().unwrap_or_else(|| GIVEN.into()),
-            written: false,
-            digest: None,
-        });
-        Ok(dir.write_ledger(&self.ledger, lock)?)
-    }
-
-    /// Lets other runs choose.
-    pub(crate) fn unlock(&mut self) {
-        self.lock = None;
-    }
-
-    /// Whether the digest of what is written is wanted.
-    pub(crate) fn records(&self) -> bool {
-        self.records
-    }
-
-    /// Notes the digest of the output just before it gets its name, so that `--decrypt` finds its counter.
-    pub(crate) fn written(&self, digest: Option<String>) -> Result<(), Error> {
-        let (Some(dir), true) = (&self.dir, self.records) else { return Ok(()) };
-        // Others may have written meanwhile.
-        let lock = dir.lock()?;
-        let mut ledger = dir.ledger()?.ok_or_else(|| {
-            let cause = "it was there when the run began, and has gone";
-            Error::file("write", &dir.path().join("ledger.json"), cause, "restore it, and run again")
-        })?;
-        let ours = |r: &&mut Range| r.iv == self.terms.iv && r.out == self.out && !r.written;
-        if let Some(range) = ledger.ranges.iter_mut().rev().find(ours) {
-            range.written = true;
-            range.digest = digest;
-        }
-        Ok(dir.write_ledger(&ledger, &lock)?)
+        let source = match mode {
+            KeyMode::Given => KeySource::Given,
+            KeyMode::Imported => KeySource::Imported,
+            KeyMode::Drawn | KeyMode::Kept => KeySource::Kept,
+        };
+        let job = AesCtrJob { owner: OWNER.to_owned(), key: source, key_bits, cut };
+        let path = dir.as_ref().map(|dir| dir.path().to_path_buf());
+        let book = dir.zip(lock).map(|(dir, lock)| Book::new(dir, ledger, lock, out));
+        Ok(Self { job, mode, key_id, new_id, iv, key, dir: path, book, writer })
     }
 }
 

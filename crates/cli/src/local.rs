@@ -2,25 +2,58 @@
 
 use crate::{
     args::AesCtrArgs,
-    control::{FromParty, Setup, Start, ToParty, path_to_text},
+    control::{FromParty, JobSetup, Met, ToParty, path_to_text},
     error::Error,
     files::{NewFile, RunFiles, absolute, is_stream, json_file, unnamed},
     job::{self, Files, Job},
-    log, out,
-    owner::{Owner, Streamed},
+    log,
+    member::{CONNECT, STALL},
+    out,
     places::Places,
     progress,
     report::{Report, Run},
     supervisor::{Event, Supervisor},
 };
 use hushwire_aes::Backend;
-use hushwire_job::aes_ctr::{KeyMode, share_file};
-use hushwire_wire::{Identity, SessionId};
+use hushwire_job::{
+    self as engine, JobError, Kind, Member, MemberConfig, Observer, Outcome, Peer, Task,
+    aes_ctr::{AesCtrPart, AesCtrPlaces, Expected, KeyMode, Learnt, OwnersFiles, share_file},
+};
+use hushwire_wire::{Identity, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
+    collections::BTreeMap,
     io::{self, Seek},
-    time::Instant,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
+
+/// The owner of the file, as the job names this client.
+pub(crate) const OWNER: &str = "owner";
+/// LOCAL: how long after a failure the owner's part may take to remove what it has begun.
+const END: Duration = Duration::from_secs(2);
+/// LOCAL: how often it is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// An error in which the one client is called as a person knows it.
+pub(crate) fn plainly(e: JobError) -> JobError {
+    let plain = |text: &str| text.replace(&format!("client {OWNER}"), OWNER);
+    JobError { cause: plain(&e.cause), remedy: plain(&e.remedy), ..e }
+}
+
+/// The owner's own part. Its end is waited for, so that no file under way is left behind.
+struct Part(Option<JoinHandle<()>>);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let Some(thread) = self.0.take() else { return };
+        let begun = Instant::now();
+        while !thread.is_finished() && begun.elapsed() < END {
+            thread::sleep(LOOK);
+        }
+    }
+}
 
 /// Runs the job.
 pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
@@ -43,7 +76,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     if !stream {
         guard.admits("with --out", &files.out)?;
     }
-    let mut job = Job::choose(args, &files, key, dir.as_deref())?;
+    let job = Job::choose(args, &files, key, dir.as_deref())?;
     // Both start now, so that a directory that cannot be written shows before the work.
     let output = match stream {
         true => unnamed()?,
@@ -53,18 +86,15 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     let json = json_file(&mut guard, args.json.as_deref(), &report, 0o600)?;
     output.reserve(files.bytes)?;
 
-    let (mut run, bar) = encrypt(args, backend, &files, &output, &mut job, begun)?;
-    job.written(run.streamed.digest.take())?;
+    let (run, output, bar) = encrypt(args, backend, &files, output, job, begun)?;
     let mut told = Ok(());
-    if stream {
+    if let Some(output) = output {
         let mut whole = output.writer()?;
         whole.rewind().map_err(|e| output.error(&e))?;
         told = out::with(|to| io::copy(&mut whole, to).map(drop));
-    } else {
-        output.commit()?;
     }
     bar.finish_and_clear();
-    let report = Report::new(args, &files, &job, run);
+    let report = Report::new(args, &files, run);
     log::note!("{}", report.for_people().trim_end());
     match (json, &args.json) {
         (Some(json), _) => json.write(report.for_programs()?.as_bytes())?,
@@ -74,74 +104,138 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     told
 }
 
-/// Starts the parties, and streams the file through them into `output`.
+/// Starts the parties, and streams the file through them. An output that is a stream comes back.
 fn encrypt(
     args: &AesCtrArgs,
     backend: Backend,
     files: &Files,
-    output: &NewFile,
-    job: &mut Job,
+    output: NewFile,
+    mut job: Job,
     begun: Instant,
-) -> Result<(Run, ProgressBar), Error> {
+) -> Result<(Run, Option<NewFile>, ProgressBar), Error> {
     let places = Places::of(args.transport.parse()?)?;
+    // Ends last: when the parties are gone, nothing keeps it.
+    let mut part = Part(None);
     let mut supervisor = Supervisor::start()?;
-    let identities = identities()?;
-    for (party, identity) in identities[..3].iter().enumerate() {
-        let setup = Setup {
-            pem: identity.to_pem().to_string(),
-            key: job.terms.key,
-            dir: job.dir.as_ref().map(|dir| path_to_text(dir.path())),
-            aes_backend: backend.tier().name().to_owned(),
-            listen: places.address(&format!("party{party}")),
-            device: job.terms.cut.device(party as u8),
-        };
-        supervisor.tell(party, &ToParty::Setup(setup));
-    }
-    let (addresses, key_ids) = ready(&mut supervisor)?;
-    check_shares(job, &key_ids)?;
-    job.reserve()?;
-
     let session = SessionId::fresh()
         .map_err(|e| Error::Internal { doing: "naming the session", cause: e.to_string() })?;
-    let start = Start {
-        terms: job.terms.clone(),
-        session: session.to_string(),
-        transport: args.transport.clone(),
-        addresses,
-        pins: identities.iter().map(|identity| identity.pin().to_string()).collect(),
+    let members = job.job.agreement().members();
+    let identities = identities(&members)?;
+    for (party, (me, identity)) in members.iter().zip(&identities).take(3).enumerate() {
+        let share = |dir| path_to_text(&share_file::path(dir, party));
+        let setup = JobSetup {
+            me: me.clone(),
+            job: engine::Job::AesCtr(job.job.clone()),
+            pem: identity.to_pem().to_string(),
+            listen: Some(places.address(&format!("party{party}"))),
+            transport: args.transport.clone(),
+            net: Shape::NONE.to_string(),
+            session: session.to_string(),
+            aes_backend: backend.tier().name().to_owned(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            force: false,
+            key_share: job.dir.as_deref().filter(|_| job.mode != KeyMode::Given).map(share),
+        };
+        supervisor.tell(party, &ToParty::Job(Box::new(setup)));
+    }
+    let (addresses, key_ids) = ready(&mut supervisor)?;
+    check_shares(&job, &key_ids)?;
+
+    let addresses = addresses.into_iter().map(Some).chain([None]);
+    let met = members.iter().zip(&identities).zip(addresses);
+    let met = met.map(|((member, identity), address)| (member.clone(), address, identity.pin()));
+    let peers: Vec<_> = met.map(|(member, address, pin)| Peer { member, address, pin }).collect();
+    let told = |peer: &Peer| Met {
+        member: peer.member.clone(),
+        address: peer.address.clone(),
+        pin: peer.pin.to_string(),
     };
-    supervisor.tell_all(&ToParty::Start(start.clone()));
     supervisor.enter("key set-up");
+    supervisor.tell_all(&ToParty::Meet(peers.iter().map(told).collect()));
     let bar = progress::bar(files.bytes, "bytes");
-    let [.., identity] = identities;
-    let owner = Owner {
-        start,
-        identity,
+    let config = MemberConfig {
+        me: Member::Client(OWNER.to_owned()),
+        identity: identities.into_iter().next_back().ok_or_else(lost)?,
+        listener: None,
+        peers: peers.into_iter().take(3).collect(),
+        transport: args.transport.parse()?,
+        connect_timeout: CONNECT,
+        stall: STALL,
+        shape: Shape::NONE,
+        session,
         backend,
-        key: job.key.take(),
-        input: files.file.try_clone().map_err(|e| Error::io("read", &files.input, &e))?,
-        in_path: files.input.clone(),
-        output: output.writer()?,
-        out_path: files.out.clone(),
-        digests: job.records(),
-        bar: bar.clone(),
+        inputs: BTreeMap::new(),
+        outputs: BTreeMap::new(),
+        aes_ctr: AesCtrPlaces::default(),
+        files: RunFiles::default(),
     };
-    owner.spawn(supervisor.events());
-    let streamed = attend(&mut supervisor, job)?;
+    let key_dir = job.dir.take();
+    let owner = OwnersFiles {
+        input: files.file.try_clone().map_err(|e| Error::io("read", &files.input, &e))?,
+        from: files.input.clone(),
+        bytes: files.bytes,
+        output,
+        to: files.out.clone(),
+        named: !is_stream(&files.out),
+        iv: job.iv,
+        key: job.key.take(),
+        // What the parties keep was looked at here.
+        expects: Expected::Any,
+        new_id: job.new_id,
+        book: job.book.take(),
+    };
+    part.0 = Some(spawn(&mut supervisor, &job, config, owner, &bar));
+    let Outcome { learnt, stats } = attend(&mut supervisor)?;
     let seconds = begun.elapsed().as_secs_f64();
     let parties = supervisor.stats().unwrap_or_default();
     supervisor.tell_all(&ToParty::Bye);
-    Ok((Run { backend, seconds, streamed, parties }, bar))
+    let Learnt { terms, output, .. } = learnt;
+    let terms = terms.ok_or_else(lost)?;
+    Ok((Run { backend, seconds, streamed: stats, terms, key_dir, parties }, output, bar))
 }
 
-/// Throw-away identities of the parties, then the owner's.
-fn identities() -> Result<[Identity; 4], Error> {
+fn lost() -> Error {
+    Error::Internal { doing: "encrypting the file", cause: "a part of the run is missing".into() }
+}
+
+/// Throw-away identities of all members.
+fn identities(members: &[Member]) -> Result<Vec<Identity>, Error> {
     let wrong = |e: hushwire_wire::IdentityError| Error::Internal {
         doing: "making certificates",
         cause: e.to_string(),
     };
-    let new = |name| Identity::generate(name).map_err(wrong);
-    Ok([new("party 0")?, new("party 1")?, new("party 2")?, new("owner")?])
+    members.iter().map(|member| Identity::generate(&member.to_string()).map_err(wrong)).collect()
+}
+
+/// Runs the owner's part on a thread of its own; the supervisor hears how it ends.
+fn spawn(
+    supervisor: &mut Supervisor,
+    job: &Job,
+    config: MemberConfig,
+    files: OwnersFiles,
+    bar: &ProgressBar,
+) -> JoinHandle<()> {
+    let (events, begun, bar) = (supervisor.owner(), supervisor.sender(), bar.clone());
+    let observer: Observer = Arc::new(move |event| {
+        if let engine::Event::Progress(done, _) = event {
+            if done == 0 {
+                // Nobody listens any more once the run has failed.
+                let _ = begun.send(Event::Encrypting);
+            }
+            bar.set_position(done);
+        }
+    });
+    let (agreement, part) = (Task::agreement(&job.job), AesCtrPart::of_owner(&job.job, files));
+    thread::spawn(move || {
+        let ended = engine::run_part(agreement, part, config, &observer);
+        let ended = ended.map(Box::new).map_err(|e| match plainly(e) {
+            e if e.kind == Kind::Network => Error::Peer(e),
+            // It is this program that speaks.
+            e => Error::Job(JobError { who: String::new(), ..e }),
+        });
+        let _ = events.send(Event::Owner(ended));
+    })
 }
 
 /// Waits until all parties listen: where, and for which key.
@@ -156,56 +250,34 @@ fn ready(supervisor: &mut Supervisor) -> Result<(Vec<String>, Vec<Option<String>
 }
 
 /// The three share files and the ledger must belong to one key. An odd one is named.
-fn check_shares(job: &mut Job, ids: &[Option<String>]) -> Result<(), Error> {
-    let (KeyMode::Kept, Some(dir)) = (job.terms.key, &job.dir) else { return Ok(()) };
+fn check_shares(job: &Job, ids: &[Option<String>]) -> Result<(), Error> {
+    let (KeyMode::Kept, Some(dir)) = (job.mode, &job.dir) else { return Ok(()) };
     let votes = |id: &Option<String>| ids.iter().filter(|other| *other == id).count();
     let common = ids.iter().max_by_key(|id| votes(id)).cloned().flatten();
-    let ours = job.terms.key_id.clone().or(common);
-    if let Some(party) = ids.iter().position(|id| *id != ours) {
-        let path = share_file::path(dir.path(), party);
-        let all = ids.iter().all(|id| *id != ours);
-        let cause = if all {
-            "the shares belong to another key than the ledger beside them".to_owned()
-        } else {
-            format!(
-                "party {party}'s share belongs to another key than those of the others: files were mixed up"
-            )
-        };
-        let remedy = "put back the files that were made together, from a backup";
-        return Err(Error::file("use the share", &path, cause, remedy));
-    }
-    job.terms.key_id = ours;
-    Ok(())
+    let ours = job.key_id.clone().or(common);
+    let Some(party) = ids.iter().position(|id| *id != ours) else { return Ok(()) };
+    let path = share_file::path(dir, party);
+    let all = ids.iter().all(|id| *id != ours);
+    let cause = if all {
+        "the shares belong to another key than the ledger beside them".to_owned()
+    } else {
+        format!("party {party}'s share belongs to another key than those of the others: files were mixed up")
+    };
+    let remedy = "put back the files that were made together, from a backup";
+    Err(Error::file("use the share", &path, cause, remedy))
 }
 
-/// Follows the run to its end: the shares of a new key appear together, then the result.
-fn attend(supervisor: &mut Supervisor, job: &mut Job) -> Result<Streamed, Error> {
-    let (mut prepared, mut kept) = (0, 0);
-    let mut streamed = None;
-    if !job.terms.key.stores() {
-        job.unlock();
-        supervisor.enter("encryption");
-    }
+/// Follows the run to its end.
+fn attend(supervisor: &mut Supervisor) -> Result<Outcome<Learnt>, Error> {
+    let mut ended = None;
     loop {
         match supervisor.next()? {
-            Event::Said(_, FromParty::Prepared) => {
-                prepared += 1;
-                if prepared == 3 {
-                    supervisor.tell_all(&ToParty::Keep);
-                }
-            }
-            Event::Said(_, FromParty::Kept) => {
-                kept += 1;
-                if kept == 3 {
-                    job.unlock();
-                    supervisor.enter("encryption");
-                }
-            }
-            Event::Owner(Ok(result)) => streamed = Some(result),
+            Event::Encrypting => supervisor.enter("encryption"),
+            Event::Owner(Ok(outcome)) => ended = Some(outcome),
             _ => {}
         }
-        if let Some(streamed) = streamed.take_if(|_| supervisor.stats().is_some()) {
-            return Ok(streamed);
+        if let Some(outcome) = ended.take_if(|_| supervisor.stats().is_some()) {
+            return Ok(*outcome);
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use crate::{error::Error, files::NewFile, member_cmd::unknown_kind, out};
 use clap::Args;
-use hushwire_job::{CircuitJob, Job, Member, Prepared};
+use hushwire_job::{
+    CircuitJob, Job, Member, Prepared,
+    aes_ctr::{AesCtrJob, KeySource},
+};
 use hushwire_wire::Identity;
 use std::{
     fmt::Write,
@@ -52,9 +55,13 @@ impl Made {
 
 /// Writes the files.
 pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
-    let Job::Circuit(job) = Job::read(&args.job)? else { return Err(unknown_kind()) };
+    let job = Job::read(&args.job)?;
     // A job that cannot run needs no files.
-    let prepared = Prepared::new(&job)?;
+    let members = match &job {
+        Job::Circuit(job) => Prepared::new(job)?.plan.members(),
+        Job::AesCtr(job) => job.agreement().members(),
+        _ => return Err(unknown_kind()),
+    };
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Error::Refused {
             what: format!("{} is there already, perhaps with keys in it", args.dir.display()),
@@ -63,7 +70,7 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         _ => Error::io("make", &args.dir, &e),
     })?;
     let mut made = vec![];
-    for member in prepared.plan.members() {
+    for member in members {
         let identity = Identity::generate(&member.to_string())
             .map_err(|e| Error::Internal { doing: "making a key", cause: e.to_string() })?;
         made.push(Made { member, identity });
@@ -92,7 +99,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// One member's file.
-fn file_of(job: &CircuitJob, own: &Made, all: &[Made], port: u16) -> String {
+fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
     let address = |index: u8| format!("127.0.0.1:{}", port + u16::from(index));
     let mut text = String::new();
     let mut line = |s: String| writeln!(text, "{s}").unwrap_or_default();
@@ -113,19 +120,39 @@ fn file_of(job: &CircuitJob, own: &Made, all: &[Made], port: u16) -> String {
         };
         line(format!("\n[[peers]]\n{who}\npin = \"{}\"", peer.identity.pin()));
     }
-    let mut inputs = job.inputs.iter().filter(|input| input.from == own.member).peekable();
-    if inputs.peek().is_some() {
-        line("\n[inputs]".into());
-    }
-    for input in inputs {
-        line(match &input.sample {
-            Some(sample) if job.instances == 1 => {
-                format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name))
-            }
-            _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
-        });
+    match job {
+        Job::Circuit(job) => values(job, &own.member).into_iter().for_each(line),
+        Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
+        _ => {}
     }
     text
+}
+
+/// The values that a member of a circuit's job brings.
+fn values(job: &CircuitJob, me: &Member) -> Vec<String> {
+    let inputs = job.inputs.iter().filter(|input| input.from == *me).map(|input| match &input.sample {
+        Some(sample) if job.instances == 1 => format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name)),
+        _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
+    });
+    let inputs: Vec<_> = inputs.collect();
+    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
+}
+
+/// The files of a member of an encryption.
+fn encryption(job: &AesCtrJob, own: &Made) -> Vec<String> {
+    let place = |name: &str, file: &str| format!("{name} = {{ file = \"{file}\" }}");
+    let (data, result) = (AesCtrJob::DATA, AesCtrJob::RESULT);
+    match &own.member {
+        Member::Party(_) if job.key == KeySource::Given => vec![],
+        Member::Party(_) => vec!["\n[aes-ctr]".to_owned(), format!("key-share = \"{}.share\"", own.name())],
+        Member::Client(name) => {
+            let mut lines = vec!["\n[inputs]".to_owned(), place(data, &format!("{data}.bin"))];
+            lines.extend(job.key.is_the_owners().then(|| place(AesCtrJob::KEY, "key.bin")));
+            lines.extend(["\n[outputs]".to_owned(), place(result, &format!("{data}.bin.enc"))]);
+            lines.extend(["\n[aes-ctr]".to_owned(), format!("ledger = \"{name}.ledger\"")]);
+            lines
+        }
+    }
 }
 
 /// A TOML key; names may hold dots.

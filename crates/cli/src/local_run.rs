@@ -228,6 +228,7 @@ impl Start<'_> {
                 inputs: self.brings(me),
                 outputs: self.keeps(me),
                 force: self.force,
+                key_share: None,
             };
             supervisor.tell(i, &ToParty::Job(Box::new(setup)));
         }

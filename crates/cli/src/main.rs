@@ -22,8 +22,6 @@ mod member;
 mod member_cmd;
 mod ot_cmd;
 mod out;
-mod owner;
-mod party;
 mod places;
 mod progress;
 mod psi_cmd;
@@ -34,7 +32,6 @@ mod secrecy;
 mod size;
 mod supervisor;
 mod version;
-mod wiring;
 
 use args::{Cli, Command, LocalJob};
 use clap::Parser;
@@ -67,7 +64,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
-        Command::AesParty { index } => party::main(index),
+        Command::AesParty { index } => member::main(index.into()),
         Command::Member { index, .. } => member::main(index),
         Command::PsiParty { index } => psi_cmd::main(index),
     };

@@ -1,14 +1,19 @@
 //! A member of a local run: a process that hears its part on stdin, and runs it as `party` and `client` do.
 
 use crate::{
-    control::{FromParty, Given, JobSetup, Kept, Stats, ToParty, peak_memory},
+    control::{
+        DeviceStats, FromParty, Given, JobSetup, Kept, Stats, ToParty, orders, peak_memory, tell,
+        text_to_path,
+    },
     error::Failure,
-    party::{orders, tell},
+    local::plainly,
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
     Event, InputPlace, Job, JobError, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Prepared,
-    RunFiles, Task, run,
+    RunFiles, Task,
+    aes_ctr::{AesCtrPart, AesCtrPlaces},
+    open, run_part,
 };
 use hushwire_wire::{Identity, Listener, SessionId};
 use std::{
@@ -22,9 +27,9 @@ use zeroize::Zeroizing;
 pub(crate) const MEMBER_COMMAND: &str = "__member";
 
 /// LOCAL: all processes are on this machine and start together; a loaded one may take a while.
-const CONNECT: Duration = Duration::from_secs(60);
+pub(crate) const CONNECT: Duration = Duration::from_secs(60);
 /// LOCAL: the dead are noticed long before; this is for those who live and never answer.
-const STALL: Duration = Duration::from_secs(3600);
+pub(crate) const STALL: Duration = Duration::from_secs(3600);
 /// LOCAL: how often progress is reported.
 const REPORT: Duration = Duration::from_millis(100);
 
@@ -56,9 +61,18 @@ fn member(orders: &Receiver<ToParty>) -> Result<Stats, JobError> {
     let me = setup.me.clone();
     let ended = match &setup.job {
         Job::Circuit(job) => Prepared::new(job).and_then(|task| {
-            let outcome = joined(orders, &setup, &task)?;
+            let outcome = joined(orders, &setup, &task, |_| None)?;
             Ok(Stats { outputs: outcome.learnt, ..measured(&outcome.stats) })
         }),
+        Job::AesCtr(job) => {
+            let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);
+            let ended = joined(orders, &setup, job, key_id).map(|outcome| {
+                let used = outcome.learnt.device.as_ref();
+                let device = used.map(|d| DeviceStats { cycles: d.cycles, ands: d.ands });
+                Stats { device, ..measured(&outcome.stats) }
+            });
+            ended.map_err(plainly)
+        }
         _ => Err(unexpected()),
     };
     ended.map_err(|e| e.of(&me))
@@ -75,21 +89,17 @@ fn measured(stats: &hushwire_job::Stats) -> Stats {
     }
 }
 
-/// Meets the others, and runs this member's side.
+/// Opens this member's files, meets the others, and runs its side. `key_id` names the key of which it keeps a share.
 fn joined<T: Task>(
     orders: &Receiver<ToParty>,
     setup: &JobSetup,
     task: &T,
+    key_id: impl Fn(&T::Part) -> Option<String>,
 ) -> Result<Outcome<T::Learnt>, JobError> {
     let wrong = |e: &dyn std::fmt::Display| JobError::internal("start", e);
     let listener = setup.listen.as_deref().map(Listener::bind).transpose();
     let listener = listener.map_err(|e| JobError::from(e).during("listening"))?;
     let address = listener.as_ref().map(Listener::address).unwrap_or_default();
-    tell(&FromParty::Ready { address, key_id: None });
-    let Ok(ToParty::Meet(others)) = orders.recv() else { return Err(unexpected()) };
-    let peers = others.into_iter().filter(|met| met.member != setup.me).map(|met| {
-        Ok(Peer { member: met.member, address: met.address, pin: met.pin.parse().map_err(|e| wrong(&e))? })
-    });
     let mut session = [0; 16];
     hex::decode_to_slice(&setup.session, &mut session).map_err(|e| wrong(&e))?;
     let inputs = setup.inputs.iter().map(|(name, given)| {
@@ -106,11 +116,12 @@ fn joined<T: Task>(
         };
         (name.clone(), place)
     });
-    let config = MemberConfig {
+    let key_share = setup.key_share.as_deref().map(text_to_path).transpose().map_err(|e| wrong(&e))?;
+    let mut config = MemberConfig {
         me: setup.me.clone(),
         identity: Identity::from_pem(&setup.pem).map_err(|e| wrong(&e))?,
         listener,
-        peers: peers.collect::<Result<_, JobError>>()?,
+        peers: vec![],
         transport: setup.transport.parse().map_err(|e: hushwire_wire::NetError| wrong(&e))?,
         connect_timeout: CONNECT,
         stall: STALL,
@@ -119,9 +130,17 @@ fn joined<T: Task>(
         backend: Backend::named(&setup.aes_backend).map_err(|e| wrong(&e))?,
         inputs: inputs.collect(),
         outputs: outputs.collect(),
+        aes_ctr: AesCtrPlaces { key_share, ..AesCtrPlaces::default() },
         files: RunFiles::new(setup.force),
     };
-    run(task, config, &observer(&setup.me))
+    let part = open(task, &mut config)?;
+    tell(&FromParty::Ready { address, key_id: key_id(&part) });
+    let Ok(ToParty::Meet(others)) = orders.recv() else { return Err(unexpected()) };
+    let peers = others.into_iter().filter(|met| met.member != setup.me).map(|met| {
+        Ok(Peer { member: met.member, address: met.address, pin: met.pin.parse().map_err(|e| wrong(&e))? })
+    });
+    config.peers = peers.collect::<Result<_, JobError>>()?;
+    run_part(task.agreement(), part, config, &observer(&setup.me))
 }
 
 /// Passes on what a person may want to know, now and then.

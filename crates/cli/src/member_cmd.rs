@@ -13,6 +13,7 @@ use hushwire_aes::{Backend, Tier};
 use hushwire_garble::Scheme;
 use hushwire_job::{
     ClientFile, Event, Forecast, Job, JobError, MemberConfig, Observer, PartyFile, Prepared, Protocol, Task,
+    aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
     run,
 };
 use hushwire_wire::{Shape, TransportKind};
@@ -64,6 +65,7 @@ fn run_job(
             noted(&task);
             member(args, &task, config()?)
         }
+        Job::AesCtr(job) => member(args, job, config()?),
         _ => Err(unknown_kind()),
     }
 }
@@ -129,6 +131,53 @@ impl Told for Prepared {
             instances: plan.instances,
             outputs: outputs.into_iter().collect(),
             ands: self.program.ands(),
+        }
+    }
+}
+
+/// Fields of an encryption in a member's report.
+#[derive(Serialize)]
+pub(crate) struct AesCtrReport {
+    job: String,
+    bytes: u64,
+    iv: Option<Iv>,
+    key: Option<KeyMode>,
+    key_id: Option<String>,
+    sbox: &'static str,
+    batch: u32,
+    threads: u16,
+    lanes_per_thread: u16,
+}
+
+impl Told for AesCtrJob {
+    type Report = AesCtrReport;
+
+    /// Only the owner knows how long its file is, and says so when all are connected.
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "bytes")
+    }
+
+    fn work(&self, learnt: &Learnt) -> String {
+        let bytes = learnt.terms.as_ref().map_or(0, |terms| terms.bytes);
+        format!("{} with {}", size::show(bytes), self.agreement().title)
+    }
+
+    fn printed(&self, _: &Learnt) -> Vec<u8> {
+        vec![]
+    }
+
+    fn report(&self, learnt: &Learnt) -> AesCtrReport {
+        let terms = learnt.terms.as_ref();
+        AesCtrReport {
+            job: self.agreement().title,
+            bytes: terms.map_or(0, |terms| terms.bytes),
+            iv: terms.map(|terms| terms.iv),
+            key: terms.map(|terms| terms.key),
+            key_id: terms.and_then(|terms| terms.key_id.clone()),
+            sbox: self.cut.sbox.name(),
+            batch: self.cut.chunk_blocks,
+            threads: self.cut.threads,
+            lanes_per_thread: self.cut.lanes,
         }
     }
 }
@@ -260,6 +309,7 @@ fn observer(bar: &ProgressBar, begun: Instant) -> Observer {
             debug!(after_seconds = begun.elapsed().as_secs_f64(), "joined");
         }),
         Event::Progress(done, of) => {
+            bar.set_length(of);
             bar.set_position(done);
             trace!(done, of, after_seconds = begun.elapsed().as_secs_f64(), "computing");
             if done == of {

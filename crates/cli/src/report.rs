@@ -4,10 +4,8 @@ use crate::{
     args::AesCtrArgs,
     control::{DeviceStats, Stats, peak_memory},
     error::Error,
-    job::{Files, Job},
-    out,
-    owner::Streamed,
-    size,
+    job::Files,
+    out, size,
 };
 use hushwire_aes::Backend;
 use hushwire_job::aes_ctr::{Iv, KeyMode, Terms};
@@ -15,6 +13,7 @@ use hushwire_rep3::zero_words;
 use serde::Serialize;
 use std::{
     fmt::Write,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -26,7 +25,11 @@ pub(crate) struct Run {
     pub(crate) backend: Backend,
     /// Seconds from the start of the program.
     pub(crate) seconds: f64,
-    pub(crate) streamed: Streamed,
+    /// The owner's own measurements; seconds are from the first connection on.
+    pub(crate) streamed: hushwire_job::Stats,
+    pub(crate) terms: Terms,
+    /// The directory of the key and of its ledger.
+    pub(crate) key_dir: Option<PathBuf>,
     pub(crate) parties: Vec<Stats>,
 }
 
@@ -106,8 +109,8 @@ struct Limit {
 
 impl Report {
     /// Puts everything together; measures the limit.
-    pub(crate) fn new(args: &AesCtrArgs, files: &Files, job: &Job, run: Run) -> Self {
-        let terms = &job.terms;
+    pub(crate) fn new(args: &AesCtrArgs, files: &Files, run: Run) -> Self {
+        let terms = &run.terms;
         let rate = terms.blocks() as f64 / run.streamed.seconds;
         let parties = run.parties.into_iter().enumerate().map(|(party, stats)| OfParty {
             party,
@@ -129,7 +132,7 @@ impl Report {
             iv: terms.iv,
             key: terms.key,
             key_id: terms.key_id.clone(),
-            key_dir: job.dir.as_ref().map(|dir| dir.path().display().to_string()),
+            key_dir: run.key_dir.as_ref().map(|dir| dir.display().to_string()),
             backend: args.backend.clone(),
             hdl_parties: terms.cut.hdl.clone().unwrap_or_default(),
             sbox: terms.cut.sbox.name().to_owned(),

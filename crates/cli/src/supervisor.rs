@@ -3,9 +3,8 @@
 use crate::{
     control::{self, FromParty, Stats, ToParty},
     error::{Error, Failure},
-    owner::Streamed,
 };
-use hushwire_job::is_consequence;
+use hushwire_job::{Outcome, aes_ctr::Learnt};
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
@@ -33,7 +32,9 @@ pub(crate) enum Event {
     /// A party's process is gone.
     Ended(usize, ExitStatus),
     /// The owner's own part is over.
-    Owner(Result<Streamed, Error>),
+    Owner(Result<Box<Outcome<Learnt>>, Error>),
+    /// The owner has said what is encrypted, and under which key.
+    Encrypting,
 }
 
 /// The party processes. Dropping it ends those that still run.
@@ -50,6 +51,8 @@ pub(crate) struct Supervisor {
     joined: usize,
     done: Vec<Option<Stats>>,
     owner_error: Option<Error>,
+    /// The owner's own part is under way.
+    owner_runs: bool,
 }
 
 struct Party {
@@ -81,6 +84,7 @@ impl Supervisor {
             joined: 0,
             done: vec![],
             owner_error: None,
+            owner_runs: false,
         };
         for (party, (who, args)) in members.enumerate() {
             let mut command = Command::new(&program);
@@ -98,8 +102,14 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// The sender for events of the owner's own part.
-    pub(crate) fn events(&self) -> Sender<Event> {
+    /// The sender for events of the owner's own part, which begins now.
+    pub(crate) fn owner(&mut self) -> Sender<Event> {
+        self.owner_runs = true;
+        self.sender.clone()
+    }
+
+    /// The sender for events of any part of this process.
+    pub(crate) fn sender(&self) -> Sender<Event> {
         self.sender.clone()
     }
 
@@ -151,16 +161,18 @@ impl Supervisor {
                 self.done[party] = Some(stats.clone());
                 Some(event)
             }
-            Event::Said(..) | Event::Owner(Ok(_)) => Some(event),
+            Event::Owner(Ok(_)) => {
+                self.owner_runs = false;
+                Some(event)
+            }
+            Event::Said(..) | Event::Encrypting => Some(event),
             Event::Ended(party, status) => {
                 self.ended.push((party, status));
                 (status.success() && self.done[party].is_some()).then_some(event)
             }
             Event::Owner(Err(error)) => {
-                // A disk that failed also closes links; the disk's error stays.
-                if self.owner_error.as_ref().is_none_or(|e| matches!(e, Error::Net(_))) {
-                    self.owner_error = Some(error);
-                }
+                self.owner_runs = false;
+                self.owner_error = Some(error);
                 None
             }
         }
@@ -169,14 +181,14 @@ impl Supervisor {
     /// Hears the others for a moment, then names the failure that caused the rest.
     fn verdict(&mut self) -> Error {
         let deadline = Instant::now() + VERDICT;
-        while self.ended.len() < self.parties.len() {
+        while self.ended.len() < self.parties.len() || self.owner_runs {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(event) => drop(self.note(event)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
-        let net = |e: &Error| matches!(e, Error::Net(_));
-        let late = |e: &Error| matches!(e, Error::Net(e) if is_consequence(e));
+        let net = |e: &Error| matches!(e, Error::Peer(_));
+        let late = |e: &Error| matches!(e, Error::Peer(e) if e.consequence);
         let silent =
             |party: usize| !self.reports.iter().any(|r| r.party == party) && self.done[party].is_none();
         if let Some(error) = self.owner_error.take_if(|e| !net(e)) {

@@ -52,6 +52,12 @@ impl From<NetError> for Failed {
     }
 }
 
+impl From<JobError> for Failed {
+    fn from(e: JobError) -> Self {
+        Self::Job(e)
+    }
+}
+
 /// The batches of one thread.
 pub(crate) struct Flow {
     pub(crate) role: Role,

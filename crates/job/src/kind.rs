@@ -2,19 +2,23 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, JobError, suggest,
+    CircuitJob, JobError,
+    aes_ctr::AesCtrJob,
+    suggest,
     toml_file::{Section, Source},
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A job of any kind, as its file has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Job {
     /// A circuit on members' values.
     Circuit(CircuitJob),
+    /// Encryption of a client's file.
+    AesCtr(AesCtrJob),
 }
 
 /// The key that names the kind, taken from a file's top.
@@ -31,7 +35,7 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
 
 impl Job {
     /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 1] = ["circuit"];
+    pub const KINDS: [&str; 2] = ["circuit", AesCtrJob::KIND];
 
     /// Reads a job file.
     ///
@@ -51,8 +55,10 @@ impl Job {
 
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
-        kind(&mut top)?;
-        CircuitJob::from_section(top).map(Self::Circuit)
+        match kind(&mut top)? {
+            AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
+            _ => CircuitJob::from_section(top).map(Self::Circuit),
+        }
     }
 }
 

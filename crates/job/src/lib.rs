@@ -54,6 +54,6 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
-pub use run::{Outcome, Part, Stats, Task, run};
+pub use run::{Outcome, Part, Stats, Task, open, run, run_part};
 pub use run_files::RunFiles;
 pub use suggest::nearest;

@@ -2,7 +2,7 @@
 
 use crate::{
     ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
-    agreement::Agreement,
+    aes_ctr::AesCtrPlaces, agreement::Agreement,
 };
 use hushwire_aes::Backend;
 use hushwire_wire::{
@@ -52,6 +52,8 @@ pub struct MemberConfig {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name; what is not listed goes back to the caller.
     pub outputs: BTreeMap<String, OutputPlace>,
+    /// Settings for encryptions.
+    pub aes_ctr: AesCtrPlaces,
     /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
     pub files: RunFiles,
 }
@@ -109,6 +111,7 @@ impl MemberConfig {
             backend,
             inputs: file.inputs,
             outputs: file.outputs,
+            aes_ctr: file.aes_ctr,
             files,
         };
         config.protect_inputs();

@@ -1,7 +1,9 @@
 //! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
 
 use crate::{
-    JobError, Member, read_private_key,
+    JobError, Member,
+    aes_ctr::AesCtrPlaces,
+    read_private_key,
     toml_file::{Section, Source, Value},
 };
 use hushwire_wire::{Identity, Pin, TransportKind};
@@ -76,6 +78,8 @@ pub struct MemberFile {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name.
     pub outputs: BTreeMap<String, OutputPlace>,
+    /// Its settings for encryptions.
+    pub aes_ctr: AesCtrPlaces,
     /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<String>,
 }
@@ -162,6 +166,8 @@ impl MemberFile {
         let file = top.file().to_path_buf();
         let inputs = places(top.take("inputs"), input_place)?;
         let outputs = places(top.take("outputs"), output_place)?;
+        let aes_ctr = top.take("aes-ctr").map(|v| AesCtrPlaces::from_section(v.section()?));
+        let aes_ctr = aes_ctr.transpose()?.unwrap_or_default();
         top.finish()?;
         Ok(Self {
             file,
@@ -173,6 +179,7 @@ impl MemberFile {
             peers,
             inputs,
             outputs,
+            aes_ctr,
             warnings: vec![],
         })
     }

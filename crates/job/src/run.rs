@@ -104,15 +104,35 @@ pub fn run<T: Task>(
     mut config: MemberConfig,
     observer: &Observer,
 ) -> Result<Outcome<T::Learnt>, JobError> {
-    let me = config.me.clone();
-    let ended = || {
-        let agreement = task.agreement();
-        agreement.admits(&config.me)?;
+    let part = open(task, &mut config)?;
+    run_part(task.agreement(), part, config, observer)
+}
+
+/// The first half of [`run`]: opens the member's files. Nobody is dialled.
+///
+/// # Errors
+/// A file cannot be used, a value is missing, or is nobody's.
+pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, JobError> {
+    let opened = task.agreement().admits(&config.me).and_then(|()| {
         config.protect_inputs();
-        let part = task.open(&mut config)?;
-        MemberSession::new(agreement, config, observer)?.run(part)
-    };
-    ended().map_err(|e| e.of(&me))
+        task.open(config)
+    });
+    opened.map_err(|e| e.of(&config.me))
+}
+
+/// The second half of [`run`]: meets the others and computes.
+///
+/// # Errors
+/// Something failed here or elsewhere; no output is in place.
+pub fn run_part<P: Part>(
+    agreement: Agreement,
+    part: P,
+    config: MemberConfig,
+    observer: &Observer,
+) -> Result<Outcome<P::Learnt>, JobError> {
+    let me = config.me.clone();
+    let member = MemberSession::new(agreement, config, observer);
+    member.and_then(|member| member.run(part)).map_err(|e| e.of(&me))
 }
 
 /// A member's channels once its own part is done. They stay open until the last word: closing one could overtake data
@@ -162,10 +182,9 @@ impl MemberSession {
                 watch.abort(me, Reason::Failed, step);
             }
         }
-        finished?;
+        let rounds = finished?;
         let learnt = part.commit()?;
         let [ring, other] = self.meters.map(|m| m.reading());
-        let rounds = if self.agreement.parties() == 2 { self.turns.rounds() } else { ring.rounds() };
         let stats = Stats {
             seconds: self.begun.elapsed().as_secs_f64(),
             bytes_sent: ring.bytes_sent() + other.bytes_sent(),
@@ -175,10 +194,23 @@ impl MemberSession {
         Ok(Outcome { learnt, stats })
     }
 
-    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<(), JobError> {
+    /// The rounds of computing come back: the last word is none of them.
+    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, JobError> {
         let mut links = part.compute(self)?;
+        let rounds = self.rounds();
         part.prepare()?;
-        confirm::all_done(&self.agreement, &mut links.word)
+        confirm::all_done(&self.agreement, &mut links.word).map(|()| rounds)
+    }
+
+    /// Exchanges one after the other. Among three parties those of the control lane come first, where it is part of
+    /// computing; the others run beside each other.
+    fn rounds(&self) -> u64 {
+        if self.agreement.parties() == 2 {
+            return self.turns.rounds();
+        }
+        let (control, exchanges) = (self.agreement.control_lane(), self.meters[0].reading().exchanges);
+        let lanes = exchanges.iter().filter(|(lane, _)| **lane != control).map(|(_, n)| *n);
+        exchanges.get(&control).copied().unwrap_or(0) + lanes.max().unwrap_or(0)
     }
 
     /// A channel that counts, for computing with meter 0 and for everything else with meter 1.

@@ -169,6 +169,11 @@ impl<'a> Value<'a> {
         self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
     }
 
+    /// `true` or `false`.
+    pub(crate) fn flag(&self) -> Result<bool, JobError> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
     /// A whole number within `range`.
     pub(crate) fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, JobError> {
         let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;

@@ -1,6 +1,6 @@
 //! Examples that ship are read, and fit together.
 
-use hushwire_job::{CircuitJob, ClientFile, Member, PartyFile, Prepared};
+use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared};
 use std::{fs, path::Path};
 
 #[test]
@@ -10,10 +10,11 @@ fn every_example_is_read_and_fits() {
     for entry in fs::read_dir(&dir).expect("the examples are there").flatten() {
         let path = entry.path();
         let text = fs::read_to_string(&path).expect("text");
-        if text.contains("protocol =") {
-            let job = CircuitJob::read(&path).unwrap_or_else(|e| panic!("{e}"));
-            Prepared::new(&job).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            jobs.push((entry.file_name(), job));
+        if text.contains("protocol =") || text.contains("kind =") {
+            if let Job::Circuit(job) = Job::read(&path).unwrap_or_else(|e| panic!("{e}")) {
+                Prepared::new(&job).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                jobs.push((entry.file_name(), job));
+            }
         } else if text.contains("index = 0\nlisten") || text.contains("listen =") {
             members.push(PartyFile::read(&path).unwrap_or_else(|e| panic!("{e}")).member);
         } else {
@@ -43,8 +44,11 @@ fn what_the_documentation_shows_is_read() {
     let mut read = 0;
     for block in text.split("```toml\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
-        let result = if block.contains("protocol =") {
-            CircuitJob::parse(block, &path).map(|job| drop(Prepared::new(&job)))
+        let result = if block.contains("protocol =") || block.contains("kind =") {
+            Job::parse(block, &path).and_then(|job| match job {
+                Job::Circuit(job) => Prepared::new(&job).map(drop),
+                _ => Ok(()),
+            })
         } else if block.contains("listen =") {
             PartyFile::parse(block, &path).map(drop)
         } else {

@@ -2,9 +2,8 @@
 
 use super::{SIDES, name, terms};
 use crate::{
-    control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, peak_memory, text_to_path},
+    control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, orders, peak_memory, tell, text_to_path},
     error::Failure,
-    party::{orders, tell},
 };
 use hushwire_aes::Backend;
 use hushwire_job::{Member, is_consequence, session_of};

@@ -186,6 +186,10 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
             &["key set-up", "computing", "encryption"],
             &[
                 "session keys",
+                "keys that are kept",
+                "terms and key",
+                "comparing shares of inputs",
+                "new key",
                 "data",
                 "result",
                 "data and result",

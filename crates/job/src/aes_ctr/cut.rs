@@ -6,23 +6,25 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// AGREEMENT: blocks that a lane computes at once, where memory allows: 128 KiB, which stay in the cache.
-const CHUNK_BLOCKS: u32 = 8192;
+pub(super) const CHUNK_BLOCKS: u32 = 8192;
 /// Below this many blocks a message is shorter than a packet, and more memory is not what helps.
 const LEAST_CHUNK_BLOCKS: u32 = 256;
 /// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
-const LANES: u16 = 2;
+pub(super) const LANES: u16 = 2;
 /// AGREEMENT: instances of a device's batch: five cores on one lane, 128 each. The owner chooses before devices are asked.
-const DEVICE_INSTANCES: u32 = 640;
+pub(super) const DEVICE_INSTANCES: u32 = 640;
 /// AGREEMENT: batches under way in contexts of a device.
-const DEVICE_CONTEXTS: u16 = 4;
+pub(super) const DEVICE_CONTEXTS: u16 = 4;
 /// The memory of a process in a run with devices, without that of the simulated devices. Measured, rounded up.
 const DEVICES_BYTES: u64 = 48 << 20;
 /// Shards from here on are for the key.
 const KEY_SHARDS: u32 = u32::MAX - 15;
 /// The shard in which the key is drawn.
-pub const DRAW_SHARD: u32 = KEY_SHARDS;
+pub(super) const DRAW_SHARD: u32 = KEY_SHARDS;
 /// The shard in which the key is expanded.
-pub const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
+pub(super) const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
+/// The shard in which the terms are compared.
+pub(super) const TERMS_SHARD: u32 = KEY_SHARDS + 2;
 
 /// The source of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,6 +232,11 @@ impl Cut {
             lanes: u64::from(DEVICE_CONTEXTS).min(chunks.max(1)) as u16,
             hdl: Some(parties.to_vec()),
         })
+    }
+
+    /// Whether the chunks of a file of so many bytes can be counted.
+    pub(super) fn counts(&self, bytes: u64) -> bool {
+        count(bytes, self.chunk_blocks).is_ok()
     }
 
     /// The instances that party `index`'s device must run in a batch, if it is hardware.

@@ -26,7 +26,7 @@ pub(super) fn circuit(sbox: Sbox) -> Option<&'static str> {
 
 /// The engine of a party: software or a device. Copies share keys and device.
 #[derive(Clone)]
-pub enum Engine {
+pub(super) enum Engine {
     /// With AES's own kernels.
     Blocks(Sbox, Arc<ExpandedKeys>),
     /// With a circuit, and shares of the planes of the round keys.
@@ -37,13 +37,13 @@ pub enum Engine {
 
 /// Buffers that wait for their next batch.
 #[derive(Default)]
-pub struct Spare {
+pub(super) struct Spare {
     blocks: Vec<Workspace>,
     circuits: Vec<CircuitWorkspace>,
 }
 
 /// A chunk under way.
-pub enum Batch {
+pub(super) enum Batch {
     /// On AES's own kernels.
     Blocks(Box<AesBlocks>),
     /// On its circuit.
@@ -56,7 +56,7 @@ fn wrong(e: impl std::fmt::Display) -> JobError {
     JobError::internal("preparing the circuit", e)
 }
 
-/// A device that failed, in the words of a job.
+/// A device's failure in the words of a job.
 impl From<HdlError> for JobError {
     fn from(e: HdlError) -> Self {
         let kind = match e.cause {
@@ -73,7 +73,7 @@ impl Engine {
     ///
     /// # Errors
     /// The device failed.
-    pub fn new(
+    pub(super) fn new(
         session: &Session,
         terms: &Terms,
         keys: ExpandedKeys,
@@ -113,7 +113,7 @@ impl Engine {
     ///
     /// # Errors
     /// The device failed.
-    pub fn begin(
+    pub(super) fn begin(
         &self,
         session: &Session,
         terms: &Terms,
@@ -153,7 +153,7 @@ impl Batch {
     ///
     /// # Errors
     /// The device failed.
-    pub fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), JobError> {
+    pub(super) fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), JobError> {
         match self {
             Self::Blocks(batch) => {
                 xor_into(data, &batch.own()[..data.len()]);

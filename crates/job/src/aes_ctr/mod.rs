@@ -1,22 +1,137 @@
 //! Encryption of a file with AES in counter mode, under a key that exists only as shares.
 //!
 //! ```text
-//! key, ledger, key_dir   the owner's: a key that was given, the counters that were used, and where both are kept
-//! share_file             a party's: its share of a key that is kept
-//! cut                    how a file is cut into chunks, threads and lanes, from agreed numbers alone
-//! keystream              a party's shares of the keystream of a chunk: AES's kernels, its circuit, or a device
+//! owner of the file   shares the file to the parties by addition as it reads it, and adds up what comes back
+//! parties             keystream on shares, chunk by chunk on threads × lanes; each adds its share of the file
 //! ```
+//!
+//! | module | |
+//! |---|---|
+//! | `spec`, `places` | the job file, and the table `[aes-ctr]` of a member's file |
+//! | `key`, `ledger`, `key_dir`, `book` | the owner's: a key that was given, the counters that were used, and their home |
+//! | `share_file` | a party's: its share of a key that is kept |
+//! | `cut` | how a file is cut into chunks, threads and lanes, from agreed numbers alone |
+//! | `keystream` | shares of the keystream of a chunk: AES's kernels, its circuit, or a device |
+//! | `wire` | the messages between a party and the owner |
+//! | `open`, `owner`, `party`, `stream` | the parts of a run |
+//!
+//! **Agreement.** The job says everything that lengths depend on but the length of the file. That, the counter and the
+//! key's name are the owner's terms, which it gives every party with its first message. The parties compare tags of the
+//! terms, and of their shares of the key, as of any client's shares ([`hushwire_rep3::Comparison`]), before they compute or
+//! store anything: an owner that gave two of them different counters could learn of the key from errors in the keystream.
+//!
+//! **Security.** Semi-honest, one corrupted party, with the owner on its side or not. Each party has one additive share
+//! of the file, that nobody else holds; there is nothing to compare about it, and an owner that deviates there changes its
+//! own result.
 
+mod book;
 mod cut;
 mod key;
 mod key_dir;
 mod keystream;
 mod ledger;
+mod open;
+mod owner;
+mod party;
+mod places;
 pub mod share_file;
+mod spec;
+mod stream;
+mod wire;
 
-pub use cut::{Cut, DRAW_SHARD, EXPAND_SHARD, KeyMode, Terms, Unfit};
+pub use book::Book;
+pub use cut::{Cut, KeyMode, Terms, Unfit};
 pub use key::{Iv, Key, draw};
 pub use key_dir::{Holds, KeyDir, Locked};
-pub use keystream::{Batch, Engine, Spare};
 pub use ledger::{GIVEN, Ledger, NoIv, Range, Wanted, now};
+pub use owner::{Expected, OwnersFiles};
+pub use party::DeviceUse;
+pub use places::AesCtrPlaces;
 pub use share_file::KeyId;
+pub use spec::{AesCtrJob, KeySource};
+
+use crate::{
+    Agreement, JobError, Member, MemberConfig, NewFile, Part, Task,
+    run::{Links, MemberSession},
+};
+use owner::Owner;
+use party::Party;
+
+/// The end of an encryption at one member.
+#[derive(Default)]
+pub struct Learnt {
+    /// The terms on which it ran; always there in the end.
+    pub terms: Option<Terms>,
+    /// Of the owner, where counters were used up: BLAKE3 of the output.
+    pub digest: Option<String>,
+    /// Of the owner, where it asked for that: the output, which has no name.
+    pub output: Option<NewFile>,
+    /// Of a party that is hardware: the work of its device.
+    pub device: Option<DeviceUse>,
+}
+
+impl Task for AesCtrJob {
+    type Learnt = Learnt;
+    type Part = AesCtrPart;
+
+    fn agreement(&self) -> Agreement {
+        AesCtrJob::agreement(self)
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, JobError> {
+        Ok(AesCtrPart(match config.me {
+            Member::Party(index) => Role::Party(Box::new(Party::open(self, index, config)?)),
+            Member::Client(_) => Role::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
+        }))
+    }
+}
+
+/// One member's part of an encryption.
+pub struct AesCtrPart(Role);
+
+enum Role {
+    Party(Box<Party>),
+    Owner(Box<Owner>),
+}
+
+impl AesCtrPart {
+    /// The part of an owner who has chosen file, key and counter otherwise than by a member's file.
+    #[must_use]
+    pub fn of_owner(job: &AesCtrJob, files: OwnersFiles) -> Self {
+        Self(Role::Owner(Box::new(Owner::new(job, files))))
+    }
+
+    /// The key of which this member keeps a share.
+    #[must_use]
+    pub fn key_id(&self) -> Option<&KeyId> {
+        match &self.0 {
+            Role::Party(party) => party.key_id(),
+            Role::Owner(_) => None,
+        }
+    }
+}
+
+impl Part for AesCtrPart {
+    type Learnt = Learnt;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        match &mut self.0 {
+            Role::Party(party) => party.compute(member),
+            Role::Owner(owner) => owner.compute(member),
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), JobError> {
+        match &mut self.0 {
+            Role::Party(_) => Ok(()),
+            Role::Owner(owner) => owner.prepare(),
+        }
+    }
+
+    fn commit(self) -> Result<Learnt, JobError> {
+        match self.0 {
+            Role::Party(party) => Ok(party.commit()),
+            Role::Owner(owner) => owner.commit(),
+        }
+    }
+}

@@ -45,15 +45,10 @@ pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
     })
 }
 
-/// Starts to write a share. It stays without a name until it is committed, so that the three appear together.
-///
-/// # Errors
-/// The disk refuses.
-pub fn prepare(path: &Path, role: Role, id: &KeyId, key: &Shares) -> Result<NewFile, JobError> {
+/// Writes a share into a file that has no name yet, so that the three may appear together.
+pub(super) fn write(file: &NewFile, role: Role, id: &KeyId, key: &Shares) -> Result<(), JobError> {
     use std::io::Write;
-    let file = NewFile::create(path, 0o600)?;
-    file.writer()?.write_all(&encode(role, id, key)).map_err(|e| file.error(&e))?;
-    Ok(file)
+    file.writer()?.write_all(&encode(role, id, key)).map_err(|e| file.error(&e))
 }
 
 #[cfg(test)]
@@ -61,6 +56,14 @@ mod tests {
     use super::*;
 
     const LEN: usize = len(KeySize::Aes128);
+
+    fn stored(path: &Path, role: Role, id: &KeyId, key: &Shares) {
+        let stored = NewFile::create(path, 0o600).and_then(|file| {
+            write(&file, role, id, key)?;
+            file.commit()
+        });
+        stored.unwrap_or_else(|e| panic!("{e}"));
+    }
 
     fn share() -> Shares {
         Shares { own: (0..16).collect(), next: (16..32).collect() }
@@ -72,9 +75,7 @@ mod tests {
             let (dir, bytes) =
                 (tempfile::tempdir().unwrap_or_else(|e| panic!("{e}")), vec![5; size.key_bytes()]);
             let share = Shares { own: bytes.clone(), next: bytes };
-            prepare(&path(dir.path(), 0), Role::ALL[0], &[1; 16], &share)
-                .and_then(NewFile::commit)
-                .unwrap_or_else(|e| panic!("{e}"));
+            stored(&path(dir.path(), 0), Role::ALL[0], &[1; 16], &share);
             assert_eq!(key_size(&path(dir.path(), 0)), size);
             let (_, read) = read(&path(dir.path(), 0), Role::ALL[0]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(read.own, share.own);
@@ -87,7 +88,7 @@ mod tests {
         let id = [7; 16];
         for role in Role::ALL {
             let at = path(dir.path(), role.index());
-            prepare(&at, role, &id, &share()).and_then(NewFile::commit).unwrap_or_else(|e| panic!("{e}"));
+            stored(&at, role, &id, &share());
             let (read_id, read) = read(&at, role).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((read_id, &read.own, &read.next), (id, &share().own, &share().next));
         }

@@ -174,6 +174,7 @@ impl World {
                 backend: Backend::best(),
                 inputs: BTreeMap::new(),
                 outputs: BTreeMap::new(),
+                aes_ctr: Default::default(),
                 files: hushwire_job::RunFiles::default(),
             };
             furnish(self, &me, &mut config);

@@ -1,0 +1,338 @@
+//! A party's part: it joins the ring, comes to shares of the round keys, and computes keystream on shares.
+
+use super::{
+    Learnt,
+    cut::{DRAW_SHARD, EXPAND_SHARD, KeyMode, TERMS_SHARD, Terms},
+    keystream::{Batch, Engine},
+    share_file::{self, KeyId},
+    spec::{AesCtrJob, KeySource},
+    stream::{Shared, Stream},
+    wire::{self, HELD_STEP, KEPT_STEP, Secrets, TERMS_STEP},
+};
+use crate::{
+    Agreement, JobError, Kind, Member, MemberConfig, NewFile, RunFiles,
+    flow::{COMPUTE, Failed},
+    member_config::explain,
+    run::{Links, MemberSession, first_error},
+};
+use hushwire_hdl::{Device, Statistics};
+use hushwire_prg::Seed;
+use hushwire_rep3::{Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Session, Shares, Workspace};
+use hushwire_wire::{
+    Channel, PartyId, Reason,
+    drive::{Lane, pipeline},
+};
+use std::{sync::Arc, thread};
+use zeroize::Zeroizing;
+
+/// Everything before the first chunk, as errors name it.
+const KEY: &str = "key set-up";
+const COMPARE: &str = "comparing terms and shares of the key";
+const STORE: &str = "storing the share of the key";
+
+/// A party that has read its own files.
+pub(super) struct Party {
+    job: AesCtrJob,
+    role: Role,
+    /// The share that it keeps.
+    kept: Option<(KeyId, Shares)>,
+    /// The place of a share that it will keep.
+    new: Option<NewFile>,
+    device: Option<Device>,
+    learnt: Learnt,
+}
+
+/// The rings and the channel to the owner while the key is set up.
+struct Desk<'a> {
+    agreement: &'a Agreement,
+    session: Session,
+    /// To the right neighbour and from the left one, against the direction of products.
+    forward: Channel,
+    /// The other way round; `None` while a lane has it.
+    backward: Option<Channel>,
+    owner: Channel,
+}
+
+impl Desk<'_> {
+    fn failed(&self, e: hushwire_wire::NetError) -> JobError {
+        explain(self.agreement, e).during(KEY)
+    }
+}
+
+impl Party {
+    /// Reads the share of a key that is kept, holds the place of one that will be, and starts the device of a party that
+    /// is hardware.
+    pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, JobError> {
+        let Some(role) = Role::new(index) else {
+            return Err(JobError::internal("taking part", "no such party"));
+        };
+        nothing_else(&Member::Party(index), config, &[], &[])?;
+        let (mut kept, mut new) = (None, None);
+        if job.key != KeySource::Given {
+            let path = config.aes_ctr.key_share.clone().ok_or_else(|| {
+                let cause = "the job keeps the key, and this member's file names no place for its share";
+                JobError::usage("taking part", cause, "add [aes-ctr] with key-share = \"party.share\"")
+            })?;
+            match (path.exists(), job.key) {
+                (false, _) => {
+                    new = Some(config.files.create("with key-share", &path, RunFiles::ONCE, 0o600)?);
+                }
+                (true, KeySource::Kept) => {
+                    let found = share_file::read(&path, role)?;
+                    if found.1.own.len() != job.size().key_bytes() {
+                        let cause = format!(
+                            "it is of a key of {} bits, and the job is for {}",
+                            8 * found.1.own.len(),
+                            job.key_bits
+                        );
+                        let remedy = "write the key's length into the job, or name another share";
+                        return Err(JobError::file("use the share", &path, cause, remedy));
+                    }
+                    kept = Some(found);
+                }
+                (true, _) => {
+                    let cause =
+                        format!("{} already holds a share, and the job brings another key", path.display());
+                    let remedy =
+                        "write key = \"kept\" into the job to use the key there, or name another place";
+                    return Err(JobError::new(Kind::Refused, "refused", cause, remedy));
+                }
+            }
+            config.files.reads("this party's share of the key", &path);
+        }
+        let device = job.cut.device(index).map(start_device).transpose()?;
+        Ok(Self { job: job.clone(), role, kept, new, device, learnt: Learnt::default() })
+    }
+
+    /// The key of which this party keeps a share.
+    pub(super) fn key_id(&self) -> Option<&KeyId> {
+        self.kept.as_ref().map(|(id, _)| id)
+    }
+
+    pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        let agreement = member.agreement.clone();
+        let (left, right) = (Some(self.role.left().id()), Some(self.role.right().id()));
+        let owner = Member::Client(self.job.owner.clone()).id(&agreement.clients);
+        let control = agreement.control_lane();
+        let mut forward = member.channel(0, control, right, left)?;
+        let backward = Some(member.channel(0, control, left, right)?);
+        let session = Session::establish(
+            self.role,
+            member.config.backend,
+            member.session(),
+            Seed::random(),
+            &mut forward,
+        )
+        .map_err(|e| explain(&agreement, e).during(KEY))?;
+        let clients = (0..self.job.cut.threads).map(|t| member.channel(1, t, owner, owner));
+        let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
+        let first = clients.remove(0);
+        let mut desk =
+            Desk { agreement: &agreement, session: session.clone(), forward, backward, owner: first };
+        let (terms, secrets) = self.hear(&mut desk, member, owner)?;
+        let keys = self.keys(&mut desk, &terms, secrets.expanded)?;
+        let Desk { forward, backward, owner, .. } = desk;
+        clients.insert(0, owner);
+        let engine = Engine::new(&session, &terms, keys, self.device.clone())?;
+
+        let shared = Arc::new(Shared::new(session, terms, engine, secrets.seed, member.observer.clone()));
+        let mut threads = vec![];
+        for (t, client) in (0..self.job.cut.threads).zip(clients) {
+            let first = t * self.job.cut.lanes;
+            let lanes = (first..first + self.job.cut.lanes).map(|l| member.channel(0, l, left, right));
+            let lanes = lanes.map(|channel| channel.map(Lane::new)).collect::<Result<Vec<_>, _>>()?;
+            threads.push((lanes, Stream::new(shared.clone(), client, t)));
+        }
+        let results: Vec<_> = thread::scope(|scope| {
+            let agreement = &agreement;
+            let running: Vec<_> = threads
+                .into_iter()
+                .map(|(lanes, stream)| scope.spawn(move || run(agreement, lanes, stream)))
+                .collect();
+            running.into_iter().map(thread::ScopedJoinHandle::join).collect()
+        });
+        let (mut finished, mut errors) = (vec![], vec![]);
+        for result in results {
+            match result {
+                Ok(Ok(thread)) => finished.push(thread),
+                Ok(Err(e)) => errors.push(e),
+                Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
+            }
+        }
+        first_error(errors)?;
+        self.learnt.device = self.device.as_ref().map(Device::statistics).transpose()?;
+        let mut links = Links { word: vec![forward], kept: vec![] };
+        links.word.extend(backward);
+        for (t, (lanes, client)) in finished.into_iter().enumerate() {
+            let to = if t == 0 { &mut links.word } else { &mut links.kept };
+            to.push(client);
+            links.kept.extend(lanes.into_iter().flat_map(Lane::into_channels));
+        }
+        Ok(links)
+    }
+
+    pub(super) fn commit(self) -> Learnt {
+        self.learnt
+    }
+
+    /// Says which key this party keeps, and takes the owner's terms: all three parties have the same, and shares of one key,
+    /// when this returns.
+    fn hear(
+        &mut self,
+        desk: &mut Desk<'_>,
+        member: &MemberSession,
+        owner: Option<PartyId>,
+    ) -> Result<(Terms, Secrets), JobError> {
+        let held = wire::encode_held(self.key_id());
+        desk.owner.send(HELD_STEP, &held).map_err(|e| desk.failed(e))?;
+        let mut message = Zeroizing::new(vec![0; wire::terms_len(&self.job)]);
+        desk.owner.recv(TERMS_STEP, &mut message).map_err(|e| desk.failed(e))?;
+        let client = Member::Client(self.job.owner.clone());
+        let deviates = |what: String| {
+            if let (Some(watch), Some(owner)) = (member.net.watch(), owner) {
+                watch.abort(owner, Reason::Cheated, COMPARE);
+            }
+            let remedy = format!("let {client} run this release unchanged; nothing was computed");
+            JobError::new(Kind::Refused, COMPARE, what, remedy)
+        };
+        let (terms, secrets) = wire::decode_terms(&self.job, self.key_id(), &message)
+            .map_err(|cause| deviates(format!("{client} said what makes no sense here: {cause}")))?;
+        let public =
+            wire::public(&terms).ok_or_else(|| JobError::internal(COMPARE, "the terms cannot be said"))?;
+        let mut tagging = desk.session.tagging(0, TERMS_SHARD);
+        tagging.part(&public, &public);
+        let mut of_key = desk.session.tagging(0, EXPAND_SHARD);
+        if let Some(shares) = secrets.expanded.as_ref().or(self.kept.as_ref().map(|(_, shares)| shares)) {
+            of_key.part(&shares.own, &shares.next);
+        }
+        // Two tags even without a key: what an owner says must not change how long messages are.
+        let tags = vec![tagging.finish(), of_key.finish()];
+        let comparison = Comparison::begin(self.role, &mut desk.forward, tags).map_err(|e| desk.failed(e))?;
+        let verdict = comparison.end(&mut desk.forward).map_err(|e| desk.failed(e))?;
+        let Some(Inconsistent { owner: place, holders: [a, b] }) = verdict else {
+            return Ok((terms, secrets));
+        };
+        let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+        let different = format!("party {a} and party {b}");
+        Err(match (place, self.job.key.is_the_owners()) {
+            (0, _) => deviates(format!("{client} gave {different} different terms")),
+            (_, true) => deviates(format!("{client} gave {different} different shares of the same key")),
+            (_, false) => {
+                let what = format!("the key shares of {different} do not belong together");
+                let remedy = "restore both share files from the same backup; nothing was computed";
+                JobError::new(Kind::Refused, COMPARE, what, remedy)
+            }
+        })
+    }
+
+    /// Round keys, and on the way the share file.
+    fn keys(
+        &mut self,
+        desk: &mut Desk<'_>,
+        terms: &Terms,
+        expanded: Option<Shares>,
+    ) -> Result<ExpandedKeys, JobError> {
+        let size = terms.size();
+        let key = match (terms.key, self.kept.take(), &expanded) {
+            (KeyMode::Kept, Some((_, kept)), _) => Some(kept),
+            (KeyMode::Drawn, ..) => Some(desk.session.random(DRAW_SHARD, 0, size.key_bytes())),
+            // Round keys begin with the key.
+            (KeyMode::Imported, _, Some(all)) => {
+                let of = |share: &[u8]| share[..size.key_bytes()].to_vec();
+                Some(Shares { own: of(&all.own), next: of(&all.next) })
+            }
+            _ => None,
+        };
+        if let (true, Some(key), Some(id)) = (terms.key.stores(), &key, &terms.key_id) {
+            self.store(desk, id, key)?;
+        }
+        let wrong = |e: hushwire_rep3::ShareError| JobError::internal("expanding the key", e);
+        let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
+        let keys = match (expanded, key) {
+            (Some(expanded), _) => keys(&expanded).map_err(wrong)?,
+            // Nothing is encrypted, so that nothing need be said.
+            _ if terms.chunks() == 0 => {
+                keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong)?
+            }
+            (None, None) => return Err(JobError::internal(KEY, "there is no key")),
+            (None, Some(key)) => {
+                let cx = desk.session.context(EXPAND_SHARD, 0);
+                let ws = Workspace::default();
+                let expansion =
+                    KeyExpansion::new(self.role, size, terms.cut.sbox, cx, &key, ws).map_err(wrong)?;
+                let Some(channel) = desk.backward.take() else {
+                    return Err(JobError::internal(KEY, "the ring is in use"));
+                };
+                let mut lane = Lane::new(channel);
+                let keys = lane.run(expansion).map_err(|e| desk.failed(e))?.into_keys().0;
+                desk.backward = lane.into_channels().into_iter().next();
+                keys
+            }
+        };
+        self.learnt.terms = Some(terms.clone());
+        Ok(keys)
+    }
+
+    /// Keeps this party's share of a new key. The three files appear when all of them are on the disk.
+    fn store(&mut self, desk: &mut Desk<'_>, id: &str, key: &Shares) -> Result<(), JobError> {
+        let mut bytes = KeyId::default();
+        let named = hex::decode_to_slice(id, &mut bytes).is_ok();
+        let (true, Some(file)) = (named, self.new.take()) else {
+            return Err(JobError::internal(STORE, "it has no place or no name"));
+        };
+        share_file::write(&file, self.role, &bytes, key)?;
+        file.sync()?;
+        // What comes in the first hop says that the left neighbour is ready, in the second that the right one is.
+        for _ in 0..2 {
+            desk.forward.exchange(KEPT_STEP, &[1], &mut [0]).map_err(|e| desk.failed(e))?;
+        }
+        file.commit()?;
+        desk.owner.send(KEPT_STEP, &[1]).map_err(|e| desk.failed(e))
+    }
+}
+
+type Finished = (Vec<Lane<Batch>>, Channel);
+
+fn run(agreement: &Agreement, mut lanes: Vec<Lane<Batch>>, mut stream: Stream) -> Result<Finished, JobError> {
+    match pipeline(&mut lanes, &mut stream).and_then(|()| stream.flush()) {
+        Ok(()) => Ok((lanes, stream.client)),
+        Err(e) => {
+            stream.shared.stop();
+            let e = match e {
+                Failed::Net(e) => explain(agreement, e),
+                Failed::Job(e) => e,
+            };
+            Err(e.during(COMPUTE))
+        }
+    }
+}
+
+/// This party's device, which runs so many instances in a batch.
+fn start_device(instances: usize) -> Result<Device, JobError> {
+    let device = Device::start(&hushwire_hdl::find()?)?;
+    device.expect_instances(instances)?;
+    Ok(device)
+}
+
+/// Inputs and outputs of a member's file that this kind of job does not have.
+pub(super) fn nothing_else(
+    me: &Member,
+    config: &MemberConfig,
+    inputs: &[&str],
+    outputs: &[&str],
+) -> Result<(), JobError> {
+    let of = |known: &[&str], name: &&String| !known.contains(&name.as_str());
+    let input = config.inputs.keys().find(|name| of(inputs, name));
+    let output = config.outputs.keys().find(|name| of(outputs, name));
+    let (step, name, known) = match (input, output) {
+        (Some(name), _) => ("reading inputs", name, inputs),
+        (_, Some(name)) => ("preparing outputs", name, outputs),
+        _ => return Ok(()),
+    };
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let cause = format!("{name:?} is not of this job, where {me} has: {known}");
+    Err(JobError::usage(step, cause, "name those, or leave them out"))
+}
+
+/// The cycles and instructions of a device.
+pub type DeviceUse = Statistics;

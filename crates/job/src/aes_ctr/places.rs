@@ -1,0 +1,33 @@
+//! The table `[aes-ctr]` of a member's file.
+
+use super::key::Iv;
+use crate::{JobError, toml_file::Section};
+use std::path::PathBuf;
+
+/// A member's own settings for jobs of this kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AesCtrPlaces {
+    /// Of a party: the file of its share of the key.
+    pub key_share: Option<PathBuf>,
+    /// Of the owner: the directory of the ledger of counters.
+    pub ledger: Option<PathBuf>,
+    /// Of the owner: the first counter block; drawn or found in the ledger where it is not given.
+    pub iv: Option<Iv>,
+    /// Of the owner: whether the file is decrypted, and its counter is looked up in place of being used up.
+    pub decrypt: bool,
+    /// Of the owner: whether a ledger that is not there was lost, and no counter may be chosen under the key.
+    pub history_lost: bool,
+}
+
+impl AesCtrPlaces {
+    pub(crate) fn from_section(mut section: Section<'_>) -> Result<Self, JobError> {
+        let key_share = section.take("key-share").map(|v| v.path()).transpose()?;
+        let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
+        let iv =
+            section.take("iv").map(|v| v.parsed(Iv::from_hex, "write 32 hexadecimal digits")).transpose()?;
+        let decrypt = section.take("decrypt").map(|v| v.flag()).transpose()?.unwrap_or_default();
+        let history_lost = section.take("history-lost").map(|v| v.flag()).transpose()?.unwrap_or_default();
+        section.finish()?;
+        Ok(Self { key_share, ledger, iv, decrypt, history_lost })
+    }
+}
