@@ -121,8 +121,9 @@ impl Device {
     /// # Errors
     /// [`Cause::Misuse`] before a program is loaded, for a context that is busy or not there, or for shares of another
     /// length; whatever ends the device.
-    pub fn batch(&self, context: usize, cx: &Context, inputs: &Shares) -> Result<HdlBatch, HdlError> {
-        let messages = self.lock().run("beginning a batch", |inner| inner.begin(context, cx, inputs))?;
+    #[expect(clippy::needless_pass_by_value, reason = "a context serves one batch, which takes it")]
+    pub fn batch(&self, context: usize, cx: Context, inputs: &Shares) -> Result<HdlBatch, HdlError> {
+        let messages = self.lock().run("beginning a batch", |inner| inner.begin(context, &cx, inputs))?;
         Ok(HdlBatch::new(self.clone(), context, messages))
     }
 
@@ -226,11 +227,11 @@ impl Inner {
                 return Err(Cause::Misuse(what.to_owned()));
             }
         }
-        let keys = cx.prss.device_keys();
+        let keys = cx.device_keys();
         self.frame(b'K', 0, &[&keys[0], &keys[1]])?;
         let words: Vec<u8> = code.words().flat_map(u64::to_le_bytes).collect();
         self.frame(b'M', 0, &[&words])?;
-        let one = [Some(0), Some(1)].map(|slot| cx.role.constant_slot() == slot);
+        let one = [Some(0), Some(1)].map(|slot| cx.role().constant_slot() == slot);
         let shares = Zeroizing::new(code.scalar_shares([&common.own, &common.next], one));
         let mut bytes = Zeroizing::new(Vec::with_capacity(shares.len()));
         bytes.extend(shares.iter().map(|[own, next]| u8::from(*own) | u8::from(*next) << 1));
@@ -255,7 +256,7 @@ impl Inner {
         let (messages, largest) = (messages.clone(), messages.iter().copied().max().unwrap_or(0));
         let whole = 2 * rows_out * plane;
         self.socket.inbox.begin(context, messages.iter().sum(), largest, whole)?;
-        let counter = cx.address.counter(0).to_le_bytes();
+        let counter = cx.counter().to_le_bytes();
         self.frame(b'J', context, &[&counter, &to_rows(inputs, plane)])?;
         Ok(messages)
     }

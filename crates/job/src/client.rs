@@ -4,15 +4,13 @@ use crate::{
     JobError, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
-    flow::{explicit, grown},
     member_config::{Event, Observer, explain},
     place,
     run::{Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::planes;
-use hushwire_prg::Seed;
-use hushwire_rep3::xor_into;
+use hushwire_rep3::{Owner, Role, xor_into};
 use hushwire_wire::{Channel, NetError, PartyId};
 use std::{sync::Arc, thread};
 use zeroize::Zeroizing;
@@ -78,15 +76,12 @@ impl Sending {
         }
         let (plan, agreement) = (self.plan.clone(), self.agreement.clone());
         let failed = |e: NetError| explain(&agreement, e).during(IN);
-        let seeds = [0; 3].map(|_: u8| Seed::random());
-        for (party, channel) in self.to[0].iter_mut().enumerate() {
-            let mut pair = Zeroizing::new([0; 32]);
-            pair[..16].copy_from_slice(seeds[party].expose());
-            pair[16..].copy_from_slice(seeds[(party + 1) % 3].expose());
-            channel.send(IN, &pair[..]).map_err(failed)?;
+        let owner = Owner::new(self.backend);
+        for (role, channel) in Role::ALL.into_iter().zip(&mut self.to[0]) {
+            channel.send(IN, &owner.seeds(role)[..]).map_err(failed)?;
         }
         for b in 0..plan.batches() {
-            let messages = self.batch(&seeds, b)?;
+            let messages = self.batch(&owner, b)?;
             let channels = &mut self.to[(b % u32::from(plan.threads)) as usize];
             for (channel, message) in channels.iter_mut().zip(&messages) {
                 if !message.is_empty() {
@@ -98,24 +93,14 @@ impl Sending {
     }
 
     /// The explicit shares of batch `b`, for each party those that it holds.
-    fn batch(&self, seeds: &[Seed; 3], b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
+    fn batch(&self, owner: &Owner, b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
         let (plan, n) = (&self.plan, self.plan.instances_of(b));
         let first = u64::from(b) * u64::from(plan.batch);
         let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
         for &i in &self.brings {
             let source = self.sources[i].as_ref();
             let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
-            let mut rest = source.planes(first, n)?;
-            let mut share = Zeroizing::new(vec![0; rest.len()]);
-            let e = explicit(b, i);
-            for other in [(e + 1) % 3, (e + 2) % 3] {
-                grown(self.backend, &seeds[other], b, i, &mut share);
-                xor_into(&mut rest, &share);
-            }
-            // x_e is party e's own, and the next of the one before.
-            for party in [e, (e + 2) % 3] {
-                messages[party].extend_from_slice(&rest);
-            }
+            owner.share(b, i, source.planes(first, n)?, &mut messages);
         }
         Ok(messages)
     }

@@ -6,14 +6,17 @@ use crate::{
     member_config::{Event, Observer},
     place,
 };
-use hushwire_aes::Backend;
 use hushwire_circuit::{Program, planes};
-use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
-    CircuitBatch, CircuitWorkspace, Comparison, Inconsistent, Role, Session, Shares, Tags, xor_into,
+    Batch, CircuitBatch, CircuitWorkspace, Comparison, Inconsistent, Input, OwnerInputs, OwnerSeeds, Party,
+    Role, Shares,
 };
-use hushwire_wire::{Channel, NetError, Reason, Watch, drive::Work};
+use hushwire_wire::{
+    Channel, NetError, Reason, Watch,
+    drive::{Driver, Work},
+};
 use std::{
+    collections::VecDeque,
     ops::Range,
     sync::{
         Arc,
@@ -22,23 +25,10 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Domain of the seeds that clients give.
-const INPUT_LABEL: &str = "hushwire job input v1";
 pub(crate) const IN: &str = "sharing inputs";
 const OUT: &str = "opening outputs";
 const COMPARE: &str = "comparing shares of inputs";
 pub(crate) const COMPUTE: &str = "computing";
-
-/// The share of which a client sends a part of batch `b` in full; the others grow from seeds. AGREEMENT.
-pub(crate) fn explicit(b: u32, input: usize) -> usize {
-    (b as usize + input) % 3
-}
-
-/// A share that grows from a client's seed.
-pub(crate) fn grown(backend: Backend, seed: &Seed, b: u32, input: usize, out: &mut [u8]) {
-    let place = [b.to_le_bytes(), (input as u32).to_le_bytes()].concat();
-    Prg::new(backend, &seed.derive(INPUT_LABEL, &place), "planes").fill(out);
-}
 
 /// The error that ends a thread.
 pub(crate) enum Failed {
@@ -60,8 +50,10 @@ impl From<JobError> for Failed {
 
 /// The batches of one thread.
 pub(crate) struct Flow {
-    pub(crate) role: Role,
-    pub(crate) session: Session,
+    pub(crate) party: Party,
+    /// Batches under way, in order.
+    pub(crate) open: VecDeque<Batch>,
+    pub(crate) driver: Driver,
     pub(crate) plan: Arc<Plan>,
     pub(crate) agreement: Arc<Agreement>,
     pub(crate) program: Arc<Program>,
@@ -71,13 +63,12 @@ pub(crate) struct Flow {
     pub(crate) io: Channel,
     /// In the plan's order.
     pub(crate) clients: Vec<Channel>,
-    pub(crate) seeds: Vec<Option<[Seed; 2]>>,
+    pub(crate) seeds: Vec<Option<OwnerSeeds>>,
     /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
     pub(crate) comparison: Option<Comparison>,
     pub(crate) watch: Option<Watch>,
-    /// The next batch to begin, and the next to end.
+    /// The next batch to begin.
     pub(crate) begin: u32,
-    pub(crate) end: u32,
     pub(crate) spare: Vec<CircuitWorkspace>,
     /// Another thread failed.
     pub(crate) stop: Arc<AtomicBool>,
@@ -97,52 +88,41 @@ fn ranges(widths: &[usize], plane: usize) -> Vec<Range<usize>> {
 }
 
 impl Flow {
-    fn party_of(&self, input: usize) -> Option<u8> {
-        match self.plan.inputs[input].1 {
-            Member::Party(index) => Some(index),
-            Member::Client(_) => None,
-        }
-    }
-
-    /// Shares of all inputs of batch `b`.
-    ///
-    /// Of party p's input, x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero, and
-    /// x_{p+1} = v ⊕ x_p goes to the right one.
-    fn inputs(&mut self, b: u32, n: usize) -> Result<Shares, Failed> {
+    /// Shares of all inputs of a batch.
+    fn inputs(&mut self, batch: &mut Batch, n: usize) -> Result<Shares, Failed> {
         self.compared()?;
+        let b = batch.number();
         let places = ranges(&self.plan.input_widths, planes::plane_bytes(n));
-        let total = places.last().map_or(0, |r| r.end);
-        let mut shares = Shares { own: vec![0; total], next: vec![0; total] };
-        let me = self.role.index() as u8;
-        let (left, right) = (self.role.left().index() as u8, self.role.right().index() as u8);
-        let (mut out, mut from_left) = (Zeroizing::new(vec![]), vec![]);
-        for (i, place) in places.iter().enumerate() {
-            let Some(owner) = self.party_of(i) else { continue };
-            let grown = self.session.random(b, 1 + i as u32, place.len());
-            if owner == me {
-                let source = self.sources[i].as_ref();
+        let first = u64::from(b) * u64::from(self.plan.batch);
+        let (mut inputs, mut values) = (vec![], Zeroizing::new(vec![]));
+        for ((_, member), (place, source)) in self.plan.inputs.iter().zip(places.iter().zip(&*self.sources)) {
+            let owner = match member {
+                Member::Party(index) => Role::new(*index),
+                Member::Client(_) => None,
+            };
+            inputs.push(Input { owner, bytes: place.len() });
+            if owner == Some(self.party.role()) {
+                let source = source.as_ref();
                 let source =
                     source.ok_or_else(|| Failed::Job(JobError::internal(IN, "an input was not opened")))?;
-                let first = u64::from(b) * u64::from(self.plan.batch);
-                let mut value = source.planes(first, n).map_err(Failed::Job)?;
-                xor_into(&mut value, &grown.own);
-                shares.own[place.clone()].copy_from_slice(&grown.own);
-                shares.next[place.clone()].copy_from_slice(&value);
-                out.extend_from_slice(&value);
-            } else if owner == left {
-                from_left.push(place.clone());
-            } else if owner == right {
-                shares.next[place.clone()].copy_from_slice(&grown.next);
+                values.extend_from_slice(&source.planes(first, n).map_err(Failed::Job)?);
             }
         }
-        let mut arrived = Zeroizing::new(vec![0; from_left.iter().map(Range::len).sum()]);
-        if !(out.is_empty() && arrived.is_empty()) {
-            self.io.exchange(IN, &out, &mut arrived)?;
+        let sharing = batch.share(&inputs, &values);
+        let mut sharing = sharing.map_err(|e| Failed::Job(JobError::internal(IN, e)))?;
+        self.driver.run(&mut self.io, &mut sharing)?;
+        let mut shares = sharing.finish();
+        let mut tags = vec![];
+        for (c, name) in self.plan.clients.iter().enumerate() {
+            let Some(seeds) = &self.seeds[c] else { continue };
+            let member = Member::Client(name.clone());
+            let inputs = self.plan.inputs_of(&member).map(|i| (i, places[i].clone()));
+            let mut given = OwnerInputs::new(batch, c as u32, seeds, inputs, &mut shares);
+            self.driver.run(&mut self.clients[c], &mut given)?;
+            tags.push(given.tags());
         }
-        scatter(&arrived, &from_left, &mut shares.own);
-        let tags = self.client_inputs(b, &places, &mut shares)?;
         if !tags.is_empty() {
-            self.comparison = Some(Comparison::begin(self.role, &mut self.io, tags)?);
+            self.comparison = Some(Comparison::begin(self.party.role(), &mut self.io, tags)?);
         }
         Ok(shares)
     }
@@ -176,90 +156,31 @@ impl Flow {
         )
     }
 
-    /// Clients' inputs: two of three shares grow from seeds, the third comes in full. Tags of each client's shares come
-    /// back, in the order of clients.
-    fn client_inputs(
-        &mut self,
-        b: u32,
-        places: &[Range<usize>],
-        shares: &mut Shares,
-    ) -> Result<Vec<Tags>, Failed> {
-        let mut tags = vec![];
-        let (held, backend) = ([self.role.index(), self.role.right().index()], self.session.backend());
-        for (c, name) in self.plan.clients.iter().enumerate() {
-            let Some(seeds) = &self.seeds[c] else { continue };
-            let member = Member::Client(name.clone());
-            let mut full = vec![];
-            for i in self.plan.inputs_of(&member) {
-                for (s, share) in [&mut shares.own, &mut shares.next].into_iter().enumerate() {
-                    if held[s] == explicit(b, i) {
-                        full.push((s, places[i].clone()));
-                    } else {
-                        grown(backend, &seeds[s], b, i, &mut share[places[i].clone()]);
-                    }
-                }
-            }
-            let mut arrived = Zeroizing::new(vec![0; full.iter().map(|(_, r)| r.len()).sum()]);
-            if !arrived.is_empty() {
-                self.clients[c].recv(IN, &mut arrived)?;
-            }
-            let mut at = 0;
-            for (s, place) in full {
-                let share = if s == 0 { &mut shares.own } else { &mut shares.next };
-                let len = place.len();
-                share[place].copy_from_slice(&arrived[at..at + len]);
-                at += len;
-            }
-            let mut tagging = self.session.tagging(c as u32, b);
-            for place in self.plan.inputs_of(&member).map(|i| places[i].clone()) {
-                tagging.part(&shares.own[place.clone()], &shares.next[place]);
-            }
-            tags.push(tagging.finish());
-        }
-        Ok(tags)
-    }
-
-    /// Gives each recipient what it lacks.
-    ///
-    /// Party r lacks x_{r+2}, which its left neighbour has as `own`. Clients have nothing, so they hear every party's
-    /// own share, masked by a zero-share.
-    fn outputs(&mut self, b: u32, n: usize, mut shares: Shares) -> Result<(), Failed> {
+    /// Gives each recipient what it lacks. Clients have nothing, so they hear every party's own share, masked by a
+    /// zero-share.
+    fn outputs(&mut self, mut batch: Batch, n: usize, mut shares: Shares) -> Result<(), Failed> {
         self.compared()?;
         let places = ranges(&self.plan.output_widths, planes::plane_bytes(n));
-        let [me, right] = [self.role, self.role.right()].map(|r| Member::Party(r.index() as u8));
-        let learns = |j: usize, member: &Member| self.plan.outputs[j].1.contains(member);
-        let mut out = Zeroizing::new(vec![]);
-        let mut mine = vec![];
-        for (j, place) in places.iter().enumerate() {
-            if learns(j, &right) {
-                out.extend_from_slice(&shares.own[place.clone()]);
-            }
-            if learns(j, &me) {
-                mine.push((j, place.clone()));
-            }
-        }
-        let mut arrived = Zeroizing::new(vec![0; mine.iter().map(|(_, r)| r.len()).sum()]);
-        if !(out.is_empty() && arrived.is_empty()) {
-            self.io.exchange(OUT, &out, &mut arrived)?;
-        }
-        let first = u64::from(b) * u64::from(self.plan.batch);
+        let learns =
+            |j: usize, role: Role| self.plan.outputs[j].1.contains(&Member::Party(role.index() as u8));
+        let outputs = places.iter().enumerate();
+        let outputs: Vec<_> =
+            outputs.map(|(j, place)| (Role::ALL.map(|role| learns(j, role)), place.len())).collect();
+        let mut reveal = batch.reveal(&outputs, &shares);
+        self.driver.run(&mut self.io, &mut reveal)?;
+        let value = reveal.finish();
+        let first = u64::from(batch.number()) * u64::from(self.plan.batch);
         let mut at = 0;
-        for (j, place) in mine {
-            let value = &mut arrived[at..at + place.len()];
+        for (j, place) in places.iter().enumerate().filter(|(j, _)| learns(*j, self.party.role())) {
+            let part = &value[at..at + place.len()];
             at += place.len();
-            xor_into(value, &shares.own[place.clone()]);
-            xor_into(value, &shares.next[place]);
             if let Some(sink) = &self.sinks[j] {
-                sink.put(first, n, value).map_err(Failed::Job)?;
+                sink.put(first, n, part).map_err(Failed::Job)?;
             }
         }
         for (j, place) in places.iter().enumerate() {
             if self.plan.outputs[j].1.iter().any(|m| matches!(m, Member::Client(_))) {
-                let lane = (1 + self.plan.inputs.len() + j) as u32;
-                let zero = self.session.random(b, lane, place.len());
-                let own = &mut shares.own[place.clone()];
-                xor_into(own, &zero.own);
-                xor_into(own, &zero.next);
+                batch.blind(&mut shares.own[place.clone()]);
             }
         }
         for (name, channel) in self.plan.clients.iter().zip(&mut self.clients) {
@@ -271,14 +192,6 @@ impl Flow {
             }
         }
         Ok(())
-    }
-}
-
-fn scatter(bytes: &[u8], places: &[Range<usize>], into: &mut [u8]) {
-    let mut at = 0;
-    for place in places {
-        into[place.clone()].copy_from_slice(&bytes[at..at + place.len()]);
-        at += place.len();
     }
 }
 
@@ -297,19 +210,26 @@ impl Work<CircuitBatch> for Flow {
         }
         self.begin += u32::from(self.plan.threads);
         let n = self.plan.instances_of(b);
-        let shares = self.inputs(b, n)?;
-        let (cx, ws) = (self.session.context(b, 0), self.spare.pop().unwrap_or_default());
-        let batch = CircuitBatch::new(self.role, self.program.clone(), cx, &shares, n, ws);
-        batch.map(Some).map_err(|e| Failed::Job(JobError::internal(COMPUTE, e)))
+        let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
+        let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
+        if batch.number() != b {
+            return Err(internal(&"batches are out of step"));
+        }
+        let shares = self.inputs(&mut batch, n)?;
+        let (role, program) = (self.party.role(), self.program.clone());
+        let (cx, ws) = (batch.context(), self.spare.pop().unwrap_or_default());
+        let run = CircuitBatch::new(role, program, cx, &shares, n, ws).map_err(|e| internal(&e))?;
+        self.open.push_back(batch);
+        Ok(Some(run))
     }
 
-    fn done(&mut self, batch: CircuitBatch) -> Result<(), Failed> {
-        let b = self.end;
-        self.end += u32::from(self.plan.threads);
-        let n = self.plan.instances_of(b);
-        let shares = batch.output();
-        self.spare.push(batch.into_workspace());
-        self.outputs(b, n, shares)?;
+    fn done(&mut self, run: CircuitBatch) -> Result<(), Failed> {
+        let batch = self.open.pop_front();
+        let batch = batch.ok_or_else(|| Failed::Job(JobError::internal(COMPUTE, "a batch ended twice")))?;
+        let n = self.plan.instances_of(batch.number());
+        let shares = run.output();
+        self.spare.push(run.into_workspace());
+        self.outputs(batch, n, shares)?;
         let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
         (self.observer)(Event::Progress(done, self.plan.instances));
         Ok(())

@@ -9,12 +9,13 @@ use crate::{
     run::{Links, MemberSession, first_error},
 };
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, Role, Session};
+use hushwire_rep3::{CircuitBatch, OwnerSeeds, Party, Role};
 use hushwire_wire::{
     Channel,
-    drive::{Lane, pipeline},
+    drive::{Driver, Lane, pipeline},
 };
 use std::{
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -35,7 +36,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
     let mut forward = member.channel(1, control, right, left)?;
     let backward = member.channel(1, control, left, right)?;
     let (backend, id) = (member.config.backend, member.session());
-    let session = Session::establish(role, backend, id, Seed::random(), &mut forward)
+    let party = Party::open(role, backend, id, Seed::random(), &mut forward)
         .map_err(|e| explain(&agreement, e).during("session keys"))?;
 
     let mut clients = client_channels(member, &plan)?;
@@ -43,13 +44,15 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(AtomicU64::new(0));
     let mut threads = vec![];
-    for (t, clients) in (0..plan.threads).zip(clients) {
+    let parties = party.split(plan.threads.into());
+    for ((t, clients), party) in (0..plan.threads).zip(clients).zip(parties) {
         let first = t * plan.lanes;
         let lanes = (first..first + plan.lanes).map(|l| member.channel(0, l, left, right).map(Lane::new));
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
         let flow = Flow {
-            role,
-            session: session.clone(),
+            party,
+            open: VecDeque::new(),
+            driver: Driver::new(),
             plan: plan.clone(),
             agreement: agreement.clone(),
             program: part.prepared.program.clone(),
@@ -61,7 +64,6 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
             comparison: None,
             watch: member.net.watch(),
             begin: u32::from(t),
-            end: u32::from(t),
             spare: vec![],
             stop: stop.clone(),
             done: done.clone(),
@@ -122,7 +124,7 @@ fn receive_seeds(
     plan: &Plan,
     agreement: &Agreement,
     clients: &mut [Channel],
-) -> Result<Vec<Option<[Seed; 2]>>, JobError> {
+) -> Result<Vec<Option<OwnerSeeds>>, JobError> {
     let mut seeds = vec![];
     for (name, channel) in plan.clients.iter().zip(clients) {
         if plan.inputs_of(&Member::Client(name.clone())).next().is_none() {
@@ -131,12 +133,7 @@ fn receive_seeds(
         }
         let mut bytes = Zeroizing::new([0; 32]);
         channel.recv(IN, &mut bytes[..]).map_err(|e| explain(agreement, e).during(IN))?;
-        let seed = |at: usize| {
-            let mut seed = Zeroizing::new([0; 16]);
-            seed.copy_from_slice(&bytes[at..at + 16]);
-            Seed::from_bytes(*seed)
-        };
-        seeds.push(Some([seed(0), seed(16)]));
+        seeds.push(Some(OwnerSeeds::from_bytes(&bytes)));
     }
     Ok(seeds)
 }

@@ -13,7 +13,7 @@
 //! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
 //!
-//! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Session`] draws fresh keys for them.
+//! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Party`] hands out their randomness.
 #![forbid(unsafe_code)]
 
 mod aes;
@@ -26,11 +26,14 @@ mod keys;
 mod layers;
 mod machine;
 mod multiply;
+mod owner;
+mod party;
 mod record;
 mod role;
 mod sbox;
 mod session;
 mod share;
+mod steps;
 
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
 pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words, plane_bytes};
@@ -38,8 +41,11 @@ pub use consistency::{Comparison, Inconsistent, Tagging, Tags};
 pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
 pub use machine::{Context, Workspace};
 pub use multiply::{Field, Multiply};
+pub use owner::{Owner, OwnerInputs, OwnerSeeds};
+pub use party::{Batch, Party, Rep3Error, ThreeParty};
 pub use record::{Place, Record, Unit};
 pub use role::Role;
 pub use sbox::Sbox;
 pub use session::{Session, open_to_all, open_to_party};
 pub use share::{Rep3, ShareError, Shares, open, share, xor_into};
+pub use steps::{Input, Reveal, Sharing};

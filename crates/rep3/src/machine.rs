@@ -14,16 +14,37 @@ use hushwire_prg::{Address, Prss};
 use hushwire_wire::drive::Exchanged;
 
 /// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
-#[derive(Clone)]
+///
+/// It serves one computation, which takes it: there is no second one of the same masks.
 pub struct Context {
     /// The party whose steps they are.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The tier that kernels run with (LOCAL).
-    pub backend: Backend,
+    pub(crate) backend: Backend,
     /// Zero-shares of this session.
-    pub prss: std::sync::Arc<Prss>,
+    pub(crate) prss: std::sync::Arc<Prss>,
     /// The batch's place in them (AGREEMENT): no two batches of a session share one.
-    pub address: Address,
+    pub(crate) address: Address,
+}
+
+impl Context {
+    /// Whose steps they are.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The session's two keys, for a device of this party: it makes the same zero-shares.
+    #[must_use]
+    pub fn device_keys(&self) -> zeroize::Zeroizing<[[u8; 16]; 2]> {
+        self.prss.device_keys()
+    }
+
+    /// The counter of its first zero-share, for a device.
+    #[must_use]
+    pub fn counter(&self) -> u128 {
+        self.address.counter(0)
+    }
 }
 
 /// Buffers of one batch, kept from batch to batch: fresh pages cost more than the socket.

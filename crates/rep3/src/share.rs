@@ -101,7 +101,9 @@ pub fn xor_into(a: &mut [u8], b: &[u8]) {
     }
 }
 
-/// An owner's value as three parties' shares; two of the `x_i` come from `prg`, the third is what is left.
+/// A dealer's shares of a value, for tests and benchmarks: the dealer sees all three parties' shares. In a session an input
+/// comes through [`Batch::share`](crate::Batch::share) or from an [`Owner`](crate::Owner). Two of the `x_i` come from `prg`,
+/// the third is what is left.
 #[must_use]
 pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
     let (mut x0, mut x1, mut x2) = (vec![0; value.len()], vec![0; value.len()], value.to_vec());

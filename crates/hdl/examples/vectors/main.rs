@@ -28,7 +28,7 @@ fn hex_words(bytes: &[u8]) -> Vec<String> {
 
 /// A party's AES keys: own and previous.
 fn keys(session: &Session) -> [String; 2] {
-    session.context(0, 0).prss.keys().map(|key| hex(&key.round_keys()[0]))
+    session.context(0, 0).device_keys().map(|key| hex(&key))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

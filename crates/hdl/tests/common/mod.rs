@@ -87,7 +87,7 @@ impl Case {
         context: usize,
         b: u32,
     ) -> Result<HdlBatch, hushwire_hdl::HdlError> {
-        device.batch(context, &self.world[i].context(b, 0), &self.shared_rows(b)[i])
+        device.batch(context, self.world[i].context(b, 0), &self.shared_rows(b)[i])
     }
 
     /// Batch `b` of party `i` in software: every instance has the common bits.

@@ -141,7 +141,7 @@ impl Engine {
                 Ok(Batch::Circuit(Box::new(batch.map_err(wrong)?)))
             }
             Self::Device(device, contexts) => {
-                let batch = device.batch(number % contexts, &cx, &counters(role, first, whole))?;
+                let batch = device.batch(number % contexts, cx, &counters(role, first, whole))?;
                 Ok(Batch::Device(batch))
             }
         }

@@ -1,0 +1,168 @@
+//! Inputs of owners outside the three parties: two of three shares grow from seeds, the third comes in full.
+//!
+//! ```text
+//! seeds     once: party i is given those of x_i and x_{i+1}
+//! a value   x_e in full, e = (batch + input) mod 3, to its holders, parties e and e-1; the others grow
+//! ```
+//!
+//! **Security.** Both holders of a share must have been given the same: [`OwnerInputs::tags`] go into a
+//! [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened before its verdict.
+
+use crate::{Batch, Role, Shares, Tags, xor_into};
+use hushwire_aes::Backend;
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{
+    NetError,
+    drive::{Exchanged, Machine, Round},
+};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: separates what grows from an owner's seeds from any other use of them.
+const LABEL: &str = "hushwire job input v1";
+
+/// The share of which an owner sends input `input` of batch `batch` in full. AGREEMENT.
+fn explicit(batch: u32, input: usize) -> usize {
+    (batch as usize + input) % 3
+}
+
+fn grow(backend: Backend, seed: &Seed, batch: u32, input: usize, out: &mut [u8]) {
+    let place = [batch.to_le_bytes(), (input as u32).to_le_bytes()].concat();
+    Prg::new(backend, &seed.derive(LABEL, &place), "planes").fill(out);
+}
+
+/// An owner's side: fresh seeds of the three shares of all that it brings.
+pub struct Owner {
+    backend: Backend,
+    seeds: [Seed; 3],
+}
+
+impl Owner {
+    /// Draws seeds, for one session.
+    #[must_use]
+    pub fn new(backend: Backend) -> Owner {
+        Owner { backend, seeds: [0; 3].map(|_: u8| Seed::random()) }
+    }
+
+    /// The message that a party hears first.
+    #[must_use]
+    pub fn seeds(&self, party: Role) -> Zeroizing<[u8; 32]> {
+        let mut pair = Zeroizing::new([0; 32]);
+        pair[..16].copy_from_slice(self.seeds[party.index()].expose());
+        pair[16..].copy_from_slice(self.seeds[party.right().index()].expose());
+        pair
+    }
+
+    /// Shares a value, once for each batch and input; each party's part goes behind its message.
+    pub fn share(
+        &self,
+        batch: u32,
+        input: usize,
+        mut value: Zeroizing<Vec<u8>>,
+        messages: &mut [Zeroizing<Vec<u8>>; 3],
+    ) {
+        let mut grown = Zeroizing::new(vec![0; value.len()]);
+        let e = explicit(batch, input);
+        for other in [(e + 1) % 3, (e + 2) % 3] {
+            grow(self.backend, &self.seeds[other], batch, input, &mut grown);
+            xor_into(&mut value, &grown);
+        }
+        // x_e is party e's own, and the next of the one before.
+        for party in [e, (e + 2) % 3] {
+            messages[party].extend_from_slice(&value);
+        }
+    }
+}
+
+/// A party's two seeds of an owner's shares.
+#[derive(Clone)]
+pub struct OwnerSeeds([Seed; 2]);
+
+impl OwnerSeeds {
+    /// The seeds of [`Owner::seeds`].
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; 32]) -> Self {
+        let seed = |at: usize| {
+            let mut seed = Zeroizing::new([0; 16]);
+            seed.copy_from_slice(&bytes[at..at + 16]);
+            Seed::from_bytes(*seed)
+        };
+        OwnerSeeds([seed(0), seed(16)])
+    }
+}
+
+/// One owner's inputs of a batch, at a party: a machine on the channel from the owner.
+#[must_use = "run it, then compare its tags with the other holders'"]
+pub struct OwnerInputs<'s> {
+    tagging: crate::Tagging,
+    places: Vec<Range<usize>>,
+    /// The parts that come in full: of this party's own share, or of the next.
+    full: Vec<(usize, Range<usize>)>,
+    shares: &'s mut Shares,
+    done: bool,
+}
+
+impl<'s> OwnerInputs<'s> {
+    /// Owner number `owner` brings these inputs: the number of each, and its place in `shares`.
+    pub fn new(
+        batch: &Batch,
+        owner: u32,
+        OwnerSeeds(seeds): &OwnerSeeds,
+        inputs: impl Iterator<Item = (usize, Range<usize>)>,
+        shares: &'s mut Shares,
+    ) -> Self {
+        let session = batch.session();
+        let held = [session.role().index(), session.role().right().index()];
+        let (mut places, mut full) = (vec![], vec![]);
+        for (input, place) in inputs {
+            for (s, share) in [&mut shares.own, &mut shares.next].into_iter().enumerate() {
+                if held[s] == explicit(batch.number(), input) {
+                    full.push((s, place.clone()));
+                } else {
+                    let out = &mut share[place.clone()];
+                    grow(session.backend(), &seeds[s], batch.number(), input, out);
+                }
+            }
+            places.push(place);
+        }
+        let tagging = session.tagging(owner, batch.number());
+        OwnerInputs { tagging, done: places.is_empty(), places, full, shares }
+    }
+
+    /// Tags of what came.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    pub fn tags(mut self) -> Tags {
+        assert!(self.done, "tags come after the last round");
+        for place in self.places {
+            self.tagging.part(&self.shares.own[place.clone()], &self.shares.next[place]);
+        }
+        self.tagging.finish()
+    }
+}
+
+impl Machine for OwnerInputs<'_> {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        let into = self.full.iter().map(|(_, place)| place.len()).sum();
+        (!self.done).then_some(Round { name: "sharing inputs", out: 0, into })
+    }
+
+    fn write(&mut self, _slot: usize, _out: &mut [u8]) -> Result<(), NetError> {
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        let mut heard = messages[0].heard;
+        for (s, place) in &self.full {
+            let share = if *s == 0 { &mut self.shares.own } else { &mut self.shares.next };
+            let (value, rest) = heard.split_at(place.len());
+            share[place.clone()].copy_from_slice(value);
+            heard = rest;
+        }
+        self.done = true;
+        Ok(())
+    }
+}

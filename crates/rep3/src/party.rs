@@ -1,0 +1,234 @@
+//! One party of a session, and the batches whose randomness it hands out.
+//!
+//! ```text
+//! Party ── next_batch ──► Batch ─┬─ context        zero-shares of one computation
+//!                                ├─ share, receive inputs of parties, and of owners outside
+//!                                └─ reveal, blind  outputs to parties, and to recipients outside
+//! ```
+//!
+//! **Masks are never named.** A zero-share is addressed by batch and stream. A party numbers its batches, a batch its
+//! streams; neither they nor what they hand out can be copied or made otherwise, so that no two computations of a session
+//! have a mask in common. All parties must ask for the same in the same order.
+
+use crate::{
+    CircuitBatch, CircuitWorkspace, Context, Input, Reveal, Role, Session, ShareError, Shares, Sharing,
+    xor_into,
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, planes::plane_bytes};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, NetError, SessionId, drive::Driver};
+use std::sync::Arc;
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// Why a run ended without a result.
+#[derive(Debug, Error)]
+pub enum Rep3Error {
+    /// All batches of the session are handed out.
+    #[error("{0}, a new batch: all 2^32 batches of this session were handed out; open a new session")]
+    Spent(Role),
+    /// This party's inputs have another size.
+    #[error(transparent)]
+    Share(#[from] ShareError),
+    /// A channel failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+}
+
+/// Who brings each input of a program, and who learns each output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreeParty {
+    /// The owner of each input.
+    pub owners: Vec<Role>,
+    /// Whether party 0, 1 and 2 learn each output.
+    pub learns: Vec<[bool; 3]>,
+}
+
+/// One of three parties of a session.
+///
+/// There are two rings: `ring` leads to the left neighbour and from the right one and carries products, `back` leads the
+/// other way and carries everything else.
+///
+/// ```compile_fail
+/// fn twice(party: &hushwire_rep3::Party) -> [hushwire_rep3::Party; 2] {
+///     [party.clone(), party.clone()]
+/// }
+/// ```
+pub struct Party {
+    session: Session,
+    /// The number of the next batch, and how far it is from there to the one after.
+    next: u64,
+    step: u64,
+    driver: Driver,
+    ws: CircuitWorkspace,
+}
+
+impl Party {
+    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one message each way on `back`.
+    /// `own` is fresh randomness, for this session alone.
+    ///
+    /// # Errors
+    /// As [`Channel::exchange`].
+    pub fn open(
+        role: Role,
+        backend: Backend,
+        id: SessionId,
+        own: Seed,
+        back: &mut Channel,
+    ) -> Result<Party, NetError> {
+        Ok(Self::of(Session::establish(role, backend, id, own, back)?))
+    }
+
+    pub(crate) fn of(session: Session) -> Party {
+        Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
+    }
+
+    /// The party as `threads` that hand out batches independently: thread `t` has every `threads`th batch from the `t`th on.
+    /// All parties must split at the same place.
+    #[must_use]
+    pub fn split(self, threads: u32) -> Vec<Party> {
+        let of_thread = |t: u32| Party {
+            next: self.next.saturating_add(self.step.saturating_mul(t.into())),
+            step: self.step.saturating_mul(threads.into()),
+            ..Self::of(self.session.clone())
+        };
+        (0..threads).map(of_thread).collect()
+    }
+
+    /// Which party this is.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.session.role()
+    }
+
+    /// The next batch of the session.
+    ///
+    /// # Errors
+    /// [`Rep3Error::Spent`] after 2^32.
+    pub fn next_batch(&mut self) -> Result<Batch, Rep3Error> {
+        let number = u32::try_from(self.next).map_err(|_| Rep3Error::Spent(self.role()))?;
+        self.next = self.next.saturating_add(self.step);
+        Ok(Batch { session: self.session.clone(), number, streams: 0 })
+    }
+
+    /// Runs a program on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, in the
+    /// program's order; gives the planes of the outputs that it learns, likewise.
+    ///
+    /// # Errors
+    /// The inputs have another size; a channel failed; the session is spent.
+    ///
+    /// # Panics
+    /// If there are no instances, or the roles are another program's (the caller's bug).
+    pub fn run(
+        &mut self,
+        [ring, back]: [&mut Channel; 2],
+        program: &Arc<Program>,
+        who: &ThreeParty,
+        instances: usize,
+        inputs: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Rep3Error> {
+        assert!(
+            who.owners.len() == program.inputs().len() && who.learns.len() == program.outputs().len(),
+            "roles for every input and output"
+        );
+        let plane = plane_bytes(instances);
+        let mut batch = self.next_batch()?;
+        let owned = who.owners.iter().zip(program.inputs());
+        let owned: Vec<_> =
+            owned.map(|(owner, width)| Input { owner: Some(*owner), bytes: width * plane }).collect();
+        let mut sharing = batch.share(&owned, inputs)?;
+        self.driver.run(back, &mut sharing)?;
+        let ws = std::mem::take(&mut self.ws);
+        let shares = sharing.finish();
+        let mut run =
+            CircuitBatch::new(self.role(), program.clone(), batch.context(), &shares, instances, ws)?;
+        self.driver.run(ring, &mut run)?;
+        let outputs = who.learns.iter().zip(program.outputs());
+        let outputs: Vec<_> = outputs.map(|(learns, width)| (*learns, width * plane)).collect();
+        let mut reveal = batch.reveal(&outputs, &run.output());
+        self.ws = run.into_workspace();
+        self.driver.run(back, &mut reveal)?;
+        Ok(reveal.finish())
+    }
+}
+
+/// One batch of a session: the randomness of one computation, of its inputs and of its outputs. It is handed out once, and
+/// gives each stream of zero-shares once.
+///
+/// ```compile_fail
+/// fn twice(batch: &hushwire_rep3::Batch) -> [hushwire_rep3::Batch; 2] {
+///     [batch.clone(), batch.clone()]
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn twice(context: &hushwire_rep3::Context) -> [hushwire_rep3::Context; 2] {
+///     [context.clone(), context.clone()]
+/// }
+/// ```
+pub struct Batch {
+    session: Session,
+    number: u32,
+    /// Streams handed out.
+    streams: u32,
+}
+
+impl Batch {
+    /// Its number in the session, the same at all parties.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn stream(&mut self) -> u32 {
+        let stream = self.streams;
+        assert!(stream < u32::MAX, "a batch has 2^32 - 1 streams");
+        self.streams += 1;
+        stream
+    }
+
+    /// The zero-shares of one computation, that of a [`CircuitBatch`], of [`AesBlocks`](crate::AesBlocks) and so on.
+    pub fn context(&mut self) -> Context {
+        let stream = self.stream();
+        self.session.context(self.number, stream)
+    }
+
+    /// Shares of `len` random bytes that nobody knows, without a message.
+    pub fn random(&mut self, len: usize) -> Shares {
+        let stream = self.stream();
+        self.session.random(self.number, stream, len)
+    }
+
+    /// The parties' own inputs, in an order that all of them know; `values` are those that this party brings, one after the
+    /// other. A machine on `back`.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless `values` has the bytes of this party's inputs.
+    pub fn share(&mut self, inputs: &[Input], values: &[u8]) -> Result<Sharing, ShareError> {
+        Sharing::new(self, inputs, values)
+    }
+
+    /// Outputs to the parties that learn them, and to nobody else: of each, who learns it and its bytes in `shares`. A
+    /// machine on `back`.
+    ///
+    /// Where owners outside gave shares, nothing may be revealed before [`Comparison::end`](crate::Comparison::end) found them consistent.
+    ///
+    /// # Panics
+    /// If `shares` are shorter than the outputs (the caller's bug).
+    pub fn reveal(&self, outputs: &[([bool; 3], usize)], shares: &Shares) -> Reveal {
+        Reveal::new(self.session.role(), outputs, shares)
+    }
+
+    /// Adds a zero-share to this party's own share of an output, so that the three parties' shares tell a recipient outside
+    /// the value and nothing else.
+    pub fn blind(&mut self, own: &mut [u8]) {
+        let zero = self.random(own.len());
+        xor_into(own, &zero.own);
+        xor_into(own, &zero.next);
+    }
+}

@@ -1,0 +1,174 @@
+//! Inputs of parties and outputs to parties, as machines on the ring against the direction of products.
+//!
+//! ```text
+//! input of party p:   x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero,
+//!                     x_{p+1} = v ⊕ x_p goes to the right
+//! output to party r:  it lacks x_{r+2}, which its left neighbour has as `own`
+//! ```
+
+use crate::{Batch, Role, ShareError, Shares, xor_into};
+use hushwire_wire::{
+    Cost, NetError,
+    drive::{Exchanged, Machine, Round},
+};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// An input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The party that brings it; `None` for an owner outside, whose [`OwnerInputs`](crate::OwnerInputs) fill its place.
+    pub owner: Option<Role>,
+    /// Bytes of its value.
+    pub bytes: usize,
+}
+
+/// The parties' inputs under way.
+#[must_use = "run it, then finish"]
+pub struct Sharing {
+    shares: Shares,
+    out: Zeroizing<Vec<u8>>,
+    from_left: Vec<Range<usize>>,
+    done: bool,
+}
+
+impl Sharing {
+    pub(crate) fn new(batch: &mut Batch, inputs: &[Input], values: &[u8]) -> Result<Self, ShareError> {
+        let me = batch.session().role();
+        let expected = inputs.iter().filter(|input| input.owner == Some(me)).map(|input| input.bytes).sum();
+        if values.len() != expected {
+            let what = "the value of this party's inputs";
+            return Err(ShareError::Length { what, expected, found: values.len() });
+        }
+        let total = inputs.iter().map(|input| input.bytes).sum();
+        let mut shares = Shares { own: vec![0; total], next: vec![0; total] };
+        let (mut out, mut from_left) = (Zeroizing::new(Vec::with_capacity(expected)), vec![]);
+        let (mut at, mut values) = (0, values);
+        for input in inputs {
+            let place = at..at + input.bytes;
+            at = place.end;
+            let Some(owner) = input.owner else { continue };
+            let grown = batch.random(input.bytes);
+            if owner == me {
+                let (value, rest) = values.split_at(input.bytes);
+                values = rest;
+                shares.own[place.clone()].copy_from_slice(&grown.own);
+                shares.next[place.clone()].copy_from_slice(value);
+                xor_into(&mut shares.next[place.clone()], &grown.own);
+                out.extend_from_slice(&shares.next[place]);
+            } else if owner == me.left() {
+                from_left.push(place);
+            } else {
+                shares.next[place].copy_from_slice(&grown.next);
+            }
+        }
+        Ok(Sharing { shares, out, from_left, done: inputs.is_empty() })
+    }
+
+    /// Shares of all inputs, one after the other; zeros where an owner outside brings it.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Shares {
+        assert!(self.done, "finish comes after the last round");
+        self.shares
+    }
+}
+
+impl Machine for Sharing {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        let into = self.from_left.iter().map(Range::len).sum();
+        (!self.done).then_some(Round { name: "sharing inputs", out: self.out.len(), into })
+    }
+
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        out.copy_from_slice(&self.out);
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        let mut heard = messages[0].heard;
+        for place in &self.from_left {
+            let (value, rest) = heard.split_at(place.len());
+            self.shares.own[place.clone()].copy_from_slice(value);
+            heard = rest;
+        }
+        self.done = true;
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        one_round(self.round(0))
+    }
+}
+
+/// Outputs to parties under way.
+#[must_use = "run it, then finish"]
+pub struct Reveal {
+    out: Zeroizing<Vec<u8>>,
+    /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
+    value: Zeroizing<Vec<u8>>,
+    done: bool,
+}
+
+impl Reveal {
+    pub(crate) fn new(me: Role, outputs: &[([bool; 3], usize)], shares: &Shares) -> Self {
+        let (mut out, mut value) = (Zeroizing::new(vec![]), Zeroizing::new(vec![]));
+        let mut at = 0;
+        for (learns, bytes) in outputs {
+            let place = at..at + bytes;
+            at = place.end;
+            if learns[me.right().index()] {
+                out.extend_from_slice(&shares.own[place.clone()]);
+            }
+            if learns[me.index()] {
+                let sum = shares.own[place.clone()].iter().zip(&shares.next[place]).map(|(a, b)| a ^ b);
+                value.extend(sum);
+            }
+        }
+        Reveal { out, value, done: outputs.iter().all(|(learns, _)| !learns.contains(&true)) }
+    }
+
+    /// The outputs that this party learns, one after the other.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Zeroizing<Vec<u8>> {
+        assert!(self.done, "finish comes after the last round");
+        self.value
+    }
+}
+
+impl Machine for Reveal {
+    type Error = NetError;
+
+    fn round(&self, _slot: usize) -> Option<Round> {
+        let (out, into) = (self.out.len(), self.value.len());
+        (!self.done).then_some(Round { name: "opening outputs", out, into })
+    }
+
+    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        out.copy_from_slice(&self.out);
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        xor_into(&mut self.value, messages[0].heard);
+        self.done = true;
+        Ok(())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        one_round(self.round(0))
+    }
+}
+
+/// The cost of a machine with this round alone; one that moves nothing is none.
+fn one_round(round: Option<Round>) -> Option<Cost> {
+    let moves = round.filter(|round| round.out + round.into > 0);
+    Some(Cost { rounds: moves.is_some().into(), bytes_sent: moves.map_or(0, |round| round.out as u64) })
+}
