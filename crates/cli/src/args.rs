@@ -85,13 +85,7 @@ pub(crate) enum Command {
         /// 0, 1 or 2.
         index: u8,
     },
-    /// One party of `local psi`; started by it, never by hand.
-    #[command(name = "__psi", hide = true)]
-    PsiParty {
-        /// 0 or 1.
-        index: usize,
-    },
-    /// One member of `local run`; started by it, never by hand.
+    /// One member of `local run` or `local psi`; started by it, never by hand.
     #[command(name = "__member", hide = true)]
     Member {
         /// The member's number in the order of starting.

@@ -21,8 +21,6 @@ use zeroize::{Zeroize, Zeroizing};
 pub(crate) enum ToParty {
     /// First, to a member of a job: what it is and what it brings.
     Job(Box<JobSetup>),
-    /// First, to a party of an intersection: which file it brings.
-    Psi(Box<PsiSetup>),
     /// Then: where the others are.
     Meet(Vec<Met>),
     /// The result is complete.
@@ -56,41 +54,18 @@ impl Drop for JobSetup {
     fn drop(&mut self) {
         self.pem.zeroize();
         for given in self.inputs.values_mut() {
-            if let Given::Hex(digits) = given {
+            if let Given::Hex(digits) | Given::Bytes(digits) = given {
                 digits.zeroize();
             }
         }
     }
 }
 
-/// The message to a party of an intersection before it listens. No `Debug`: it holds a private key.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct PsiSetup {
-    /// Certificate and private key of this run.
-    pub(crate) pem: String,
-    pub(crate) listen: String,
-    pub(crate) transport: String,
-    /// 32 hexadecimal digits.
-    pub(crate) session: String,
-    pub(crate) aes_backend: String,
-    /// The CSV file, as [`path_to_text`] has it.
-    pub(crate) file: String,
-    pub(crate) column: String,
-    pub(crate) reveal: String,
-    pub(crate) circuit: Option<String>,
-    pub(crate) protocol: String,
-    pub(crate) scheme: String,
-}
-
-impl Drop for PsiSetup {
-    fn drop(&mut self) {
-        self.pem.zeroize();
-    }
-}
-
 /// The result of a party of an intersection.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PsiFound {
+    /// The result as a file has it, as hexadecimal digits.
+    pub(crate) text: String,
     /// Different keys of A and of B.
     pub(crate) sizes: [usize; 2],
     pub(crate) circuit: String,
@@ -99,8 +74,8 @@ pub(crate) struct PsiFound {
     pub(crate) ands: u64,
     pub(crate) size: Option<u64>,
     pub(crate) items: Option<Vec<String>>,
-    /// 1 or 0 for each row.
-    pub(crate) flags: Option<String>,
+    /// One for each row.
+    pub(crate) flags: Option<Vec<bool>>,
 }
 
 /// An input of a local run. No `Debug`: it is secret.
@@ -108,6 +83,9 @@ pub(crate) struct PsiFound {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Given {
     Hex(String),
+    /// What a file would hold, as hexadecimal digits.
+    Bytes(String),
+    #[serde(with = "any_path")]
     File(PathBuf),
 }
 
@@ -115,6 +93,7 @@ pub(crate) enum Given {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kept {
+    #[serde(with = "any_path")]
     File(PathBuf),
     Nowhere,
 }
@@ -144,8 +123,6 @@ pub(crate) enum FromParty {
     Progress(u64, u64),
     /// Something for a person who waits.
     Note(String),
-    /// The result of a party of an intersection.
-    Found(Box<PsiFound>),
     /// It has sent everything.
     Done(Stats),
     /// It gives up.
@@ -168,6 +145,9 @@ pub(crate) struct Stats {
     /// Outputs of a job that went to no file: place, and hexadecimal digits.
     #[serde(default)]
     pub(crate) outputs: Vec<(usize, String)>,
+    /// Of an intersection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) found: Option<PsiFound>,
 }
 
 /// The counters of a party's device.
@@ -224,6 +204,21 @@ pub(crate) fn orders() -> Receiver<ToParty> {
 /// A path as text, whatever its bytes.
 pub(crate) fn path_to_text(path: &Path) -> String {
     hex::encode(path.as_os_str().as_bytes())
+}
+
+/// Paths in messages, whatever their bytes.
+mod any_path {
+    use super::{path_to_text, text_to_path};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&path_to_text(path))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        text_to_path(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
 }
 
 /// The reverse of [`path_to_text`].

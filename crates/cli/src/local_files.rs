@@ -3,7 +3,7 @@
 use crate::{error::Error, files::NewFile, member_cmd::unknown_kind, out};
 use clap::Args;
 use hushwire_job::{
-    CircuitJob, Job, Member, Prepared,
+    CircuitJob, Job, Member, Prepared, PsiTask, Task,
     aes_ctr::{AesCtrJob, KeySource},
 };
 use hushwire_wire::Identity;
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
     let job = Job::read(&args.job)?;
     // A job that cannot run needs no files.
     let members = match &job {
-        Job::Circuit(job) => Prepared::new(job)?.plan.members(),
+        Job::Circuit(job) => Prepared::new(job)?.agreement().members(),
+        Job::Psi(job) => PsiTask::new(job)?.agreement().members(),
         Job::AesCtr(job) => job.agreement().members(),
         _ => return Err(unknown_kind()),
     };
@@ -122,6 +123,7 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
     }
     match job {
         Job::Circuit(job) => values(job, &own.member).into_iter().for_each(line),
+        Job::Psi(_) => line(format!("\n[inputs]\ncsv = {{ file = \"{}.csv\" }}", own.member.key())),
         Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
         _ => {}
     }

@@ -60,9 +60,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
     announce(&Prepared::forecast(&prepared, has_aes(backend)), shape, &network);
     let (transport, force) = (&args.transport, args.replace.force);
-    let started =
-        Start { transport, job: &job, plan, members: &members, inputs, files: &files, force, backend, shape };
-    let stats = started.run(&bar)?;
+    let shares = members.iter().map(|me| {
+        let (inputs, outputs) = (brings(plan, &inputs, me), keeps(plan, &files, me));
+        Share { member: me.clone(), who: me.to_string(), inputs, outputs }
+    });
+    let job = Job::Circuit(job.clone());
+    let phases = ["start", "the run"];
+    let started = Start { transport, job: &job, shares: shares.collect(), phases, force, backend, shape };
+    let stats = started.run(&bar, |done, _| bar.set_position(done))?;
     for (member, stats) in members.iter().zip(&stats) {
         debug!(
             member = member.key(),
@@ -86,6 +91,13 @@ fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
     let mut job = match (&args.job, &args.circuit) {
         (Some(path), _) => match Job::read(path)? {
             Job::Circuit(job) => job,
+            Job::Psi(_) => {
+                return Err(Error::Usage(format!(
+                    "{} is an intersection's job; run it with `hushwire local psi --a A.csv --b B.csv …`, or rehearse it \
+                     with `hushwire local files`",
+                    path.display()
+                )));
+            }
             _ => return Err(unknown_kind()),
         },
         (None, Some(text)) => {
@@ -186,68 +198,77 @@ fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Err
     }
 }
 
+/// One member of a local run.
+pub(crate) struct Share {
+    pub(crate) member: Member,
+    /// Its name in messages.
+    pub(crate) who: String,
+    pub(crate) inputs: BTreeMap<String, Given>,
+    /// Others come back in [`Stats`].
+    pub(crate) outputs: BTreeMap<String, Kept>,
+}
+
 /// The settings with which the processes are started.
 pub(crate) struct Start<'a> {
     pub(crate) transport: &'a str,
-    pub(crate) job: &'a CircuitJob,
-    pub(crate) plan: &'a Plan,
-    /// All of the plan's.
-    pub(crate) members: &'a [Member],
-    /// By the input's place.
-    pub(crate) inputs: Vec<Given>,
-    /// Files of outputs, by name; others come back in [`Stats`].
-    pub(crate) files: &'a BTreeMap<String, PathBuf>,
-    /// Whether they may replace files of others.
+    pub(crate) job: &'a Job,
+    /// All members, in the agreement's order.
+    pub(crate) shares: Vec<Share>,
+    /// The names of what is under way before members meet, and then.
+    pub(crate) phases: [&'static str; 2],
+    /// Whether outputs may replace files of others.
     pub(crate) force: bool,
     pub(crate) backend: Backend,
     pub(crate) shape: Shape,
 }
 
 impl Start<'_> {
-    /// Starts all members, and follows them to their end: what each measured, in order.
-    pub(crate) fn run(self, bar: &ProgressBar) -> Result<Vec<Stats>, Error> {
+    /// Starts all members, and follows them to their end: what each measured, in order. `progress` hears how much the first
+    /// one has done, of how much.
+    pub(crate) fn run(self, bar: &ProgressBar, progress: impl Fn(u64, u64)) -> Result<Vec<Stats>, Error> {
         let wrong =
             |e: &dyn std::fmt::Display| Error::Internal { doing: "starting the run", cause: e.to_string() };
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-        let identities = self.members.iter().map(|m| Identity::generate(&m.to_string()));
+        let identities = self.shares.iter().map(|share| Identity::generate(&share.who));
         let identities = identities.collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
         let places = Places::of(self.transport.parse()?)?;
-        let members = self.members.iter().enumerate();
-        let mut supervisor = Supervisor::of(members.map(|(i, m)| (m.to_string(), arguments(i, m))))?;
-        for (i, (me, identity)) in self.members.iter().zip(&identities).enumerate() {
+        let members = self.shares.iter().enumerate();
+        let members = members.map(|(i, share)| (share.who.clone(), arguments(i, &share.member)));
+        let mut supervisor = Supervisor::of(members)?;
+        supervisor.enter(self.phases[0]);
+        let mut met = vec![];
+        for (i, (share, identity)) in self.shares.into_iter().zip(&identities).enumerate() {
+            let Share { member: me, inputs, outputs, .. } = share;
+            met.push(Met { member: me.clone(), address: None, pin: identity.pin().to_string() });
             let listen = matches!(me, Member::Party(_)).then(|| places.address(&me.key()));
             let setup = JobSetup {
-                me: me.clone(),
-                job: Job::Circuit(self.job.clone()),
+                me,
+                job: self.job.clone(),
                 pem: identity.to_pem().to_string(),
                 listen,
                 transport: self.transport.to_owned(),
                 net: self.shape.to_string(),
                 session: session.to_string(),
                 aes_backend: self.backend.tier().name().to_owned(),
-                inputs: self.brings(me),
-                outputs: self.keeps(me),
+                inputs,
+                outputs,
                 force: self.force,
                 key_share: None,
             };
             supervisor.tell(i, &ToParty::Job(Box::new(setup)));
         }
-        let mut ready = vec![None; self.members.len()];
-        while ready.iter().any(Option::is_none) {
+        let mut waits = met.len();
+        while waits > 0 {
             if let Event::Said(i, FromParty::Ready { address, .. }) = supervisor.next()? {
-                ready[i] = Some(address);
+                met[i].address = Some(address).filter(|address| !address.is_empty());
+                waits -= 1;
             }
         }
-        let met = self.members.iter().zip(&identities).zip(ready).map(|((member, identity), address)| Met {
-            member: member.clone(),
-            address: address.filter(|a| !a.is_empty()),
-            pin: identity.pin().to_string(),
-        });
-        supervisor.enter("the run");
-        supervisor.tell_all(&ToParty::Meet(met.collect()));
+        supervisor.enter(self.phases[1]);
+        supervisor.tell_all(&ToParty::Meet(met));
         loop {
             match supervisor.next()? {
-                Event::Said(0, FromParty::Progress(done, _)) => bar.set_position(done),
+                Event::Said(0, FromParty::Progress(done, of)) => progress(done, of),
                 Event::Said(_, FromParty::Note(note)) => bar.suspend(|| log::note!("{note}")),
                 _ => {}
             }
@@ -257,21 +278,21 @@ impl Start<'_> {
             }
         }
     }
+}
 
-    fn brings(&self, me: &Member) -> BTreeMap<String, Given> {
-        self.plan.inputs_of(me).map(|i| (self.plan.inputs[i].0.clone(), self.inputs[i].clone())).collect()
-    }
+fn brings(plan: &Plan, inputs: &[Given], me: &Member) -> BTreeMap<String, Given> {
+    plan.inputs_of(me).map(|i| (plan.inputs[i].0.clone(), inputs[i].clone())).collect()
+}
 
-    /// An output's first recipient writes its file; the others throw it away.
-    fn keeps(&self, me: &Member) -> BTreeMap<String, Kept> {
-        let outputs = self.plan.outputs_of(me).map(|j| &self.plan.outputs[j]);
-        let placed = outputs.filter_map(|(name, to)| {
-            let path = self.files.get(name)?;
-            let first = to.first() == Some(me);
-            Some((name.clone(), if first { Kept::File(path.clone()) } else { Kept::Nowhere }))
-        });
-        placed.collect()
-    }
+/// An output's first recipient writes its file; the others throw it away.
+fn keeps(plan: &Plan, files: &BTreeMap<String, PathBuf>, me: &Member) -> BTreeMap<String, Kept> {
+    let outputs = plan.outputs_of(me).map(|j| &plan.outputs[j]);
+    let placed = outputs.filter_map(|(name, to)| {
+        let path = files.get(name)?;
+        let first = to.first() == Some(me);
+        Some((name.clone(), if first { Kept::File(path.clone()) } else { Kept::Nowhere }))
+    });
+    placed.collect()
 }
 
 /// Outputs by place. All recipients must have found the same.

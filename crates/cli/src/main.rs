@@ -31,6 +31,7 @@ mod run_report;
 mod secrecy;
 mod size;
 mod supervisor;
+mod told;
 mod version;
 
 use args::{Cli, Command, LocalJob};
@@ -66,7 +67,6 @@ fn main() -> ExitCode {
         Command::Man(args) => man::run(&args),
         Command::AesParty { index } => member::main(index.into()),
         Command::Member { index, .. } => member::main(index),
-        Command::PsiParty { index } => psi_cmd::main(index),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -120,7 +120,6 @@ fn started_by_us() -> Option<Command> {
     let (command, index) = (args.next()?, args.next()?);
     match command.as_str() {
         "__party" => Some(Command::AesParty { index: index.parse().ok()? }),
-        psi_cmd::COMMAND => Some(Command::PsiParty { index: index.parse().ok()? }),
         "__member" => Some(Command::Member { index: index.parse().ok()?, name: args.next()? }),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     control::{
-        DeviceStats, FromParty, Given, JobSetup, Kept, Stats, ToParty, orders, peak_memory, tell,
+        DeviceStats, FromParty, Given, JobSetup, Kept, PsiFound, Stats, ToParty, orders, peak_memory, tell,
         text_to_path,
     },
     error::Failure,
@@ -10,8 +10,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Event, InputPlace, Job, JobError, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Prepared,
-    RunFiles, Task,
+    Common, Event, InputPlace, Intersection, Job, JobError, Member, MemberConfig, Observer, Outcome,
+    OutputPlace, Peer, Prepared, PsiTask, RunFiles, Task,
     aes_ctr::{AesCtrPart, AesCtrPlaces},
     open, run_part,
 };
@@ -62,7 +62,11 @@ fn member(orders: &Receiver<ToParty>) -> Result<Stats, JobError> {
     let ended = match &setup.job {
         Job::Circuit(job) => Prepared::new(job).and_then(|task| {
             let outcome = joined(orders, &setup, &task, |_| None)?;
-            Ok(Stats { outputs: outcome.learnt, ..measured(&outcome.stats) })
+            Ok(Stats { outputs: outcome.learnt.digits, ..measured(&outcome.stats) })
+        }),
+        Job::Psi(job) => PsiTask::new(job).and_then(|task| {
+            let outcome = joined(orders, &setup, &task, |_| None)?;
+            Ok(Stats { found: Some(found(outcome.learnt)), ..measured(&outcome.stats) })
         }),
         Job::AesCtr(job) => {
             let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);
@@ -89,6 +93,27 @@ fn measured(stats: &hushwire_job::Stats) -> Stats {
     }
 }
 
+/// An intersection's end, as the supervisor hears it.
+fn found(learnt: Intersection) -> PsiFound {
+    let mut found = PsiFound {
+        text: hex::encode(learnt.text.unwrap_or_default()),
+        sizes: learnt.keys,
+        circuit: learnt.circuit.to_string(),
+        width: learnt.width,
+        ands: learnt.ands,
+        size: None,
+        items: None,
+        flags: None,
+    };
+    match learnt.common {
+        Common::Size(size) => found.size = Some(size),
+        Common::Items(items) => found.items = Some(items),
+        Common::Flags(flags) => found.flags = Some(flags),
+        Common::Nothing => {}
+    }
+    found
+}
+
 /// Opens this member's files, meets the others, and runs its side. `key_id` names the key of which it keeps a share.
 fn joined<T: Task>(
     orders: &Receiver<ToParty>,
@@ -105,9 +130,12 @@ fn joined<T: Task>(
     let inputs = setup.inputs.iter().map(|(name, given)| {
         let place = match given {
             Given::Hex(digits) => InputPlace::Hex(Zeroizing::new(digits.clone())),
+            Given::Bytes(digits) => {
+                InputPlace::Memory(Arc::new(Zeroizing::new(hex::decode(digits).map_err(|e| wrong(&e))?)))
+            }
             Given::File(path) => InputPlace::File(path.clone()),
         };
-        (name.clone(), place)
+        Ok((name.clone(), place))
     });
     let outputs = setup.outputs.iter().map(|(name, kept)| {
         let place = match kept {
@@ -128,7 +156,7 @@ fn joined<T: Task>(
         shape: setup.net.parse().map_err(|e: hushwire_wire::NetError| wrong(&e))?,
         session: SessionId(session),
         backend: Backend::named(&setup.aes_backend).map_err(|e| wrong(&e))?,
-        inputs: inputs.collect(),
+        inputs: inputs.collect::<Result<_, JobError>>()?,
         outputs: outputs.collect(),
         aes_ctr: AesCtrPlaces { key_share, ..AesCtrPlaces::default() },
         files: RunFiles::new(setup.force),

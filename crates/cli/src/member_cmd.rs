@@ -8,18 +8,17 @@ use crate::{
     run_args::MemberArgs,
     run_report::{self, OfMember},
     size,
+    told::Told,
 };
 use hushwire_aes::{Backend, Tier};
-use hushwire_garble::Scheme;
 use hushwire_job::{
-    ClientFile, Event, Forecast, Job, JobError, MemberConfig, Observer, PartyFile, Prepared, Protocol, Task,
-    aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
+    ClientFile, Event, Forecast, Job, JobError, MemberConfig, Observer, PartyFile, Prepared, PsiTask, Task,
     run,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 use tracing::{debug, trace};
 
 /// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
@@ -66,6 +65,7 @@ fn run_job(
             member(args, &task, config()?)
         }
         Job::AesCtr(job) => member(args, job, config()?),
+        Job::Psi(job) => member(args, &PsiTask::new(job)?, config()?),
         _ => Err(unknown_kind()),
     }
 }
@@ -73,113 +73,6 @@ fn run_job(
 /// A kind of job that the library has and the command line does not.
 pub(crate) fn unknown_kind() -> Error {
     Error::Internal { doing: "planning the job", cause: "its kind is not known here".into() }
-}
-
-/// The words and figures of a kind of job at its members.
-pub(crate) trait Told: Task {
-    /// Its own fields of a member's `--json`.
-    type Report: Serialize;
-
-    /// The end of the progress bar and its unit; 0 where only the run tells.
-    fn extent(&self) -> (u64, &'static str);
-
-    /// The work of a run, as `5 instances of less:32`.
-    fn work(&self, learnt: &Self::Learnt) -> String;
-
-    /// Results as they are printed.
-    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8>;
-
-    /// Results and what they are of, for programs.
-    fn report(&self, learnt: &Self::Learnt) -> Self::Report;
-}
-
-/// Fields of a circuit's job in a member's report.
-#[derive(Serialize)]
-pub(crate) struct CircuitReport {
-    circuit: String,
-    protocol: Protocol,
-    scheme: Option<&'static str>,
-    ot: Option<&'static str>,
-    instances: u64,
-    outputs: BTreeMap<String, String>,
-    ands: u64,
-}
-
-impl Told for Prepared {
-    type Report = CircuitReport;
-
-    fn extent(&self) -> (u64, &'static str) {
-        (self.plan.instances, "instances")
-    }
-
-    fn work(&self, _: &Self::Learnt) -> String {
-        format!("{} instances of {}", self.plan.instances, self.plan.circuit)
-    }
-
-    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {
-        run_report::lines(&run_report::with_names(&self.plan, learnt.iter().map(|(j, hex)| (j, hex))))
-    }
-
-    fn report(&self, learnt: &Self::Learnt) -> CircuitReport {
-        let plan = &self.plan;
-        let outputs = run_report::with_names(plan, learnt.iter().map(|(j, hex)| (j, hex)));
-        CircuitReport {
-            circuit: plan.circuit.clone(),
-            protocol: plan.protocol,
-            scheme: plan.scheme.map(Scheme::name),
-            ot: plan.ot.map(hushwire_ot::Protocol::name),
-            instances: plan.instances,
-            outputs: outputs.into_iter().collect(),
-            ands: self.program.ands(),
-        }
-    }
-}
-
-/// Fields of an encryption in a member's report.
-#[derive(Serialize)]
-pub(crate) struct AesCtrReport {
-    job: String,
-    bytes: u64,
-    iv: Option<Iv>,
-    key: Option<KeyMode>,
-    key_id: Option<String>,
-    sbox: &'static str,
-    batch: u32,
-    threads: u16,
-    lanes_per_thread: u16,
-}
-
-impl Told for AesCtrJob {
-    type Report = AesCtrReport;
-
-    /// Only the owner knows how long its file is, and says so when all are connected.
-    fn extent(&self) -> (u64, &'static str) {
-        (0, "bytes")
-    }
-
-    fn work(&self, learnt: &Learnt) -> String {
-        let bytes = learnt.terms.as_ref().map_or(0, |terms| terms.bytes);
-        format!("{} with {}", size::show(bytes), self.agreement().title)
-    }
-
-    fn printed(&self, _: &Learnt) -> Vec<u8> {
-        vec![]
-    }
-
-    fn report(&self, learnt: &Learnt) -> AesCtrReport {
-        let terms = learnt.terms.as_ref();
-        AesCtrReport {
-            job: self.agreement().title,
-            bytes: terms.map_or(0, |terms| terms.bytes),
-            iv: terms.map(|terms| terms.iv),
-            key: terms.map(|terms| terms.key),
-            key_id: terms.and_then(|terms| terms.key_id.clone()),
-            sbox: self.cut.sbox.name(),
-            batch: self.cut.chunk_blocks,
-            threads: self.cut.threads,
-            lanes_per_thread: self.cut.lanes,
-        }
-    }
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.
@@ -231,12 +124,18 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     log::note!("{me} waits for {}", others.join(", "));
     let (extent, unit) = task.extent();
     let bar = progress(extent, unit);
-    if let Some(forecast) = task.forecast(has_aes(config.backend)) {
-        announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
-    }
+    let aes = has_aes(config.backend);
+    let announced = |forecast: Option<Forecast>| {
+        if let Some(forecast) = forecast {
+            announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
+        }
+    };
+    announced(task.forecast(aes, None));
+    let later = task.clone();
+    let forecast = move |ands| announced(later.forecast(aes, Some(ands)));
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
-    let outcome = run(task, config, &observer(&bar, begun))?;
+    let outcome = run(task, config, &observer(&bar, begun, forecast))?;
     bar.finish_and_clear();
     let stats = &outcome.stats;
     debug!(
@@ -300,7 +199,8 @@ pub(crate) fn has_aes(backend: Backend) -> bool {
 }
 
 /// Tells a person what happens, and with `-v` when.
-fn observer(bar: &ProgressBar, begun: Instant) -> Observer {
+/// `forecast` hears how much there is to do, before any of it is done.
+fn observer(bar: &ProgressBar, begun: Instant, forecast: impl Fn(u64) + Send + Sync + 'static) -> Observer {
     let bar = bar.clone();
     Arc::new(move |event| match event {
         Event::Note(note) => bar.suspend(|| log::note!("{note}")),
@@ -308,6 +208,10 @@ fn observer(bar: &ProgressBar, begun: Instant) -> Observer {
             log::note!("all members are connected");
             debug!(after_seconds = begun.elapsed().as_secs_f64(), "joined");
         }),
+        Event::Progress(0, of) => {
+            bar.set_length(of);
+            bar.suspend(|| forecast(of));
+        }
         Event::Progress(done, of) => {
             bar.set_length(of);
             bar.set_position(done);

@@ -1,32 +1,31 @@
 //! `hushwire local psi`: two parties as processes on this machine, each with a CSV file that the other does not see.
 
-mod party;
 mod report;
 
-pub(crate) use party::{COMMAND, main};
-
 use crate::{
-    control::{FromParty, Met, PsiFound, PsiSetup, Stats, ToParty, path_to_text},
-    error::Error,
-    files::{Replace, RunFiles, absolute, json_file},
+    control::{Given, PsiFound, Stats},
+    error::{Error, Failure},
+    files::{Replace, RunFiles, absolute, is_stream, json_file},
+    local_run::{Share, Start},
     log,
     member_cmd::{announce, backend, has_aes},
-    places::Places,
     progress,
     run_report::deliver,
-    supervisor::{Event, Supervisor},
 };
 use clap::Args;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::{Forecast, Member};
-use hushwire_psi::{Method, Protocol, Reveal, Side};
-use hushwire_wire::{Identity, SessionId, Shape};
+use hushwire_job::{Job, Member, PsiJob, PsiTask, Task};
+use hushwire_psi::{Reveal, Side};
+use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
+    collections::BTreeMap,
+    io::{self, Read},
     path::{Path, PathBuf},
     time::Instant,
 };
+use zeroize::Zeroizing;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -48,10 +47,10 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct PsiArgs {
-    /// Party A's CSV file
+    /// Party A's CSV file; - is standard input
     #[arg(long, value_name = "A.csv")]
     a: PathBuf,
-    /// Party B's CSV file
+    /// Party B's CSV file; - is standard input
     #[arg(long, value_name = "B.csv")]
     b: PathBuf,
     /// The column with the keys, in both files
@@ -101,6 +100,31 @@ impl PsiArgs {
     fn file(&self, side: Side) -> &Path {
         if side == Side::A { &self.a } else { &self.b }
     }
+
+    /// The job, as its file would have it.
+    fn job(&self) -> Result<PsiJob, Error> {
+        let reveal: Reveal = self.reveal.parse().map_err(Error::Usage)?;
+        let mut job = PsiJob::new(reveal, "");
+        job.columns = SIDES.map(|side| self.column(side).to_owned());
+        job.protocol = self.protocol.parse().map_err(Error::Usage)?;
+        job.circuit = self.circuit.as_deref().map(str::parse).transpose().map_err(Error::Usage)?;
+        let scheme =
+            self.scheme.parse().map_err(|e: hushwire_garble::GarbleError| Error::Usage(e.to_string()))?;
+        job.scheme = (self.protocol == "yao").then_some(scheme);
+        Ok(job)
+    }
+
+    /// A party's rows: its process opens its file, and is given what came by standard input.
+    fn rows(&self, side: Side) -> Result<Given, Error> {
+        let path = self.file(side);
+        if !is_stream(path) {
+            return Ok(Given::File(path.to_owned()));
+        }
+        let mut bytes = Zeroizing::new(vec![]);
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
+        Ok(Given::Bytes(hex::encode(&bytes[..])))
+    }
 }
 
 /// The parties, in the order of their processes.
@@ -118,9 +142,15 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     if args.transport == "tcp-insecure" {
         log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
     }
+    if SIDES.iter().all(|side| is_stream(args.file(*side))) {
+        return Err(Error::Usage("--a and --b are both standard input; give one of them a file".into()));
+    }
     let mut files = RunFiles::new(args.replace.force);
-    files.reads("party A's file", &args.a);
-    files.reads("party B's file", &args.b);
+    for (side, role) in SIDES.into_iter().zip(["party A's file", "party B's file"]) {
+        if !is_stream(args.file(side)) {
+            files.reads(role, args.file(side));
+        }
+    }
     let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
     let json = json_file(&mut files, args.json.as_deref(), &job, 0o600)?;
     let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
@@ -129,7 +159,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let bar = progress::bar(0, "ANDs");
     let (found, stats) = compute(args, backend, &bar)?;
     bar.finish_and_clear();
-    let text = report::result(args, &found)?;
+    let text = report::result(&found)?;
     let shown = match out {
         Some(out) => out.write(&text).map(|()| None)?,
         None => Some(text),
@@ -142,82 +172,44 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     deliver(shown, &report, json, args.json.as_deref())
 }
 
-/// Starts both parties, and follows them to their end: what they found, and what each measured.
+/// Runs both parties to their end: what they found, and what each measured.
 fn compute(
     args: &PsiArgs,
     backend: Backend,
     bar: &ProgressBar,
 ) -> Result<(Vec<PsiFound>, Vec<Stats>), Error> {
-    let wrong =
-        |e: &dyn std::fmt::Display| Error::Internal { doing: "starting the run", cause: e.to_string() };
-    let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-    let identities = SIDES.map(|side| Identity::generate(name(side)));
-    let identities = identities.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| wrong(&e))?;
-    let places = Places::of(args.transport.parse()?)?;
-    let members = SIDES.iter().enumerate();
-    let mut supervisor =
-        Supervisor::of(members.map(|(i, side)| (name(*side).to_owned(), party::arguments(i))))?;
-    supervisor.enter("reading the files");
-    for (i, (side, identity)) in SIDES.into_iter().zip(&identities).enumerate() {
-        let setup = PsiSetup {
-            pem: identity.to_pem().to_string(),
-            listen: places.address(&format!("party{i}")),
-            transport: args.transport.clone(),
-            session: session.to_string(),
-            aes_backend: backend.tier().name().to_owned(),
-            file: path_to_text(args.file(side)),
-            column: args.column(side).to_owned(),
-            reveal: args.reveal.clone(),
-            circuit: args.circuit.clone(),
-            protocol: args.protocol.clone(),
-            scheme: args.scheme.clone(),
-        };
-        supervisor.tell(i, &ToParty::Psi(Box::new(setup)));
-    }
-    let mut ready = [const { None }; 2];
-    while ready.iter().any(Option::is_none) {
-        if let Event::Said(i, FromParty::Ready { address, .. }) = supervisor.next()? {
-            ready[i] = Some(address);
+    let job = args.job()?;
+    let task = PsiTask::new(&job)?;
+    let share = |(index, side): (u8, Side)| {
+        let inputs = BTreeMap::from([("csv".to_owned(), args.rows(side)?)]);
+        let (member, who) = (Member::Party(index), name(side).to_owned());
+        Ok(Share { member, who, inputs, outputs: BTreeMap::new() })
+    };
+    let shares = (0..).zip(SIDES).map(share).collect::<Result<_, Error>>()?;
+    let (job, phases) = (Job::Psi(job), ["reading the files", "the intersection"]);
+    let (transport, force, shape) = (&args.transport, args.replace.force, Shape::NONE);
+    let start = Start { transport, job: &job, shares, phases, force, backend, shape };
+    let stats = start.run(bar, |done, of| {
+        bar.set_length(of);
+        bar.set_position(done);
+        if let (0, Some(forecast)) = (done, task.forecast(has_aes(backend), Some(of))) {
+            bar.suspend(|| announce(&forecast, Shape::NONE, "on this machine"));
         }
-    }
-    let met = ready.into_iter().zip(&identities).enumerate().map(|(i, (address, identity))| Met {
-        member: Member::Party(i as u8),
-        address,
-        pin: identity.pin().to_string(),
     });
-    supervisor.enter("the intersection");
-    supervisor.tell_all(&ToParty::Meet(met.collect()));
-    let mut found = [const { None }; 2];
-    loop {
-        match supervisor.next()? {
-            Event::Said(0, FromParty::Progress(0, of)) => {
-                bar.set_length(of);
-                let scheme = (args.protocol == "yao").then(|| args.scheme.parse().ok()).flatten();
-                let forecast = Forecast::of_two(scheme, of, has_aes(backend));
-                bar.suspend(|| announce(&forecast, Shape::NONE, "on this machine"));
-            }
-            Event::Said(0, FromParty::Progress(done, _)) => {
-                bar.set_position(done);
-            }
-            Event::Said(i, FromParty::Found(of)) => found[i] = Some(*of),
-            _ => {}
-        }
-        if let Some(stats) = supervisor.stats() {
-            supervisor.tell_all(&ToParty::Bye);
-            let found: Vec<PsiFound> = found.into_iter().flatten().collect();
-            if found.len() != SIDES.len() {
-                return Err(wrong(&"a party ended without a result"));
-            }
-            return Ok((found, stats));
-        }
+    let stats = stats.map_err(of_sides)?;
+    let found: Vec<PsiFound> = stats.iter().filter_map(|stats| stats.found.clone()).collect();
+    if found.len() != SIDES.len() {
+        let cause = "a party ended without a result".to_owned();
+        return Err(Error::Internal { doing: "starting the run", cause });
     }
+    Ok((found, stats))
 }
 
-/// The options as the parties have them.
-fn terms(setup: &PsiSetup) -> Result<hushwire_psi::Terms, String> {
-    let mut terms = hushwire_psi::Terms::new(setup.reveal.parse::<Reveal>()?);
-    terms.circuit = setup.circuit.as_deref().map(str::parse::<Method>).transpose()?;
-    terms.protocol = setup.protocol.parse::<Protocol>()?;
-    terms.scheme = setup.scheme.parse().map_err(|e: hushwire_garble::GarbleError| e.to_string())?;
-    Ok(terms)
+/// The parties have numbers in a job, and people know sides here.
+fn of_sides(e: Error) -> Error {
+    let Error::Party(Failure { party, who, step, cause, remedy, code, consequence }) = e else { return e };
+    let [who, step, cause, remedy] = [who, step, cause, remedy].map(|text| {
+        (0..).zip(SIDES).fold(text, |text, (i, side)| text.replace(&Member::Party(i).to_string(), name(side)))
+    });
+    Error::Party(Failure { party, who, step, cause, remedy, code, consequence })
 }

@@ -116,6 +116,28 @@ fn empty_files_and_columns_of_other_names() {
 }
 
 #[test]
+fn one_file_may_come_by_standard_input() {
+    let place = Place::new();
+    put(&place, "a.csv", "email", &keys(0..3));
+    put(&place, "b.csv", "email", &keys(1..9));
+    let with = |options: &str, file: &str| {
+        let mut command = place.hushwire(&format!("local psi {options} --column email --transport unix"));
+        let file = std::fs::File::open(place.at(file)).unwrap_or_else(|e| panic!("{e}"));
+        common::Ran::new(command.stdin(file).output().unwrap_or_else(|e| panic!("{e}")))
+    };
+    let ran = with("--a - --b b.csv --reveal flags", "a.csv");
+    let rows = "row,email,note,in_both\n0,user0@example.org,\"x, y\",0\n1,user1@example.org,\"x, y\",1\n\
+                2,user2@example.org,\"x, y\",1\nlast,,,0\n";
+    assert_eq!(ran.out, rows, "{}", ran.err);
+    assert_eq!(with("--a a.csv --b - --reveal size", "b.csv").out, "2\n");
+    let ran = with("--a - --b - --reveal size", "a.csv");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--a and --b are both standard input; give one of them a file"), "{}", ran.err);
+    let ran = with("--a - --b b.csv --reveal size", "b.csv");
+    assert_eq!(ran.out, "8\n", "{}", ran.err);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_party_file_and_remedy() {
     let place = Place::new();
     put(&place, "a.csv", "email", &keys(0..3));

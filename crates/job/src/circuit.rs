@@ -15,15 +15,24 @@
 
 use crate::{
     Agreement, CircuitSource, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task,
-    client, party, place,
+    client, party,
+    place::{self, Shown},
     run::{Links, MemberSession},
     two_party,
 };
 use std::{path::PathBuf, sync::Arc};
 
+/// Outputs of a circuit that went to no file, by place in the circuit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Hexadecimal digits of those that were to be shown.
+    pub digits: Vec<(usize, String)>,
+    /// Records of those that were wanted in memory: one for each instance, one after the other.
+    pub records: Vec<(usize, Vec<u8>)>,
+}
+
 impl Task for Prepared {
-    /// Outputs that went to no file: place in the circuit, and hexadecimal digits.
-    type Learnt = Vec<(usize, String)>;
+    type Learnt = Outputs;
     type Part = CircuitPart;
 
     fn agreement(&self) -> Agreement {
@@ -41,8 +50,8 @@ impl Task for Prepared {
         }
     }
 
-    fn forecast(&self, aes_instructions: bool) -> Option<Forecast> {
-        Some(Prepared::forecast(self, aes_instructions))
+    fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
+        ands.is_none().then(|| Prepared::forecast(self, aes_instructions))
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<CircuitPart, JobError> {
@@ -60,7 +69,7 @@ pub struct CircuitPart {
 }
 
 impl Part for CircuitPart {
-    type Learnt = Vec<(usize, String)>;
+    type Learnt = Outputs;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
         match (&member.config.me, self.prepared.plan.protocol) {
@@ -80,12 +89,14 @@ impl Part for CircuitPart {
         let Ok(sinks) = Arc::try_unwrap(self.sinks) else {
             return Err(JobError::internal("writing outputs", "a thread still holds them"));
         };
-        let mut shown = vec![];
+        let mut outputs = Outputs::default();
         for (j, sink) in sinks.into_iter().enumerate() {
-            if let Some(digits) = sink.map(place::Sink::commit).transpose()?.flatten() {
-                shown.push((j, digits));
+            match sink.map(place::Sink::commit).transpose()?.flatten() {
+                Some(Shown::Digits(digits)) => outputs.digits.push((j, digits)),
+                Some(Shown::Records(records)) => outputs.records.push((j, records)),
+                None => {}
             }
         }
-        Ok(shown)
+        Ok(outputs)
     }
 }

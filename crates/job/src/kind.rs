@@ -2,7 +2,7 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, JobError,
+    CircuitJob, JobError, PsiJob,
     aes_ctr::AesCtrJob,
     suggest,
     toml_file::{Section, Source},
@@ -19,6 +19,8 @@ pub enum Job {
     Circuit(CircuitJob),
     /// Encryption of a client's file.
     AesCtr(AesCtrJob),
+    /// A private set intersection of two parties' CSV columns.
+    Psi(PsiJob),
 }
 
 /// The key that names the kind, taken from a file's top.
@@ -35,7 +37,7 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
 
 impl Job {
     /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 2] = ["circuit", AesCtrJob::KIND];
+    pub const KINDS: [&str; 3] = ["circuit", "psi", AesCtrJob::KIND];
 
     /// Reads a job file.
     ///
@@ -57,6 +59,7 @@ impl Job {
         let mut top = source.sections()?;
         match kind(&mut top)? {
             AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
+            "psi" => PsiJob::from_section(top).map(Self::Psi),
             _ => CircuitJob::from_section(top).map(Self::Circuit),
         }
     }

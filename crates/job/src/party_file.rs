@@ -12,6 +12,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 use zeroize::Zeroizing;
@@ -31,6 +32,8 @@ pub enum InputPlace {
     Hex(Zeroizing<String>),
     /// A file of hexadecimal digits: for one instance.
     HexFile(PathBuf),
+    /// The bytes that [`InputPlace::File`] would have.
+    Memory(Arc<Zeroizing<Vec<u8>>>),
 }
 
 /// The place of an output's value.
@@ -40,8 +43,10 @@ pub enum OutputPlace {
     File(PathBuf),
     /// A file of hexadecimal digits: for one instance.
     HexFile(PathBuf),
-    /// Back to the caller as hexadecimal digits: for one instance.
+    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text, as text.
     Show,
+    /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
+    Memory,
     /// Nowhere: another recipient keeps it.
     Discard,
 }

@@ -7,7 +7,7 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 use zeroize::Zeroizing;
 
@@ -19,7 +19,7 @@ pub(crate) struct Source {
 }
 
 enum Origin {
-    Memory(Zeroizing<Vec<u8>>),
+    Memory(Arc<Zeroizing<Vec<u8>>>),
     File(File, PathBuf),
 }
 
@@ -39,7 +39,7 @@ impl Source {
         let from = match place {
             InputPlace::Hex(digits) => {
                 single("name a file of records with `file`")?;
-                Origin::Memory(value::from_text(order, width, &what, digits)?)
+                Origin::Memory(Arc::new(value::from_text(order, width, &what, digits)?))
             }
             InputPlace::HexFile(path) => {
                 single("name a file of records with `file`")?;
@@ -49,7 +49,22 @@ impl Source {
                 let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
                 read.map_err(|e| JobError::io("read", path, &e))?;
                 let what = format!("{what} from {}", path.display());
-                Origin::Memory(value::from_text(order, width, &what, &digits)?)
+                Origin::Memory(Arc::new(value::from_text(order, width, &what, &digits)?))
+            }
+            InputPlace::Memory(records) => {
+                let (found, record) = (records.len(), Plan::record(width));
+                let wanted = record as u64 * plan.instances;
+                if found as u64 != wanted {
+                    return Err(JobError::usage(
+                        format!("reading {what}"),
+                        format!(
+                            "it has {found} bytes, and {} instances of {width} bits are {wanted} bytes",
+                            plan.instances
+                        ),
+                        format!("give {record} bytes for each instance, one after the other"),
+                    ));
+                }
+                Origin::Memory(records.clone())
             }
             InputPlace::File(path) => {
                 let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
@@ -65,7 +80,10 @@ impl Source {
         let record = Plan::record(self.width);
         let mut bytes = Zeroizing::new(vec![0; record * n]);
         match &self.from {
-            Origin::Memory(value) => bytes.copy_from_slice(value),
+            Origin::Memory(records) => {
+                let first = first as usize * record;
+                bytes.copy_from_slice(&records[first..first + record * n]);
+            }
             Origin::File(file, path) => {
                 file.read_exact_at(&mut bytes, first * record as u64).map_err(|e| match e.kind() {
                     io::ErrorKind::UnexpectedEof => {
@@ -121,7 +139,19 @@ pub(crate) struct Sink {
     to: To,
 }
 
+/// An output that goes back to the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The value of one instance, as [`OutputPlace::Show`] asks for.
+    Digits(String),
+    /// Records of all instances, as [`OutputPlace::Memory`] asks for.
+    Records(Vec<u8>),
+}
+
 enum To {
+    /// Digits of one instance.
+    Show(Mutex<Vec<u8>>),
+    /// Records of all instances.
     Memory(Mutex<Vec<u8>>),
     Hex(Mutex<Vec<u8>>, NewFile),
     File(NewFile, File),
@@ -152,7 +182,17 @@ impl Sink {
             files.create(&option, path, &plan.writer(name), 0o600)
         };
         let to = match place {
-            OutputPlace::Show => To::Memory(single()?),
+            OutputPlace::Show => To::Show(single()?),
+            OutputPlace::Memory => {
+                let bytes = usize::try_from(record as u64 * plan.instances).map_err(|_| {
+                    JobError::usage(
+                        format!("preparing output {name}"),
+                        "it does not fit into memory",
+                        "name a file",
+                    )
+                })?;
+                To::Memory(Mutex::new(vec![0; bytes]))
+            }
             OutputPlace::Discard => To::Nowhere,
             OutputPlace::HexFile(path) => To::Hex(single()?, create(path)?),
             OutputPlace::File(path) => {
@@ -173,8 +213,14 @@ impl Sink {
             value::turn_back(self.order, self.width, record);
         }
         match &self.to {
-            To::Memory(value) | To::Hex(value, _) => {
+            To::Show(value) | To::Hex(value, _) => {
                 value.lock().unwrap_or_else(PoisonError::into_inner).copy_from_slice(&bytes);
+                Ok(())
+            }
+            To::Memory(records) => {
+                let first = first as usize * record;
+                let mut records = records.lock().unwrap_or_else(PoisonError::into_inner);
+                records[first..first + bytes.len()].copy_from_slice(&bytes);
                 Ok(())
             }
             To::File(new, file) => {
@@ -187,7 +233,7 @@ impl Sink {
     /// Puts everything on the disk, still without a name.
     pub(crate) fn prepare(&self) -> Result<(), JobError> {
         match &self.to {
-            To::Memory(_) | To::Nowhere => Ok(()),
+            To::Show(_) | To::Memory(_) | To::Nowhere => Ok(()),
             To::File(new, _) => new.sync(),
             To::Hex(value, new) => {
                 let value = value.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,12 +244,15 @@ impl Sink {
         }
     }
 
-    /// Gives it its name, or the caller its digits.
-    pub(crate) fn commit(self) -> Result<Option<String>, JobError> {
+    /// Gives it its name, or the caller its value.
+    pub(crate) fn commit(self) -> Result<Option<Shown>, JobError> {
         match self.to {
-            To::Memory(value) => {
+            To::Show(value) => {
                 let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
-                Ok(Some(value::to_hex(self.order, self.width, &value)))
+                Ok(Some(Shown::Digits(value::to_hex(self.order, self.width, &value))))
+            }
+            To::Memory(records) => {
+                Ok(Some(Shown::Records(records.into_inner().unwrap_or_else(PoisonError::into_inner))))
             }
             To::Hex(_, new) | To::File(new, _) => new.commit().map(|()| None),
             To::Nowhere => Ok(None),

@@ -161,6 +161,22 @@ pub(crate) mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::{fmt::Display, str::FromStr};
 
+    /// Likewise, one that is always there.
+    pub(crate) mod one {
+        use serde::{Deserializer, Serializer, de::Error};
+        use std::{fmt::Display, str::FromStr};
+
+        pub(crate) fn serialize<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+            to.collect_str(value)
+        }
+
+        pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<T, D::Error> {
+            super::deserialize(from)?.ok_or_else(|| D::Error::custom("a name is missing"))
+        }
+    }
+
     pub(crate) fn serialize<T: Display, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => to.serialize_some(&value.to_string()),

@@ -35,9 +35,10 @@ pub trait Task {
         vec![]
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, where the job alone tells it.
-    fn forecast(&self, aes_instructions: bool) -> Option<Forecast> {
-        let _ = aes_instructions;
+    /// The forecast of a run on a CPU with AES instructions or without, as soon as it can be told: from the job alone, or
+    /// from the number of ANDs, of which the first [`Event::Progress`](crate::Event) of a run tells.
+    fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
+        let _ = (aes_instructions, ands);
         None
     }
 
@@ -231,8 +232,11 @@ impl MemberSession {
     }
 }
 
-/// The first error that says more than that others ended.
-pub(crate) fn first_error(errors: Vec<JobError>) -> Result<(), JobError> {
+/// The first of several members' or threads' errors that says more than that others ended, if there is one.
+///
+/// # Errors
+/// That one.
+pub fn first_error(errors: Vec<JobError>) -> Result<(), JobError> {
     let mut errors: Vec<_> = errors.into_iter().enumerate().collect();
     // Least of all says a thread that ended because another one of this process did.
     errors.sort_by_key(|(i, e)| (e.consequence, e.consequence && e.kind == Kind::Internal, *i));

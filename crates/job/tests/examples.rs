@@ -1,6 +1,6 @@
 //! Examples that ship are read, and fit together.
 
-use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared};
+use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared, PsiTask};
 use std::{fs, path::Path};
 
 #[test]
@@ -36,6 +36,17 @@ fn every_example_is_read_and_fits() {
     }
 }
 
+#[test]
+fn the_intersection_that_ships_is_read_and_its_column_is_in_both_files() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/psi");
+    let job = Job::read(&dir.join("customers.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let Job::Psi(job) = job else { panic!("{job:?}") };
+    PsiTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    for (file, column) in ["shop.csv", "charity.csv"].into_iter().zip(&job.columns) {
+        hushwire_psi::Column::read(&dir.join(file), column).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
 /// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one that says so.
 #[test]
 fn what_the_documentation_shows_is_read() {
@@ -47,6 +58,7 @@ fn what_the_documentation_shows_is_read() {
         let result = if block.contains("protocol =") || block.contains("kind =") {
             Job::parse(block, &path).and_then(|job| match job {
                 Job::Circuit(job) => Prepared::new(&job).map(drop),
+                Job::Psi(job) => PsiTask::new(&job).map(drop),
                 _ => Ok(()),
             })
         } else if block.contains("listen =") {

@@ -61,7 +61,7 @@ fn single_values_are_shown_as_digits() {
         let outcome = outcome.as_ref().unwrap_or_else(|e| panic!("{member}: {e}"));
         let wanted: &[_] =
             if world.plan.outputs[0].1.contains(member) { &[(0, "1001".to_owned())] } else { &[] };
-        assert_eq!(outcome.learnt, wanted, "{member}");
+        assert_eq!(outcome.learnt.digits, wanted, "{member}");
     }
 }
 

@@ -75,7 +75,7 @@ fn single_values_are_shown_as_digits() {
         });
         for (member, outcome) in &ended {
             let outcome = outcome.as_ref().unwrap_or_else(|e| panic!("{member}: {e}"));
-            assert_eq!(outcome.learnt, [(0, "1001".to_owned())], "{member}");
+            assert_eq!(outcome.learnt.digits, [(0, "1001".to_owned())], "{member}");
         }
     }
 }

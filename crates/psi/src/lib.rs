@@ -32,4 +32,4 @@ pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
 pub use strict::Rows;
-pub use write::{write_flags, write_items};
+pub use write::{write_flags, write_flags_of, write_items};

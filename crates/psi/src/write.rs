@@ -1,7 +1,10 @@
 //! Results as CSV.
 
 use crate::{PsiError, Rows};
-use std::{io::Write, path::Path};
+use std::{
+    io::{Read, Write},
+    path::Path,
+};
 
 /// The name of the column with the flags.
 const FLAG: &str = "in_both";
@@ -25,7 +28,18 @@ pub fn write_items(column: &str, items: &[String], out: impl Write) -> Result<()
 /// # Errors
 /// The file cannot be read, or has not as many rows; `out` takes no more.
 pub fn write_flags(path: &Path, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
-    let mut rows = Rows::open(path)?;
+    write(path, Rows::open(path)?, flags, out)
+}
+
+/// As [`write_flags`], for rows from anything; `path` is what errors name.
+///
+/// # Errors
+/// As [`write_flags`].
+pub fn write_flags_of(path: &Path, csv: impl Read, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+    write(path, Rows::new(path, csv)?, flags, out)
+}
+
+fn write(path: &Path, mut rows: Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let failed = |e: csv::Error| PsiError::Output(e.to_string());
     let mut header = rows.header().clone();

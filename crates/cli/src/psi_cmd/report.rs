@@ -8,44 +8,26 @@ use crate::{
     size,
 };
 use hushwire_aes::Backend;
-use hushwire_psi::{Side, write_flags, write_items};
 use serde::Serialize;
 
 /// The result as a file: a number, the items, or A's rows with a flag each.
-pub(super) fn result(args: &PsiArgs, found: &[PsiFound]) -> Result<Vec<u8>, Error> {
-    let mut text = vec![];
-    if let (Some(items), theirs) = (&found[0].items, &found[1].items) {
-        let sorted = |items: &[String]| {
-            let mut items = items.to_vec();
+pub(super) fn result(found: &[PsiFound]) -> Result<Vec<u8>, Error> {
+    let [a, b] = found else { return Err(differ()) };
+    let sorted = |items: &Option<Vec<String>>| {
+        let mut items = items.clone();
+        if let Some(items) = &mut items {
             items.sort_unstable();
-            items
-        };
-        if theirs.as_deref().map(sorted).as_ref() != Some(&sorted(items)) {
-            return Err(differ());
         }
-        write_items(args.column(Side::A), items, &mut text).map_err(|e| failed(&e))?;
-    } else if let Some(flags) = &found[0].flags {
-        let flags: Vec<bool> = flags.bytes().map(|f| f == b'1').collect();
-        write_flags(args.file(Side::A), &flags, &mut text).map_err(|e| failed(&e))?;
-    } else {
-        let [Some(size), Some(theirs)] = [found[0].size, found[1].size] else { return Err(differ()) };
-        if size != theirs {
-            return Err(differ());
-        }
-        text = format!("{size}\n").into_bytes();
+        items
+    };
+    if a.flags.is_none() && (a.size != b.size || sorted(&a.items) != sorted(&b.items)) {
+        return Err(differ());
     }
-    Ok(text)
+    hex::decode(&a.text).map_err(|_| differ())
 }
 
 fn differ() -> Error {
     Error::Internal { doing: "comparing results", cause: "the parties found different things".into() }
-}
-
-fn failed(e: &hushwire_psi::PsiError) -> Error {
-    match e {
-        hushwire_psi::PsiError::File { path, cause, remedy, .. } => Error::file("read", path, cause, remedy),
-        other => Error::Internal { doing: "writing the result", cause: other.to_string() },
-    }
 }
 
 /// The report; its fields are the JSON's.
@@ -85,7 +67,7 @@ impl Report {
         seconds: f64,
     ) -> Self {
         let own = &found[0];
-        let flags: Option<Vec<bool>> = own.flags.as_ref().map(|f| f.bytes().map(|f| f == b'1').collect());
+        let flags = own.flags.clone();
         let ones = flags.as_ref().map(|f| f.iter().filter(|f| **f).count() as u64);
         let count = own.size.or(own.items.as_ref().map(|i| i.len() as u64)).or(ones);
         let parties = ["a", "b"].iter().zip(stats).map(|(member, stats)| OfMember {

@@ -96,6 +96,7 @@ fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, JobError> {
         Some(InputPlace::File(path) | InputPlace::HexFile(path)) => Key::from_file(path)?,
         Some(InputPlace::Hex(digits)) => Key::from_hex(digits)
             .map_err(|e| usage(format!("input key: {e}"), "correct it, or name a file"))?,
+        Some(InputPlace::Memory(bytes)) => Key::from_reader(&bytes[..], Path::new("input key"))?,
         None => {
             return Err(usage(
                 "the job's key comes from its owner, and this member's file names none",

@@ -4,8 +4,8 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{eval, planes};
 use hushwire_job::{
-    CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Peer, Plan,
-    Prepared, Stats, run, session_of,
+    CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Outputs,
+    Peer, Plan, Prepared, Stats, run, session_of,
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
@@ -51,7 +51,7 @@ pub(crate) fn check(
     let mut stats = vec![];
     for (member, outcome) in ended {
         let outcome = outcome.unwrap_or_else(|e| panic!("{member}: {e}"));
-        assert!(outcome.learnt.is_empty());
+        assert!(outcome.learnt == Outputs::default());
         stats.push(outcome.stats);
     }
     for (j, expected) in expected.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn check(
 }
 
 /// The end of one member's run.
-pub(crate) type Ended = Result<Outcome<Vec<(usize, String)>>, JobError>;
+pub(crate) type Ended = Result<Outcome<Outputs>, JobError>;
 
 /// A job and a directory.
 pub(crate) struct World {

@@ -1,0 +1,178 @@
+//! The words and figures of each kind of job in `party` and `client`.
+
+use crate::{run_report, size};
+use hushwire_garble::Scheme;
+use hushwire_job::{
+    Common, Intersection, Prepared, Protocol, PsiTask, Task,
+    aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The words and figures of a kind of job at its members.
+pub(crate) trait Told: Task + Clone + Send + Sync + 'static {
+    /// Its own fields of a member's `--json`.
+    type Report: Serialize;
+
+    /// The end of the progress bar and its unit; 0 where only the run tells.
+    fn extent(&self) -> (u64, &'static str);
+
+    /// The work of a run, as `5 instances of less:32`.
+    fn work(&self, learnt: &Self::Learnt) -> String;
+
+    /// Results as they are printed.
+    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8>;
+
+    /// Results and what they are of, for programs.
+    fn report(&self, learnt: &Self::Learnt) -> Self::Report;
+}
+
+/// Fields of a circuit's job in a member's report.
+#[derive(Serialize)]
+pub(crate) struct CircuitReport {
+    circuit: String,
+    protocol: Protocol,
+    scheme: Option<&'static str>,
+    ot: Option<&'static str>,
+    instances: u64,
+    outputs: BTreeMap<String, String>,
+    ands: u64,
+}
+
+impl Told for Prepared {
+    type Report = CircuitReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (self.plan.instances, "instances")
+    }
+
+    fn work(&self, _: &Self::Learnt) -> String {
+        format!("{} instances of {}", self.plan.instances, self.plan.circuit)
+    }
+
+    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {
+        run_report::lines(&run_report::with_names(&self.plan, learnt.digits.iter().map(|(j, hex)| (j, hex))))
+    }
+
+    fn report(&self, learnt: &Self::Learnt) -> CircuitReport {
+        let plan = &self.plan;
+        let outputs = run_report::with_names(plan, learnt.digits.iter().map(|(j, hex)| (j, hex)));
+        CircuitReport {
+            circuit: plan.circuit.clone(),
+            protocol: plan.protocol,
+            scheme: plan.scheme.map(Scheme::name),
+            ot: plan.ot.map(hushwire_ot::Protocol::name),
+            instances: plan.instances,
+            outputs: outputs.into_iter().collect(),
+            ands: self.program.ands(),
+        }
+    }
+}
+
+/// Fields of an intersection in a member's report.
+#[derive(Serialize)]
+pub(crate) struct PsiReport {
+    reveal: &'static str,
+    circuit: &'static str,
+    protocol: Protocol,
+    scheme: Option<&'static str>,
+    /// Different keys of party 0 and of party 1.
+    keys: [usize; 2],
+    /// How many are in both; with flags, rows of this party's. None where it learns nothing.
+    found: Option<u64>,
+    /// With items: which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<String>>,
+    /// With flags: of each of this party's rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flags: Option<Vec<bool>>,
+    value_bits: usize,
+    ands: u64,
+}
+
+impl Told for PsiTask {
+    type Report = PsiReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "ANDs")
+    }
+
+    fn work(&self, learnt: &Intersection) -> String {
+        let [a, b] = learnt.keys;
+        format!("{a} different keys at party 0 and {b} at party 1 intersected")
+    }
+
+    fn printed(&self, learnt: &Intersection) -> Vec<u8> {
+        learnt.text.clone().unwrap_or_default()
+    }
+
+    fn report(&self, learnt: &Intersection) -> PsiReport {
+        let (found, items, flags) = match &learnt.common {
+            Common::Size(size) => (Some(*size), None, None),
+            Common::Items(items) => (Some(items.len() as u64), Some(items.clone()), None),
+            Common::Flags(flags) => {
+                (Some(flags.iter().filter(|flag| **flag).count() as u64), None, Some(flags.clone()))
+            }
+            Common::Nothing => (None, None, None),
+        };
+        PsiReport {
+            reveal: self.job().reveal.name(),
+            circuit: learnt.circuit.name(),
+            protocol: self.job().protocol,
+            scheme: self.scheme().map(Scheme::name),
+            keys: learnt.keys,
+            found,
+            items,
+            flags,
+            value_bits: learnt.width,
+            ands: learnt.ands,
+        }
+    }
+}
+
+/// Fields of an encryption in a member's report.
+#[derive(Serialize)]
+pub(crate) struct AesCtrReport {
+    job: String,
+    bytes: u64,
+    iv: Option<Iv>,
+    key: Option<KeyMode>,
+    key_id: Option<String>,
+    sbox: &'static str,
+    batch: u32,
+    threads: u16,
+    lanes_per_thread: u16,
+}
+
+impl Told for AesCtrJob {
+    type Report = AesCtrReport;
+
+    /// Only the owner knows how long its file is, and says so when all are connected.
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "bytes")
+    }
+
+    fn work(&self, learnt: &Learnt) -> String {
+        let bytes = learnt.terms.as_ref().map_or(0, |terms| terms.bytes);
+        format!("{} with {}", size::show(bytes), self.agreement().title)
+    }
+
+    fn printed(&self, _: &Learnt) -> Vec<u8> {
+        vec![]
+    }
+
+    fn report(&self, learnt: &Learnt) -> AesCtrReport {
+        let terms = learnt.terms.as_ref();
+        AesCtrReport {
+            job: self.agreement().title,
+            bytes: terms.map_or(0, |terms| terms.bytes),
+            iv: terms.map(|terms| terms.iv),
+            key: terms.map(|terms| terms.key),
+            key_id: terms.and_then(|terms| terms.key_id.clone()),
+            sbox: self.cut.sbox.name(),
+            batch: self.cut.chunk_blocks,
+            threads: self.cut.threads,
+            lanes_per_thread: self.cut.lanes,
+        }
+    }
+}

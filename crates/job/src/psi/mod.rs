@@ -1,0 +1,23 @@
+//! Private set intersection as a job: two parties with a CSV file each.
+//!
+//! ```text
+//! file   PsiJob    the keys of a job file of this kind
+//! plan   PsiTask   who is side A, what is revealed in which form; the agreement
+//! part   PsiPart   reads the column, intersects, writes the result
+//! ```
+//!
+//! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a party is called `csv`, and its
+//! one output `result`.
+
+mod file;
+mod part;
+mod plan;
+
+pub use file::PsiJob;
+pub use part::PsiPart;
+pub use plan::{Common, Intersection, PsiTask};
+
+/// The input's name in member files.
+const CSV: &str = "csv";
+/// The output's name in member files.
+const RESULT: &str = "result";

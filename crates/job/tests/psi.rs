@@ -1,0 +1,234 @@
+//! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets of the standard library.
+
+use hushwire_aes::Backend;
+use hushwire_job::{
+    Common, InputPlace, Intersection, Job, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
+    PsiTask, RunFiles, Task, run, session_of,
+};
+use hushwire_wire::{Identity, Listener, Shape, TransportKind};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+type Ended = Result<Outcome<Intersection>, JobError>;
+
+fn task(keys: &str) -> Result<PsiTask, String> {
+    let job =
+        Job::parse(&format!("kind = \"psi\"\n{keys}\n"), Path::new("job.toml")).map_err(|e| e.to_string())?;
+    let Job::Psi(job) = job else { return Err("another kind".into()) };
+    PsiTask::new(&job).map_err(|e| e.to_string())
+}
+
+type Places = (InputPlace, Option<OutputPlace>);
+
+fn config(index: u8, (rows, result): Places, identity: Identity) -> MemberConfig {
+    MemberConfig {
+        me: Member::Party(index),
+        identity,
+        listener: None,
+        peers: vec![],
+        transport: TransportKind::TcpTls,
+        connect_timeout: Duration::from_secs(30),
+        stall: Duration::from_secs(30),
+        shape: Shape::NONE,
+        session: session_of("psi"),
+        backend: Backend::best(),
+        inputs: BTreeMap::from([("csv".to_owned(), rows)]),
+        outputs: result.map(|place| ("result".to_owned(), place)).into_iter().collect(),
+        files: RunFiles::default(),
+    }
+}
+
+fn key() -> Identity {
+    Identity::generate("a party").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Both parties on threads, each with its own job and places.
+fn both(tasks: [&PsiTask; 2], places: [Places; 2]) -> [Ended; 2] {
+    let [a, b] = places;
+    let mut configs = [config(0, a, key()), config(1, b, key())];
+    let mut peers = vec![];
+    for config in &mut configs {
+        let listener = Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
+        let (member, address, pin) = (config.me.clone(), Some(listener.address()), config.identity.pin());
+        config.listener = Some(listener);
+        peers.push(Peer { member, address, pin });
+    }
+    for config in &mut configs {
+        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
+    }
+    let observer: hushwire_job::Observer = Arc::new(|_| {});
+    thread::scope(|scope| {
+        let observer = &observer;
+        let running = configs.into_iter().zip(tasks);
+        let running = running.map(|(config, task)| scope.spawn(move || run(task, config, observer)));
+        let running: Vec<_> = running.collect();
+        let ended: Vec<_> =
+            running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("a panic"))).collect();
+        ended.try_into().unwrap_or_else(|_| panic!("two parties"))
+    })
+}
+
+/// The error of a party that does not get as far as to dial.
+fn refused(task: &PsiTask, index: u8, places: Places) -> JobError {
+    let mut config = config(index, places, key());
+    config.protect_inputs();
+    task.open(&mut config).err().unwrap_or_else(|| panic!("it was taken"))
+}
+
+fn memory(text: &str) -> InputPlace {
+    InputPlace::Memory(Arc::new(text.as_bytes().to_vec().into()))
+}
+
+fn learnt(ended: Ended) -> Intersection {
+    ended.unwrap_or_else(|e| panic!("{e}")).learnt
+}
+
+const A: &str = "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n5,ann@x\n";
+const B: &str = "mail\neve@x\nann@x\nzoe@x\n";
+const COLUMNS: &str = "columns = [\"email\", \"mail\"]";
+
+fn common() -> BTreeSet<String> {
+    let a: BTreeSet<&str> = A.lines().skip(1).filter_map(|l| l.split(',').nth(1)).collect();
+    let b: BTreeSet<&str> = B.lines().skip(1).collect();
+    a.intersection(&b).map(|key| (*key).to_owned()).collect()
+}
+
+#[test]
+fn both_learn_a_size_and_items_each_in_its_own_words() {
+    for protocol in ["yao", "gmw"] {
+        let size = task(&format!("protocol = \"{protocol}\"\nreveal = \"size\"\n{COLUMNS}"));
+        let size = size.unwrap_or_else(|e| panic!("{e}"));
+        for ended in both([&size, &size], [(memory(A), None), (memory(B), None)]).map(learnt) {
+            assert_eq!(ended.common, Common::Size(common().len() as u64));
+            assert_eq!((ended.keys, ended.text.as_deref()), ([3, 3], Some(&b"2\n"[..])));
+        }
+    }
+    let items = task(&format!("reveal = \"items\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    let ended = both([&items, &items], [(memory(A), None), (memory(B), None)]).map(learnt);
+    for (ended, text) in ended.into_iter().zip(["email\nann@x\neve@x\n", "mail\neve@x\nann@x\n"]) {
+        let Common::Items(items) = ended.common else { panic!("{:?}", ended.common) };
+        assert_eq!(items.into_iter().collect::<BTreeSet<_>>(), common());
+        assert_eq!(ended.text.as_deref(), Some(text.as_bytes()), "its own order and column");
+    }
+}
+
+#[test]
+fn one_party_alone_learns_flags_or_items() {
+    for learner in [0, 1] {
+        for (reveal, texts) in [
+            (
+                "flags",
+                [
+                    "id,email,in_both\n1,ann@x,1\n2,bob@x,0\n3,,0\n4,eve@x,1\n5,ann@x,1\n",
+                    "mail,in_both\neve@x,1\nann@x,1\nzoe@x,0\n",
+                ],
+            ),
+            ("items", ["email\nann@x\neve@x\n", "mail\neve@x\nann@x\n"]),
+        ] {
+            let task = task(&format!("reveal = \"{reveal}\"\n{COLUMNS}\nto = \"party{learner}\""));
+            let task = task.unwrap_or_else(|e| panic!("{e}"));
+            let ended = both([&task, &task], [(memory(A), None), (memory(B), None)]).map(learnt);
+            assert_eq!(ended[learner].text.as_deref(), Some(texts[learner].as_bytes()), "{reveal}");
+            assert_eq!((&ended[1 - learner].common, &ended[1 - learner].text), (&Common::Nothing, &None));
+        }
+    }
+}
+
+#[test]
+fn results_are_files_that_appear_when_both_have_confirmed() {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("a.csv"), A).and_then(|()| fs::write(at("b.csv"), B)).unwrap_or_else(|e| panic!("{e}"));
+    let task = task(&format!("reveal = \"items\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    let places = |a: &str| {
+        [a, "b"].map(|name| {
+            let file = |name: String| at(&name);
+            let out = name.chars().last().unwrap_or_default();
+            (
+                InputPlace::File(file(format!("{name}.csv"))),
+                Some(OutputPlace::File(file(format!("{out}.out")))),
+            )
+        })
+    };
+    let ended = both([&task, &task], places("a")).map(learnt);
+    assert!(ended.iter().all(|ended| ended.text.is_none()), "it is in the file");
+    assert_eq!(fs::read_to_string(at("a.out")).ok().as_deref(), Some("email\nann@x\neve@x\n"));
+    assert_eq!(fs::read_to_string(at("b.out")).ok().as_deref(), Some("mail\neve@x\nann@x\n"));
+    let over = (InputPlace::File(at("a.csv")), Some(OutputPlace::File(at("a.csv"))));
+    let error = refused(&task, 0, over);
+    assert!(error.kind == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
+}
+
+#[test]
+fn whoever_has_another_plan_is_told_what_differs() {
+    let plan = |keys: &str| task(keys).unwrap_or_else(|e| panic!("{e}"));
+    let ours = plan("reveal = \"items\"\ncolumn = \"email\"");
+    for (theirs, field) in [
+        ("reveal = \"size\"\ncolumn = \"email\"", "reveal (ours: items)"),
+        ("reveal = \"items\"\ncolumn = \"mail\"", "columns (ours: \"email\" and \"email\")"),
+        ("reveal = \"items\"\ncolumn = \"email\"\nto = \"party1\"", "to (ours: party0 and party1)"),
+        ("reveal = \"items\"\ncolumn = \"email\"\ncircuit = \"scs\"", "circuit (ours: that with fewer ANDs)"),
+        ("reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"gmw\"", "protocol (ours: yao, scheme mi, "),
+        ("reveal = \"items\"\ncolumn = \"email\"\nscheme = \"prp\"", "protocol (ours: yao, scheme mi, "),
+        ("reveal = \"items\"\ncolumn = \"email\"\not = \"iknp\"", "protocol (ours: yao, scheme mi, "),
+    ] {
+        let differences = ours.agreement().differences(&plan(theirs).agreement().tags());
+        assert!(differences.len() == 1 && differences[0].starts_with(field), "{theirs}: {differences:?}");
+        assert_ne!(ours.agreement().digest(), plan(theirs).agreement().digest());
+    }
+    let theirs = plan("reveal = \"size\"\ncolumn = \"email\"");
+    let rows = || (memory("email\nx\n"), None);
+    let [first, _] = both([&ours, &theirs], [rows(), rows()]);
+    let error = first.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(
+        error.starts_with("party 0 failed during connect: ") && error.contains("differs in reveal"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_and_plans_that_make_no_sense_are_refused() {
+    for (keys, words) in [
+        ("column = \"email\"", ["`reveal` is missing", "line 1"]),
+        ("reveal = \"all\"\ncolumn = \"email\"", ["line 2", "size"]),
+        ("reveal = \"size\"", ["`column` is missing", "columns"]),
+        ("reveal = \"size\"\ncolums = \"email\"", ["line 3", "`column"]),
+        ("reveal = \"size\"\ncolumns = [\"a\"]", ["line 3", "two columns"]),
+        ("reveal = \"size\"\ncolumn = \"a\"\ncolumns = [\"a\", \"b\"]", ["line 3", "keep one"]),
+        ("reveal = \"size\"\ncolumn = \"a\"\ninstances = 3", ["line 4", "instances"]),
+        ("reveal = \"size\"\ncolumn = \"a\"\nto = \"party1\"", ["learnt by both", "`to`"]),
+        ("reveal = \"flags\"\ncolumn = \"a\"\nto = [\"party0\", \"party1\"]", ["by one party", "items"]),
+        ("reveal = \"items\"\ncolumn = \"a\"\nto = \"client:bob\"", ["no clients", "party0"]),
+        ("reveal = \"items\"\ncolumn = \"a\"\nto = [\"party0\", \"party0\"]", ["line 4", "twice"]),
+        ("reveal = \"items\"\ncolumn = \"a\"\nto = []", ["line 4", "is empty"]),
+        ("protocol = \"rep3\"\nreveal = \"size\"\ncolumn = \"a\"", ["two parties", "yao or gmw"]),
+        (
+            "protocol = \"gmw\"\nscheme = \"mi\"\nreveal = \"size\"\ncolumn = \"a\"",
+            ["no garbling", "`scheme`"],
+        ),
+        ("scheme = \"privacy-free\"\nreveal = \"size\"\ncolumn = \"a\"", ["line 2", "hides nothing"]),
+    ] {
+        let error = task(keys).err().unwrap_or_default();
+        assert!(words.iter().all(|word| error.contains(word)), "{keys}: {error}");
+    }
+}
+
+#[test]
+fn places_that_a_party_has_not_are_named() {
+    let flags = task("reveal = \"flags\"\ncolumn = \"mail\"").unwrap_or_else(|e| panic!("{e}"));
+    let show = || (memory("mail\nx\n"), Some(OutputPlace::Show));
+    let error = refused(&flags, 1, show()).to_string();
+    assert!(error.contains("party 1 does not learn an output called `result`"), "{error}");
+    let error = refused(&flags, 0, (InputPlace::Hex("00".to_owned().into()), None)).to_string();
+    assert!(error.contains("`csv`") && error.contains("file = "), "{error}");
+    let error = refused(&flags, 0, (memory("email\n"), None));
+    assert_eq!(error.kind, Kind::File);
+    let error = error.to_string();
+    assert!(error.contains("cannot read input csv, line 1: no column is called mail"), "{error}");
+}
