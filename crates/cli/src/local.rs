@@ -8,12 +8,11 @@ use crate::{
     job::{self, Files, Job},
     log,
     member::{CONNECT, STALL},
-    out,
-    places::Places,
-    progress,
+    out, progress,
     report::{Report, Run},
     supervisor::{Event, Supervisor},
 };
+use hushwire::Places;
 use hushwire_aes::Backend;
 use hushwire_job::{
     self as engine, JobError, Kind, Member, MemberConfig, Observer, Outcome, Peer, Task,

@@ -7,11 +7,11 @@ use crate::{
     log,
     member::arguments,
     member_cmd::{announce, backend, has_aes, progress, unknown_kind},
-    places::Places,
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
     supervisor::{Event, Supervisor},
 };
+use hushwire::Places;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
 use hushwire_job::{

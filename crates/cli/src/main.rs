@@ -22,7 +22,6 @@ mod member;
 mod member_cmd;
 mod ot_cmd;
 mod out;
-mod places;
 mod progress;
 mod psi_cmd;
 mod report;

@@ -78,7 +78,7 @@ pub(crate) struct PsiReport {
     scheme: Option<&'static str>,
     /// Different keys of party 0 and of party 1.
     keys: [usize; 2],
-    /// How many are in both; with flags, rows of this party's. None where it learns nothing.
+    /// The number of common keys; with flags, rows of this party's. None where it learns nothing.
     found: Option<u64>,
     /// With items: which.
     #[serde(skip_serializing_if = "Option::is_none")]

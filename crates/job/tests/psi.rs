@@ -3,7 +3,7 @@
 use hushwire_aes::Backend;
 use hushwire_job::{
     Common, InputPlace, Intersection, Job, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
-    PsiTask, RunFiles, Task, run, session_of,
+    PsiTask, RunFiles, Task, aes_ctr::AesCtrPlaces, run, session_of,
 };
 use hushwire_wire::{Identity, Listener, Shape, TransportKind};
 use std::{
@@ -41,6 +41,7 @@ fn config(index: u8, (rows, result): Places, identity: Identity) -> MemberConfig
         inputs: BTreeMap::from([("csv".to_owned(), rows)]),
         outputs: result.map(|place| ("result".to_owned(), place)).into_iter().collect(),
         files: RunFiles::default(),
+        aes_ctr: AesCtrPlaces::default(),
     }
 }
 

@@ -13,23 +13,23 @@ use serde::{Deserialize, Serialize};
 /// An intersection, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsiJob {
-    /// How the parties compute: [`Protocol::Yao`] or [`Protocol::Gmw`].
+    /// The protocol: [`Protocol::Yao`] or [`Protocol::Gmw`].
     pub protocol: Protocol,
-    /// How gates are garbled, where the protocol garbles.
+    /// The garbling scheme, where the protocol garbles.
     #[serde(default, with = "by_name")]
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
-    /// How much of the intersection is learnt.
+    /// The part of the intersection that is learnt.
     #[serde(with = "by_name::one")]
     pub reveal: Reveal,
-    /// How sets are compared; `None` for what has fewer ANDs.
+    /// The circuit that compares sets; `None` for that with fewer ANDs.
     #[serde(default, with = "by_name")]
     pub circuit: Option<Method>,
     /// The columns with the keys, of party 0's file and of party 1's.
     pub columns: [String; 2],
-    /// Who learns it; empty for both, and party 0 alone where flags are revealed.
+    /// The parties that learn it; empty for both, and party 0 alone where flags are revealed.
     pub to: Vec<Member>,
 }
 

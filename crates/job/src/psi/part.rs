@@ -78,7 +78,7 @@ impl PsiPart {
         Ok(Some(text))
     }
 
-    /// What this party learnt, in the form that was agreed.
+    /// This party's result, in the form that was agreed.
     fn common(&self, outcome: &Outcome) -> Common {
         match (&outcome.found, self.task.job.reveal) {
             (Found::Nothing, _) => Common::Nothing,

@@ -10,10 +10,10 @@ use hushwire_psi::{Method, Reveal, Side, Terms};
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 1;
 
-/// What a party learns.
+/// A party's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Common {
-    /// How many keys are in both files.
+    /// The number of keys in both files.
     Size(u64),
     /// The keys in both files, in the order of this party's.
     Items(Vec<String>),
@@ -26,13 +26,13 @@ pub enum Common {
 /// The end of an intersection at one party.
 #[derive(Clone, Debug)]
 pub struct Intersection {
-    /// What this party learnt.
+    /// This party's result.
     pub common: Common,
     /// The same as the text of a file, where none was named: a number, or CSV.
     pub text: Option<Vec<u8>>,
     /// Different keys of party 0 and of party 1.
     pub keys: [usize; 2],
-    /// How sets were compared.
+    /// The circuit that compared sets.
     pub circuit: Method,
     /// Bits of a value.
     pub width: usize,

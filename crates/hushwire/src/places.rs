@@ -1,8 +1,7 @@
-//! The addresses of the parties of a local run.
+//! Places where the parties of a run on one machine listen.
 
-use crate::error::Error;
-use hushwire_job::aes_ctr::draw;
-use hushwire_wire::TransportKind;
+use hushwire_job::JobError;
+use hushwire_wire::{SessionId, TransportKind};
 use std::{
     fs::{self, DirBuilder},
     os::unix::fs::DirBuilderExt,
@@ -10,23 +9,29 @@ use std::{
 };
 
 /// Loopback ports that the system chooses, or Unix sockets in a directory that is removed when this is dropped.
-pub(crate) struct Places(Option<PathBuf>);
+#[derive(Debug)]
+pub struct Places(Option<PathBuf>);
 
 impl Places {
-    /// Addresses for a transport.
-    pub(crate) fn of(transport: TransportKind) -> Result<Self, Error> {
+    /// Places for a transport.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn of(transport: TransportKind) -> Result<Self, JobError> {
         if !transport.is_local() {
             return Ok(Self(None));
         }
-        let name = hex::encode(draw::<8>("naming a directory")?);
-        let path = std::env::temp_dir().join(format!("hushwire-{name}"));
+        // Random, and nothing that is secret.
+        let name = SessionId::fresh().map_err(|e| JobError::internal("naming a directory", e))?;
+        let path = std::env::temp_dir().join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(|e| Error::io("make the directory", &path, &e))?;
+        made.map_err(|e| JobError::io("make the directory", &path, &e))?;
         Ok(Self(Some(path)))
     }
 
     /// The address of a party.
-    pub(crate) fn address(&self, party: &str) -> String {
+    #[must_use]
+    pub fn address(&self, party: &str) -> String {
         match &self.0 {
             Some(dir) => format!("unix:{}", dir.join(party).display()),
             None => "127.0.0.1:0".to_owned(),
