@@ -83,7 +83,7 @@ pub(crate) struct PsiFound {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Given {
     Hex(String),
-    /// What a file would hold, as hexadecimal digits.
+    /// The bytes that a file would hold, as hexadecimal digits.
     Bytes(String),
     #[serde(with = "any_path")]
     File(PathBuf),

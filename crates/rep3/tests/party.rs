@@ -128,8 +128,8 @@ fn no_mask_is_handed_out_twice_and_all_parties_agree_on_them() {
     assert_eq!(values.len(), words.len(), "random values are drawn once");
 }
 
-/// What masks that serve twice would give away: the same inputs would make the same messages, and inputs that differ in one
-/// place messages that differ there.
+/// The attack on masks that serve twice: the same inputs would make the same messages, and inputs that differ in one place
+/// messages that differ there.
 #[test]
 fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     let program = Arc::new(named::program("mul:8").unwrap_or_else(|e| panic!("{e}")));
