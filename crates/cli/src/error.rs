@@ -1,6 +1,6 @@
 //! Errors of a command, and the exit code that says so.
 
-use hushwire_job::{JobError, Kind, io_remedy, is_consequence};
+use hushwire_job::{JobError, Kind, io_remedy};
 use hushwire_wire::NetError;
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
@@ -99,22 +99,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// `error` in `party` during `step`.
-    pub(crate) fn new(party: usize, step: &str, error: &Error) -> Self {
-        let who = format!("party {party}");
-        let whole = error.to_string();
-        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
-        Self {
-            party,
-            who,
-            step: step.to_owned(),
-            cause: cause.to_owned(),
-            remedy: remedy.to_owned(),
-            code: error.code(),
-            consequence: matches!(error, Error::Net(e) if is_consequence(e)),
-        }
-    }
-
     /// A member's failure in a job; it names itself.
     pub(crate) fn of_job(party: usize, error: &JobError) -> Self {
         let JobError { who, step, cause, remedy, consequence, .. } = error.clone();

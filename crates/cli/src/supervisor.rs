@@ -4,7 +4,7 @@ use crate::{
     control::{self, FromParty, Stats, ToParty},
     error::{Error, Failure},
 };
-use hushwire_job::{Outcome, aes_ctr::Learnt};
+use hushwire_job::{JobError, Outcome, aes_ctr::Learnt};
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
@@ -242,8 +242,8 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
         let said = control::hear(&line).unwrap_or_else(|e| {
-            let error = Error::Internal { doing: "hearing a party", cause: e };
-            FromParty::Failed(Failure::new(party, "start", &error))
+            let error = JobError::internal("start", format!("hearing a party: {e}"));
+            FromParty::Failed(Failure::of_job(party, &error.of(format!("party {party}"))))
         });
         if events.send(Event::Said(party, said)).is_err() {
             return;

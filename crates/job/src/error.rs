@@ -124,16 +124,7 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
 /// The party, the step and the cause stay together: the step is a message's, not the job's.
 impl From<NetError> for JobError {
     fn from(e: NetError) -> Self {
-        let whole = e.to_string();
-        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "read the errors of the others"));
         let kind = if matches!(e, NetError::Config { .. }) { Kind::Usage } else { Kind::Network };
-        let consequence = is_consequence(&e);
-        Self { consequence, ..Self::new(kind, "", cause, remedy) }
+        Self { consequence: e.is_consequence(), ..Self::new(kind, "", e.cause(), e.remedy()) }
     }
-}
-
-/// Whether an error only says that somebody else failed.
-#[must_use]
-pub fn is_consequence(e: &NetError) -> bool {
-    e.is_consequence()
 }

@@ -44,7 +44,7 @@ mod value;
 
 pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
-pub use error::{JobError, Kind, io_remedy, is_consequence};
+pub use error::{JobError, Kind, io_remedy};
 pub use forecast::Forecast;
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;

@@ -1,7 +1,7 @@
 //! Errors between two parties; every message names the party, the step, the cause and a remedy.
 
 use core::fmt;
-use std::{io, time::Duration};
+use std::{borrow::Cow, io, time::Duration};
 
 use rustix::io::Errno;
 use thiserror::Error;
@@ -10,12 +10,11 @@ use crate::{PartyId, Pin, Reason, printable};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
-/// Reads as `party 1: <what> during <step>: <cause>; <remedy>`.
-#[derive(Debug, Error)]
+/// Reads as `party 1: <what> during <step>: <why>; <remedy>`: [`cause`](Self::cause), then [`remedy`](Self::remedy).
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum NetError {
     /// The peer's end of the link is gone.
-    #[error("{}: closed the link during {step}: its process ended or dropped the session; read its own error", Who(*.peer))]
     Closed {
         /// The peer whose end is gone.
         peer: Option<PartyId>,
@@ -23,7 +22,6 @@ pub enum NetError {
         step: String,
     },
     /// A peer is gone without a goodbye, or nothing was heard of it for the liveness limit.
-    #[error("{}: died during {step}: {}; see its own log and its host, then start again", Who(*.peer), Death(*.silent_for))]
     Dead {
         /// The peer that died.
         peer: Option<PartyId>,
@@ -33,7 +31,6 @@ pub enum NetError {
         silent_for: Option<Duration>,
     },
     /// A party ended the session for all, and said because of whom.
-    #[error("{}: {why} during {step}, as {by} says; {}", Who(*.peer), others_remedy(*.why))]
     Aborted {
         /// The party to blame.
         peer: Option<PartyId>,
@@ -45,7 +42,6 @@ pub enum NetError {
         why: Reason,
     },
     /// Another party ended the session because of this one.
-    #[error("{by}: ended the session during {step}: it says that this party {why}; {}", own_remedy(*.why))]
     Blamed {
         /// The party that says so.
         by: PartyId,
@@ -55,10 +51,6 @@ pub enum NetError {
         why: Reason,
     },
     /// Not one byte moved for the whole stall limit.
-    #[error(
-        "{}: stalled during {step}: no byte moved for {after:?}; see whether it still runs, or raise the stall limit",
-        Who(*.peer)
-    )]
     Stalled {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
@@ -68,7 +60,6 @@ pub enum NetError {
         after: Duration,
     },
     /// The operating system refused to send or receive.
-    #[error("{}: link failed during {step}: {source}; see the network between the hosts and start again", Who(*.peer))]
     Io {
         /// The other end of the link.
         peer: Option<PartyId>,
@@ -78,7 +69,6 @@ pub enum NetError {
         source: io::Error,
     },
     /// TLS refused the peer, or a record did not decrypt.
-    #[error("{}: TLS failed during {step}: {source}; see that both sides run the same release and transport", Who(*.peer))]
     Tls {
         /// The other end, where it is known.
         peer: Option<PartyId>,
@@ -88,10 +78,6 @@ pub enum NetError {
         source: rustls::Error,
     },
     /// The other side does not list this party's certificate.
-    #[error(
-        "{}: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {own}",
-        Who(*.peer)
-    )]
     Unlisted {
         /// The peer that refuses it.
         peer: Option<PartyId>,
@@ -99,10 +85,6 @@ pub enum NetError {
         own: Pin,
     },
     /// A certificate is not valid today, by the clock of the side that refused it.
-    #[error(
-        "{}: certificate refused during handshake: {what}; run `hushwire keys rotate` there and give the others the new pin, or set the clocks right",
-        Who(*.peer)
-    )]
     Expired {
         /// The holder of the certificate; this party where it is its own.
         peer: Option<PartyId>,
@@ -110,10 +92,6 @@ pub enum NetError {
         what: String,
     },
     /// Both sides are alive and disagree about what to run.
-    #[error(
-        "{}: {field} differs during handshake: ours is {ours}, theirs is {theirs}; give both parties the same job and release",
-        Who(*.peer)
-    )]
     HandshakeMismatch {
         /// The peer that disagrees.
         peer: Option<PartyId>,
@@ -125,7 +103,6 @@ pub enum NetError {
         theirs: String,
     },
     /// More than one process with the key of one member takes part.
-    #[error("{}: refused during handshake: {what}; end all of its processes but one and start again", Who(*.peer))]
     Duplicate {
         /// The party with two processes; this party itself where it is the second.
         peer: Option<PartyId>,
@@ -133,7 +110,6 @@ pub enum NetError {
         what: String,
     },
     /// Somebody presented a certificate, or an id, that this session does not list.
-    #[error("{}: {}", Who(*.peer), unknown(*.peer, .step, .presented))]
     UnknownPeer {
         /// The party that it claims to be, if it said so.
         peer: Option<PartyId>,
@@ -143,7 +119,6 @@ pub enum NetError {
         presented: String,
     },
     /// A process of another user is at the other end of a Unix socket.
-    #[error("{}: refused during {step}: {source}; run the parties of one host as one user, or use tcp-tls", Who(*.peer))]
     OtherUser {
         /// The other end, where it is known.
         peer: Option<PartyId>,
@@ -153,7 +128,6 @@ pub enum NetError {
         source: OtherUser,
     },
     /// A message of the right length holds something that no honest peer sends.
-    #[error("{}: sent a malformed message during {msg}: {what}; run the same release everywhere", Who(*.peer))]
     Malformed {
         /// The peer that sent it.
         peer: Option<PartyId>,
@@ -163,7 +137,6 @@ pub enum NetError {
         what: String,
     },
     /// This party's own port or socket cannot be had.
-    #[error("cannot listen on {}: {source}; {}", printable(.address), listen_remedy(.source))]
     Listen {
         /// The address on which it was to listen.
         address: String,
@@ -171,9 +144,6 @@ pub enum NetError {
         source: io::Error,
     },
     /// This process may not open another file or connection.
-    #[error(
-        "this process has too many open files during {step}: {source}; allow it more (`ulimit -n` in the shell that starts it)"
-    )]
     Descriptors {
         /// The step under way.
         step: String,
@@ -181,10 +151,6 @@ pub enum NetError {
         source: io::Error,
     },
     /// No connection came about within the connect time-out.
-    #[error(
-        "{}: unreachable at {} during connect: {}; see that it runs, that the address is right and that no firewall is between",
-        Who(*.peer), printable(.address), printable(.cause)
-    )]
     Connect {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
@@ -194,10 +160,6 @@ pub enum NetError {
         cause: String,
     },
     /// Members did not come within the connect time-out.
-    #[error(
-        "{}: did not come within {after:?} during connect: {}; start the members that do not run, and see that addresses are right and no firewall is between",
-        Everybody(.peers), printable(.cause)
-    )]
     Absent {
         /// The members that did not come.
         peers: Vec<PartyId>,
@@ -207,7 +169,6 @@ pub enum NetError {
         cause: String,
     },
     /// The lane to or from this peer was already handed out, or does not exist.
-    #[error("{}: no free lane {lane} during channel set-up: {cause}; take each lane once, below the agreed number", Who(*.peer))]
     LaneTaken {
         /// The peer of the lane.
         peer: Option<PartyId>,
@@ -217,7 +178,6 @@ pub enum NetError {
         cause: &'static str,
     },
     /// The channel failed earlier and stays closed.
-    #[error("{}: channel is closed during {step}: an earlier step on it failed; read the first error", Who(*.peer))]
     Dropped {
         /// The peer of the channel.
         peer: Option<PartyId>,
@@ -225,7 +185,6 @@ pub enum NetError {
         step: String,
     },
     /// The session's own configuration cannot work.
-    #[error("{}: bad configuration during connect: {}; correct the configuration", Who(*.peer), printable(.what))]
     Config {
         /// The peer that it is about.
         peer: Option<PartyId>,
@@ -234,7 +193,138 @@ pub enum NetError {
     },
 }
 
+impl fmt::Display for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
+impl std::error::Error for NetError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } | Self::Listen { source, .. } | Self::Descriptors { source, .. } => {
+                Some(source)
+            }
+            Self::Tls { source, .. } => Some(source),
+            Self::OtherUser { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
 impl NetError {
+    /// The party, the step and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        let who = match self {
+            Self::Absent { peers, .. } => Everybody(peers).to_string(),
+            Self::Blamed { by, .. } => by.to_string(),
+            _ => self.peer().map_or("unknown peer".to_owned(), |peer| peer.to_string()),
+        };
+        match self {
+            Self::Closed { step, .. } => {
+                format!("{who}: closed the link during {step}: its process ended or dropped the session")
+            }
+            Self::Dead { step, silent_for, .. } => {
+                format!("{who}: died during {step}: {}", Death(*silent_for))
+            }
+            Self::Aborted { by, step, why, .. } => format!("{who}: {why} during {step}, as {by} says"),
+            Self::Blamed { step, why, .. } => {
+                format!("{who}: ended the session during {step}: it says that this party {why}")
+            }
+            Self::Stalled { step, after, .. } => {
+                format!("{who}: stalled during {step}: no byte moved for {after:?}")
+            }
+            Self::Io { step, source, .. } => format!("{who}: link failed during {step}: {source}"),
+            Self::Tls { step, source, .. } => format!("{who}: TLS failed during {step}: {source}"),
+            Self::Unlisted { .. } => {
+                format!(
+                    "{who}: refuses our certificate during handshake: it lists another pin for this party"
+                )
+            }
+            Self::Expired { what, .. } => format!("{who}: certificate refused during handshake: {what}"),
+            Self::HandshakeMismatch { field, ours, theirs, .. } => {
+                format!("{who}: {field} differs during handshake: ours is {ours}, theirs is {theirs}")
+            }
+            Self::Duplicate { what, .. } => format!("{who}: refused during handshake: {what}"),
+            Self::UnknownPeer { peer, step, presented } => {
+                if shows_another(*peer, presented).is_some() {
+                    format!(
+                        "{who}: shows another certificate than listed during {step}: its pin is {presented}"
+                    )
+                } else {
+                    format!("{who}: unknown during {step}: {presented} is not listed")
+                }
+            }
+            Self::OtherUser { step, source, .. } => format!("{who}: refused during {step}: {source}"),
+            Self::Malformed { msg, what, .. } => {
+                format!("{who}: sent a malformed message during {msg}: {what}")
+            }
+            Self::Listen { address, source } => format!("cannot listen on {}: {source}", printable(address)),
+            Self::Descriptors { step, source } => {
+                format!("this process has too many open files during {step}: {source}")
+            }
+            Self::Connect { address, cause, .. } => {
+                let (address, cause) = (printable(address), printable(cause));
+                format!("{who}: unreachable at {address} during connect: {cause}")
+            }
+            Self::Absent { after, cause, .. } => {
+                format!("{who}: did not come within {after:?} during connect: {}", printable(cause))
+            }
+            Self::LaneTaken { lane, cause, .. } => {
+                format!("{who}: no free lane {lane} during channel set-up: {cause}")
+            }
+            Self::Dropped { step, .. } => {
+                format!("{who}: channel is closed during {step}: an earlier step on it failed")
+            }
+            Self::Config { what, .. } => {
+                format!("{who}: bad configuration during connect: {}", printable(what))
+            }
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        let text = match self {
+            Self::Closed { .. } => "read its own error",
+            Self::Dead { .. } => "see its own log and its host, then start again",
+            Self::Aborted { why, .. } => others_remedy(*why),
+            Self::Blamed { why, .. } => own_remedy(*why),
+            Self::Stalled { .. } => "see whether it still runs, or raise the stall limit",
+            Self::Io { .. } => "see the network between the hosts and start again",
+            Self::Tls { .. } => "see that both sides run the same release and transport",
+            Self::Unlisted { own, .. } => return format!("let it list our pin, {own}").into(),
+            Self::Expired { .. } => {
+                "run `hushwire keys rotate` there and give the others the new pin, or set the clocks right"
+            }
+            Self::HandshakeMismatch { .. } => "give both parties the same job and release",
+            Self::Duplicate { .. } => "end all of its processes but one and start again",
+            Self::UnknownPeer { peer, presented, .. } => match shows_another(*peer, presented) {
+                Some(peer) => {
+                    let pins =
+                        "ask there, over another channel, whether that is what `hushwire keys pin` prints";
+                    return format!("{pins}, and correct the pin of {peer} if it is").into();
+                }
+                None => "add its pin if it belongs here",
+            },
+            Self::OtherUser { .. } => "run the parties of one host as one user, or use tcp-tls",
+            Self::Malformed { .. } => "run the same release everywhere",
+            Self::Listen { source, .. } => listen_remedy(source),
+            Self::Descriptors { .. } => "allow it more (`ulimit -n` in the shell that starts it)",
+            Self::Connect { .. } => {
+                "see that it runs, that the address is right and that no firewall is between"
+            }
+            Self::Absent { .. } => {
+                "start the members that do not run, and see that addresses are right and no firewall is between"
+            }
+            Self::LaneTaken { .. } => "take each lane once, below the agreed number",
+            Self::Dropped { .. } => "read the first error",
+            Self::Config { .. } => "correct the configuration",
+        };
+        Cow::Borrowed(text)
+    }
+
     /// The party that this error is about, where it is known: the one to blame, if the session ended because of one.
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
@@ -366,15 +456,9 @@ fn listen_remedy(e: &io::Error) -> &'static str {
     }
 }
 
-/// The text about an unknown `peer`, with a remedy. Of a listed peer, `presented` is the pin of another certificate.
-fn unknown(peer: Option<PartyId>, step: &str, presented: &str) -> String {
-    match peer {
-        Some(peer) if presented.starts_with("sha256:") => format!(
-            "shows another certificate than listed during {step}: its pin is {presented}; ask there, over another \
-             channel, whether that is what `hushwire keys pin` prints, and correct the pin of {peer} if it is"
-        ),
-        _ => format!("unknown during {step}: {presented} is not listed; add its pin if it belongs here"),
-    }
+/// The listed peer whose pin is another than the one `presented`, if this is what an unknown peer showed.
+fn shows_another(peer: Option<PartyId>, presented: &str) -> Option<PartyId> {
+    peer.filter(|_| presented.starts_with("sha256:"))
 }
 
 /// The remedy about a party of which others say this. A party that died has left no error.
@@ -428,17 +512,6 @@ impl fmt::Display for Everybody<'_> {
             write!(f, "{before}{peer}")?;
         }
         Ok(())
-    }
-}
-
-struct Who(Option<PartyId>);
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(id) => id.fmt(f),
-            None => f.write_str("unknown peer"),
-        }
     }
 }
 

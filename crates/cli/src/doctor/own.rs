@@ -86,11 +86,7 @@ fn port(listen: &str, bound: Result<(), &NetError>) -> Check {
             format!("{listen} is held by another process, so that peers could not be answered here"),
             "end the run or the doctor that holds it (`ss -ltnp` names it) to be measured by the others",
         ),
-        Err(e) => {
-            let whole = e.to_string();
-            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "correct `listen`"));
-            Check::fail("port", cause, remedy)
-        }
+        Err(e) => Check::fail("port", e.cause(), e.remedy()),
     }
 }
 

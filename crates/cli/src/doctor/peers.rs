@@ -49,7 +49,7 @@ struct Came {
 enum Way {
     Measured,
     InSession,
-    Failed(String),
+    Failed { cause: String, remedy: String },
 }
 
 struct Rounds<'a> {
@@ -138,13 +138,13 @@ impl Rounds<'_> {
         let (peer, way) = match visit {
             Visit::Measured(peer) => (Some(peer), Way::Measured),
             Visit::InSession(peer) => (Some(peer), Way::InSession),
-            Visit::Failed(e) => (e.peer(), Way::Failed(e.to_string())),
+            Visit::Failed(e) => (e.peer(), Way::Failed { cause: e.cause(), remedy: e.remedy().into_owned() }),
         };
         match (peer, way) {
             (Some(peer), way) if came.by.get(&peer) != Some(&Way::Measured) => {
                 drop(came.by.insert(peer, way));
             }
-            (None, Way::Failed(why)) => came.stranger = Some(why),
+            (None, Way::Failed { cause, remedy }) => came.stranger = Some(format!("{cause}; {remedy}")),
             _ => {}
         }
     }
@@ -263,10 +263,7 @@ impl Rounds<'_> {
         let mut checks = self.greeted(peer, probe.validity());
         debug!(peer = %peer.id, after_seconds = after.as_secs_f64(), "joined");
         if let Err(e) = self.numbers(&mut probe, &mut checks) {
-            let whole = e.to_string();
-            let (cause, remedy) =
-                whole.rsplit_once("; ").unwrap_or((&whole, "run the doctor again on both sides"));
-            checks.push(Check::fail("round trip", cause, remedy));
+            checks.push(Check::fail("round trip", e.cause(), e.remedy()));
             return checks;
         }
         // It has the numbers that it needs already.
@@ -311,10 +308,7 @@ impl Rounds<'_> {
         Some(match came.by.get(&peer.id) {
             Some(Way::Measured) => Check::ok(check, "it reached us"),
             Some(Way::InSession) => Check::ok(check, "its run reached us, and waits for us"),
-            Some(Way::Failed(why)) => {
-                let (cause, remedy) = why.rsplit_once("; ").unwrap_or((why, "run the doctor there as well"));
-                Check::fail(check, cause, remedy)
-            }
+            Some(Way::Failed { cause, remedy }) => Check::fail(check, cause, remedy),
             None if measured(looked) => {
                 let last =
                     came.stranger.as_ref().map_or_else(String::new, |why| format!("; a stranger: {why}"));

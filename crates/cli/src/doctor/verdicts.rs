@@ -6,8 +6,7 @@ use std::{io, net::ToSocketAddrs, time::Duration};
 
 /// The reason why a peer could not be looked at, and how far one came.
 pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
-    let whole = e.to_string();
-    let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "run the doctor there as well"));
+    let (cause, remedy) = (e.cause(), e.remedy());
     let reached = || Check::ok("reachable", "somebody answers");
     match e {
         NetError::Io { source, step, .. } if step == "connect" => {
