@@ -1,4 +1,4 @@
-//! One party's share of a key, on its own disk: bytes as [`codec`] has them.
+//! One party's share of a key, on its own disk: bytes as the module `codec` has them.
 
 mod codec;
 #[cfg(test)]
