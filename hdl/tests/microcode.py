@@ -1,6 +1,6 @@
 """Microcode in Python: words, programs for the benches, and what three parties make of one.
 
-Words as in crates/circuit/src/microcode. A plane is a number of 128·words bits, word w at bits [128w+127:128w]; shares
+Words as in crates/hdl/src/microcode. A plane is a number of 128·words bits, word w at bits [128w+127:128w]; shares
 are triples of planes whose XOR is the value; party i holds shares i (own) and i + 1 (next), keys i (own) and i − 1.
 """
 import os
