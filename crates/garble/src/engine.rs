@@ -1,6 +1,6 @@
 //! Runs layered circuits and programs on an end: gates in batches, wires in slots.
 
-use crate::{End, GarbleError, Role, Tables, room::resize};
+use crate::{GarbleError, GateBackend, Role, Tables, room::resize};
 use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, Woven, ZERO, input_slot};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -31,7 +31,7 @@ pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>>
 
 /// Bytes of tables of one run of a program on `instances` sets of inputs.
 #[must_use]
-pub fn table_bytes<E: End>(program: &Program, instances: usize) -> u64 {
+pub fn table_bytes<E: GateBackend>(program: &Program, instances: usize) -> u64 {
     let format = E::FORMAT;
     let mut total = 0;
     for k in 0..program.stages().len() {
@@ -49,7 +49,7 @@ pub fn table_bytes<E: End>(program: &Program, instances: usize) -> u64 {
     total
 }
 
-fn ands_bytes<E: End>(block: &Layered, strip: usize) -> u64 {
+fn ands_bytes<E: GateBackend>(block: &Layered, strip: usize) -> u64 {
     let layer = |ands: usize| {
         let (whole, rest) = (ands * strip / PIECE, ands * strip % PIECE);
         (whole * E::FORMAT.piece(PIECE) + E::FORMAT.piece(rest)) as u64
@@ -63,7 +63,7 @@ pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
 }
 
 /// One end with the wires of what it runs.
-pub struct Engine<E: End> {
+pub struct Engine<E: GateBackend> {
     end: E,
     ands: Ands,
     /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
@@ -74,7 +74,7 @@ pub struct Engine<E: End> {
     written: Zeroizing<Vec<E::Wire>>,
 }
 
-impl<E: End> Engine<E> {
+impl<E: GateBackend> Engine<E> {
     /// An end without wires.
     #[must_use]
     pub fn new(end: E) -> Self {
@@ -249,7 +249,7 @@ impl<E: End> Engine<E> {
 }
 
 /// The slots of a block's outputs after its last layer.
-fn outputs<E: End>(block: &Layered) -> &[Slot] {
+fn outputs<E: GateBackend>(block: &Layered) -> &[Slot] {
     if E::SUMS { block.woven().outputs() } else { block.output_slots() }
 }
 
@@ -263,7 +263,7 @@ struct Ands {
 
 impl Ands {
     /// The ANDs of a layer, piece by piece, gate by gate and copy by copy.
-    fn run<E: End>(
+    fn run<E: GateBackend>(
         &mut self,
         end: &mut E,
         wires: &[E::Wire],

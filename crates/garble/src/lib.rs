@@ -2,28 +2,28 @@
 //!
 //! ```text
 //! scheme    Scheme, Format      the seven garblings, and the bytes of their tables
-//! end       End                 one end's half of a scheme: its wires and gates; a type for each end of each family
+//! gates     GateBackend         one end's half of a scheme: its wires and gates; a type for each end of each family
 //! half      PRP, MI, MI4, CIRC  half gates under three hash assumptions, one source for all
 //! three_halves                  Rosulek and Roy's 197 bits an AND
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
 //! privacy_free                  one ciphertext an AND, where the evaluator knows all values
 //! tables    Tables              where tables go to or come from, in the order of gates
 //! engine    Engine              runs layered circuits and programs on an end, gates in batches
-//! deferred  Streamed            runs gates that arrive one at a time, in batches that gather on the way
+//! deferred  DynamicBatcher      runs gates that arrive one at a time, in batches that gather on the way
 //! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
 //! ```
 //!
-//! A family of schemes is two [`End`]s; [`Engine`] knows layers and slots, and no cryptography; [`Tables`] is bytes, and
-//! knows no circuit. Gates are numbered in the order of their tables, which both ends know from the circuit alone.
+//! A family of schemes is two [`GateBackend`]s; [`Engine`] knows layers and slots, and no cryptography; [`Tables`] is
+//! bytes, and knows no circuit. Gates are numbered in the order of their tables, which both ends know from the circuit alone.
 //!
 //! **Order of tables** (AGREEMENT): stage by stage of a program, strip by strip of its copies ([`engine::strips`]), layer
 //! by layer of the block, XORs before ANDs, gate by gate, copy by copy. Batch width and AES tier are LOCAL.
 #![forbid(unsafe_code)]
 
 pub mod deferred;
-mod end;
 pub mod engine;
 mod error;
+mod gates;
 pub mod half;
 pub mod prf;
 pub mod privacy_free;
@@ -35,8 +35,8 @@ mod tables;
 pub mod three_halves;
 pub mod yao;
 
-pub use end::{Active, Batches, Encode, End, Family, Observe, Public, Role, TruthZero};
 pub use engine::Engine;
 pub use error::GarbleError;
+pub use gates::{Active, Batches, Evaluate, Family, Garble, GateBackend, Role, SessionNonce, TruthZero};
 pub use scheme::{Format, Scheme};
 pub use tables::{Memory, Receive, Send, Tables};

@@ -5,7 +5,10 @@ pub(crate) mod life;
 pub(crate) mod oracle;
 pub(crate) mod suite;
 
-use crate::{Encode, End, Engine, Family, GarbleError, Memory, Observe, Public, Scheme, engine::table_bytes};
+use crate::{
+    Engine, Evaluate, Family, Garble, GarbleError, GateBackend, Memory, Scheme, SessionNonce,
+    engine::table_bytes,
+};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Program, eval, planes};
 use hushwire_prg::{Prg, Seed};
@@ -41,7 +44,8 @@ pub(crate) struct Garbled<W, V> {
 }
 
 /// The same of a family.
-type GarbledBy<F> = Garbled<<<F as Family>::Garbler as End>::Wire, <<F as Family>::Evaluator as End>::Wire>;
+type GarbledBy<F> =
+    Garbled<<<F as Family>::Garbler as GateBackend>::Wire, <<F as Family>::Evaluator as GateBackend>::Wire>;
 
 /// Everything that one run shows.
 pub(crate) struct Run {
@@ -81,8 +85,8 @@ impl<F: Family> Rig<F> {
     }
 
     /// The value that both ends know.
-    pub(crate) fn public(&self) -> Public {
-        Public(self.prg("rig public").next_block())
+    pub(crate) fn public(&self) -> SessionNonce {
+        SessionNonce(self.prg("rig public").next_block())
     }
 
     /// The garbler, before its first gate.
@@ -104,8 +108,8 @@ impl<F: Family> Rig<F> {
     ) -> (GarbledBy<F>, F::Garbler) {
         let (mut garbler, evaluator, mut prg) = (self.garbler(), self.evaluator(), self.prg("rig labels"));
         let room = program.registers() * instances;
-        let mut zeros = vec![<F::Garbler as End>::Wire::default(); room];
-        let mut held = vec![<F::Evaluator as End>::Wire::default(); room];
+        let mut zeros = vec![<F::Garbler as GateBackend>::Wire::default(); room];
+        let mut held = vec![<F::Evaluator as GateBackend>::Wire::default(); room];
         let mut at = 0;
         for (input, width) in inputs.iter().zip(program.inputs()) {
             for j in 0..instances {

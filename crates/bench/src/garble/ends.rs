@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Circuit, Program, eval, planes};
 use hushwire_garble::{
-    Encode, End, Engine, Family, Memory, Observe, Public, Scheme, Tables, engine::table_bytes,
+    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Tables, engine::table_bytes,
     half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
 };
 use hushwire_prg::{Prg, Seed};
@@ -89,8 +89,8 @@ pub(super) fn input(prg: &mut Prg, scheme: Scheme) -> (Block, u8) {
     (active, bit)
 }
 
-type Zero<F> = <<F as Family>::Garbler as End>::Wire;
-type Held<F> = <<F as Family>::Evaluator as End>::Wire;
+type ZeroLabel<F> = <<F as Family>::Garbler as GateBackend>::Wire;
+type ActiveLabel<F> = <<F as Family>::Evaluator as GateBackend>::Wire;
 
 struct Ends<F: Family> {
     program: Program,
@@ -98,9 +98,9 @@ struct Ends<F: Family> {
     garbler: Engine<F::Garbler>,
     evaluator: Engine<F::Evaluator>,
     /// Wires of the inputs, register by register, and then of all registers.
-    inputs: (Vec<Zero<F>>, Vec<Held<F>>),
-    zeros: Vec<Zero<F>>,
-    held: Vec<Held<F>>,
+    inputs: (Vec<ZeroLabel<F>>, Vec<ActiveLabel<F>>),
+    zeros: Vec<ZeroLabel<F>>,
+    held: Vec<ActiveLabel<F>>,
     tables: Memory,
     wanted: Vec<Vec<u8>>,
 }
@@ -115,7 +115,7 @@ impl<F: Family> Ends<F> {
     ) -> Result<Self, BoxError> {
         let seed = Seed::random();
         let mut prg = Prg::new(backend, &seed, "bench garble");
-        let public = Public(prg.next_block());
+        let public = SessionNonce(prg.next_block());
         let mut garbler = F::Garbler::new(backend, scheme, public, &seed, None);
         let evaluator = F::Evaluator::new(backend, scheme, public);
         let (mut zeros, mut held, mut values) = (vec![], vec![], vec![]);

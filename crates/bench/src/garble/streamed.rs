@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hushwire_aes::Backend;
 use hushwire_circuit::{Circuit, eval};
 use hushwire_garble::{
-    Encode, End, Family, Memory, Observe, Public, Scheme, Tables,
-    deferred::{Streamed, table_bytes},
+    Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Tables,
+    deferred::{DynamicBatcher, table_bytes},
 };
 use hushwire_prg::{Prg, Seed};
 
@@ -15,13 +15,13 @@ use crate::BoxError;
 
 pub(super) struct InFileOrder<F: Family> {
     circuit: Arc<Circuit>,
-    garbler: Streamed<F::Garbler>,
-    evaluator: Streamed<F::Evaluator>,
-    zeros: Vec<<F::Garbler as End>::Wire>,
-    held: Vec<<F::Evaluator as End>::Wire>,
+    garbler: DynamicBatcher<F::Garbler>,
+    evaluator: DynamicBatcher<F::Evaluator>,
+    zeros: Vec<<F::Garbler as GateBackend>::Wire>,
+    held: Vec<<F::Evaluator as GateBackend>::Wire>,
     /// Outputs' wires.
-    made: Vec<<F::Garbler as End>::Wire>,
-    got: Vec<<F::Evaluator as End>::Wire>,
+    made: Vec<<F::Garbler as GateBackend>::Wire>,
+    got: Vec<<F::Evaluator as GateBackend>::Wire>,
     tables: Memory,
     wanted: Vec<bool>,
     bytes: u64,
@@ -36,7 +36,7 @@ impl<F: Family> InFileOrder<F> {
     ) -> Result<Self, BoxError> {
         let seed = Seed::random();
         let mut prg = Prg::new(backend, &seed, "bench streamed");
-        let public = Public(prg.next_block());
+        let public = SessionNonce(prg.next_block());
         let mut garbler = F::Garbler::new(backend, scheme, public, &seed, None);
         let evaluator = F::Evaluator::new(backend, scheme, public);
         let (mut zeros, mut held, mut inputs) = (vec![], vec![], vec![]);
@@ -54,8 +54,8 @@ impl<F: Family> InFileOrder<F> {
         let wires = circuit.wires() as u64;
         Ok(Self {
             circuit: circuit.clone(),
-            garbler: Streamed::new(garbler, wires).with_width(width),
-            evaluator: Streamed::new(evaluator, wires).with_width(width),
+            garbler: DynamicBatcher::new(garbler, wires).with_width(width),
+            evaluator: DynamicBatcher::new(evaluator, wires).with_width(width),
             zeros,
             held,
             made: vec![],

@@ -1,7 +1,7 @@
 //! Independent gates on random wires: the kernel alone.
 
 use hushwire_aes::Backend;
-use hushwire_garble::{Encode, End, Family, Observe, Public, Scheme, Tables};
+use hushwire_garble::{Evaluate, Family, Garble, GateBackend, Scheme, SessionNonce, Tables};
 use hushwire_prg::{Prg, Seed};
 
 use super::ends::{Both, input};
@@ -18,10 +18,10 @@ pub(super) struct Wide<F: Family> {
     width: usize,
     pairs: Vec<[u32; 2]>,
     values: Vec<u8>,
-    zeros: Vec<<F::Garbler as End>::Wire>,
-    held: Vec<<F::Evaluator as End>::Wire>,
-    made: Vec<<F::Garbler as End>::Wire>,
-    got: Vec<<F::Evaluator as End>::Wire>,
+    zeros: Vec<<F::Garbler as GateBackend>::Wire>,
+    held: Vec<<F::Evaluator as GateBackend>::Wire>,
+    made: Vec<<F::Garbler as GateBackend>::Wire>,
+    got: Vec<<F::Evaluator as GateBackend>::Wire>,
     bytes: Vec<u8>,
     bits: Vec<u8>,
 }
@@ -30,7 +30,7 @@ impl<F: Family> Wide<F> {
     pub(super) fn new(scheme: Scheme, backend: Backend, width: usize) -> Self {
         let seed = Seed::random();
         let mut prg = Prg::new(backend, &seed, "bench wide");
-        let public = Public(prg.next_block());
+        let public = SessionNonce(prg.next_block());
         let mut garbler = F::Garbler::new(backend, scheme, public, &seed, None);
         let evaluator = F::Evaluator::new(backend, scheme, public);
         let (mut values, mut zeros, mut held) = (vec![], vec![], vec![]);
@@ -60,7 +60,7 @@ impl<F: Family> Wide<F> {
 }
 
 /// The gates of `end`, `width` at a time.
-fn run<E: End>(
+fn run<E: GateBackend>(
     end: &mut E,
     width: usize,
     wires: &[E::Wire],

@@ -1,8 +1,8 @@
 //! Gates that arrive one at a time: ANDs wait for each other and run together when one of their outputs is referred to,
 //! or when enough wait.
 //!
-//! **Functionality.** Any [`Gates`](hushwire_circuit::Gates), such as those of a file, on either [`End`](crate::End) of any
-//! scheme, with nothing known of gates to come ([`Streamed`]).
+//! **Functionality.** Any [`Gates`](hushwire_circuit::Gates), such as those of a file, on either
+//! [`GateBackend`](crate::GateBackend) of any scheme, with nothing known of gates to come ([`DynamicBatcher`]).
 //! **Paper.** J.-P. Münch, T. Schneider, H. Yalame, "VASA: Vector AES Instructions for Security Applications", ACSAC 2021:
 //! dynamic batching.
 //! **Deviations.** Constants and copies are names of other wires, so that neither waits for anything. Where XORs have
@@ -25,10 +25,10 @@
 //! batch depends on the order: with width 16, the published circuits of AES-128 and SHA-256 collect 1.7 and 1.1 gates
 //! a batch as their files have them, and 14.9 and 11.4 sorted by AND-depth.
 
+mod batcher;
 mod order;
-mod streamed;
 #[cfg(test)]
 mod tests;
 
+pub use batcher::DynamicBatcher;
 pub use order::{Order, table_bytes};
-pub use streamed::Streamed;

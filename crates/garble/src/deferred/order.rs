@@ -1,13 +1,13 @@
 //! In which order tables stand, and how many bytes they take in the order of files.
 
-use crate::End;
+use crate::GateBackend;
 use core::fmt;
 use hushwire_circuit::{Gate, Gates};
 
 /// The order of tables. AGREEMENT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Gate by gate as they arrive: [`Streamed`](super::Streamed).
+    /// Gate by gate as they arrive: [`DynamicBatcher`](super::DynamicBatcher).
     File,
     /// Layer by layer: [`Engine`](crate::Engine).
     #[default]
@@ -38,7 +38,7 @@ impl fmt::Display for Order {
 ///
 /// # Errors
 /// The gates cannot be read.
-pub fn table_bytes<E: End>(gates: &dyn Gates) -> std::io::Result<u64> {
+pub fn table_bytes<E: GateBackend>(gates: &dyn Gates) -> std::io::Result<u64> {
     let (format, counts) = (E::FORMAT, gates.counts());
     let ands = counts.and * format.piece(1) as u64;
     if format.xor_bytes == 0 {

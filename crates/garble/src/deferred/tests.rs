@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    Batches, Encode, End, Family, GarbleError, Memory, Observe, Scheme,
+    Batches, Evaluate, Family, Garble, GarbleError, GateBackend, Memory, Scheme,
     half::HalfGates,
     prf::PrfOnly,
     privacy_free::PrivacyFree,
@@ -51,14 +51,14 @@ fn stream<F: Family>(
         zeros.push(garbler.own(label, u8::from(*bit)));
         held.push(evaluator.label(label));
     }
-    let mut garble = Streamed::new(garbler, gates.wires()).with_width(rig.widths[0]);
+    let mut garble = DynamicBatcher::new(garbler, gates.wires()).with_width(rig.widths[0]);
     let mut memory = Memory::new();
     let zeros = garble.run(gates, &zeros, &mut memory)?;
     let mut tables = memory.bytes().to_vec();
     assert_eq!(tables.len() as u64, table_bytes::<F::Garbler>(gates)?, "declared bytes");
     let before = tables.clone();
     change(&mut tables);
-    let mut evaluate = Streamed::new(evaluator, gates.wires()).with_width(rig.widths[1]);
+    let mut evaluate = DynamicBatcher::new(evaluator, gates.wires()).with_width(rig.widths[1]);
     let held = evaluate.run(gates, &held, &mut Memory::of(tables))?;
     let batches = [garble.batches(), evaluate.batches()];
     let (garbler, evaluator) = (garble.into_end(), evaluate.into_end());
@@ -199,7 +199,7 @@ fn gates_wait_until_they_are_referred_to() {
     let rig = rig::<HalfGates>(Scheme::Mi, 6, [4, 4]);
     let mut garbler = rig.garbler();
     let labels: Vec<_> = (1..5).map(|i| garbler.own(Block([i; 16]), 0)).collect();
-    let mut streamed = Streamed::new(garbler, 20).with_width(4);
+    let mut streamed = DynamicBatcher::new(garbler, 20).with_width(4);
     let tables = &mut Memory::new();
     for (wire, label) in labels.iter().enumerate() {
         streamed.set(wire as u32, *label);
@@ -236,9 +236,9 @@ fn circuits_follow_each_other() {
     let rig = rig::<HalfGates>(Scheme::Mi, 7, [8, 8]);
     let mut garbler = rig.garbler();
     let zeros: Vec<_> = (0..10).map(|i| garbler.own(Block([i; 16]), 0)).collect();
-    let mut garble = Streamed::new(garbler, first.counts().total().max(second.counts().total()) + 10);
+    let mut garble = DynamicBatcher::new(garbler, first.counts().total().max(second.counts().total()) + 10);
     let mut evaluate =
-        Streamed::new(rig.evaluator(), first.counts().total().max(second.counts().total()) + 10);
+        DynamicBatcher::new(rig.evaluator(), first.counts().total().max(second.counts().total()) + 10);
     let held: Vec<_> = (0..10).map(|i| evaluate.end().label(Block([i; 16]))).collect();
     let (mut out, mut tables) = (Memory::new(), vec![]);
     for circuit in [&first, &second, &first] {

@@ -2,8 +2,10 @@
 
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
-use super::{free_xors_on, kernel::Evaluate};
-use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
+use super::{free_xors_on, kernel::EvaluateAnds};
+use crate::{
+    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -37,7 +39,7 @@ impl Gates<'_> {
 
     fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
         let Gates { first, wires, pairs, out, tables } = self;
-        backend.run(Evaluate::<H, M> { hash, first, wires, pairs, out, tables });
+        backend.run(EvaluateAnds::<H, M> { hash, first, wires, pairs, out, tables });
     }
 }
 
@@ -49,26 +51,26 @@ impl Evaluator {
     }
 }
 
-impl End for Evaluator {
-    type Wire = Held;
+impl GateBackend for Evaluator {
+    type Wire = ActiveLabel;
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::HALF_GATES;
 
-    fn constants(&self) -> [Held; 2] {
-        [Held::new(Block::ZERO); 2]
+    fn constants(&self) -> [ActiveLabel; 2] {
+        [ActiveLabel::new(Block::ZERO); 2]
     }
 
     fn ands(
         &mut self,
-        wires: &[Held],
+        wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Held],
+        out: &mut [ActiveLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "a table for every gate");
-        let wires = as_bytes(Held::blocks(wires)).as_chunks().0;
-        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(Held::blocks_mut(out)), &*bytes);
+        let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
+        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ActiveLabel::blocks_mut(out)), &*bytes);
         while !pairs.is_empty() {
             let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
             let (now, later) = pairs.split_at(n);
@@ -88,7 +90,7 @@ impl End for Evaluator {
 
     fn xors(
         &mut self,
-        wires: &mut [Held],
+        wires: &mut [ActiveLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -99,8 +101,8 @@ impl End for Evaluator {
 
     const SUMS: bool = true;
 
-    fn sums(&mut self, wires: &mut [Held], strip: usize, sums: &Sums, range: Range<usize>) {
-        sums.run(self.backend.tier(), range, Held::blocks_mut(wires), strip);
+    fn sums(&mut self, wires: &mut [ActiveLabel], strip: usize, sums: &Sums, range: Range<usize>) {
+        sums.run(self.backend.tier(), range, ActiveLabel::blocks_mut(wires), strip);
     }
 
     fn gates(&self) -> u64 {
@@ -108,20 +110,20 @@ impl End for Evaluator {
     }
 }
 
-impl Observe for Evaluator {
-    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+impl Evaluate for Evaluator {
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         Evaluator { backend, hash: Hash::new(backend, scheme, public), gate: 0 }
     }
 
-    fn label(&self, label: Block) -> Held {
-        Held::new(label)
+    fn label(&self, label: Block) -> ActiveLabel {
+        ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> Held {
+    fn message(&self, _: Block, _: u8) -> ActiveLabel {
         panic!("half gates take correlated OTs")
     }
 
-    fn signal(&self, wire: Held) -> u8 {
+    fn signal(&self, wire: ActiveLabel) -> u8 {
         wire.block().0[0] & 1
     }
 }

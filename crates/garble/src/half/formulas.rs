@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use crate::rig::{oracle::aes, suite::Recorded};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero};
+use crate::{Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ZeroLabel};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::Slot;
@@ -19,7 +19,7 @@ impl crate::Family for Formulas {
 /// The garbler.
 pub(crate) struct Plain {
     scheme: Scheme,
-    public: Public,
+    public: SessionNonce,
     delta: Block,
     gate: u64,
     tweaks: Vec<u128>,
@@ -33,7 +33,7 @@ impl Plain {
 }
 
 /// The key of the gates from `epoch` · 2^20 on.
-fn fixed_key(public: Public, epoch: u64) -> Block {
+fn fixed_key(public: SessionNonce, epoch: u64) -> Block {
     let material = [&public.0.0[..], &epoch.to_le_bytes()].concat();
     let key = blake3::derive_key("hushwire garble fixed key v1", &material);
     Block(*key.first_chunk().expect("32 bytes"))
@@ -50,7 +50,7 @@ pub(super) fn shared_key(i: u128) -> (Block, Block) {
 }
 
 /// H_i(x) of gate i / 2.
-pub(crate) fn hash(scheme: Scheme, public: Public, i: u128, x: Block) -> Block {
+pub(crate) fn hash(scheme: Scheme, public: SessionNonce, i: u128, x: Block) -> Block {
     let i_block = Block(i.to_le_bytes());
     match scheme {
         Scheme::Prp => {
@@ -67,20 +67,20 @@ pub(crate) fn hash(scheme: Scheme, public: Public, i: u128, x: Block) -> Block {
     }
 }
 
-impl End for Plain {
-    type Wire = Zero;
+impl GateBackend for Plain {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::HALF_GATES;
 
-    fn constants(&self) -> [Zero; 2] {
-        [Zero::new(Block::ZERO), Zero::new(self.delta)]
+    fn constants(&self) -> [ZeroLabel; 2] {
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
@@ -99,7 +99,7 @@ impl End for Plain {
             if a0.lsb() {
                 wg ^= tg;
             }
-            *out = Zero::new(wg ^ we);
+            *out = ZeroLabel::new(wg ^ we);
             table[..16].copy_from_slice(&tg.0);
             table[16..].copy_from_slice(&te.0);
         }
@@ -107,7 +107,7 @@ impl End for Plain {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -126,26 +126,32 @@ impl End for Plain {
     }
 }
 
-impl Encode for Plain {
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+impl Garble for Plain {
+    fn new(
+        backend: Backend,
+        scheme: Scheme,
+        public: SessionNonce,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Self {
         let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
         delta.0[0] |= 1;
         Plain { scheme, public, delta, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> Zero {
-        Zero::new(q)
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         unreachable!("the rig has inputs of the garbler's only")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
-        Zero::new(if bit == 1 { active ^ self.delta } else { active })
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
+        ZeroLabel::new(if bit == 1 { active ^ self.delta } else { active })
     }
 
-    fn permute_bit(&self, wire: Zero) -> u8 {
+    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
         u8::from(wire.block().lsb())
     }
 }

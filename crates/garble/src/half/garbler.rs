@@ -2,10 +2,10 @@
 
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
-use super::{free_xors_on, kernel::Garble};
+use super::{free_xors_on, kernel::GarbleAnds};
 use crate::{
-    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
-    end::{Zero, correlation},
+    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
@@ -45,7 +45,7 @@ impl Gates<'_> {
 
     fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
         let Gates { delta, first, wires, pairs, out, tables } = self;
-        backend.run(Garble::<H, M> { hash, delta, first, wires, pairs, out, tables });
+        backend.run(GarbleAnds::<H, M> { hash, delta, first, wires, pairs, out, tables });
     }
 }
 
@@ -63,27 +63,27 @@ impl Garbler {
     }
 }
 
-impl End for Garbler {
-    type Wire = Zero;
+impl GateBackend for Garbler {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::HALF_GATES;
 
-    fn constants(&self) -> [Zero; 2] {
+    fn constants(&self) -> [ZeroLabel; 2] {
         // The evaluator holds all zeros for both.
-        [Zero::new(Block::ZERO), Zero::new(self.delta)]
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "room for every gate");
-        let (delta, wires) = (self.delta.0, as_bytes(Zero::blocks(wires)).as_chunks().0);
-        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(Zero::blocks_mut(out)), bytes);
+        let (delta, wires) = (self.delta.0, as_bytes(ZeroLabel::blocks(wires)).as_chunks().0);
+        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ZeroLabel::blocks_mut(out)), bytes);
         while !pairs.is_empty() {
             let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
             let (now, later) = pairs.split_at(n);
@@ -105,7 +105,7 @@ impl End for Garbler {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -116,8 +116,8 @@ impl End for Garbler {
 
     const SUMS: bool = true;
 
-    fn sums(&mut self, wires: &mut [Zero], strip: usize, sums: &Sums, range: Range<usize>) {
-        sums.run(self.backend.tier(), range, Zero::blocks_mut(wires), strip);
+    fn sums(&mut self, wires: &mut [ZeroLabel], strip: usize, sums: &Sums, range: Range<usize>) {
+        sums.run(self.backend.tier(), range, ZeroLabel::blocks_mut(wires), strip);
     }
 
     fn gates(&self) -> u64 {
@@ -125,25 +125,31 @@ impl End for Garbler {
     }
 }
 
-impl Encode for Garbler {
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+impl Garble for Garbler {
+    fn new(
+        backend: Backend,
+        scheme: Scheme,
+        public: SessionNonce,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Self {
         let delta = correlation(backend, seed, delta);
         Garbler { backend, hash: Hash::new(backend, scheme, public), delta, gate: 0 }
     }
 
-    fn correlated(&mut self, q: Block) -> Zero {
-        Zero::new(q)
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         panic!("half gates take correlated OTs")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
-        Zero::new(active ^ self.delta.and_bit(bit & 1 == 1))
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
+        ZeroLabel::new(active ^ self.delta.and_bit(bit & 1 == 1))
     }
 
-    fn permute_bit(&self, wire: Zero) -> u8 {
+    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
         as_bytes(&[wire.block()])[0] & 1
     }
 }

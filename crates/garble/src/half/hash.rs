@@ -1,7 +1,7 @@
 //! The hashes, on vectors.
 
 use super::shared::Mi4;
-use crate::{Public, Scheme};
+use crate::{Scheme, SessionNonce};
 use hushwire_aes::kernel::{encrypt_keyed, sigma};
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
@@ -252,7 +252,7 @@ impl Hashes for Circ {
 /// The hash of a session.
 pub(crate) enum Hash {
     /// The key of the gates from `epoch` · 2^20 on.
-    Prp { key: Prp, public: Public, epoch: u64 },
+    Prp { key: Prp, public: SessionNonce, epoch: u64 },
     /// MI, with its start point.
     Mi(Mi),
     /// Its start point, and the keys of some gates.
@@ -262,7 +262,7 @@ pub(crate) enum Hash {
 }
 
 /// The fixed key of an epoch: known to both, different for each session and epoch.
-fn fixed_key(backend: Backend, public: Public, epoch: u64) -> Prp {
+fn fixed_key(backend: Backend, public: SessionNonce, epoch: u64) -> Prp {
     let mut hasher = blake3::Hasher::new_derive_key("hushwire garble fixed key v1");
     hasher.update(&public.0.0);
     hasher.update(&epoch.to_le_bytes());
@@ -274,7 +274,7 @@ fn fixed_key(backend: Backend, public: Public, epoch: u64) -> Prp {
 impl Hash {
     /// # Panics
     /// If the scheme is not one of half gates (the caller's bug).
-    pub(crate) fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+    pub(crate) fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         match scheme {
             Scheme::Prp => Hash::Prp { key: fixed_key(backend, public, 0), public, epoch: 0 },
             Scheme::Mi => Hash::Mi(Mi(public.0)),

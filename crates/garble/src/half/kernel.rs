@@ -11,7 +11,7 @@ use hushwire_simd::{Kernel, Lanes};
 const MOST: usize = 16;
 
 /// Makes tables and labels of `pairs.len()` gates from number `first` on.
-pub(super) struct Garble<'a, H, const M: usize> {
+pub(super) struct GarbleAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) delta: [u8; 16],
     pub(super) first: u64,
@@ -21,11 +21,11 @@ pub(super) struct Garble<'a, H, const M: usize> {
     pub(super) tables: &'a mut [u8],
 }
 
-impl<H: Hashes, const M: usize> Kernel for Garble<'_, H, M> {
+impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let Garble { hash, first, wires, pairs, out, tables, .. } = self;
+        let GarbleAnds { hash, first, wires, pairs, out, tables, .. } = self;
         let ready = hash.ready(l);
         let delta = l.splat(&self.delta);
         let hashed = H::delta(l, delta);
@@ -103,7 +103,7 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
 }
 
 /// Uses the tables of `pairs.len()` gates from number `first` on.
-pub(super) struct Evaluate<'a, H, const M: usize> {
+pub(super) struct EvaluateAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) first: u64,
     pub(super) wires: &'a [[u8; 16]],
@@ -112,11 +112,11 @@ pub(super) struct Evaluate<'a, H, const M: usize> {
     pub(super) tables: &'a [u8],
 }
 
-impl<H: Hashes, const M: usize> Kernel for Evaluate<'_, H, M> {
+impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let Evaluate { hash, first, wires, pairs, out, tables } = self;
+        let EvaluateAnds { hash, first, wires, pairs, out, tables } = self;
         let ready = hash.ready(l);
         let (gates, n) = (M / 2 * L::N, pairs.len());
         if M == 2 && n < gates {

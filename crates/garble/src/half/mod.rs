@@ -42,7 +42,7 @@ impl crate::Family for HalfGates {
     type Evaluator = Evaluator;
 }
 
-/// Free XORs, on any labels: see [`crate::End::xors`].
+/// Free XORs, on any labels: see [`crate::GateBackend::xors`].
 #[cfg(test)]
 pub(crate) fn free_xors<K>(wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
     free_xors_on(Backend::best(), wires, strip, gates);

@@ -1,8 +1,8 @@
 use super::formulas::{self, Formulas};
 use super::*;
-use crate::end::{Held, Zero};
+use crate::gates::{ActiveLabel, ZeroLabel};
 use crate::rig::{Rig, flipped, life, suite, suite_of};
-use crate::{End, Public, Scheme};
+use crate::{GateBackend, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 
@@ -44,7 +44,7 @@ fn a_changed_table_is_no_error() {
 #[test]
 fn the_hash_has_sigma_and_a_tweak() {
     // Without σ, labels whose difference is that of two keys or tweaks would collide; of CIRC the label is the key.
-    let public = Public(Block([9; 16]));
+    let public = SessionNonce(Block([9; 16]));
     let x = Block(std::array::from_fn(|i| i as u8 * 17));
     for scheme in SCHEMES {
         let h = |i, x| formulas::hash(scheme, public, i, x);
@@ -58,22 +58,22 @@ fn the_hash_has_sigma_and_a_tweak() {
 
 /// Gates from number `first` on, under every tier and width of batch: the ends agree, and with the formulas.
 fn same_from(scheme: Scheme, first: u64, n: usize) {
-    let labels: Vec<_> = (1..=16u8).map(|i| Zero::new(Block([i; 16]))).collect();
+    let labels: Vec<_> = (1..=16u8).map(|i| ZeroLabel::new(Block([i; 16]))).collect();
     let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|i| [i % 8, i * 3 % 8 + 8]).collect();
     let mut expected = vec![0; 32 * n];
     let mut garbler = Rig::<Formulas>::new(Backend::best(), scheme, 9).garbler();
     garbler.start_at(first);
-    let mut out = vec![Zero::default(); n];
+    let mut out = vec![ZeroLabel::default(); n];
     garbler.ands(&labels, &pairs, &mut out, &mut expected, &mut []);
-    let held: Vec<_> = labels.iter().map(|z| Held::new(z.block())).collect();
+    let held: Vec<_> = labels.iter().map(|z| ActiveLabel::new(z.block())).collect();
     for backend in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
         for width in [1, 2, 3, 5, 8, n] {
             let rig = Rig::<HalfGates>::new(backend, scheme, 9);
             let (mut garbler, mut evaluator) = (rig.garbler(), rig.evaluator());
             garbler.start_at(first);
             evaluator.start_at(first);
-            let (mut tables, mut zeros) = (vec![0; 32 * n], vec![Zero::default(); n]);
-            let mut active = vec![Held::default(); n];
+            let (mut tables, mut zeros) = (vec![0; 32 * n], vec![ZeroLabel::default(); n]);
+            let mut active = vec![ActiveLabel::default(); n];
             for (k, pairs) in pairs.chunks(width).enumerate() {
                 let (at, to) = (k * width, k * width + pairs.len());
                 let table = &mut tables[32 * at..32 * to];
@@ -129,10 +129,10 @@ fn gates_on_the_same_wires_show_nothing_of_each_other() {
     for scheme in SCHEMES {
         let rig = Rig::<HalfGates>::new(Backend::best(), scheme, 4);
         let mut garbler = rig.garbler();
-        let [_, delta] = garbler.constants().map(Zero::block);
-        let labels = [3, 8].map(|i| Zero::new(Block([i; 16])));
+        let [_, delta] = garbler.constants().map(ZeroLabel::block);
+        let labels = [3, 8].map(|i| ZeroLabel::new(Block([i; 16])));
         let mut tables = vec![0; 32 * 96];
-        garbler.ands(&labels, &[[0, 1]; 96], &mut [Zero::default(); 96], &mut tables, &mut []);
+        garbler.ands(&labels, &[[0, 1]; 96], &mut [ZeroLabel::default(); 96], &mut tables, &mut []);
         for at in [0, 16] {
             for (i, x) in halves(&tables, at).enumerate() {
                 for y in halves(&tables, at).skip(i + 1) {
@@ -141,7 +141,7 @@ fn gates_on_the_same_wires_show_nothing_of_each_other() {
             }
         }
         // A wire on both sides.
-        garbler.ands(&labels, &[[0, 0]; 96], &mut [Zero::default(); 96], &mut tables, &mut []);
+        garbler.ands(&labels, &[[0, 0]; 96], &mut [ZeroLabel::default(); 96], &mut tables, &mut []);
         let right = halves(&tables, 16).map(|t| t ^ labels[0].block());
         let sums: std::collections::HashSet<_> = halves(&tables, 0).chain(right).collect();
         assert_eq!(sums.len(), 192, "{scheme}");

@@ -5,7 +5,10 @@ use super::linear::EvaluateXors;
 use super::queue::{Linear, Queue};
 use super::{BATCH, CONSTANT, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{Batches, End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
+use crate::{
+    Batches, Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    gates::ActiveLabel,
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -13,7 +16,7 @@ use hushwire_circuit::Slot;
 /// Uses PRF-only gates.
 pub struct Evaluator {
     gates: Gates,
-    xors: Queue<Held>,
+    xors: Queue<ActiveLabel>,
 }
 
 /// The evaluator's gates of a batch.
@@ -25,7 +28,14 @@ struct Gates {
 }
 
 impl Gates {
-    fn and(&mut self, wires: &[Held], pairs: &[[Slot; 2]], out: &mut [Held], tables: &[u8], bits: &[u8]) {
+    fn and(
+        &mut self,
+        wires: &[ActiveLabel],
+        pairs: &[[Slot; 2]],
+        out: &mut [ActiveLabel],
+        tables: &[u8],
+        bits: &[u8],
+    ) {
         self.rows[..bits.len()].copy_from_slice(bits);
         let (wires, out) =
             (as_bytes(Tagged::blocks(wires)).as_chunks().0, as_bytes_mut(Tagged::blocks_mut(out)));
@@ -45,13 +55,19 @@ impl Gates {
 }
 
 impl Linear for Gates {
-    type Wire = Held;
+    type Wire = ActiveLabel;
 
-    fn not(wire: Held) -> Held {
+    fn not(wire: ActiveLabel) -> ActiveLabel {
         wire
     }
 
-    fn xor(&mut self, left: &[Held], right: &[Held], made: &mut [Held], tables: &mut [u8]) {
+    fn xor(
+        &mut self,
+        left: &[ActiveLabel],
+        right: &[ActiveLabel],
+        made: &mut [ActiveLabel],
+        tables: &mut [u8],
+    ) {
         let [left, right] = [left, right].map(|x| as_bytes(Tagged::blocks(x)));
         let made = as_bytes_mut(Tagged::blocks_mut(made));
         for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 8) {
@@ -77,20 +93,20 @@ impl Evaluator {
     }
 }
 
-impl End for Evaluator {
-    type Wire = Held;
+impl GateBackend for Evaluator {
+    type Wire = ActiveLabel;
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::PRF;
 
-    fn constants(&self) -> [Held; 2] {
-        [Held::new(CONSTANT); 2]
+    fn constants(&self) -> [ActiveLabel; 2] {
+        [ActiveLabel::new(CONSTANT); 2]
     }
 
     fn ands(
         &mut self,
-        wires: &[Held],
+        wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Held],
+        out: &mut [ActiveLabel],
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
@@ -108,7 +124,7 @@ impl End for Evaluator {
 
     fn xors(
         &mut self,
-        wires: &mut [Held],
+        wires: &mut [ActiveLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         tables: &mut dyn Tables,
@@ -121,23 +137,23 @@ impl End for Evaluator {
     }
 }
 
-impl Observe for Evaluator {
+impl Evaluate for Evaluator {
     /// `public` has no use here.
-    fn new(backend: Backend, scheme: Scheme, _: Public) -> Self {
+    fn new(backend: Backend, scheme: Scheme, _: SessionNonce) -> Self {
         assert_scheme(scheme);
         let gates = Gates { backend, gate: 0, rows: vec![0; BATCH + PADDING] };
         Evaluator { gates, xors: Queue::new(backend) }
     }
 
-    fn label(&self, label: Block) -> Held {
-        Held::new(label)
+    fn label(&self, label: Block) -> ActiveLabel {
+        ActiveLabel::new(label)
     }
 
-    fn message(&self, message: Block, bit: u8) -> Held {
-        Held::new(with_signal(message, bit))
+    fn message(&self, message: Block, bit: u8) -> ActiveLabel {
+        ActiveLabel::new(with_signal(message, bit))
     }
 
-    fn signal(&self, wire: Held) -> u8 {
+    fn signal(&self, wire: ActiveLabel) -> u8 {
         signal(wire.block())
     }
 }

@@ -3,7 +3,7 @@
 use super::{Evaluator, LABEL, OfTruth, Pair, Side};
 use crate::engine::has_table;
 use crate::rig::{oracle::aes, suite::Recorded};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables};
+use crate::{Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged};
 use hushwire_circuit::{ONE, Slot, ZERO};
@@ -94,7 +94,7 @@ impl Plain {
     }
 }
 
-impl End for Plain {
+impl GateBackend for Plain {
     type Wire = Pair;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRF;
@@ -152,8 +152,8 @@ impl End for Plain {
     }
 }
 
-impl Encode for Plain {
-    fn new(backend: Backend, _: Scheme, _: Public, seed: &Seed, _: Option<Block>) -> Self {
+impl Garble for Plain {
+    fn new(backend: Backend, _: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         let mut labels = Prg::new(backend, seed, "garble labels");
         let [zero, one] = [0, 1].map(|_| Tagged::<OfTruth>::new(labels.next_block()));
         let held = Tagged::new(Block::ZERO);

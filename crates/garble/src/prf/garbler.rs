@@ -5,7 +5,7 @@ use super::linear::GarbleXors;
 use super::queue::{Linear, Queue};
 use super::{BATCH, CONSTANT, Pair, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{Batches, Encode, End, Format, GarbleError, Public, Role, Scheme, Tables};
+use crate::{Batches, Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -102,7 +102,7 @@ impl Garbler {
     }
 }
 
-impl End for Garbler {
+impl GateBackend for Garbler {
     type Wire = Pair;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRF;
@@ -146,9 +146,9 @@ impl End for Garbler {
     }
 }
 
-impl Encode for Garbler {
+impl Garble for Garbler {
     /// `public` and `delta` have no use here.
-    fn new(backend: Backend, scheme: Scheme, _: Public, seed: &Seed, _: Option<Block>) -> Self {
+    fn new(backend: Backend, scheme: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         assert_scheme(scheme);
         let mut labels = Prg::new(backend, seed, "garble labels");
         let constants = [0, 1].map(|value| own(CONSTANT, value, labels.next_block()));

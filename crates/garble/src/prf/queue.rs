@@ -57,7 +57,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         self.batches
     }
 
-    /// [`crate::End::xors`].
+    /// [`crate::GateBackend::xors`].
     pub(super) fn run<E: Linear<Wire = W>>(
         &mut self,
         end: &mut E,

@@ -1,7 +1,7 @@
 use super::formulas::{Formulas, Plain};
 use super::*;
 use crate::rig::{Rig, life, suite, suite_of};
-use crate::{Encode, End, Memory, Observe};
+use crate::{Evaluate, Garble, GateBackend, Memory};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot, ZERO};
 use hushwire_prg::{Prg, Seed};
@@ -39,12 +39,12 @@ fn wire(prg: &mut Prg, permute: u8) -> Pair {
     [with_signal(prg.next_block(), permute), with_signal(prg.next_block(), permute ^ 1)].map(Tagged::new)
 }
 
-fn held(wire: Pair, value: u8) -> crate::end::Held {
+fn held(wire: Pair, value: u8) -> crate::gates::ActiveLabel {
     Tagged::new(wire[value as usize].block())
 }
 
 /// Whether the evaluator holds the label of this value.
-fn stands_for(held: crate::end::Held, wire: Pair, value: u8) -> bool {
+fn stands_for(held: crate::gates::ActiveLabel, wire: Pair, value: u8) -> bool {
     held.block() == wire[value as usize].block()
 }
 

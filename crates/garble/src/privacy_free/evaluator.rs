@@ -1,9 +1,11 @@
 //! The evaluator of privacy-free half gates.
 
-use super::kernel::{Evaluate, Gates};
+use super::kernel::{EvaluateAnds, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
-use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
+use crate::{
+    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -15,37 +17,37 @@ pub struct Evaluator {
     gate: u64,
 }
 
-impl End for Evaluator {
-    type Wire = Held;
+impl GateBackend for Evaluator {
+    type Wire = ActiveLabel;
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
-    fn constants(&self) -> [Held; 2] {
-        [0u128, 1].map(|x| Held::new(x.into()))
+    fn constants(&self) -> [ActiveLabel; 2] {
+        [0u128, 1].map(|x| ActiveLabel::new(x.into()))
     }
 
     fn ands(
         &mut self,
-        wires: &[Held],
+        wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Held],
+        out: &mut [ActiveLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "a table for every gate");
-        let wires = as_bytes(Held::blocks(wires)).as_chunks().0;
+        let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
         for Form { backend, vectors, gates: part } in forms::<1>(self.backend, pairs.len(), 4) {
             if part.is_empty() {
                 continue;
             }
-            let out = as_bytes_mut(Held::blocks_mut(&mut out[part.clone()]));
+            let out = as_bytes_mut(ActiveLabel::blocks_mut(&mut out[part.clone()]));
             let tables = &bytes[16 * part.start..16 * part.end];
             let first = self.gate + part.start as u64;
             let gates = Gates { hash: &self.hash, first, wires, pairs: &pairs[part], out };
             match vectors {
-                1 => backend.run(Evaluate::<1> { gates, tables }),
-                2 => backend.run(Evaluate::<2> { gates, tables }),
-                _ => backend.run(Evaluate::<4> { gates, tables }),
+                1 => backend.run(EvaluateAnds::<1> { gates, tables }),
+                2 => backend.run(EvaluateAnds::<2> { gates, tables }),
+                _ => backend.run(EvaluateAnds::<4> { gates, tables }),
             }
         }
         self.gate += pairs.len() as u64;
@@ -53,7 +55,7 @@ impl End for Evaluator {
 
     fn xors(
         &mut self,
-        wires: &mut [Held],
+        wires: &mut [ActiveLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -67,24 +69,24 @@ impl End for Evaluator {
     }
 }
 
-impl Observe for Evaluator {
+impl Evaluate for Evaluator {
     /// # Panics
     /// If the scheme is another one (the caller's bug).
-    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         assert!(scheme == Scheme::PrivacyFree, "{scheme} is not privacy-free");
         Evaluator { backend, hash: Mi(public.0), gate: 0 }
     }
 
     /// Bit 0 of `label` is the wire's value.
-    fn label(&self, label: Block) -> Held {
-        Held::new(label)
+    fn label(&self, label: Block) -> ActiveLabel {
+        ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> Held {
+    fn message(&self, _: Block, _: u8) -> ActiveLabel {
         panic!("half gates take correlated OTs")
     }
 
-    fn signal(&self, wire: Held) -> u8 {
+    fn signal(&self, wire: ActiveLabel) -> u8 {
         wire.block().0[0] & 1
     }
 }

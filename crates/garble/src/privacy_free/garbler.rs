@@ -1,11 +1,11 @@
 //! The garbler of privacy-free half gates.
 
-use super::kernel::{Garble, Gates};
+use super::kernel::{GarbleAnds, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
 use crate::{
-    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
-    end::{Zero, correlation},
+    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -28,46 +28,46 @@ impl Drop for Garbler {
 }
 
 /// A label of truth value 0: its bit 0 is the value.
-fn zero(mut label: Block) -> Zero {
+fn zero(mut label: Block) -> ZeroLabel {
     label.0[0] &= 0xfe;
-    Zero::new(label)
+    ZeroLabel::new(label)
 }
 
-impl End for Garbler {
-    type Wire = Zero;
+impl GateBackend for Garbler {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
-    fn constants(&self) -> [Zero; 2] {
+    fn constants(&self) -> [ZeroLabel; 2] {
         // The evaluator holds 0 and 1, and both are the labels of their values.
         let mut one = self.delta;
         one.0[0] ^= 1;
-        [Zero::new(Block::ZERO), Zero::new(one)]
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(one)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "room for every gate");
-        let wires = as_bytes(Zero::blocks(wires)).as_chunks().0;
+        let wires = as_bytes(ZeroLabel::blocks(wires)).as_chunks().0;
         for Form { backend, vectors, gates: part } in forms::<1>(self.backend, pairs.len(), 4) {
             if part.is_empty() {
                 continue;
             }
-            let out = as_bytes_mut(Zero::blocks_mut(&mut out[part.clone()]));
+            let out = as_bytes_mut(ZeroLabel::blocks_mut(&mut out[part.clone()]));
             let tables = &mut bytes[16 * part.start..16 * part.end];
             let first = self.gate + part.start as u64;
             let (pairs, delta) = (&pairs[part], self.delta.0);
             let gates = Gates { hash: &self.hash, first, wires, pairs, out };
             match vectors {
-                1 => backend.run(Garble::<1> { gates, delta, tables }),
-                2 => backend.run(Garble::<2> { gates, delta, tables }),
-                _ => backend.run(Garble::<4> { gates, delta, tables }),
+                1 => backend.run(GarbleAnds::<1> { gates, delta, tables }),
+                2 => backend.run(GarbleAnds::<2> { gates, delta, tables }),
+                _ => backend.run(GarbleAnds::<4> { gates, delta, tables }),
             }
         }
         self.gate += pairs.len() as u64;
@@ -75,7 +75,7 @@ impl End for Garbler {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -89,30 +89,36 @@ impl End for Garbler {
     }
 }
 
-impl Encode for Garbler {
+impl Garble for Garbler {
     /// # Panics
     /// If the scheme is another one (the caller's bug).
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+    fn new(
+        backend: Backend,
+        scheme: Scheme,
+        public: SessionNonce,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Self {
         assert!(scheme == Scheme::PrivacyFree, "{scheme} is not privacy-free");
         let delta = correlation(backend, seed, delta);
         Garbler { backend, hash: Mi(public.0), delta, gate: 0 }
     }
 
     /// Bit 0 of q must be 0, as it is where bit 0 of what the other end holds is its choice.
-    fn correlated(&mut self, q: Block) -> Zero {
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
         assert!(!q.lsb(), "bit 0 of the evaluator's label is its choice");
-        Zero::new(q)
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         panic!("half gates take correlated OTs")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
         zero(active ^ self.delta.and_bit(bit & 1 == 1))
     }
 
-    fn permute_bit(&self, _: Zero) -> u8 {
+    fn permute_bit(&self, _: ZeroLabel) -> u8 {
         0
     }
 }

@@ -17,14 +17,14 @@ pub(super) struct Gates<'a> {
 }
 
 /// Makes tables.
-pub(super) struct Garble<'a, const M: usize> {
+pub(super) struct GarbleAnds<'a, const M: usize> {
     pub(super) gates: Gates<'a>,
     pub(super) delta: [u8; 16],
     pub(super) tables: &'a mut [u8],
 }
 
 /// The evaluator's kernel.
-pub(super) struct Evaluate<'a, const M: usize> {
+pub(super) struct EvaluateAnds<'a, const M: usize> {
     pub(super) gates: Gates<'a>,
     pub(super) tables: &'a [u8],
 }
@@ -41,7 +41,7 @@ fn load<L: Lanes, const M: usize>(l: L, wires: &[[u8; 16]], pairs: &[[u32; 2]]) 
     (a, b)
 }
 
-impl<const M: usize> Kernel for Garble<'_, M> {
+impl<const M: usize> Kernel for GarbleAnds<'_, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -72,7 +72,7 @@ impl<const M: usize> Kernel for Garble<'_, M> {
     }
 }
 
-impl<const M: usize> Kernel for Evaluate<'_, M> {
+impl<const M: usize> Kernel for EvaluateAnds<'_, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

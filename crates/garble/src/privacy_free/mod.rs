@@ -14,7 +14,7 @@
 //! evaluate   C  = H(A) ⊕ a (T ⊕ B)          a: bit 0 of A, the value
 //! ```
 //!
-//! **Inputs.** Bit 0 of what the evaluator holds must be the value: it takes the public block of [`crate::Encode::own`] with
+//! **Inputs.** Bit 0 of what the evaluator holds must be the value: it takes the public block of [`crate::Garble::own`] with
 //! its bit 0 replaced, and correlated OTs whose q has bit 0 clear.
 //!
 //! **Constant time.** Labels and Δ are secret, values too (the garbler does not know them, and no time shows them).

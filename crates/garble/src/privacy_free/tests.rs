@@ -1,8 +1,8 @@
 use super::*;
-use crate::end::Zero;
+use crate::gates::ZeroLabel;
 use crate::rig::suite::Recorded;
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
-use crate::{Encode, End, Family, Format, GarbleError, Public, Role, Scheme, Tables};
+use crate::{Family, Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Program, Slot};
@@ -12,7 +12,7 @@ suite_of!(multi_instance: PrivacyFree, Scheme::PrivacyFree, pinned "fc9758383c67
 
 /// The garbler as the formulas have it, gate by gate.
 struct Plain {
-    public: Public,
+    public: SessionNonce,
     delta: Block,
     gate: u64,
     tweaks: Vec<u128>,
@@ -30,24 +30,24 @@ fn without_value(mut x: Block) -> Block {
     x
 }
 
-fn hash(public: Public, gate: u64, x: Block) -> Block {
+fn hash(public: SessionNonce, gate: u64, x: Block) -> Block {
     without_value(crate::half::formulas::hash(Scheme::Mi, public, gate.into(), x))
 }
 
-impl End for Plain {
-    type Wire = Zero;
+impl GateBackend for Plain {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
-    fn constants(&self) -> [Zero; 2] {
-        [Zero::new(Block::ZERO), Zero::new(Block::from_u128(1) ^ self.delta)]
+    fn constants(&self) -> [ZeroLabel; 2] {
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(Block::from_u128(1) ^ self.delta)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         _: &mut [u8],
     ) {
@@ -55,7 +55,7 @@ impl End for Plain {
             let [a0, b0] = [a, b].map(|s| wires[*s as usize].block());
             let c0 = hash(self.public, self.gate, a0);
             table.copy_from_slice(&(c0 ^ hash(self.public, self.gate, a0 ^ self.delta) ^ b0).0);
-            *out = Zero::new(c0);
+            *out = ZeroLabel::new(c0);
             self.tweaks.push(self.gate.into());
             self.gate += 1;
         }
@@ -63,7 +63,7 @@ impl End for Plain {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -82,26 +82,26 @@ impl End for Plain {
     }
 }
 
-impl Encode for Plain {
-    fn new(backend: Backend, _: Scheme, public: Public, seed: &Seed, _: Option<Block>) -> Self {
+impl Garble for Plain {
+    fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         let mut delta = Prg::new(backend, seed, "garble delta").next_block();
         delta.0[0] |= 1;
         Plain { public, delta, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> Zero {
-        Zero::new(q)
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         unreachable!("the rig has inputs of the garbler's only")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
-        Zero::new(without_value(if bit == 1 { active ^ self.delta } else { active }))
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
+        ZeroLabel::new(without_value(if bit == 1 { active ^ self.delta } else { active }))
     }
 
-    fn permute_bit(&self, _: Zero) -> u8 {
+    fn permute_bit(&self, _: ZeroLabel) -> u8 {
         0
     }
 }

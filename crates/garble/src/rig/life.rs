@@ -4,7 +4,9 @@ use super::{
     Rig,
     suite::{PlainFormulas, Recorded, named_program},
 };
-use crate::{Encode, End, Engine, Family, Memory, Observe, Public, Scheme, deferred::Streamed};
+use crate::{
+    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, deferred::DynamicBatcher,
+};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Circuit, Program, Slot, named};
@@ -23,7 +25,7 @@ const VALUE: u8 = 0;
 enum Path<'a> {
     Block(&'a Program),
     Program(&'a Program, usize),
-    Streamed(&'a Circuit),
+    DynamicBatcher(&'a Circuit),
 }
 
 impl Path<'_> {
@@ -31,12 +33,12 @@ impl Path<'_> {
         match self {
             Path::Block(program) => program.input_bits(),
             Path::Program(program, instances) => program.input_bits() * instances,
-            Path::Streamed(circuit) => circuit.inputs().iter().sum(),
+            Path::DynamicBatcher(circuit) => circuit.inputs().iter().sum(),
         }
     }
 
     /// Runs on an end, which lives on.
-    fn run<E: End>(&self, end: E, inputs: Vec<E::Wire>, tables: &mut Memory) -> (E, Vec<E::Wire>) {
+    fn run<E: GateBackend>(&self, end: E, inputs: Vec<E::Wire>, tables: &mut Memory) -> (E, Vec<E::Wire>) {
         let runs = "whole tables";
         match self {
             Path::Block(program) => {
@@ -54,8 +56,8 @@ impl Path<'_> {
                 let out = outputs.flat_map(|r| registers[*r as usize * instances..][..*instances].to_vec());
                 (engine.into_end(), out.collect())
             }
-            Path::Streamed(circuit) => {
-                let mut streamed = Streamed::new(end, circuit.wires() as u64).with_width(8);
+            Path::DynamicBatcher(circuit) => {
+                let mut streamed = DynamicBatcher::new(end, circuit.wires() as u64).with_width(8);
                 let out = streamed.run(*circuit, &inputs, tables).expect(runs);
                 (streamed.into_end(), out.to_vec())
             }
@@ -64,7 +66,7 @@ impl Path<'_> {
 }
 
 /// Garbles on an end, which lives on.
-fn garble<E: Encode>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) {
+fn garble<E: Garble>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) {
     let inputs = (0..path.wires()).map(|i| end.own(active(i), VALUE)).collect();
     let mut tables = Memory::new();
     let (end, out) = path.run(end, inputs, &mut tables);
@@ -75,7 +77,7 @@ fn garble<E: Encode>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) 
 pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let (block, program) = (named_program("add:9"), named_program("sort:5x3"));
     let file = named::make("mul:4").expect("a circuit of ours");
-    let paths = [Path::Block(&block), Path::Program(&program, 3), Path::Streamed(&file)];
+    let paths = [Path::Block(&block), Path::Program(&program, 3), Path::DynamicBatcher(&file)];
     let rig = Rig::<F>::new(Backend::best(), scheme, 21);
     let plain = Rig::<P>::new(Backend::best(), scheme, 21);
     let (mut garbler, mut evaluator, mut formulas) = (rig.garbler(), rig.evaluator(), plain.garbler());
@@ -116,7 +118,7 @@ pub(crate) fn seeds_and_start_points_count<F: Family>(scheme: Scheme) {
     let program = named_program("mul:4");
     let path = Path::Block(&program);
     let run = |seed: u8, start: u128| {
-        let (seed, public) = (Seed::from_bytes([seed; 16]), Public(Block::from_u128(start)));
+        let (seed, public) = (Seed::from_bytes([seed; 16]), SessionNonce(Block::from_u128(start)));
         let garbler = F::Garbler::new(Backend::best(), scheme, public, &seed, None);
         let (garbler, tables, _) = garble(garbler, &path);
         (tables, garbler)
@@ -157,8 +159,8 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
     let room = |n: usize| (vec![0; n * format.and_bytes], vec![0; if format.and_bits > 0 { n } else { 0 }]);
     let pairs: Vec<[Slot; 2]> = (0..CALL as Slot).map(|k| [k % 8, k / 8 % 8]).collect();
     let (mut bytes, mut bits) = room(CALL);
-    let mut made = vec![<F::Garbler as End>::Wire::default(); pairs.len()];
-    let mut observed = vec![<F::Evaluator as End>::Wire::default(); pairs.len()];
+    let mut made = vec![<F::Garbler as GateBackend>::Wire::default(); pairs.len()];
+    let mut observed = vec![<F::Evaluator as GateBackend>::Wire::default(); pairs.len()];
     let mut left = EPOCH as usize - 5;
     while left > 0 {
         let n = left.min(CALL);
@@ -173,7 +175,7 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
     let (mut bytes, mut bits) = room(n);
     let (mut expected, mut expected_bits) = room(n);
     garbler.ands(&zeros, &pairs[..n], &mut made[..n], &mut bytes, &mut bits);
-    let mut out = vec![<P::Garbler as End>::Wire::default(); n];
+    let mut out = vec![<P::Garbler as GateBackend>::Wire::default(); n];
     formulas.ands(&written, &pairs[..n], &mut out, &mut expected, &mut expected_bits);
     assert!(bytes == expected, "{scheme}: tables are not the formulas'");
     let mask = ((1u32 << format.and_bits) - 1) as u8;

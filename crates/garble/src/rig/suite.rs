@@ -5,7 +5,7 @@
 
 use super::circuits::{of_gates, wide};
 use super::{Rig, Run, plain};
-use crate::{Encode, End, Family, Format, Scheme};
+use crate::{Family, Format, Garble, GateBackend, Scheme};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Gate, Program, bristol, eval, named};
@@ -242,7 +242,7 @@ pub(crate) fn pinned<F: Family>(scheme: Scheme, expected: &str) {
 }
 
 /// A garbler that follows the formulas gate by gate, and keeps the tweaks of its hash.
-pub(crate) trait Recorded: Encode {
+pub(crate) trait Recorded: Garble {
     /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there are several. Calls on
     /// the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
@@ -274,8 +274,8 @@ pub(crate) fn same_as_plain_formulas<F: Family, P: PlainFormulas>(scheme: Scheme
 /// The promise of a format: its bytes, and no more.
 pub(crate) fn tables_are_as_long_as_they_should_be<F: Family>(scheme: Scheme) {
     let format: Format = scheme.format();
-    assert_eq!(<F::Garbler as End>::FORMAT, format);
-    assert_eq!(<F::Evaluator as End>::FORMAT, format);
+    assert_eq!(<F::Garbler as GateBackend>::FORMAT, format);
+    assert_eq!(<F::Evaluator as GateBackend>::FORMAT, format);
     let rig = Rig::<F>::new(Backend::best(), scheme, 15);
     let program = Program::flat("wide", &wide(50, 1100));
     let inputs = rig.random_inputs(&program, 1);

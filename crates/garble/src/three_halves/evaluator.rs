@@ -1,9 +1,11 @@
 //! The evaluator of three halves.
 
-use super::kernel::{Evaluate, Grouped};
+use super::kernel::{EvaluateAnds, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
-use crate::{End, Format, GarbleError, Observe, Public, Role, Scheme, Tables, end::Held};
+use crate::{
+    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
+};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -12,34 +14,34 @@ use std::ops::Range;
 /// Uses three halves.
 pub struct Evaluator {
     backend: Backend,
-    public: Public,
+    public: SessionNonce,
     gate: u64,
 }
 
-impl End for Evaluator {
-    type Wire = Held;
+impl GateBackend for Evaluator {
+    type Wire = ActiveLabel;
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::THREE_HALVES;
 
-    fn constants(&self) -> [Held; 2] {
-        [Held::new(Block::ZERO); 2]
+    fn constants(&self) -> [ActiveLabel; 2] {
+        [ActiveLabel::new(Block::ZERO); 2]
     }
 
     fn ands(
         &mut self,
-        wires: &[Held],
+        wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Held],
+        out: &mut [ActiveLabel],
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
         let n = pairs.len();
         assert!(out.len() == n && bytes.len() == 24 * n && bits.len() == n, "a table for every gate");
-        let wires = as_bytes(Held::blocks(wires)).as_chunks().0;
-        let out = as_bytes_mut(Held::blocks_mut(out));
+        let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
+        let out = as_bytes_mut(ActiveLabel::blocks_mut(out));
         for Form { backend, vectors, gates } in forms::<3>(self.backend, n, 12) {
             let Range { start, end } = gates.clone();
-            let kernel = Evaluate {
+            let kernel = EvaluateAnds {
                 start: self.public.0.0,
                 first: self.gate,
                 wires,
@@ -59,7 +61,7 @@ impl End for Evaluator {
 
     fn xors(
         &mut self,
-        wires: &mut [Held],
+        wires: &mut [ActiveLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -73,21 +75,21 @@ impl End for Evaluator {
     }
 }
 
-impl Observe for Evaluator {
-    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+impl Evaluate for Evaluator {
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         assert!(scheme == Scheme::ThreeHalves, "{scheme} is not three halves");
         Evaluator { backend, public, gate: 0 }
     }
 
-    fn label(&self, label: Block) -> Held {
-        Held::new(label)
+    fn label(&self, label: Block) -> ActiveLabel {
+        ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> Held {
+    fn message(&self, _: Block, _: u8) -> ActiveLabel {
         panic!("three halves take correlated OTs")
     }
 
-    fn signal(&self, wire: Held) -> u8 {
+    fn signal(&self, wire: ActiveLabel) -> u8 {
         wire.block().0[0] & 1
     }
 }

@@ -2,7 +2,10 @@
 
 use super::{Evaluator, plain};
 use crate::rig::{oracle, suite::Recorded};
-use crate::{Encode, End, Format, GarbleError, Public, Role, Scheme, Tables, end::Zero, half::free_xors};
+use crate::{
+    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ZeroLabel,
+    half::free_xors,
+};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::Slot;
@@ -18,7 +21,7 @@ impl crate::Family for Formulas {
 
 /// The garbler.
 pub(crate) struct Plain {
-    public: Public,
+    public: SessionNonce,
     delta: Block,
     coins: Prg,
     gate: u64,
@@ -26,24 +29,24 @@ pub(crate) struct Plain {
 }
 
 /// AES_{S⊕t}(σ(x)) ⊕ σ(x).
-pub(super) fn hash(public: Public, tweak: u128, x: Block) -> plain::Hash {
+pub(super) fn hash(public: SessionNonce, tweak: u128, x: Block) -> plain::Hash {
     (oracle::aes(public.0 ^ Block::from_u128(tweak), plain::sigma(x)) ^ plain::sigma(x)).into()
 }
 
-impl End for Plain {
-    type Wire = Zero;
+impl GateBackend for Plain {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::THREE_HALVES;
 
-    fn constants(&self) -> [Zero; 2] {
-        [Zero::new(Block::ZERO), Zero::new(self.delta)]
+    fn constants(&self) -> [ZeroLabel; 2] {
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
@@ -72,7 +75,7 @@ impl End for Plain {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -86,27 +89,27 @@ impl End for Plain {
     }
 }
 
-impl Encode for Plain {
-    fn new(backend: Backend, _: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+impl Garble for Plain {
+    fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>) -> Self {
         let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
         delta.0[0] |= 1;
         let coins = Prg::new(backend, seed, "three halves coins");
         Plain { public, delta, coins, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> Zero {
-        Zero::new(q)
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         unreachable!("the rig has inputs of the garbler's only")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
-        Zero::new(if bit == 1 { active ^ self.delta } else { active })
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
+        ZeroLabel::new(if bit == 1 { active ^ self.delta } else { active })
     }
 
-    fn permute_bit(&self, wire: Zero) -> u8 {
+    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
         u8::from(wire.block().lsb())
     }
 }

@@ -1,11 +1,11 @@
 //! The garbler of three halves.
 
-use super::kernel::{Garble, Grouped};
+use super::kernel::{GarbleAnds, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
 use crate::{
-    Encode, End, Format, GarbleError, Public, Role, Scheme, Tables,
-    end::{Zero, correlation},
+    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -19,7 +19,7 @@ const BATCH: usize = 1024;
 /// Makes three halves.
 pub struct Garbler {
     backend: Backend,
-    public: Public,
+    public: SessionNonce,
     delta: Block,
     /// (r, r'): bits 0 and 1 of a byte a gate.
     coins: Prg,
@@ -34,34 +34,34 @@ impl Drop for Garbler {
     }
 }
 
-impl End for Garbler {
-    type Wire = Zero;
+impl GateBackend for Garbler {
+    type Wire = ZeroLabel;
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::THREE_HALVES;
 
-    fn constants(&self) -> [Zero; 2] {
+    fn constants(&self) -> [ZeroLabel; 2] {
         // The evaluator holds all zeros for both.
-        [Zero::new(Block::ZERO), Zero::new(self.delta)]
+        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
     }
 
     fn ands(
         &mut self,
-        wires: &[Zero],
+        wires: &[ZeroLabel],
         pairs: &[[Slot; 2]],
-        out: &mut [Zero],
+        out: &mut [ZeroLabel],
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
         let n = pairs.len();
         assert!(out.len() == n && bytes.len() == 24 * n && bits.len() == n, "room for every gate");
-        let wires = as_bytes(Zero::blocks(wires)).as_chunks().0;
-        let (out, tables) = (as_bytes_mut(Zero::blocks_mut(out)), bytes.as_chunks_mut().0);
+        let wires = as_bytes(ZeroLabel::blocks(wires)).as_chunks().0;
+        let (out, tables) = (as_bytes_mut(ZeroLabel::blocks_mut(out)), bytes.as_chunks_mut().0);
         for first in (0..n).step_by(BATCH) {
             let end = n.min(first + BATCH);
             self.coins.fill(&mut self.drawn[..end - first]);
             for Form { backend, vectors, gates } in forms::<3>(self.backend, end - first, 12) {
                 let (from, to) = (first + gates.start, first + gates.end);
-                let kernel = Garble {
+                let kernel = GarbleAnds {
                     start: self.public.0.0,
                     delta: self.delta.0,
                     first: self.gate,
@@ -84,7 +84,7 @@ impl End for Garbler {
 
     fn xors(
         &mut self,
-        wires: &mut [Zero],
+        wires: &mut [ZeroLabel],
         strip: usize,
         gates: &[[Slot; 3]],
         _: &mut dyn Tables,
@@ -98,27 +98,33 @@ impl End for Garbler {
     }
 }
 
-impl Encode for Garbler {
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+impl Garble for Garbler {
+    fn new(
+        backend: Backend,
+        scheme: Scheme,
+        public: SessionNonce,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Self {
         assert!(scheme == Scheme::ThreeHalves, "{scheme} is not three halves");
         let delta = correlation(backend, seed, delta);
         let coins = Prg::new(backend, seed, "three halves coins");
         Garbler { backend, public, delta, coins, gate: 0, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
     }
 
-    fn correlated(&mut self, q: Block) -> Zero {
-        Zero::new(q)
+    fn correlated(&mut self, q: Block) -> ZeroLabel {
+        ZeroLabel::new(q)
     }
 
-    fn pair(&mut self, _: [Block; 2]) -> Zero {
+    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
         panic!("three halves take correlated OTs")
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Zero {
-        Zero::new(active ^ self.delta.and_bit(bit & 1 == 1))
+    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
+        ZeroLabel::new(active ^ self.delta.and_bit(bit & 1 == 1))
     }
 
-    fn permute_bit(&self, wire: Zero) -> u8 {
+    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
         as_bytes(&[wire.block()])[0] & 1
     }
 }

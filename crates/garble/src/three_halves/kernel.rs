@@ -109,7 +109,7 @@ fn hash_four<L: Lanes, const M: usize, const H: usize>(
 }
 
 /// Makes tables and labels of `pairs.len()` gates from number `first` on.
-pub(super) struct Garble<'a> {
+pub(super) struct GarbleAnds<'a> {
     pub(super) start: [u8; 16],
     pub(super) delta: [u8; 16],
     pub(super) first: u64,
@@ -132,7 +132,7 @@ struct Ready<V> {
     dvv: V,
 }
 
-impl<const M: usize> Kernel for Grouped<Garble<'_>, M> {
+impl<const M: usize> Kernel for Grouped<GarbleAnds<'_>, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -242,7 +242,7 @@ fn garble<L: Lanes, const M: usize>(
 }
 
 /// Uses the tables of `pairs.len()` gates from number `first` on.
-pub(super) struct Evaluate<'a> {
+pub(super) struct EvaluateAnds<'a> {
     pub(super) start: [u8; 16],
     pub(super) first: u64,
     pub(super) wires: &'a [[u8; 16]],
@@ -253,7 +253,7 @@ pub(super) struct Evaluate<'a> {
     pub(super) bits: &'a [u8],
 }
 
-impl<const M: usize> Kernel for Grouped<Evaluate<'_>, M> {
+impl<const M: usize> Kernel for Grouped<EvaluateAnds<'_>, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

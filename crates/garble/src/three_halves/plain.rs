@@ -1,6 +1,6 @@
 //! One gate as the paper writes it: what the kernel is compared with.
 
-use crate::end::{Held, Zero};
+use crate::gates::{ActiveLabel, ZeroLabel};
 use hushwire_block::{Block, Tagged};
 use std::array;
 
@@ -96,13 +96,13 @@ pub(super) type Hashes = [Hash; 6];
 
 /// The output's label of truth value 0, (G0, G1, G2) and z.
 pub(super) struct Gate {
-    pub(super) zero: Zero,
+    pub(super) zero: ZeroLabel,
     pub(super) g: [u64; 3],
     pub(super) z: u8,
 }
 
 /// The label of signal 0 of the wire with this label of truth value 0.
-pub(super) fn at_zero(delta: Block, zero: Zero) -> Tagged<SignalZero> {
+pub(super) fn at_zero(delta: Block, zero: ZeroLabel) -> Tagged<SignalZero> {
     Tagged::new(zero.block() ^ delta.and_bit(zero.block().lsb()))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn opened(z: u8, [ma, mb, mc]: [bool; 3], i: bool, j: bool) -> [bool;
 }
 
 /// Garbles one gate with drawn (r, r').
-pub(super) fn garble(delta: Block, zeros: [Zero; 2], hashes: &Hashes, drawn: [bool; 2]) -> Gate {
+pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn: [bool; 2]) -> Gate {
     let [a0, b0] = zeros.map(|zero| at_zero(delta, zero).block());
     let ab = zeros.map(|zero| !zero.block().lsb());
     // base_ij ⊕ t_ij Δ: the label of truth value 0, but for the table.
@@ -153,7 +153,7 @@ pub(super) fn garble(delta: Block, zeros: [Zero; 2], hashes: &Hashes, drawn: [bo
 }
 
 /// Evaluates one gate. `hashes`: of A, B, A ⊕ B.
-pub(super) fn evaluate([a, b]: [Held; 2], hashes: &[Hash; 3], g: [u64; 3], z: u8) -> Held {
+pub(super) fn evaluate([a, b]: [ActiveLabel; 2], hashes: &[Hash; 3], g: [u64; 3], z: u8) -> ActiveLabel {
     let (a, b) = (a.block(), b.block());
     let (i, j) = (a.lsb(), b.lsb());
     let both = hashes[2].h ^ times(i ^ j, g[2]);

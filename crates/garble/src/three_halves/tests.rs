@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Encode, End, Observe, Public, Scheme,
-    end::{Held, Zero},
+    Evaluate, Garble, GateBackend, Scheme, SessionNonce,
+    gates::{ActiveLabel, ZeroLabel},
     rig::{life, suite, suite_of},
 };
 use hushwire_aes::Backend;
@@ -15,12 +15,12 @@ suite_of!(suite_of_three_halves: ThreeHalves, SCHEME, pinned "0f1b99cb7dd0ee2ebf
 
 /// Gates of all sixteen cases, `rounds` of each: permute bits and truth values are the low bits of the gate's number.
 pub(super) struct Gates {
-    pub(super) public: Public,
+    pub(super) public: SessionNonce,
     garbler: Garbler,
     evaluator: Evaluator,
     pub(super) delta: Block,
-    pub(super) zeros: Vec<Zero>,
-    pub(super) held: Vec<Held>,
+    pub(super) zeros: Vec<ZeroLabel>,
+    pub(super) held: Vec<ActiveLabel>,
     pub(super) pairs: Vec<[Slot; 2]>,
 }
 
@@ -30,26 +30,26 @@ impl Gates {
         let mut prg = Prg::new(backend, &seed, "gates");
         let mut delta = prg.next_block();
         delta.0[0] |= 1;
-        let public = Public(prg.next_block());
-        let garbler = <Garbler as Encode>::new(backend, SCHEME, public, &seed, Some(delta));
-        let evaluator = <Evaluator as Observe>::new(backend, SCHEME, public);
+        let public = SessionNonce(prg.next_block());
+        let garbler = <Garbler as Garble>::new(backend, SCHEME, public, &seed, Some(delta));
+        let evaluator = <Evaluator as Evaluate>::new(backend, SCHEME, public);
         let (mut zeros, mut held, mut pairs) = (vec![], vec![], vec![]);
         for k in 0..n {
             pairs.push([zeros.len() as Slot, zeros.len() as Slot + 1]);
             for wire in 0..2 {
                 let mut zero = prg.next_block();
                 zero.0[0] = zero.0[0] & 0xfe | (k >> wire & 1) as u8;
-                zeros.push(Zero::new(zero));
-                held.push(Held::new(zero ^ delta.and_bit(k >> (2 + wire) & 1 == 1)));
+                zeros.push(ZeroLabel::new(zero));
+                held.push(ActiveLabel::new(zero ^ delta.and_bit(k >> (2 + wire) & 1 == 1)));
             }
         }
         Gates { public, garbler, evaluator, delta, zeros, held, pairs }
     }
 
     /// Labels of truth value 0, tables and control bits.
-    pub(super) fn garble(&mut self) -> (Vec<Zero>, Vec<u8>, Vec<u8>) {
+    pub(super) fn garble(&mut self) -> (Vec<ZeroLabel>, Vec<u8>, Vec<u8>) {
         let n = self.pairs.len();
-        let (mut out, mut bytes, mut bits) = (vec![Zero::default(); n], vec![0; 24 * n], vec![0; n]);
+        let (mut out, mut bytes, mut bits) = (vec![ZeroLabel::default(); n], vec![0; 24 * n], vec![0; n]);
         self.garbler.ands(&self.zeros, &self.pairs, &mut out, &mut bytes, &mut bits);
         (out, bytes, bits)
     }
@@ -60,7 +60,7 @@ fn all_sixteen_cases_are_exact() {
     for backend in Backend::all() {
         let mut gates = Gates::new(backend, 16_000);
         let (zeros, mut bytes, mut bits) = gates.garble();
-        let mut out = vec![Held::default(); zeros.len()];
+        let mut out = vec![ActiveLabel::default(); zeros.len()];
         gates.evaluator.ands(&gates.held, &gates.pairs, &mut out, &mut bytes, &mut bits);
         let mut exact = [0; 16];
         for (k, (zero, held)) in zeros.iter().zip(&out).enumerate() {
@@ -71,7 +71,7 @@ fn all_sixteen_cases_are_exact() {
         // Sixteen of them as the paper has it, too.
         for (k, zero) in zeros.iter().enumerate().take(16) {
             let held = [gates.held[2 * k], gates.held[2 * k + 1]];
-            let [a, b] = held.map(Held::block);
+            let [a, b] = held.map(ActiveLabel::block);
             let t = 3 * k as u128;
             let hashes =
                 [(t, a), (t + 1, b), (t + 2, a ^ b)].map(|(t, x)| formulas::hash(gates.public, t, x));
@@ -90,7 +90,7 @@ fn one_wrong_bit_gives_another_label() {
         let mut gates = Gates::new(Backend::best(), 16);
         let (_, mut bytes, mut bits) = gates.garble();
         let evaluator = || Gates::new(Backend::best(), 16).evaluator;
-        let (mut right, mut wrong) = (vec![Held::default(); 16], vec![Held::default(); 16]);
+        let (mut right, mut wrong) = (vec![ActiveLabel::default(); 16], vec![ActiveLabel::default(); 16]);
         evaluator().ands(&gates.held, &gates.pairs, &mut right, &mut bytes, &mut bits);
         for k in 0..16 {
             if bit < 192 {

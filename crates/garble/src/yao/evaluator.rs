@@ -8,7 +8,9 @@ use super::{
     job::Job,
     stats::{Stats, Watched},
 };
-use crate::{Engine, GarbleError, Observe, Public, Receive, Role, Tables, engine::table_bytes, room::resize};
+use crate::{
+    Engine, Evaluate, GarbleError, Receive, Role, SessionNonce, Tables, engine::table_bytes, room::resize,
+};
 use hushwire_block::{Block, Buffer};
 use hushwire_ot::{Context, Driver, Receiver, Receiving, SemiHonest};
 use hushwire_prg::Prg;
@@ -17,7 +19,7 @@ use std::time::Instant;
 use zeroize::Zeroizing;
 
 /// The evaluator under one scheme.
-pub(super) struct Evaluates<E: Observe> {
+pub(super) struct Evaluates<E: Evaluate> {
     terms: Terms,
     engine: Engine<E>,
     ot: Receiver<SemiHonest>,
@@ -29,7 +31,7 @@ pub(super) struct Evaluates<E: Observe> {
     buffer: Buffer,
 }
 
-impl<E: Observe> Evaluates<E> {
+impl<E: Evaluate> Evaluates<E> {
     pub(super) fn new(
         channel: &mut Channel,
         context: &Context,
@@ -39,7 +41,7 @@ impl<E: Observe> Evaluates<E> {
     ) -> Result<Self, GarbleError> {
         let mut public = Block::ZERO;
         channel.recv("Yao start point", &mut public.0)?;
-        let public = Public(public);
+        let public = SessionNonce(public);
         Ok(Evaluates {
             terms,
             engine: Engine::new(E::new(context.backend, terms.scheme, public)),
@@ -97,7 +99,7 @@ impl<E: Observe> Evaluates<E> {
     }
 }
 
-impl<E: Observe + Send + 'static> Side for Evaluates<E> {
+impl<E: Evaluate + Send + 'static> Side for Evaluates<E> {
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
         Box::new(Evaluates { engine: self.engine.with_width(width), ..*self })
     }

@@ -7,7 +7,9 @@ use super::{
     job::Job,
     stats::{Stats, Watched},
 };
-use crate::{Encode, Engine, GarbleError, Public, Role, Send, Tables, engine::table_bytes, room::resize};
+use crate::{
+    Engine, Garble, GarbleError, Role, Send, SessionNonce, Tables, engine::table_bytes, room::resize,
+};
 use hushwire_block::{Block, Buffer};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_ot::{Context, Driver, SemiHonest, Sender, Sending};
@@ -17,7 +19,7 @@ use std::time::Instant;
 use zeroize::Zeroizing;
 
 /// The garbler under one scheme.
-pub(super) struct Garbles<E: Encode> {
+pub(super) struct Garbles<E: Garble> {
     terms: Terms,
     engine: Engine<E>,
     ot: Sender<SemiHonest>,
@@ -30,14 +32,14 @@ pub(super) struct Garbles<E: Encode> {
 }
 
 /// The stream of labels that the evaluator holds for the garbler's inputs. AGREEMENT.
-pub(super) fn public_labels(context: &Context, public: Public) -> Prg {
+pub(super) fn public_labels(context: &Context, public: SessionNonce) -> Prg {
     Prg::new(context.backend, &Seed::from_bytes(public.0.0), "yao labels of the garbler's inputs")
 }
 
 /// Labels drawn at a time.
 pub(super) const LABELS: usize = 256;
 
-impl<E: Encode> Garbles<E> {
+impl<E: Garble> Garbles<E> {
     pub(super) fn new(
         channel: &mut Channel,
         context: &Context,
@@ -47,7 +49,7 @@ impl<E: Encode> Garbles<E> {
         driver: Driver,
     ) -> Result<Self, GarbleError> {
         let seed = seed.derive("yao garbler", &context.sid.0);
-        let public = Public(Prg::new(context.backend, &seed, "yao start point").next_block());
+        let public = SessionNonce(Prg::new(context.backend, &seed, "yao start point").next_block());
         channel.send("Yao start point", &public.0.0)?;
         let delta = terms.scheme.has_free_xor().then(|| ot.delta());
         let end = E::new(context.backend, terms.scheme, public, &seed, delta);
@@ -116,7 +118,7 @@ impl<E: Encode> Garbles<E> {
     }
 }
 
-impl<E: Encode + std::marker::Send + 'static> Side for Garbles<E> {
+impl<E: Garble + std::marker::Send + 'static> Side for Garbles<E> {
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + std::marker::Send> {
         Box::new(Garbles { engine: self.engine.with_width(width), ..*self })
     }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::{
-    Encode, End, Format, Observe, Public, Tables, half::HalfGates, prf::PrfOnly, three_halves::ThreeHalves,
+    Evaluate, Format, Garble, GateBackend, SessionNonce, Tables, half::HalfGates, prf::PrfOnly,
+    three_halves::ThreeHalves,
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -41,7 +42,7 @@ impl<F: Family> Family for Watched<F> {
 
 struct Noted<E>(E);
 
-impl<E: End> Noted<E> {
+impl<E: GateBackend> Noted<E> {
     fn noted<T>(&mut self, call: impl FnOnce(&mut E) -> T) -> T {
         let from = self.0.gates();
         let result = call(&mut self.0);
@@ -50,7 +51,7 @@ impl<E: End> Noted<E> {
     }
 }
 
-impl<E: End> End for Noted<E> {
+impl<E: GateBackend> GateBackend for Noted<E> {
     type Wire = E::Wire;
     const ROLE: Role = E::ROLE;
     const FORMAT: Format = E::FORMAT;
@@ -85,8 +86,14 @@ impl<E: End> End for Noted<E> {
     }
 }
 
-impl<E: Encode> Encode for Noted<E> {
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self {
+impl<E: Garble> Garble for Noted<E> {
+    fn new(
+        backend: Backend,
+        scheme: Scheme,
+        public: SessionNonce,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Self {
         log(|log| log.made.push((public.0, Some(*seed.expose()), delta)));
         Noted(E::new(backend, scheme, public, seed, delta))
     }
@@ -108,8 +115,8 @@ impl<E: Encode> Encode for Noted<E> {
     }
 }
 
-impl<E: Observe> Observe for Noted<E> {
-    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self {
+impl<E: Evaluate> Evaluate for Noted<E> {
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         log(|log| log.made.push((public.0, None, None)));
         Noted(E::new(backend, scheme, public))
     }

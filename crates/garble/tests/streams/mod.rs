@@ -4,8 +4,8 @@ use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer};
 use hushwire_circuit::{Program, named};
 use hushwire_garble::{
-    End, Engine, Family, GarbleError, Memory, Observe, Public, Receive, Scheme, engine::table_bytes,
-    half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
+    Engine, Evaluate, Family, GarbleError, GateBackend, Memory, Receive, Scheme, SessionNonce,
+    engine::table_bytes, half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
 };
 use hushwire_wire::{NetError, PartyId, inproc};
 use std::{sync::OnceLock, time::Duration};
@@ -97,9 +97,9 @@ fn evaluate<F: Family>(
     tables: &mut dyn hushwire_garble::Tables,
 ) -> Result<Vec<u8>, GarbleError> {
     let (program, instances) = job(head);
-    let end = F::Evaluator::new(Backend::best(), scheme(head), Public(Block([head[2]; 16])));
+    let end = F::Evaluator::new(Backend::best(), scheme(head), SessionNonce(Block([head[2]; 16])));
     let bits = program.input_bits() * instances;
-    let mut wires = vec![<F::Evaluator as End>::Wire::default(); program.registers() * instances];
+    let mut wires = vec![<F::Evaluator as GateBackend>::Wire::default(); program.registers() * instances];
     for (i, wire) in wires.iter_mut().enumerate().take(bits) {
         *wire = end.label(Block([i as u8; 16]));
     }

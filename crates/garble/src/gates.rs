@@ -27,7 +27,7 @@ pub enum Active {}
 /// The value that both ends know of a session before its first table: the hash's start point S or its fixed key comes from it.
 /// The garbler draws it afresh, and sends it when nothing that the evaluator chooses can depend on it any more.
 #[derive(Clone, Copy, Debug)]
-pub struct Public(pub Block);
+pub struct SessionNonce(pub Block);
 
 /// Hash batches that ran, and gates in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Batches {
 ///
 /// An end numbers its gates: every gate that has a table takes the next number, in the order of the tables, and no
 /// number serves twice in the life of an end, so that no tweak of its hash does.
-pub trait End {
+pub trait GateBackend {
     /// This end's label or labels of a wire.
     type Wire: Copy + Default + Zeroize + Send;
     /// The role of this end.
@@ -90,7 +90,7 @@ pub trait End {
         tables: &mut dyn Tables,
     ) -> Result<(), GarbleError>;
 
-    /// Whether it has [`End::sums`]: XOR is free, and of labels alone.
+    /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone.
     const SUMS: bool = false;
 
     /// XORs without tables that were put together, see [`hushwire_circuit::Woven`].
@@ -103,10 +103,11 @@ pub trait End {
 }
 
 /// The garbler's part alone.
-pub trait Encode: End {
+pub trait Garble: GateBackend {
     /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's inputs, bit 0 set;
     /// drawn from `seed` where there is none. PRF garbling has no correlation.
-    fn new(backend: Backend, scheme: Scheme, public: Public, seed: &Seed, delta: Option<Block>) -> Self;
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>)
+    -> Self;
     /// An input of the evaluator's, which holds q ⊕ bΔ; free XOR only.
     ///
     /// # Panics
@@ -125,12 +126,12 @@ pub trait Encode: End {
 }
 
 /// The evaluator's part alone.
-pub trait Observe: End {
+pub trait Evaluate: GateBackend {
     /// The evaluator of a session.
-    fn new(backend: Backend, scheme: Scheme, public: Public) -> Self;
-    /// An input's wire: what came from a correlated OT, or the public block of [`Encode::own`].
+    fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self;
+    /// An input's wire: what came from a correlated OT, or the public block of [`Garble::own`].
     fn label(&self, label: Block) -> Self::Wire;
-    /// An input of this end's own: message `bit` of [`Encode::pair`].
+    /// An input of this end's own: message `bit` of [`Garble::pair`].
     ///
     /// # Panics
     /// If the scheme has a correlation (the caller's bug).
@@ -142,9 +143,9 @@ pub trait Observe: End {
 /// Two ends that fit each other.
 pub trait Family {
     /// The party that makes the tables.
-    type Garbler: Encode + Send;
+    type Garbler: Garble + Send;
     /// The party that uses the tables.
-    type Evaluator: Observe + Send;
+    type Evaluator: Evaluate + Send;
 }
 
 /// Δ: the one given, else drawn; bit 0 is set, so that a wire's two labels have different signals.
@@ -155,6 +156,6 @@ pub(crate) fn correlation(backend: Backend, seed: &Seed, given: Option<Block>) -
 }
 
 /// The garbler's wires in families with free XOR.
-pub(crate) type Zero = Tagged<TruthZero>;
+pub(crate) type ZeroLabel = Tagged<TruthZero>;
 /// The evaluator's.
-pub(crate) type Held = Tagged<Active>;
+pub(crate) type ActiveLabel = Tagged<Active>;

@@ -1,6 +1,6 @@
 //! The queue of one end.
 
-use crate::{Batches, End, GarbleError, Role, Tables, engine::has_table, room::resize};
+use crate::{Batches, GarbleError, GateBackend, Role, Tables, engine::has_table, room::resize};
 use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};
 use std::io;
 use zeroize::Zeroizing;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 const WIDTH: usize = 32;
 
 /// One end that takes gates one at a time, with a wire for every wire of the circuit.
-pub struct Streamed<E: End> {
+pub struct DynamicBatcher<E: GateBackend> {
     end: E,
     width: usize,
     batches: Batches,
@@ -32,7 +32,7 @@ pub struct Streamed<E: End> {
     bits: Vec<u8>,
 }
 
-impl<E: End> Streamed<E> {
+impl<E: GateBackend> DynamicBatcher<E> {
     /// An end for gates on `wires` wires.
     ///
     /// # Panics
@@ -43,7 +43,7 @@ impl<E: End> Streamed<E> {
         let all = all.expect("slots number all wires") as usize;
         let mut held = Zeroizing::new(vec![E::Wire::default(); all]);
         held[..2].copy_from_slice(&end.constants());
-        Streamed {
+        DynamicBatcher {
             end,
             width: WIDTH,
             batches: Batches::default(),
@@ -67,7 +67,7 @@ impl<E: End> Streamed<E> {
     #[must_use]
     pub fn with_width(self, width: usize) -> Self {
         assert!(width > 0, "a batch holds at least one gate");
-        Streamed { width, ..self }
+        DynamicBatcher { width, ..self }
     }
 
     /// Sets an input.
