@@ -3,7 +3,7 @@
 use hushwire_simd::bytes::{ByteKernel, dispatch_bytes};
 use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
 
-/// The environment variable that [`Backend::from_env`] reads.
+/// The environment variable in which a command may find the name of a tier.
 pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
 
 /// A tier that this CPU has, whether GFNI is used, whether AES blocks are batched and outputs streamed. A local choice: no
@@ -63,14 +63,6 @@ impl Backend {
             Ok(Backend { tier, ..Backend::best() })
         } else {
             Err(BackendError::Missing { tier, available: cpu().tiers() })
-        }
-    }
-
-    /// The backend that [`ENV`] names; [`Backend::best`] where it is unset or empty.
-    pub fn from_env() -> Result<Self, BackendError> {
-        match std::env::var_os(ENV) {
-            Some(name) if !name.is_empty() => Backend::named(&name.to_string_lossy()),
-            _ => Ok(Backend::best()),
         }
     }
 

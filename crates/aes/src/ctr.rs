@@ -54,10 +54,9 @@ impl Op<8> for Stream<'_> {
     }
 }
 
-/// `ACC`: xors into what is there.
-struct Sum<'a, const ACC: bool>(&'a Aes128, &'a Aes128, u128);
+struct Sum<'a>(&'a Aes128, &'a Aes128, u128);
 
-impl<const ACC: bool> Op<4> for Sum<'_, ACC> {
+impl Op<4> for Sum<'_> {
     type Ready<L: Lanes> = ([L::V; 11], [L::V; 11], Counter<L, 4>);
     #[inline(always)]
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
@@ -65,11 +64,8 @@ impl<const ACC: bool> Op<4> for Sum<'_, ACC> {
     }
     #[inline(always)]
     fn step<L: Lanes>(l: L, (k0, k1, counter): &mut Self::Ready<L>, v: &mut [L::V; 4]) {
-        let mut c = counter.next(l);
-        l.encrypt_sum(k0, k1, &mut c);
-        for (v, c) in v.iter_mut().zip(c) {
-            *v = if ACC { l.xor(*v, c) } else { c };
-        }
+        *v = counter.next(l);
+        l.encrypt_sum(k0, k1, v);
     }
 }
 
@@ -109,14 +105,7 @@ impl Backend {
     /// be cut short.
     pub fn counter_xor2(&self, k0: &Aes128, k1: &Aes128, first: u128, out: &mut [u8]) {
         for (first, start, end) in runs(first, out.len().div_ceil(16)) {
-            self.run(InPlace(Sum::<false>(k0, k1, first), span(out, start, end)));
-        }
-    }
-
-    /// [`Backend::counter_xor2`], xored into `out`.
-    pub fn counter_xor2_into(&self, k0: &Aes128, k1: &Aes128, first: u128, out: &mut [u8]) {
-        for (first, start, end) in runs(first, out.len().div_ceil(16)) {
-            self.run(InPlace(Sum::<true>(k0, k1, first), span(out, start, end)));
+            self.run(InPlace(Sum(k0, k1, first), span(out, start, end)));
         }
     }
 }

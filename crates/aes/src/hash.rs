@@ -98,12 +98,7 @@ impl Backend {
 }
 
 /// Calls `f` for each run of tweaks.
-pub(crate) fn shared<const H: usize>(
-    first: u128,
-    x: &[Block],
-    out: &mut [Block],
-    f: impl Fn(u128, &[u8], &mut [u8]),
-) {
+fn shared<const H: usize>(first: u128, x: &[Block], out: &mut [Block], f: impl Fn(u128, &[u8], &mut [u8])) {
     const { assert!(H == 1 || H == 2 || H == 4 || H == 8, "1, 2, 4 or 8 inputs share a tweak") };
     assert_eq!(x.len(), out.len(), "a hash per input");
     for (first, start, end) in runs(first, x.len().div_ceil(H)) {

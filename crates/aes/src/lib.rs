@@ -8,7 +8,7 @@
 //! counter_blocks          F_k(first + i)
 //! counter_xor2            F_k0(first + i) ^ F_k1(first + i), three-party zero sharing: the hot path of the project
 //! rekeyed                 many keys, a few blocks under each
-//! ccr tccr prp            hashes from one fixed key; cr_multi_instance, cr_label_key: a key per tweak or label
+//! ccr tccr prp            hashes from one fixed key
 //! ggm_level               one level of a GGM tree, from two fixed keys or as a half tree
 //! leaf_sums               sums over the counter streams of a tree's leaves, and of a punctured tree: OT extension
 //! pads_ccr pads_tccr      both hashes of every correlated OT, alone or over messages

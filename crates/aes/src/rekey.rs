@@ -11,8 +11,6 @@
 //! for itself at every step, so that two or three groups side by side take little longer than one.
 
 use crate::Backend;
-use crate::batch::{Counter, sigma};
-use crate::hash::shared;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 
@@ -162,62 +160,38 @@ pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
     round::<L, G, H, true>(l, 0x36, &mut w, masks, x);
 }
 
-/// [`encrypt`] of one group.
-#[inline(always)]
-fn encrypt_group<L: Lanes, const H: usize>(
-    l: L,
-    keys: [L::V; 4],
-    masks: &[[L::V; H]; 4],
-    x: &mut [[L::V; H]; 4],
-) {
-    let mut one = [*x];
-    encrypt(l, &[keys], &[*masks], &mut one);
-    [*x] = one;
-}
-
-/// The sources of keys and inputs, in which the functions below differ.
-trait Form<const H: usize> {
-    /// Counters and constants.
-    type Ready<L: Lanes>;
-    /// Loads counters and constants into registers.
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
-    /// The next `4 N` keys and the `4 N H` blocks for them. Mark it `#[inline(always)]`.
-    fn group<L: Lanes>(l: L, ready: &mut Self::Ready<L>, keys: &[u8], src: &[u8], dst: &mut [u8]);
-}
-
-/// Runs a form over slices; `keys` and `src` may be empty where the form needs none.
-struct Keyed<'a, F, const H: usize> {
-    form: F,
+/// Blocks under keys of their own, `H` under each, in place.
+struct Rekeyed<'a, const H: usize> {
     keys: &'a [u8],
-    src: &'a [u8],
-    dst: &'a mut [u8],
+    blocks: &'a mut [u8],
 }
 
-impl<F: Form<H>, const H: usize> Kernel for Keyed<'_, F, H> {
+impl<const H: usize> Kernel for Rekeyed<'_, H> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let Keyed { form, keys, src, dst } = self;
-        let (key_bytes, bytes) = (4 * L::BYTES, 4 * H * L::BYTES);
-        let mut ready = form.ready(l);
-        let (mut k, mut x, mut y) = ([0; 256], [[0; 256]; H], [[0; 256]; H]);
-        let (x, y) = (x.as_flattened_mut(), y.as_flattened_mut());
-        for (g, out) in dst.chunks_mut(bytes).enumerate() {
-            let keys = keys.get(g * key_bytes..).unwrap_or_default();
-            let src = src.get(g * bytes..).unwrap_or_default();
-            if out.len() == bytes {
-                // A form that has no keys or inputs does not look at them.
-                let keys = keys.get(..key_bytes).unwrap_or_default();
-                F::group(l, &mut ready, keys, src.get(..bytes).unwrap_or_default(), out);
+        let groups = self.keys.chunks(4 * L::BYTES).zip(self.blocks.chunks_mut(4 * H * L::BYTES));
+        for (keys, blocks) in groups {
+            if keys.len() == 4 * L::BYTES {
+                group::<L, H>(l, keys, blocks);
             } else {
+                let (mut k, mut x) = ([0; 256], [[0; 256]; H]);
+                let x = x.as_flattened_mut();
                 k[..keys.len()].copy_from_slice(keys);
-                x[..src.len()].copy_from_slice(src);
-                y[..out.len()].copy_from_slice(out);
-                F::group(l, &mut ready, &k[..key_bytes], &x[..bytes], &mut y[..bytes]);
-                out.copy_from_slice(&y[..out.len()]);
+                x[..blocks.len()].copy_from_slice(blocks);
+                group::<L, H>(l, &k[..4 * L::BYTES], &mut x[..4 * H * L::BYTES]);
+                blocks.copy_from_slice(&x[..blocks.len()]);
             }
         }
     }
+}
+
+/// The blocks of `4 N` keys.
+#[inline(always)]
+fn group<L: Lanes, const H: usize>(l: L, keys: &[u8], blocks: &mut [u8]) {
+    let mut x = [load::<L, H>(l, blocks)];
+    encrypt(l, &[load_keys(l, keys)], &[[[l.zero(); H]; 4]], &mut x);
+    store(l, x[0], blocks);
 }
 
 #[inline(always)]
@@ -265,84 +239,6 @@ fn store<L: Lanes, const H: usize>(l: L, x: [[L::V; H]; 4], dst: &mut [u8]) {
     }
 }
 
-#[inline(always)]
-fn sigmas<L: Lanes, const H: usize>(l: L, mut x: [[L::V; H]; 4]) -> [[L::V; H]; 4] {
-    for x in x.iter_mut().flatten() {
-        *x = sigma(l, *x);
-    }
-    x
-}
-
-/// AES_key(block), in place.
-struct Plain;
-
-impl<const H: usize> Form<H> for Plain {
-    type Ready<L: Lanes> = ();
-    #[inline(always)]
-    fn ready<L: Lanes>(&self, _: L) {}
-    #[inline(always)]
-    fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], _: &[u8], dst: &mut [u8]) {
-        let mut x = load::<L, H>(l, dst);
-        encrypt_group(l, load_keys(l, keys), &[[l.zero(); H]; 4], &mut x);
-        store(l, x, dst);
-    }
-}
-
-/// AES_key(σ(x)) ⊕ σ(x), keys given.
-struct Given;
-
-impl<const H: usize> Form<H> for Given {
-    type Ready<L: Lanes> = ();
-    #[inline(always)]
-    fn ready<L: Lanes>(&self, _: L) {}
-    #[inline(always)]
-    fn group<L: Lanes>(l: L, (): &mut (), keys: &[u8], src: &[u8], dst: &mut [u8]) {
-        let masks = sigmas(l, load::<L, H>(l, src));
-        let mut x = masks;
-        encrypt_group(l, load_keys(l, keys), &masks, &mut x);
-        store(l, x, dst);
-    }
-}
-
-/// AES_{S⊕i}(σ(x)) ⊕ σ(x), i counting from the second field.
-struct Counted(Block, u128);
-
-impl<const H: usize> Form<H> for Counted {
-    type Ready<L: Lanes> = (L::V, Counter<L, 4>);
-    #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
-        (l.splat(&self.0.0), Counter::new(l, self.1, 1))
-    }
-    #[inline(always)]
-    fn group<L: Lanes>(l: L, (start, tweaks): &mut Self::Ready<L>, _: &[u8], src: &[u8], dst: &mut [u8]) {
-        let mut keys = tweaks.next(l);
-        for k in &mut keys {
-            *k = l.xor(*k, *start);
-        }
-        let masks = sigmas(l, load::<L, H>(l, src));
-        let mut x = masks;
-        encrypt_group(l, keys, &masks, &mut x);
-        store(l, x, dst);
-    }
-}
-
-/// AES_x(i): the keys are the labels, `S` of them share a tweak.
-struct Labels<const S: usize>(u128);
-
-impl<const S: usize> Form<1> for Labels<S> {
-    type Ready<L: Lanes> = Counter<L, 4>;
-    #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
-        Counter::new(l, self.0, S)
-    }
-    #[inline(always)]
-    fn group<L: Lanes>(l: L, tweaks: &mut Self::Ready<L>, keys: &[u8], _: &[u8], dst: &mut [u8]) {
-        let mut x = tweaks.next(l).map(|t| [t]);
-        encrypt_group(l, load_keys(l, keys), &[[l.zero()]; 4], &mut x);
-        store(l, x, dst);
-    }
-}
-
 impl Backend {
     /// Round keys, round by round: `out[r][j]` is round key `r` of `keys[j]`. `K` is a multiple of 32.
     pub fn schedules<const K: usize>(&self, keys: &[Block; K], out: &mut [[Block; K]; 11]) {
@@ -355,50 +251,6 @@ impl Backend {
     /// If there are not `H` blocks for every key.
     pub fn rekeyed<const H: usize>(&self, keys: &[Block], blocks: &mut [Block]) {
         assert_eq!(H * keys.len(), blocks.len(), "{H} blocks for every key");
-        self.run(Keyed::<_, H> { form: Plain, keys: as_bytes(keys), src: &[], dst: as_bytes_mut(blocks) });
-    }
-
-    /// `out[n] = AES_k(σ(x)) ⊕ σ(x)`, x = `x[n]`, k = `keys[n / H]`: [`Backend::cr_multi_instance`] for
-    /// tweaks in any order. `H` is 1, 2, 4 or 8.
-    ///
-    /// # Panics
-    /// If there are not `H` inputs and outputs for every key.
-    pub fn cr_rekeyed<const H: usize>(&self, keys: &[Block], x: &[Block], out: &mut [Block]) {
-        assert_eq!(H * keys.len(), x.len(), "{H} inputs for every key");
-        assert_eq!(x.len(), out.len(), "a hash per input");
-        let (keys, src, dst) = (as_bytes(keys), as_bytes(x), as_bytes_mut(out));
-        self.run(Keyed::<_, H> { form: Given, keys, src, dst });
-    }
-
-    /// `out[n] = AES_{S⊕i}(σ(x)) ⊕ σ(x)`, x = `x[n]`, i = LE128(first + n / H), S a public `start` fresh per circuit.
-    ///
-    /// Multi-instance tweakable circular correlation robust in the ideal-cipher model: Guo, Katz, Wang, Weng, Yu, ePrint
-    /// 2019/1168, section 4. `H` is 1, 2, 4 or 8.
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn cr_multi_instance<const H: usize>(
-        &self,
-        start: Block,
-        first: u128,
-        x: &[Block],
-        out: &mut [Block],
-    ) {
-        shared::<H>(first, x, out, |first, src, dst| {
-            self.run(Keyed::<_, H> { form: Counted(start, first), keys: &[], src, dst });
-        });
-    }
-
-    /// `out[n] = AES_x(i)`, the label x = `x[n]` being the key and i = LE128(first + n / H).
-    ///
-    /// The CIRC scheme: circular security of AES with related keys is an assumption, ideal cipher at best. `H` is 1, 2 or 4.
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn cr_label_key<const H: usize>(&self, first: u128, x: &[Block], out: &mut [Block]) {
-        const { assert!(H <= 4, "1, 2 or 4 labels share a tweak") };
-        shared::<H>(first, x, out, |first, keys, dst| {
-            self.run(Keyed::<_, 1> { form: Labels::<H>(first), keys, src: &[], dst });
-        });
+        self.run(Rekeyed::<H> { keys: as_bytes(keys), blocks: as_bytes_mut(blocks) });
     }
 }

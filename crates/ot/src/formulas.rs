@@ -9,10 +9,10 @@ use hushwire_block::Block;
 use hushwire_prg::Prg;
 
 use crate::{
-    Exchanged, Level, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving, Role,
-    Security, SemiHonest, SendOneOfN, Sender, Sending, Triples,
+    Exchanged, Level, Machine, Malicious, OtError, Receiver, Receiving, Role, Security, SemiHonest, Sender,
+    Sending, Triples,
     bits::bit,
-    ideal::{DELTA, context, deal, ends, stream},
+    ideal::{DELTA, deal, ends, stream},
     lockstep,
 };
 
@@ -219,44 +219,6 @@ fn triples<S: Security>(speaker: Role) {
 #[test]
 fn triples_are_bits_of_random_ots() {
     everywhere(triples::<SemiHonest>, triples::<Malicious>);
-}
-
-fn one_of_n<S: Security>(speaker: Role) {
-    let shape = OneOfN { bits: 2, width: 8, count: 100 };
-    // 400 tweaks of the first call, from 4095 · 256 on, lie on both sides of 2^20.
-    let mut first = 4095;
-    let (mut s, mut r, mut dealer) = at::<S>(speaker, 200, first);
-    for _ in 0..2 {
-        let plain: Vec<u8> = (0..400).map(|i| i as u8 ^ 0x3c).collect();
-        let indices: Vec<u8> = (0..100).map(|i| i % 4).collect();
-        let mut got = vec![0; 100];
-        let mut send = SendOneOfN::new(&mut s, &context(), shape, &plain);
-        let mut receive = ReceiveOneOfN::new(&mut r, &context(), shape, &indices, &mut got);
-        let payload = last_message(&mut send, &mut receive);
-        drop((send, receive));
-        let mut own = vec![0; 25];
-        for (i, index) in indices.iter().enumerate() {
-            own[i / 4] |= index << (2 * (i % 4));
-        }
-        let keys = ots(&mut dealer, hash::<S>(speaker, first), 200, Some(&own));
-        let pi = [0, 1].map(|span| permutation("1 of n", span));
-        for at in 0..400 {
-            let (i, x) = (at / 4, at % 4);
-            let sum = keys[2 * i].pads[x & 1] ^ keys[2 * i + 1].pads[x >> 1];
-            let tweak = (u128::from(first) << 8) + at as u128;
-            let mask = tweaked(&pi[usize::from(tweak >> 20 != 0)], tweak, sum);
-            assert_eq!(payload[at], plain[at] ^ mask.0[0], "message {x} of instance {i}");
-            if usize::from(indices[i]) == x {
-                assert_eq!(got[i], plain[at]);
-            }
-        }
-        first += 200;
-    }
-}
-
-#[test]
-fn messages_of_1_of_n_ots_are_under_hashes_of_sums_of_keys() {
-    everywhere(one_of_n::<SemiHonest>, one_of_n::<Malicious>);
 }
 
 /// A wire that carries no two pads of the same OT twice: numbers grow over calls, and keys over numbers.

@@ -5,7 +5,6 @@
 //! set-up                   GGM trees from base OTs (rows), bootstrapped COTs (ferret)
 //! extension (Extension)    random correlated OTs, a chunk at a time, from AES alone
 //! functionality (Pipeline) random COT, COT, ROT, chosen OT, from chunks
-//! VOLE (vole)              subfield VOLE over GF(2^128), from Ferret's trees
 //! driver (drive)           moves the messages over a channel
 //! ```
 //!
@@ -33,8 +32,6 @@ mod hasher;
 #[cfg(test)]
 mod ideal;
 mod machine;
-mod one_of_n;
-mod owned;
 mod pipeline;
 mod protocol;
 pub mod rows;
@@ -44,7 +41,6 @@ mod steps;
 mod transcript;
 mod triples;
 mod verified;
-pub mod vole;
 mod work;
 
 pub use context::{Context, Sid};
@@ -54,7 +50,6 @@ pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
 pub use hushwire_wire::drive::{Exchanged, Machine, Round};
-pub use one_of_n::{OneOfN, ReceiveOneOfN, SendOneOfN};
 pub use pipeline::Pipeline;
 pub use protocol::{Protocol, open_receiver, open_sender};
 pub use security::{

@@ -103,9 +103,6 @@ mod tests {
         wiped::<Blocks>();
         wiped::<crate::end::Made>();
         wiped::<crate::hasher::OtHasher>();
-        wiped::<crate::owned::OwnedPairs>();
-        wiped::<crate::owned::OwnedKeys>();
-        wiped::<crate::one_of_n::Masks>();
         wiped::<crate::BitTriples>();
         wiped::<crate::rows::Stock>();
         wiped::<crate::rows::Delta>();

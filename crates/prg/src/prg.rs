@@ -72,12 +72,4 @@ impl Prg {
         self.fill(&mut word);
         u64::from_le_bytes(word)
     }
-
-    /// A seed from the stream's next 16 bytes.
-    #[must_use]
-    pub fn next_seed(&mut self) -> Seed {
-        let mut bytes = [0; 16];
-        self.fill(&mut bytes);
-        Seed::from_bytes(bytes)
-    }
 }

@@ -11,7 +11,6 @@
 //! ```text
 //! counter block (LE128)   bits 127..96 shard | 95..64 lane | 63..0 word
 //! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)     α_1 ⊕ α_2 ⊕ α_3 = 0
-//! in Z_2^64       α_i = F_{k_i}(ctr) − F_{k_{i−1}}(ctr)     sum 0; with + they would not cancel
 //! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))          replicated: x_{i+1} is own, x_i is prev
 //! ```
 //!
@@ -54,9 +53,6 @@ pub struct Prss {
     prev: Aes128,
 }
 
-/// Bytes made at a time where both streams are needed apart: stays in the first cache.
-const PART: usize = 4096;
-
 impl Prss {
     /// For a session (fresh and equal among the three) and a label; the backend is a local choice.
     #[must_use]
@@ -75,12 +71,6 @@ impl Prss {
         self.backend.counter_xor2(&self.own, &self.prev, first, out);
     }
 
-    /// Xors this party's zero shares into `out`.
-    pub fn zero_words_xor(&self, addr: Address, first_word: u64, out: &mut [u8]) {
-        let first = first(addr, first_word, out.len());
-        self.backend.counter_xor2_into(&self.own, &self.prev, first, out);
-    }
-
     /// Writes this party's two components of shared random values: `own` is x_{i+1}, `prev` is x_i.
     ///
     /// # Panics
@@ -90,23 +80,6 @@ impl Prss {
         let first = first(addr, first_word, own.len());
         self.backend.counter_bytes(&self.own, first, own);
         self.backend.counter_bytes(&self.prev, first, prev);
-    }
-
-    /// Writes this party's zero shares in Z_2^64, two to a word: the lower half of word w is `out[2 (w − first_word)]`.
-    pub fn zero_words_sub64(&self, addr: Address, first_word: u64, out: &mut [u64]) {
-        let first = first(addr, first_word, 8 * out.len());
-        let mut own = Zeroizing::new([0; PART]);
-        let mut prev = Zeroizing::new([0; PART]);
-        for (part, out) in out.chunks_mut(PART / 8).enumerate() {
-            let first = first + (part * PART / 16) as u128;
-            let (own, prev) = (&mut own[..8 * out.len()], &mut prev[..8 * out.len()]);
-            self.backend.counter_bytes(&self.own, first, own);
-            self.backend.counter_bytes(&self.prev, first, prev);
-            let words = own.as_chunks::<8>().0.iter().zip(prev.as_chunks::<8>().0);
-            for (out, (x, y)) in out.iter_mut().zip(words) {
-                *out = u64::from_le_bytes(*x).wrapping_sub(u64::from_le_bytes(*y));
-            }
-        }
     }
 
     /// The two keys, own and previous, for kernels that make words in registers; words are at [`Address::counter`].

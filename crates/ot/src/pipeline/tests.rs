@@ -6,9 +6,9 @@ use hushwire_prg::{Prg, Seed};
 
 use super::*;
 use crate::{
-    Check, Driver, Duplex, Exchanged, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver,
-    Receiving, Role, Security, SemiHonest, SendOneOfN, Sender, Sending, Triples, bits,
-    ideal::{DELTA, context, ends},
+    Check, Driver, Duplex, Exchanged, Machine, Malicious, OtError, Receiver, Receiving, Role, Security,
+    SemiHonest, Sender, Sending, Triples, bits,
+    ideal::{DELTA, ends},
     lockstep,
 };
 
@@ -130,32 +130,6 @@ fn a_failed_check_comes_before_any_payload() {
             "{ended:?}"
         );
         assert_eq!(s.payload, 0, "{speaker} speaks");
-    }
-}
-
-#[test]
-fn one_of_n_gives_the_message_of_the_index() {
-    fn check<S: Security>(speaker: Role, shape: OneOfN) {
-        let (mut sender, mut receiver) = ends::<S>(speaker, 50);
-        let messages = noise(shape.n() * shape.count, "messages");
-        let indices: Vec<u8> = noise(shape.count, "indices").iter().map(|i| i % shape.n() as u8).collect();
-        let mut got = vec![0; shape.count];
-        // Twice, so that tweaks of the second call are others.
-        for _ in 0..2 {
-            let mut s = SendOneOfN::new(&mut sender, &context(), shape, &messages);
-            let mut r = ReceiveOneOfN::new(&mut receiver, &context(), shape, &indices, &mut got);
-            lockstep(&mut s, &mut r).expect("an honest run");
-            for (i, got) in got.iter().enumerate() {
-                let message = messages[i * shape.n() + usize::from(indices[i])];
-                assert_eq!(*got, message & ((1u16 << shape.width) - 1) as u8, "instance {i} of {shape:?}");
-            }
-        }
-    }
-    for speaker in [Role::Sender, Role::Receiver] {
-        for (bits, width, count) in [(1, 1, 1), (2, 8, 33), (3, 5, 100), (4, 2, 257)] {
-            check::<SemiHonest>(speaker, OneOfN { bits, width, count });
-            check::<Malicious>(speaker, OneOfN { bits, width, count });
-        }
     }
 }
 
@@ -294,14 +268,6 @@ fn messages_of_other_lengths_are_malformed() {
         let result = both.read(&[Exchanged::heard(&vec![5; len])]);
         assert!(matches!(result, Err(OtError::Malformed { .. })), "{len} bytes for two: {result:?}");
     }
-}
-
-#[test]
-#[should_panic(expected = "every index is below 4")]
-fn an_index_beyond_n_is_refused() {
-    let (_, mut receiver) = ends::<Malicious>(Role::Receiver, 8);
-    let shape = OneOfN { bits: 2, width: 1, count: 2 };
-    let _ = ReceiveOneOfN::new(&mut receiver, &context(), shape, &[3, 4], &mut [0; 2]);
 }
 
 #[test]

@@ -3,15 +3,14 @@
 use std::marker::PhantomData;
 
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Gf128};
+use hushwire_block::Block;
 use hushwire_ot::{
-    Context, Duplex, Exchanged, Machine, Malicious, OneOfN, OtError, ReceiveOneOfN, Receiver, Receiving,
-    Round, Security, SemiHonest, SendOneOfN, Sender, Sending, Sid, Triples,
+    Context, Duplex, Exchanged, Machine, Malicious, OtError, Receiver, Receiving, Round, Security,
+    SemiHonest, Sender, Sending, Sid, Triples,
     base::{BaseProtocol, ChouOrlandi, Csw, NaorPinkas},
     ferret::{self, B10, B11},
     lockstep,
     rows::{Kind, RootReceiver, RootSender, SetupReceiver, SetupSender},
-    vole,
 };
 use hushwire_prg::Seed;
 
@@ -115,16 +114,6 @@ impl<S: Security> Lanes<S> {
         });
     }
 
-    fn one_of_n(&mut self, run: Run<'_>) {
-        let shape = OneOfN { bits: 2, width: 3, count: 5 };
-        let (messages, indices, mut got) = (vec![5; 20], [0, 1, 2, 3, 0], [0; 5]);
-        let context = context("1 of n", 0);
-        self.extend(|s, r| {
-            let mut receive = ReceiveOneOfN::new(r, &context, shape, &indices, &mut got);
-            run(&mut [&mut SendOneOfN::new(s, &context, shape, &messages), &mut receive]);
-        });
-    }
-
     fn triples(&mut self, run: Run<'_>) {
         let ((mut s0, mut r1), (mut s1, mut r0)) = (self.ends(), self.ends());
         let mut zero = Triples::new(&mut s0, &mut r0, COUNT, true);
@@ -160,15 +149,6 @@ impl World {
             malicious: [Kind::SoftSpoken2, Kind::Kos, Kind::Alsz].map(Lanes::new),
         }
     }
-
-    fn vole(&mut self, run: Run<'_>) {
-        let (lane, (s, r)) = self.semi_honest.lane();
-        let context = context("vole", lane.into());
-        let mut s = vole::Sender::new(&context, B10, s.fork(lane), &seed(4));
-        let mut r = vole::Receiver::new(&context, B10, r.fork(lane));
-        let [mut q, mut t, mut u] = [(); 3].map(|()| vec![Gf128::ZERO; COUNT]);
-        run(&mut [&mut s.extend(&mut q), &mut r.extend(&mut t, &mut u)]);
-    }
 }
 
 fn base<P: BaseProtocol>(run: Run<'_>) {
@@ -186,24 +166,21 @@ fn set_ups<S: Security>(kind: Kind, run: Run<'_>) {
 pub(crate) type Case = (&'static str, fn(&mut World, Run<'_>));
 
 /// All machines. The last ones take long to come to their end.
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 19] = [
     ("naor-pinkas", |_, run| base::<NaorPinkas>(run)),
     ("chou-orlandi", |_, run| base::<ChouOrlandi>(run)),
     ("csw", |_, run| base::<Csw>(run)),
     ("random COTs", |w, run| w.semi_honest.random_cots(run)),
     ("chosen OTs", |w, run| w.semi_honest.chosen_ots(run)),
     ("bit OTs", |w, run| w.semi_honest.bits(run)),
-    ("1-of-N OTs", |w, run| w.semi_honest.one_of_n(run)),
     ("triples", |w, run| w.semi_honest.triples(run)),
     ("both directions", |w, run| w.semi_honest.both_directions(run)),
     ("malicious chosen OTs", |w, run| w.malicious[0].chosen_ots(run)),
     ("malicious bit OTs", |w, run| w.malicious[0].bits(run)),
-    ("malicious 1-of-N OTs", |w, run| w.malicious[0].one_of_n(run)),
     ("malicious triples", |w, run| w.malicious[0].triples(run)),
     ("row check of softspoken2", |w, run| w.malicious[0].verify(run)),
     ("row check of kos", |w, run| w.malicious[1].verify(run)),
     ("pair check of alsz", |w, run| w.malicious[2].verify(run)),
-    ("vole", World::vole),
     ("semi-honest set-up", |_, run| set_ups::<SemiHonest>(Kind::SoftSpoken2, run)),
     ("malicious set-up of trees", |_, run| set_ups::<Malicious>(Kind::SoftSpoken2, run)),
     ("malicious set-up of pairs", |_, run| set_ups::<Malicious>(Kind::Kos, run)),
