@@ -1,6 +1,8 @@
 //! Plain evaluation, the oracle of every protocol: bit-sliced over 512 instances, and gate by gate.
 
-use crate::{Circuit, Gate, Layered, ONE, Program, Stage, ZERO, input_slot, planes};
+use crate::walk::{Logic, Values};
+use crate::{Circuit, Gate, Layered, Program, planes};
+use std::convert::Infallible;
 
 /// An input that does not have the size that it needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,7 +114,7 @@ pub fn eval_gates(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<boo
 type Word<const N: usize> = [u64; N];
 
 fn batches<const N: usize>(program: &Program, inputs: &[Vec<u8>], instances: usize, outputs: &mut [Vec<u8>]) {
-    let mut machine = Machine::<N>::new(program);
+    let mut values = Values::new(Plain::<N>, program);
     for first in (0..instances).step_by(64 * N) {
         let n = (instances - first).min(64 * N);
         let mut at = 0;
@@ -120,18 +122,16 @@ fn batches<const N: usize>(program: &Program, inputs: &[Vec<u8>], instances: usi
             let bytes = planes::value_bytes(*width);
             let packed = planes::pack(&input[first * bytes..(first + n) * bytes], *width, n);
             for plane in packed.chunks_exact(planes::plane_bytes(n)) {
-                machine.registers[at] = to_word(plane);
+                values.registers[at] = to_word(plane);
                 at += 1;
             }
         }
-        for k in 0..program.stages().len() {
-            machine.stage(&program.stages().stage(k));
-        }
+        let Ok(()) = values.run(program);
         let mut registers = program.output_registers().iter();
         for (output, width) in outputs.iter_mut().zip(program.outputs()) {
             let mut packed = Vec::with_capacity(width * planes::plane_bytes(n));
             for register in registers.by_ref().take(*width) {
-                let bytes = machine.registers[*register as usize].map(u64::to_le_bytes);
+                let bytes = values.registers[*register as usize].map(u64::to_le_bytes);
                 packed.extend_from_slice(&bytes.as_flattened()[..planes::plane_bytes(n)]);
             }
             output.extend(planes::unpack(&packed, *width, n));
@@ -145,59 +145,23 @@ fn to_word<const N: usize>(plane: &[u8]) -> Word<N> {
     bytes.map(u64::from_le_bytes)
 }
 
-struct Machine<const N: usize> {
-    registers: Vec<Word<N>>,
-    slots: Vec<Word<N>>,
-    products: Vec<Word<N>>,
-    written: Vec<Word<N>>,
-}
+/// Gates on bits as they are.
+struct Plain<const N: usize>;
 
-impl<const N: usize> Machine<N> {
-    fn new(program: &Program) -> Self {
-        let registers = vec![[0; N]; program.registers()];
-        Machine { registers, slots: vec![], products: vec![], written: vec![] }
+impl<const N: usize> Logic for Plain<N> {
+    type Value = Word<N>;
+    type Error = Infallible;
+
+    fn constant(&self, one: bool) -> Word<N> {
+        [if one { u64::MAX } else { 0 }; N]
     }
 
-    fn stage(&mut self, stage: &Stage) {
-        let block = &*stage.block;
-        let (n, m) = (block.input_bits(), block.output_slots().len());
-        assert_eq!(stage.reads.len(), stage.copies * n, "a register for every input bit of every copy");
-        assert_eq!(stage.writes.len(), stage.copies * m, "a register for every output bit of every copy");
-        self.slots.resize(self.slots.len().max(block.slots()), [0; N]);
-        self.written.clear();
-        for copy in 0..stage.copies {
-            for (i, register) in stage.reads[copy * n..(copy + 1) * n].iter().enumerate() {
-                self.slots[input_slot(i) as usize] = self.registers[*register as usize];
-            }
-            self.block(block);
-            self.written.extend(block.output_slots().iter().map(|slot| self.slots[*slot as usize]));
-        }
-        // Writes happen after all reads.
-        for (register, word) in stage.writes.iter().zip(&self.written) {
-            self.registers[*register as usize] = *word;
-        }
+    fn xor(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+        Ok(std::array::from_fn(|i| a[i] ^ b[i]))
     }
 
-    /// Runs a block whose inputs are in their slots.
-    fn block(&mut self, block: &Layered) {
-        let slots = &mut self.slots[..];
-        slots[ZERO as usize] = [0; N];
-        slots[ONE as usize] = [u64::MAX; N];
-        self.products.clear();
-        for layer in block.layers() {
-            for (slot, product) in layer.products.iter().zip(&self.products) {
-                slots[*slot as usize] = *product;
-            }
-            for [a, b, out] in &layer.xors {
-                let (a, b) = (slots[*a as usize], slots[*b as usize]);
-                slots[*out as usize] = std::array::from_fn(|i| a[i] ^ b[i]);
-            }
-            self.products.clear();
-            self.products.extend(layer.ands.iter().map(|[a, b]| {
-                let (a, b) = (slots[*a as usize], slots[*b as usize]);
-                std::array::from_fn(|i| a[i] & b[i])
-            }));
-        }
+    fn and(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+        Ok(std::array::from_fn(|i| a[i] & b[i]))
     }
 }
 

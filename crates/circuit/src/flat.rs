@@ -1,7 +1,8 @@
 //! Gates from a circuit or a program, one after the other: a program's are made anew each time, so that memory holds
 //! its registers only.
 
-use crate::{Circuit, Gate, Layered, ONE, Program, Stage, Wire, ZERO, input_slot};
+use crate::walk::{Logic, Values};
+use crate::{Circuit, Gate, Program, Wire};
 use std::io;
 
 /// The numbers of gates of each kind.
@@ -142,28 +143,12 @@ impl<'a> Flat<'a> {
         name: &mut dyn FnMut() -> Wire,
         hear: &mut dyn FnMut(Gate) -> io::Result<()>,
     ) -> io::Result<Vec<Value>> {
-        let mut registers = vec![Value::Zero; self.program.registers()];
-        for (i, register) in registers.iter_mut().take(self.program.input_bits()).enumerate() {
+        let mut values = Values::new(Names { name, hear }, self.program);
+        for (i, register) in values.registers.iter_mut().take(self.program.input_bits()).enumerate() {
             *register = Value::Wire(i as Wire);
         }
-        let (mut slots, mut written) = (vec![], vec![]);
-        for k in 0..self.program.stages().len() {
-            let Stage { block, copies, reads, writes } = self.program.stages().stage(k);
-            slots.resize(slots.len().max(block.slots()), Value::Zero);
-            written.clear();
-            let n = block.input_bits();
-            for copy in 0..copies {
-                for (i, register) in reads[copy * n..(copy + 1) * n].iter().enumerate() {
-                    slots[input_slot(i) as usize] = registers[*register as usize];
-                }
-                gates(&block, &mut slots, name, hear)?;
-                written.extend(block.output_slots().iter().map(|slot| slots[*slot as usize]));
-            }
-            for (register, value) in writes.iter().zip(&written) {
-                registers[*register as usize] = *value;
-            }
-        }
-        Ok(registers)
+        values.run(self.program)?;
+        Ok(values.registers)
     }
 }
 
@@ -176,43 +161,45 @@ fn last(value: Value, out: Wire) -> Gate {
     }
 }
 
-fn gates(
-    block: &Layered,
-    slots: &mut [Value],
-    name: &mut dyn FnMut() -> Wire,
-    hear: &mut dyn FnMut(Gate) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut make = |gate: &dyn Fn(Wire) -> Gate| {
-        let out = name();
-        hear(gate(out)).map(|()| Value::Wire(out))
-    };
-    slots[ZERO as usize] = Value::Zero;
-    slots[ONE as usize] = Value::One;
-    let mut products = vec![];
-    for layer in block.layers() {
-        for (slot, product) in layer.products.iter().zip(&products) {
-            slots[*slot as usize] = *product;
-        }
-        for [a, b, out] in &layer.xors {
-            slots[*out as usize] = match (slots[*a as usize], slots[*b as usize]) {
-                (Value::Zero, v) | (v, Value::Zero) => v,
-                (Value::One, Value::One) => Value::Zero,
-                (Value::One, Value::Wire(a)) | (Value::Wire(a), Value::One) => {
-                    make(&|out| Gate::Inv { a, out })?
-                }
-                (Value::Wire(a), Value::Wire(b)) => make(&|out| Gate::Xor { a, b, out })?,
-            };
-        }
-        products.clear();
-        for [a, b] in &layer.ands {
-            products.push(match (slots[*a as usize], slots[*b as usize]) {
-                (Value::Zero, _) | (_, Value::Zero) => Value::Zero,
-                (Value::One, v) | (v, Value::One) => v,
-                (Value::Wire(a), Value::Wire(b)) => make(&|out| Gate::And { a, b, out })?,
-            });
+/// Gates on names of wires: each that is left is heard.
+struct Names<'a> {
+    name: &'a mut dyn FnMut() -> Wire,
+    hear: &'a mut dyn FnMut(Gate) -> io::Result<()>,
+}
+
+impl Names<'_> {
+    fn make(&mut self, gate: impl Fn(Wire) -> Gate) -> io::Result<Value> {
+        let out = (self.name)();
+        (self.hear)(gate(out)).map(|()| Value::Wire(out))
+    }
+}
+
+impl Logic for Names<'_> {
+    type Value = Value;
+    type Error = io::Error;
+
+    fn constant(&self, one: bool) -> Value {
+        if one { Value::One } else { Value::Zero }
+    }
+
+    fn xor(&mut self, a: Value, b: Value) -> io::Result<Value> {
+        match (a, b) {
+            (Value::Zero, v) | (v, Value::Zero) => Ok(v),
+            (Value::One, Value::One) => Ok(Value::Zero),
+            (Value::One, Value::Wire(a)) | (Value::Wire(a), Value::One) => {
+                self.make(|out| Gate::Inv { a, out })
+            }
+            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::Xor { a, b, out }),
         }
     }
-    Ok(())
+
+    fn and(&mut self, a: Value, b: Value) -> io::Result<Value> {
+        match (a, b) {
+            (Value::Zero, _) | (_, Value::Zero) => Ok(Value::Zero),
+            (Value::One, v) | (v, Value::One) => Ok(v),
+            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::And { a, b, out }),
+        }
+    }
 }
 
 impl Gates for Flat<'_> {

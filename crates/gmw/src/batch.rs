@@ -7,12 +7,11 @@
 //! ```
 
 use crate::Stock;
-use crate::cost::{block_width, gates_in_part, messages, part_bytes};
+use crate::cost::{gates_in_part, messages, part_bytes};
 use crate::slots::Slots;
 use crate::stock::resize;
 use hushwire_aes::Backend;
-use hushwire_block::bits::{put_range, xor_range};
-use hushwire_circuit::{Program, Stage, input_slot, planes::plane_bytes};
+use hushwire_circuit::{Program, Registers, Slot, Stage, Walk, Wires, planes::plane_bytes};
 use hushwire_wire::drive::{Exchanged, Machine, Round};
 use hushwire_wire::{Cost, NetError};
 use std::ops::Range;
@@ -21,10 +20,10 @@ use zeroize::Zeroizing;
 /// Buffers of one batch, kept from batch to batch.
 #[derive(Default)]
 pub struct CircuitWorkspace {
+    /// This party's share of 1: party 0 holds it.
+    one: u8,
     slots: Slots,
-    registers: Zeroizing<Vec<u8>>,
-    /// A block's input or output bit.
-    plane: Zeroizing<Vec<u8>>,
+    registers: Registers,
     /// Shares of the products of a layer, message by message.
     products: Zeroizing<Vec<u8>>,
     /// The triples of the message under way.
@@ -35,17 +34,14 @@ pub struct CircuitWorkspace {
 /// [`CircuitBatch::triples_due`] when the next message is made.
 pub struct CircuitBatch<'p> {
     backend: Backend,
-    index: usize,
     program: &'p Program,
     instances: usize,
     lengths: Vec<usize>,
     /// The round under way, and messages made so far.
     round: usize,
     made: usize,
-    /// The stage under way, the layer of its block that comes next or is not all sent, and what is sent of it.
-    stage: Option<Stage>,
-    stage_number: usize,
-    block_layer: usize,
+    walk: Walk,
+    /// ANDs of the layer that comes next that are sent already.
     sent: usize,
     /// The places of the products of the message under way.
     pending: Range<usize>,
@@ -69,22 +65,16 @@ impl<'p> CircuitBatch<'p> {
         mut ws: CircuitWorkspace,
     ) -> CircuitBatch<'p> {
         assert!(instances > 0, "a batch has at least one instance");
-        let plane = plane_bytes(instances);
-        assert_eq!(inputs.len(), program.input_bits() * plane, "a plane for every input bit");
-        resize(&mut ws.registers, program.registers() * plane);
-        ws.registers[..inputs.len()].copy_from_slice(inputs);
-        let lengths = messages(program, instances);
+        ws.registers.begin(program, inputs, instances, instances);
+        ws.one = if index == 0 { 0xff } else { 0 };
         let mut batch = CircuitBatch {
             backend,
-            index,
             program,
             instances,
-            lengths,
+            lengths: messages(program, instances),
             round: 0,
             made: 0,
-            stage: None,
-            stage_number: 0,
-            block_layer: 0,
+            walk: Walk::default(),
             sent: 0,
             pending: 0..0,
             stock,
@@ -111,12 +101,7 @@ impl<'p> CircuitBatch<'p> {
     /// A share of the output planes, after the run. Bits past the last instance are 0.
     #[must_use]
     pub fn output(&self) -> Zeroizing<Vec<u8>> {
-        let plane = plane_bytes(self.instances);
-        let registers = self.program.output_registers();
-        let mut out = Zeroizing::new(Vec::with_capacity(registers.len() * plane));
-        for register in registers {
-            out.extend_from_slice(&self.ws.registers[*register as usize * plane..][..plane]);
-        }
+        let mut out = self.ws.registers.outputs(self.program);
         trim(&mut out, self.instances);
         out
     }
@@ -130,16 +115,15 @@ impl<'p> CircuitBatch<'p> {
     /// The products of the message under way.
     fn absorb(&mut self, arrived: Exchanged<'_>) {
         let len = self.pending.len();
-        let CircuitWorkspace { products, triple: [a, b, c], .. } = &mut self.ws;
+        let CircuitWorkspace { one, products, triple: [a, b, c], .. } = &mut self.ws;
         let z = &mut products[self.pending.clone()];
         let ((d0, e0), (d1, e1)) = (arrived.own.split_at(len), arrived.heard.split_at(len));
         let (d1, e0, e1) = (&d1[..len], &e0[..len], &e1[..len]);
         let (a, b, c) = (&a[..len], &b[..len], &c[..len]);
-        // Party 0 adds d e.
-        let both = if self.index == 0 { 0xff } else { 0 };
         for i in 0..len {
             let (d, e) = (d0[i] ^ d1[i], e0[i] ^ e1[i]);
-            z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & both);
+            // Party 0 adds d e.
+            z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & *one);
         }
     }
 
@@ -149,50 +133,51 @@ impl<'p> CircuitBatch<'p> {
 
     /// Runs on until a message is made or the program ends.
     fn advance(&mut self, message: &mut [u8]) {
-        loop {
-            let Some(stage) = self.stage.take().or_else(|| self.next_stage()) else { return };
-            let width = block_width(stage.copies, self.instances);
-            let layer = &stage.block.layers()[self.block_layer];
+        while let Some((block, layer)) = self.walk.next(self.program, &mut self.ws) {
+            let layer = &block.layers()[layer];
             if self.sent == 0 {
-                self.arrive(&layer.products, width);
+                self.ws.arrive(&layer.products);
                 self.ws.slots.xors(self.backend, &layer.xors);
             }
             if layer.ands.is_empty() {
-                self.scatter(&stage);
-                self.stage_number += 1;
+                self.walk.ran(&mut self.ws);
                 continue;
             }
+            let width = self.ws.slots.width();
             let most = gates_in_part(width);
             let gates = self.sent..layer.ands.len().min(self.sent + most);
-            self.open(&layer.ands[gates.clone()], width, message);
+            self.ws.open(&layer.ands[gates.clone()], &mut self.stock, message);
             let from = gates.start / most * part_bytes(most, width);
             self.pending = from..from + part_bytes(gates.len(), width);
             resize_kept(&mut self.ws.products, self.pending.end);
             self.sent = gates.end;
             if self.sent == layer.ands.len() {
-                self.block_layer += 1;
                 self.sent = 0;
+                self.walk.ran(&mut self.ws);
             }
-            self.stage = Some(stage);
             self.made += 1;
             return;
         }
     }
+}
 
+impl CircuitWorkspace {
     /// The products of the layer before to their slots.
-    fn arrive(&mut self, slots: &[u32], width: usize) {
+    fn arrive(&mut self, slots: &[Slot]) {
+        let width = self.slots.width();
         let most = gates_in_part(width);
         for (j, slot) in slots.iter().enumerate() {
             let from = j / most * part_bytes(most, width);
-            self.ws.slots.put(*slot, &self.ws.products[from..], j % most * width);
+            self.slots.put(*slot, &self.products[from..], j % most * width);
         }
     }
 
     /// The message of some ANDs: operands under a share of their triples.
-    fn open(&mut self, gates: &[[u32; 2]], width: usize, message: &mut [u8]) {
-        let CircuitWorkspace { slots, triple, .. } = &mut self.ws;
+    fn open(&mut self, gates: &[[Slot; 2]], stock: &mut Stock, message: &mut [u8]) {
+        let CircuitWorkspace { slots, triple, .. } = self;
+        let width = slots.width();
         let len = part_bytes(gates.len(), width);
-        let taken = self.stock.take(len);
+        let taken = stock.take(len);
         for (kept, share) in triple.iter_mut().zip([taken.a, taken.b, taken.c]) {
             resize(kept, len);
             kept.copy_from_slice(share);
@@ -205,67 +190,18 @@ impl<'p> CircuitBatch<'p> {
             message.iter_mut().zip(triple[operand].iter()).for_each(|(x, mask)| *x ^= mask);
         }
     }
-
-    /// The next stage, its operands in place.
-    fn next_stage(&mut self) -> Option<Stage> {
-        let stages = self.program.stages();
-        if self.stage_number == stages.len() {
-            return None;
-        }
-        let stage = stages.stage(self.stage_number);
-        self.block_layer = 0;
-        let width = block_width(stage.copies, self.instances);
-        // Party 0 holds the constant 1.
-        let one = if self.index == 0 { 0xff } else { 0 };
-        self.ws.slots.begin(one, &stage.block, width);
-        self.gather(&stage, width);
-        Some(stage)
-    }
-
-    /// The stage's registers to the block's inputs.
-    fn gather(&mut self, stage: &Stage, width: usize) {
-        let (inputs, plane) = (stage.block.input_bits(), plane_bytes(self.instances));
-        let CircuitWorkspace { slots, registers, plane: out, .. } = &mut self.ws;
-        resize(out, width.div_ceil(8));
-        for i in 0..inputs {
-            for c in 0..stage.copies {
-                let from = &registers[stage.reads[c * inputs + i] as usize * plane..][..plane];
-                place(out, c, self.instances, from);
-            }
-            slots.put(input_slot(i), out, 0);
-        }
-    }
-
-    /// The block's outputs to the stage's registers.
-    fn scatter(&mut self, stage: &Stage) {
-        let (outputs, plane) = (stage.block.output_slots(), plane_bytes(self.instances));
-        let CircuitWorkspace { slots, registers, plane: from, .. } = &mut self.ws;
-        for (i, &slot) in outputs.iter().enumerate() {
-            slots.get(slot, from, 0);
-            for c in 0..stage.copies {
-                let register = stage.writes[c * outputs.len() + i] as usize;
-                take(from, c, self.instances, &mut registers[register * plane..][..plane]);
-            }
-        }
-    }
 }
 
-/// Puts copy `c`'s plane in its place.
-fn place(out: &mut [u8], c: usize, instances: usize, from: &[u8]) {
-    if instances.is_multiple_of(8) {
-        out[c * from.len()..][..from.len()].copy_from_slice(from);
-    } else {
-        put_range(from, instances, out, c * instances);
+impl Wires for CircuitWorkspace {
+    fn enter(&mut self, stage: &Stage, _copies: Range<usize>) {
+        let CircuitWorkspace { slots, registers, .. } = self;
+        slots.begin(self.one, &stage.block, registers.width(stage));
+        registers.gather(stage, |slot, plane| slots.put(slot, plane, 0));
     }
-}
 
-/// The reverse of [`place`].
-fn take(from: &[u8], c: usize, instances: usize, out: &mut [u8]) {
-    if instances.is_multiple_of(8) {
-        out.copy_from_slice(&from[c * out.len()..][..out.len()]);
-    } else {
-        out.fill(0);
-        xor_range(from, c * instances, instances, out);
+    fn leave(&mut self, stage: &Stage, _copies: Range<usize>) {
+        let CircuitWorkspace { slots, registers, .. } = self;
+        registers.scatter(stage, |slot, plane| slots.get(slot, plane, 0));
     }
 }
 

@@ -29,18 +29,12 @@ pub(crate) fn part_bytes(gates: usize, width: usize) -> usize {
     (gates * width).div_ceil(8)
 }
 
-/// Instances of a block in a stage of `copies`.
-pub(crate) fn block_width(copies: usize, instances: usize) -> usize {
-    copies * instances
-}
-
 /// Bytes of triples (each share) of all messages, in order; a message has twice as many.
 pub(crate) fn messages(program: &Program, instances: usize) -> Vec<usize> {
     let mut lengths = vec![];
     for k in 0..program.stages().len() {
         let (block, copies) = program.stages().shape(k);
-        let width = block_width(copies, instances);
-        lengths.extend(block_messages(&block, width));
+        lengths.extend(block_messages(&block, copies * instances));
     }
     lengths
 }

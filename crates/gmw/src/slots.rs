@@ -46,6 +46,11 @@ impl Slots {
         }
     }
 
+    /// Instances of the block.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Strips, and the instances in each.
     fn strips(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let (width, bits) = (self.width, 8 * self.strip);

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let keys = PrssKeys { own: seeds[role.index()].clone(), prev: seeds[role.left().index()].clone() };
         let context = Session::from_keys(role, Backend::best(), id, &keys).context(0, 0);
         let (inputs, ws) = (&shares[role.index()], CircuitWorkspace::default());
-        parties.push(CircuitBatch::new(role, program.clone(), context, inputs, PAIRS, ws)?);
+        parties.push(CircuitBatch::new(program.clone(), context, inputs, PAIRS, ws)?);
     }
     Lockstep::new().run(&mut parties)?;
 

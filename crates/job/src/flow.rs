@@ -216,9 +216,9 @@ impl Work<CircuitBatch> for Flow {
             return Err(internal(&"batches are out of step"));
         }
         let shares = self.inputs(&mut batch, n)?;
-        let (role, program) = (self.party.role(), self.program.clone());
+        let program = self.program.clone();
         let (cx, ws) = (batch.context(), self.spare.pop().unwrap_or_default());
-        let run = CircuitBatch::new(role, program, cx, &shares, n, ws).map_err(|e| internal(&e))?;
+        let run = CircuitBatch::new(program, cx, &shares, n, ws).map_err(|e| internal(&e))?;
         self.open.push_back(batch);
         Ok(Some(run))
     }

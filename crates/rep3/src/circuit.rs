@@ -13,27 +13,21 @@
 
 use crate::layers::{Slots, Told};
 use crate::record::Record;
-use crate::{Context, Rep3, Role, ShareError, Shares};
+use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_block::Buffer;
-use hushwire_circuit::{Program, Stage, input_slot};
+use hushwire_circuit::{Layer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes};
 use hushwire_wire::drive::{Exchanged, Machine, Round};
 use hushwire_wire::{Cost, NetError};
-use std::sync::Arc;
-
-/// Bytes of a plane of `instances` bits.
-#[must_use]
-pub const fn plane_bytes(instances: usize) -> usize {
-    instances.div_ceil(8)
-}
+use std::{ops::Range, sync::Arc};
 
 /// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.
 fn message_bytes(ands: usize, width: usize) -> usize {
     if width < 8 { (ands * width).div_ceil(8) } else { ands * width.div_ceil(8) }
 }
 
-/// The number of instances of a block that a stage of `copies` runs: whole bytes for each copy, or few bits without gaps.
-fn block_width(copies: usize, instances: usize) -> usize {
-    if instances < 8 { copies * instances } else { copies * 8 * plane_bytes(instances) }
+/// Bits of a block's plane from one copy to the next: whole bytes, or few bits without gaps.
+fn pitch(instances: usize) -> usize {
+    if instances < 8 { instances } else { 8 * plane_bytes(instances) }
 }
 
 /// Message lengths of all layers, in order.
@@ -42,7 +36,7 @@ fn messages(program: &Program, instances: usize) -> Vec<usize> {
     let mut lengths = vec![];
     for k in 0..stages.len() {
         let (block, copies) = stages.shape(k);
-        let width = block_width(copies, instances);
+        let width = copies * pitch(instances);
         let ands = block.layers().iter().map(|layer| layer.ands.len()).filter(|n| *n > 0);
         lengths.extend(ands.map(|n| message_bytes(n, width)));
     }
@@ -66,25 +60,28 @@ pub fn circuit_zero_words(program: &Program, instances: usize) -> u64 {
 #[derive(Default)]
 pub struct CircuitWorkspace {
     slots: Slots,
-    registers: [Buffer; 2],
-    /// Planes of a block's input or output bit, and of few-bit messages.
-    planes: [Buffer; 2],
+    registers: [Registers; 2],
+    /// Planes of few-bit messages, a byte each.
+    products: Buffer,
     arrived: [Buffer; 2],
 }
 
 /// One party's side of running a program on shares.
 pub struct CircuitBatch {
-    role: Role,
     program: Arc<Program>,
-    cx: Context,
     instances: usize,
     lengths: Vec<usize>,
     /// The round under way.
     round: usize,
-    /// The stage under way, and the layer of its block that comes next.
-    stage: Option<Stage>,
-    stage_number: usize,
-    block_layer: usize,
+    walk: Walk,
+    steps: Steps,
+}
+
+/// The local steps of a batch.
+struct Steps {
+    cx: Context,
+    /// Instances of the block under way.
+    width: usize,
     /// The next unused word of the batch's zero-shares.
     word: u64,
     /// Layers so far, for the verifier.
@@ -102,7 +99,6 @@ impl CircuitBatch {
     /// # Panics
     /// If there are no instances (the caller's bug).
     pub fn new(
-        role: Role,
         program: Arc<Program>,
         cx: Context,
         inputs: &Shares,
@@ -110,32 +106,17 @@ impl CircuitBatch {
         mut ws: CircuitWorkspace,
     ) -> Result<CircuitBatch, ShareError> {
         assert!(instances > 0, "a batch has at least one instance");
-        let plane = plane_bytes(instances);
-        let expected = program.input_bits() * plane;
+        let expected = program.input_bits() * plane_bytes(instances);
         for (registers, share) in ws.registers.iter_mut().zip(inputs.pair()) {
             if share.len() != expected {
                 let what = "a share of the inputs";
                 return Err(ShareError::Length { what, expected, found: share.len() });
             }
-            registers.set_len(program.registers() * plane);
-            registers[..expected].copy_from_slice(share);
+            registers.begin(&program, share, instances, pitch(instances));
         }
         let lengths = messages(&program, instances);
-        let mut batch = CircuitBatch {
-            role,
-            program,
-            cx,
-            instances,
-            lengths,
-            round: 0,
-            stage: None,
-            stage_number: 0,
-            block_layer: 0,
-            word: 0,
-            layer: 0,
-            ws,
-            rec: None,
-        };
+        let steps = Steps { cx, width: 0, word: 0, layer: 0, ws, rec: None };
+        let mut batch = CircuitBatch { program, instances, lengths, round: 0, walk: Walk::default(), steps };
         if batch.lengths.is_empty() {
             // Nothing is exchanged, so that no driver calls.
             batch.advance(Exchanged::NOTHING, &mut []);
@@ -145,65 +126,60 @@ impl CircuitBatch {
 
     /// Hears what a verifier needs.
     pub fn record(&mut self, rec: Box<dyn Record>) {
-        self.rec = Some(rec);
+        self.steps.rec = Some(rec);
     }
 
     /// Shares of the output planes, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
-        let plane = plane_bytes(self.instances);
-        let pick = |registers: &Buffer| -> Vec<u8> {
-            let chosen = self.program.output_registers().iter();
-            chosen.flat_map(|r| &registers[*r as usize * plane..][..plane]).copied().collect()
-        };
-        Rep3 { own: pick(&self.ws.registers[0]), next: pick(&self.ws.registers[1]) }
+        let [own, next] = &self.steps.ws.registers;
+        let pick = |registers: &Registers| std::mem::take(&mut *registers.outputs(&self.program));
+        Rep3 { own: pick(own), next: pick(next) }
     }
 
     /// The buffers, for the next batch.
     #[must_use]
     pub fn into_workspace(self) -> CircuitWorkspace {
-        self.ws
+        self.steps.ws
     }
 
     /// Runs on until a message is made or the program ends.
-    fn advance(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let mut arrived = arrived;
-        loop {
-            let Some(stage) = self.stage.take().or_else(|| self.next_stage()) else { return };
-            let width = block_width(stage.copies, self.instances);
-            let layer = &stage.block.layers()[self.block_layer];
-            if layer.ands.is_empty() {
-                self.run(&stage, width, arrived, &mut []);
-                self.scatter(&stage);
-                self.stage_number += 1;
-                arrived = Exchanged::NOTHING;
-            } else {
-                self.run(&stage, width, arrived, message);
-                self.block_layer += 1;
-                self.stage = Some(stage);
+    fn advance(&mut self, mut arrived: Exchanged<'_>, message: &mut [u8]) {
+        while let Some((block, layer)) = self.walk.next(&self.program, &mut self.steps) {
+            let last = layer == block.depth();
+            self.steps.run(&block.layers()[layer], arrived, if last { &mut [] } else { message });
+            self.walk.ran(&mut self.steps);
+            if !last {
                 return;
             }
+            arrived = Exchanged::NOTHING;
+        }
+    }
+}
+
+impl Wires for Steps {
+    fn enter(&mut self, stage: &Stage, _copies: Range<usize>) {
+        let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
+        self.width = registers[0].width(stage);
+        slots.begin(self.cx.role, &stage.block, self.width.div_ceil(8));
+        for (share, registers) in registers.iter_mut().enumerate() {
+            registers.gather(stage, |slot, plane| slots.put(slot, share, plane));
         }
     }
 
-    /// The next stage, its operands in place.
-    fn next_stage(&mut self) -> Option<Stage> {
-        let stages = self.program.stages();
-        if self.stage_number == stages.len() {
-            return None;
+    fn leave(&mut self, stage: &Stage, _copies: Range<usize>) {
+        let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
+        for (share, registers) in registers.iter_mut().enumerate() {
+            registers.scatter(stage, |slot, plane| slots.get(slot, share, plane));
         }
-        let stage = stages.stage(self.stage_number);
-        self.block_layer = 0;
-        let width = block_width(stage.copies, self.instances);
-        self.ws.slots.begin(self.role, &stage.block, width.div_ceil(8));
-        self.gather(&stage);
-        Some(stage)
     }
+}
 
+impl Steps {
     /// One layer of the block. Few instances are computed a byte an AND, and packed on the wire.
-    fn run(&mut self, stage: &Stage, width: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let layer = &stage.block.layers()[self.block_layer];
-        let CircuitWorkspace { slots, planes, arrived: unpacked, .. } = &mut self.ws;
+    fn run(&mut self, layer: &Layer, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let width = self.width;
+        let CircuitWorkspace { slots, products, arrived: unpacked, .. } = &mut self.ws;
         let few = width < 8;
         let mut pair = [arrived.own, arrived.heard];
         if few {
@@ -221,17 +197,10 @@ impl CircuitBatch {
             rec.randomness(self.layer, message);
         }
         if few {
-            let products = &mut planes[0];
             products.set_len(layer.ands.len());
             products.fill(0);
-            slots.layer(
-                &self.cx,
-                layer,
-                self.layer,
-                pair,
-                products,
-                self.rec.as_deref_mut().map(|rec| Told { rec, offset: 0, bits: width }),
-            );
+            let told = self.rec.as_deref_mut().map(|rec| Told { rec, offset: 0, bits: width });
+            slots.layer(&self.cx, layer, self.layer, pair, products, told);
             pack_xor(products, width, message);
         } else {
             slots.layer(&self.cx, layer, self.layer, pair, message, self.rec.as_deref_mut().map(Told::all));
@@ -241,67 +210,6 @@ impl CircuitBatch {
         }
         self.word += message.len().div_ceil(16) as u64;
         self.layer += 1;
-    }
-
-    /// The stage's registers to the block's inputs.
-    fn gather(&mut self, stage: &Stage) {
-        let (inputs, plane) = (stage.block.input_bits(), plane_bytes(self.instances));
-        let width = block_width(stage.copies, self.instances);
-        let CircuitWorkspace { slots, registers, planes, .. } = &mut self.ws;
-        for i in 0..inputs {
-            for (out, registers) in planes.iter_mut().zip(&*registers) {
-                out.set_len(width.div_ceil(8));
-                out.fill(0);
-                for c in 0..stage.copies {
-                    let from = &registers[stage.reads[c * inputs + i] as usize * plane..][..plane];
-                    place(out, c, self.instances, from);
-                }
-            }
-            slots.put(input_slot(i), [&planes[0], &planes[1]]);
-        }
-    }
-
-    /// The block's outputs to the stage's registers.
-    fn scatter(&mut self, stage: &Stage) {
-        let (outputs, plane) = (stage.block.output_slots(), plane_bytes(self.instances));
-        let width = block_width(stage.copies, self.instances);
-        let CircuitWorkspace { slots, registers, planes, .. } = &mut self.ws;
-        planes.iter_mut().for_each(|p| p.set_len(width.div_ceil(8)));
-        for (i, &slot) in outputs.iter().enumerate() {
-            let [own, next] = &mut *planes;
-            slots.get(slot, [own, next]);
-            for (from, registers) in planes.iter().zip(&mut *registers) {
-                for c in 0..stage.copies {
-                    let register = stage.writes[c * outputs.len() + i] as usize;
-                    take(from, c, self.instances, &mut registers[register * plane..][..plane]);
-                }
-            }
-        }
-    }
-}
-
-/// Puts copy `c`'s plane in its place.
-fn place(out: &mut [u8], c: usize, instances: usize, from: &[u8]) {
-    if instances >= 8 {
-        out[c * from.len()..][..from.len()].copy_from_slice(from);
-        return;
-    }
-    for j in 0..instances {
-        let bit = c * instances + j;
-        out[bit / 8] |= (from[0] >> j & 1) << (bit % 8);
-    }
-}
-
-/// The reverse of [`place`].
-fn take(from: &[u8], c: usize, instances: usize, out: &mut [u8]) {
-    if instances >= 8 {
-        out.copy_from_slice(&from[c * out.len()..][..out.len()]);
-        return;
-    }
-    out[0] = 0;
-    for j in 0..instances {
-        let bit = c * instances + j;
-        out[0] |= (from[bit / 8] >> (bit % 8) & 1) << j;
     }
 }
 

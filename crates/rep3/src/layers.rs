@@ -65,12 +65,9 @@ impl Slots {
         (self.count, self.plane) = (circuit.slots(), plane);
         self.bytes.set_len(plane.div_ceil(self.strip) * self.strip_bytes());
         for s in 0..plane.div_ceil(self.strip) {
-            let strip = self.strip;
-            for (slot, value) in [(ZERO, 0), (ONE, 0xff)] {
-                let [own, next] = self.at(s, slot);
-                for (i, share) in [own, next].into_iter().enumerate() {
-                    share[..strip].fill(if role.constant_slot() == Some(i) { value } else { 0 });
-                }
+            for share in 0..2 {
+                self.at(s, ZERO, share).fill(0);
+                self.at(s, ONE, share).fill(if role.constant_slot() == Some(share) { 0xff } else { 0 });
             }
         }
     }
@@ -80,33 +77,23 @@ impl Slots {
         2 * self.strip * self.count
     }
 
-    /// Both shares of a slot in strip `s`.
-    fn at(&mut self, s: usize, slot: Slot) -> [&mut [u8]; 2] {
-        let from = s * self.strip_bytes() + 2 * self.strip * slot as usize;
-        let (own, next) = self.bytes[from..from + 2 * self.strip].split_at_mut(self.strip);
-        [own, next]
+    /// A share (0 own, 1 next) of a slot in strip `s`.
+    fn at(&mut self, s: usize, slot: Slot, share: usize) -> &mut [u8] {
+        let from = s * self.strip_bytes() + (2 * slot as usize + share) * self.strip;
+        &mut self.bytes[from..from + self.strip]
     }
 
-    /// Writes a plane of both shares.
-    pub(crate) fn put(&mut self, slot: Slot, plane: Pair<'_>) {
-        let strip = self.strip;
-        for s in 0..self.plane.div_ceil(strip) {
-            let range = s * strip..self.plane.min((s + 1) * strip);
-            for (share, from) in self.at(s, slot).into_iter().zip(plane) {
-                share[..range.len()].copy_from_slice(&from[range.clone()]);
-            }
+    /// Writes a plane of a share (0 own, 1 next).
+    pub(crate) fn put(&mut self, slot: Slot, share: usize, plane: &[u8]) {
+        for (s, part) in plane.chunks(self.strip).enumerate() {
+            self.at(s, slot, share)[..part.len()].copy_from_slice(part);
         }
     }
 
-    /// Reads a plane of both shares.
-    pub(crate) fn get(&mut self, slot: Slot, plane: [&mut [u8]; 2]) {
-        let strip = self.strip;
-        let [own, next] = plane;
-        for s in 0..self.plane.div_ceil(strip) {
-            let range = s * strip..self.plane.min((s + 1) * strip);
-            let [x, y] = self.at(s, slot);
-            own[range.clone()].copy_from_slice(&x[..range.len()]);
-            next[range.clone()].copy_from_slice(&y[..range.len()]);
+    /// Reads a plane of a share (0 own, 1 next).
+    pub(crate) fn get(&mut self, slot: Slot, share: usize, plane: &mut [u8]) {
+        for (s, part) in plane.chunks_mut(self.strip).enumerate() {
+            part.copy_from_slice(&self.at(s, slot, share)[..part.len()]);
         }
     }
 

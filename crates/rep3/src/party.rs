@@ -141,8 +141,7 @@ impl Party {
         self.driver.run(back, &mut sharing)?;
         let ws = std::mem::take(&mut self.ws);
         let shares = sharing.finish();
-        let mut run =
-            CircuitBatch::new(self.role(), program.clone(), batch.context(), &shares, instances, ws)?;
+        let mut run = CircuitBatch::new(program.clone(), batch.context(), &shares, instances, ws)?;
         self.driver.run(ring, &mut run)?;
         let outputs = who.learns.iter().zip(program.outputs());
         let outputs: Vec<_> = outputs.map(|(learns, width)| (*learns, width * plane)).collect();

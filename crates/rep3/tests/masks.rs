@@ -182,7 +182,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
             let (end, words) = check(name, at, 0, |log, i| {
                 let (cx, ws) = (w[i].context(at.0, at.1), CircuitWorkspace::default());
                 let program = program.clone();
-                let mut run = CircuitBatch::new(Role::ALL[i], program, cx, &input[i], instances, ws).unwrap();
+                let mut run = CircuitBatch::new(program, cx, &input[i], instances, ws).unwrap();
                 log.into_iter().for_each(|log| run.record(Box::new(log)));
                 run
             });

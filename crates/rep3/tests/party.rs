@@ -140,7 +140,7 @@ fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
             let mut batch = party.next_batch().unwrap_or_else(|e| panic!("{e}"));
             let inputs = Shares { own: vec![0; bytes], next: vec![0; bytes] };
             let ws = CircuitWorkspace::default();
-            CircuitBatch::new(party.role(), program.clone(), batch.context(), &inputs, 800, ws)
+            CircuitBatch::new(program.clone(), batch.context(), &inputs, 800, ws)
                 .unwrap_or_else(|e| panic!("{e}"))
         });
         let mut sent = HashSet::new();

@@ -146,8 +146,7 @@ fn a_verifier_hears_circuits_of_few_and_many_instances() {
         let logs = [Log::default(), Log::default(), Log::default()];
         let runs = [0, 1, 2].map(|i| {
             let (cx, ws) = (w[i].context(0, 0), CircuitWorkspace::default());
-            let mut run =
-                CircuitBatch::new(Role::ALL[i], program.clone(), cx, &input[i], instances, ws).unwrap();
+            let mut run = CircuitBatch::new(program.clone(), cx, &input[i], instances, ws).unwrap();
             run.record(Box::new(logs[i].clone()));
             run
         });

@@ -73,7 +73,7 @@ impl Worker for World {
         for batch in 0..self.batches {
             let mut runs = vec![];
             for (session, operands) in self.sessions.iter().zip(&mut self.operands) {
-                runs.push(operands.begin(session.role(), session.context(self.serial, self.thread))?);
+                runs.push(operands.begin(session.context(self.serial, self.thread))?);
             }
             self.serial += 1;
             self.lockstep.run(&mut runs)?;
@@ -142,7 +142,7 @@ impl Work<Run> for Stream {
         }
         self.begun += 1;
         let mut operands = self.ready.pop_front().ok_or("more batches in flight than lanes")?;
-        let run = operands.begin(self.session.role(), self.session.context(self.serial, self.thread))?;
+        let run = operands.begin(self.session.context(self.serial, self.thread))?;
         self.serial += 1;
         self.in_use.push_back(operands);
         Ok(Some(run))

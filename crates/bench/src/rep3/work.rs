@@ -6,8 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Program, eval, named, planes};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
-    CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Role, Shares, circuit_cost, open, plane_bytes,
-    share,
+    CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Shares, circuit_cost, open, plane_bytes, share,
 };
 use hushwire_wire::{
     Cost, NetError,
@@ -119,10 +118,10 @@ impl Operands {
     }
 
     /// The next batch.
-    pub(crate) fn begin(&mut self, role: Role, cx: Context) -> Result<Run, BoxError> {
+    pub(crate) fn begin(&mut self, cx: Context) -> Result<Run, BoxError> {
         if let Some(program) = &self.job.program {
             let ws = std::mem::take(&mut self.spare);
-            let batch = CircuitBatch::new(role, program.clone(), cx, &self.inputs, self.instances, ws)?;
+            let batch = CircuitBatch::new(program.clone(), cx, &self.inputs, self.instances, ws)?;
             return Ok(Run::Circuit(Box::new(batch)));
         }
         let [x, y, z] = self.vectors.take().ok_or("the vectors are in use")?;

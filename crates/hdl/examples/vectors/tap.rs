@@ -70,7 +70,7 @@ pub(crate) fn run(
     for role in Role::ALL {
         let (i, ws) = (role.index(), CircuitWorkspace::default());
         let cx = world[i].context(shard, lane);
-        let mut batch = CircuitBatch::new(role, program.clone(), cx, &inputs[i], instances, ws)?;
+        let mut batch = CircuitBatch::new(program.clone(), cx, &inputs[i], instances, ws)?;
         batch.record(Box::new(Tap(heard[i].clone())));
         parties.push(batch);
     }

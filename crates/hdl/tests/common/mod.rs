@@ -4,7 +4,7 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{Layered, Program, eval, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Role, Session, Shares, open, share};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Session, Shares, open, share};
 use hushwire_testkit::{noise, prg, world};
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Machine, Round};
@@ -101,7 +101,7 @@ impl Case {
         let inputs = Shares { own: spread(&common.own, &rows.own), next: spread(&common.next, &rows.next) };
         let cx = self.world[i].context(b, 0);
         let ws = CircuitWorkspace::default();
-        CircuitBatch::new(Role::ALL[i], self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
+        CircuitBatch::new(self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
     }
 
     /// The output planes of batch `b`, computed in the open.

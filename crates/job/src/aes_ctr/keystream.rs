@@ -137,7 +137,7 @@ impl Engine {
                     next: [&keys.next[..], &counters.next].concat(),
                 };
                 let ws = spare.circuits.pop().unwrap_or_default();
-                let batch = CircuitBatch::new(role, program.clone(), cx, &inputs, whole, ws);
+                let batch = CircuitBatch::new(program.clone(), cx, &inputs, whole, ws);
                 Ok(Batch::Circuit(Box::new(batch.map_err(wrong)?)))
             }
             Self::Device(device, contexts) => {
