@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/garble/tests/streams/mod.rs"]
+#[path = "../../crates/garble/tests/all/streams/mod.rs"]
 mod streams;
 
 fuzz_target!(|bytes: &[u8]| streams::fed(bytes));

@@ -1,6 +1,7 @@
 //! A long program runs in the memory of a short one.
 #![cfg(target_os = "linux")]
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::{IDS, Repeat, open, parties, run, terms, values};

@@ -1,6 +1,7 @@
 //! Many sessions on the same ports leave nothing behind. Alone in its program: it counts descriptors and threads.
 #![cfg(target_os = "linux")]
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use std::{

@@ -1,0 +1,9 @@
+//! Circuits from outside: files, evaluators, networks, standards. One program, so that it is linked once.
+
+mod bristol;
+mod common;
+mod eval;
+mod intersect;
+mod networks;
+mod standards;
+mod words;

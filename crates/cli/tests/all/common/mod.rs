@@ -1,0 +1,155 @@
+//! Runs the real command in a directory of its own, and the real openssl beside it.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// The key of the tests that give one.
+pub(crate) const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
+
+/// A directory for one test, and one for what the commands note of their outputs.
+pub(crate) struct Place(tempfile::TempDir, tempfile::TempDir);
+
+impl Place {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        let new = || tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        Self(new(), new())
+    }
+
+    /// A file or directory in it.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file.
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.at(name), bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+
+    /// Reads a file.
+    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
+        fs::read(self.at(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// The names of all entries.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap_or_else(|e| panic!("{e}"));
+        let mut names: Vec<_> =
+            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The permissions of an entry.
+    pub(crate) fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.at(name)).unwrap_or_else(|e| panic!("{name}: {e}")).permissions().mode() & 0o777
+    }
+
+    /// `hushwire local aes-ctr` with these arguments, here.
+    pub(crate) fn command(&self, args: &str) -> Command {
+        self.hushwire(&format!("local aes-ctr {args}"))
+    }
+
+    /// `hushwire` with these arguments, here.
+    pub(crate) fn hushwire(&self, args: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
+        command.current_dir(self.0.path()).args(args.split_whitespace());
+        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND").env("XDG_STATE_HOME", self.1.path());
+        command
+    }
+
+    /// Runs `hushwire` with these arguments.
+    pub(crate) fn ran(&self, args: &str) -> Ran {
+        Ran::new(self.hushwire(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
+    }
+
+    /// Runs it.
+    pub(crate) fn run(&self, args: &str) -> Ran {
+        Ran::new(self.command(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
+    }
+
+    /// Runs it and wants success.
+    pub(crate) fn good(&self, args: &str) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+        ran
+    }
+
+    /// Runs it and wants this exit code, and these words in the error.
+    pub(crate) fn bad(&self, args: &str, code: i32, words: &[&str]) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+        for word in words {
+            assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
+        }
+        ran
+    }
+
+    /// The output of `openssl enc` for a file with AES in counter mode; `None` when there is no openssl.
+    pub(crate) fn openssl(&self, name: &str, key: &str, iv: &str) -> Option<Vec<u8>> {
+        let mut command = Command::new("openssl");
+        let cipher = format!("-aes-{}-ctr", 4 * key.len());
+        command.args(["enc", &cipher, "-K", key, "-iv", iv, "-in"]).arg(self.at(name));
+        match command.output() {
+            Ok(output) if output.status.success() => Some(output.stdout),
+            Ok(output) => panic!("openssl: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(e) => {
+                eprintln!("NOT COMPARED with openssl, which is not here: {e}");
+                None
+            }
+        }
+    }
+}
+
+/// The end of a command.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn new(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Bytes that look random and are the same every time.
+pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 32) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// The running processes whose parent is `parent`.
+pub(crate) fn children(parent: u32) -> Vec<u32> {
+    let pids = fs::read_dir("/proc").unwrap_or_else(|e| panic!("{e}")).flatten();
+    let pids = pids.filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The command line of a process, its arguments joined by spaces; empty when it is gone.
+pub(crate) fn cmdline(pid: u32) -> String {
+    String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).replace('\0', " ")
+}
+
+/// Whether a process still runs: a zombie does not.
+pub(crate) fn runs(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists() && !cmdline(pid).is_empty()
+}

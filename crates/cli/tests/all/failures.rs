@@ -1,0 +1,195 @@
+//! Faults are named, nothing half done is left, and no secret is shown.
+
+use crate::common::{KEY, Place, Ran, bytes, children, cmdline, runs};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::process::ExitStatusExt,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// Starts a run that would take long: a sparse file of 2 GiB.
+fn long_run(place: &Place, options: &str) -> (Child, Vec<u32>) {
+    let sparse = File::create(place.at("big")).and_then(|file| file.set_len(2 << 30));
+    sparse.unwrap_or_else(|e| panic!("{e}"));
+    let mut command = place.command(&format!("--in big {options}"));
+    command.stderr(Stdio::piped()).env("HUSHWIRE_TEST", "kept");
+    let mut run = command.spawn().unwrap_or_else(|e| panic!("{e}"));
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(30) {
+        let mut pids = children(run.id());
+        pids.sort_by_key(|pid| cmdline(*pid));
+        if pids.len() == 3 && pids.iter().all(|pid| cmdline(*pid).contains("__party")) {
+            return (run, pids);
+        }
+        sleep(Duration::from_millis(5));
+    }
+    let ended = run.kill().and_then(|()| run.wait());
+    panic!("three parties did not start within 30 s: {ended:?}");
+}
+
+fn kill(pid: u32, signal: &str) {
+    let status = Command::new("kill").args([signal, &pid.to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+/// Waits for processes to go.
+fn all_end(pids: &[u32], within: Duration) {
+    let begun = Instant::now();
+    while pids.iter().any(|pid| runs(*pid)) {
+        assert!(
+            begun.elapsed() < within,
+            "still there: {:?}",
+            pids.iter().map(|p| cmdline(*p)).collect::<Vec<_>>()
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_party_that_is_killed_ends_everything() {
+    for (after, options) in [(0, ""), (300, ""), (1500, ""), (1500, "--transport tcp-insecure --threads 2")] {
+        let place = Place::new();
+        let (run, pids) = long_run(&place, options);
+        sleep(Duration::from_millis(after));
+        let begun = Instant::now();
+        kill(pids[1], "-KILL");
+        let ran = Ran::new(run.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+        assert!(begun.elapsed() < Duration::from_secs(10), "took {:?}", begun.elapsed());
+        assert_eq!(ran.code, Some(3), "{}", ran.err);
+        assert!(ran.err.contains("party 1") && ran.err.contains("signal 9"), "{}", ran.err);
+        all_end(&pids, Duration::from_secs(2));
+        let names: Vec<_> = place.names().into_iter().filter(|name| name != "big").collect();
+        assert!(names.is_empty() || names == ["big.enc.keys"], "{names:?}");
+    }
+}
+
+#[test]
+fn parties_end_with_the_owner() {
+    let place = Place::new();
+    let (mut run, pids) = long_run(&place, "");
+    sleep(Duration::from_millis(500));
+    kill(run.id(), "-KILL");
+    assert!(run.wait().is_ok());
+    all_end(&pids, Duration::from_secs(5));
+    assert_eq!(place.names(), ["big", "big.enc.keys"]);
+}
+
+#[test]
+fn a_key_reaches_no_child_by_argument_or_environment() {
+    let place = Place::new();
+    place.put("key", KEY.as_bytes());
+    let (mut run, pids) = long_run(&place, "--key-file key --iv-hex 00000000000000000000000000000000");
+    sleep(Duration::from_millis(200));
+    for pid in &pids {
+        let environ = match fs::read(format!("/proc/{pid}/environ")) {
+            Ok(environ) => String::from_utf8_lossy(&environ).into_owned(),
+            // Nobody but root may look into a process that is not dumped.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => "HUSHWIRE_TEST=kept".to_owned(),
+            Err(e) => panic!("{e}"),
+        };
+        assert!(environ.contains("HUSHWIRE_TEST=kept"), "the environment could not be read");
+        for shown in [cmdline(*pid), environ] {
+            assert!(!shown.to_lowercase().contains(KEY) && !shown.contains("PRIVATE KEY"), "{shown}");
+        }
+    }
+    assert!(run.kill().and_then(|()| run.wait()).is_ok());
+    all_end(&pids, Duration::from_secs(5));
+}
+
+/// The owner's process and the parties': none leaves its memory on a disk, however it ends.
+#[test]
+fn no_process_dumps_its_memory() {
+    let most = getrlimit(Resource::Core).maximum;
+    let raised = setrlimit(Resource::Core, Rlimit { current: most, maximum: most });
+    assert!(raised.is_ok());
+    if most == Some(0) {
+        eprintln!("NOT CHECKED: no process here may dump its memory");
+    }
+    let place = Place::new();
+    let (mut run, pids) = long_run(&place, "");
+    for pid in pids.iter().copied().chain([run.id()]) {
+        let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_else(|e| panic!("{e}"));
+        let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
+        assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+    }
+    kill(run.id(), "-ABRT");
+    let status = run.wait().unwrap_or_else(|e| panic!("{e}"));
+    assert!(status.signal() == Some(6) && !status.core_dumped(), "{status}");
+    all_end(&pids, Duration::from_secs(5));
+}
+
+#[test]
+fn an_input_that_changes_is_noticed() {
+    let place = Place::new();
+    let (run, pids) = long_run(&place, "");
+    let grow = File::options().write(true).open(place.at("big")).and_then(|file| file.set_len(1 << 20));
+    grow.unwrap_or_else(|e| panic!("{e}"));
+    let ran = Ran::new(run.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.err.contains("became shorter") && ran.err.contains("big"), "{}", ran.err);
+    all_end(&pids, Duration::from_secs(2));
+    assert!(!place.at("big.enc").exists());
+}
+
+#[test]
+fn files_that_cannot_be_used() {
+    let place = Place::new();
+    place.put("a", &bytes(20, 1));
+    place.put("key", b"short");
+    place.put("good", KEY.as_bytes());
+    fs::create_dir(place.at("dir")).unwrap_or_else(|e| panic!("{e}"));
+    fs::hard_link(place.at("a"), place.at("same")).unwrap_or_else(|e| panic!("{e}"));
+    for (args, code, words) in [
+        ("--in no", 4, &["no", "spelling"][..]),
+        ("--in dir", 4, &["dir", "directory"]),
+        ("--in /dev/null", 4, &["/dev/null"]),
+        ("--in a --out dir", 4, &["dir"]),
+        ("--in a --out no/such", 4, &["no/such"]),
+        ("--in a --out /dev/null", 4, &["/dev/null", "device"]),
+        ("--in a --out a", 5, &["overwrite", "--out"]),
+        ("--in a --out ./a", 5, &["overwrite"]),
+        ("--in a --out same", 5, &["overwrite"]),
+        ("--in a --json a.enc", 5, &["overwrite"]),
+        ("--in a --key-file good --out good", 5, &["overwrite"]),
+        ("--in a --key-file key", 4, &["key", "16, 24 or 32 raw bytes", "openssl rand"]),
+        ("--in a --key-file gone", 4, &["gone"]),
+        ("--in a --json no/such", 4, &["no/such"]),
+        ("--in a --key-shares key", 4, &["key", "directory"]),
+        ("--decrypt --in a", 4, &["a.keys", "--key-shares"]),
+        ("--decrypt --in a --key-hex 2b7e151628aed2a6abf7158809cf4f3c", 4, &["a.keys", "--iv-hex"]),
+    ] {
+        place.bad(args, code, words);
+    }
+    assert_eq!(place.get("a"), bytes(20, 1));
+    let names: Vec<_> = place.names().into_iter().filter(|name| name != "a.enc.keys").collect();
+    assert_eq!(names, ["a", "dir", "good", "key", "same"]);
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let place = Place::new();
+    place.put("a", &bytes(20, 1));
+    for (args, words) in [
+        ("--in a --sbox none", &["tower", "gf256"][..]),
+        ("--in a --transport pigeon", &["tcp-tls"]),
+        ("--in a --threads 0", &["--threads"]),
+        ("--in a --memory lots", &["256MiB"]),
+        ("--in a --memory 1MiB", &["too small", "at least --memory"]),
+        ("--in a --key-hex 00 --key-file k", &["--key-file"]),
+        ("--in a --key-hex 00112233", &["32, 48 or 64 hexadecimal digits"]),
+        ("--in a --iv-hex 0", &["--iv-hex", "32 hexadecimal digits"]),
+        ("--in a --aes-backend none", &["none", "portable"]),
+        ("--decrypt", &["--in"]),
+        ("--unknown", &["--unknown"]),
+    ] {
+        let ran = place.bad(args, 2, words);
+        assert!(!ran.err.contains("00112233"), "the error repeats the key");
+    }
+    assert_eq!(place.names(), ["a"]);
+    let environment = place.command("--in a").env("HUSHWIRE_AES_BACKEND", "none").output();
+    assert_eq!(environment.ok().and_then(|output| output.status.code()), Some(2));
+}

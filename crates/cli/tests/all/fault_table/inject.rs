@@ -1,0 +1,161 @@
+//! Runs a cell: everybody starts, the fault comes, and the survivors are judged.
+
+use crate::{
+    common::{cmdline, runs},
+    fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
+    fault_table::texts,
+    fault_table::world::{JOIN, World},
+    rehearsal::{Ended, Running},
+};
+use std::{
+    process::Command,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// The time that everybody has to end after a kill, or after the limit that applies.
+const LIMIT: Duration = Duration::from_secs(20);
+/// The time that a run may take that goes on.
+const LONG: Duration = Duration::from_secs(120);
+/// Nothing is heard of a member for this long before it counts as dead.
+const LIVENESS: Duration = Duration::from_secs(8);
+const PAUSE: Duration = Duration::from_secs(5);
+/// The time that members take to meet that are all there.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The victim of a fault: a process of its own, or one that a supervisor started.
+enum Victim {
+    Own(Running),
+    Of(u32),
+}
+
+impl Victim {
+    fn signal(&self, signal: &str) {
+        let pid = match self {
+            Self::Own(running) => running.pid(),
+            Self::Of(pid) => *pid,
+        };
+        let status = Command::new("kill").args([signal, &pid.to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()), "{signal} to {pid}");
+    }
+}
+
+impl Cell {
+    /// Runs it, and judges.
+    pub(crate) fn run(&self) {
+        let world = World::new(*self);
+        let started = self.protocol.started().iter().copied();
+        // Who has a wrong pin comes last, and meets everybody.
+        let late = matches!(self.fault, Fault::WrongPin | Fault::MistakenPin);
+        let absent = late || self.fault == Fault::Absent;
+        let mut running: Vec<_> =
+            started.filter(|name| !absent || *name != self.member).map(|name| world.start(name)).collect();
+        if late {
+            let others: Vec<_> = running.iter().map(|member| member.name).collect();
+            world.files.until_said(&others, if self.protocol.is_job() { " waits for " } else { "ing " });
+            sleep(SETTLED);
+            running.push(world.start(self.member));
+        }
+        let mut pids = vec![];
+        let ended = match self.fault {
+            Fault::Kill | Fault::Pause | Fault::Freeze(_) => {
+                pids = world.until_at_work(&running);
+                sleep(self.after);
+                let at = running.iter().position(|member| member.name == self.member);
+                let victim = match at {
+                    Some(at) => Victim::Own(running.remove(at)),
+                    None => {
+                        let place = self.protocol.members().iter().position(|name| *name == self.member);
+                        Victim::Of(pids[place.unwrap_or(0) - 1])
+                    }
+                };
+                self.befall(&world, running, victim)
+            }
+            Fault::Absent | Fault::Unwritable => {
+                world.files.end_within(running, Instant::now(), JOIN + LIMIT)
+            }
+            _ => world.files.end_within(running, Instant::now(), LONG),
+        };
+        if std::env::var_os("HUSHWIRE_FAULTS_PRINT").is_some() {
+            for member in &ended {
+                eprintln!(
+                    "{self}: {} ends with {:?}: {}{}",
+                    member.name, member.code, member.out, member.err
+                );
+            }
+        }
+        self.judge(&world, &ended);
+        let begun = Instant::now();
+        while pids.iter().any(|pid| runs(*pid)) {
+            let left: Vec<_> = pids.iter().map(|pid| cmdline(*pid)).collect();
+            assert!(begun.elapsed() < LIMIT, "{self}: processes are left: {left:?}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The fault in the middle, and how everybody ends who can still say so.
+    fn befall(&self, world: &World, mut running: Vec<Running>, victim: Victim) -> Vec<Ended> {
+        let begun = Instant::now();
+        match self.fault {
+            Fault::Kill => {
+                victim.signal("-KILL");
+                if let Victim::Own(victim) = victim {
+                    assert!(victim.kill().is_none(), "{self}: it ended by itself");
+                }
+                world.files.end_within(running, begun, LIMIT)
+            }
+            Fault::Pause => {
+                victim.signal("-STOP");
+                sleep(PAUSE);
+                // They do need it: nobody can have gone on to the end.
+                assert!(running.iter_mut().all(Running::lives), "{self}: somebody ended meanwhile");
+                victim.signal("-CONT");
+                if let Victim::Own(victim) = victim {
+                    running.push(victim);
+                }
+                world.files.end_within(running, begun, LONG)
+            }
+            Fault::Freeze(frozen) => {
+                victim.signal("-STOP");
+                let mut ended = world.files.end_within(running, begun, LIVENESS + LIMIT);
+                sleep(frozen.saturating_sub(begun.elapsed()));
+                if let Victim::Own(victim) = victim {
+                    victim.signal("-CONT");
+                    let limit = if self.survives() { LONG } else { LIMIT };
+                    ended.extend(world.files.end_within(vec![victim], Instant::now(), limit));
+                }
+                ended
+            }
+            _ => unreachable!("{self} has no middle"),
+        }
+    }
+
+    /// Whether the run goes on although somebody was stopped for long: nobody but the user needs the supervisor of an
+    /// intersection meanwhile.
+    fn survives(&self) -> bool {
+        self.protocol == Protocol::Psi && self.member == SUPERVISOR && matches!(self.fault, Fault::Freeze(_))
+    }
+
+    fn judge(&self, world: &World, ended: &[Ended]) {
+        let mut good = vec![];
+        for member in ended {
+            if texts::judge(self, member) {
+                good.push(member.name);
+            }
+        }
+        let outputs: Vec<_> = good.iter().filter_map(|name| world.output_of(name)).collect();
+        assert!(outputs.iter().all(|output| !output.is_empty()), "{self}: an output is empty");
+        if self.protocol.is_job() {
+            assert!(
+                outputs.windows(2).all(|pair| pair[0] == pair[1]),
+                "{self}: recipients learned different things"
+            );
+        }
+        if self.fault == Fault::FullPipe {
+            // Its file is whole; what could not be printed is the report about it.
+            good.push(self.member);
+        }
+        let left = world.left(&good);
+        assert!(left.is_empty(), "{self}: left behind: {left:?}");
+    }
+}

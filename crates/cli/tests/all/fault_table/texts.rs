@@ -1,0 +1,325 @@
+//! The texts that everybody says, whole: the table proper.
+
+use crate::{
+    fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
+    fault_table::pattern::matches,
+    rehearsal::{Ended, title},
+};
+
+/// The end of members of some protocols when a fault befalls others or themselves.
+struct Row {
+    /// Names of protocols.
+    of: &'static str,
+    /// Names of faults.
+    fault: &'static str,
+    /// The speakers: names of members, or `itself`, `others`, `party`, `client`.
+    says: &'static str,
+    code: i32,
+    /// The line with the error; empty where there is none.
+    ///
+    /// `[me]` speaks, `[victim]` has the fault; `[other]` is anybody but these, `[peer]` anybody but me. A supervisor speaks
+    /// for one of its parties: `[speaker]`. `[step]` is a step of the speaker, `[there]` a message's name. `[stranger]` is a
+    /// connection that was refused.
+    /// Places in braces are [`matches`]'.
+    text: &'static str,
+}
+
+const fn row(
+    of: &'static str,
+    fault: &'static str,
+    says: &'static str,
+    code: i32,
+    text: &'static str,
+) -> Row {
+    Row { of, fault, says, code, text }
+}
+
+const JOBS: &str = "rep3 yao gmw";
+/// Protocols whose members a person starts.
+const STARTED: &str = "rep3 yao gmw ot";
+const ALL: &str = "rep3 yao gmw ot psi aes-ctr";
+
+/// Where several rows fit, one of them must be it: which peer sees a death first, and who hears of it from whom, is a
+/// matter of moments. No other choice is left.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row(STARTED, "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there]: its links closed and it said no goodbye; see its own log and its host, then start again"),
+    row("rep3", "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there], as [other] says; see its own log and its host, then start again"),
+    row("psi aes-ctr", "kill", "supervisor", 3, "error: [victim] failed during [step]: its process was killed by signal 9; nothing was written; see the system's log for who killed it (out of memory?) and start again"),
+
+    row(ALL, "pause", "itself others", 0, ""),
+
+    row(ALL, "freeze", "others", 3, "error: [speaker] failed during [step]: [victim]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
+    row("rep3 aes-ctr", "freeze", "others", 3, "error: [speaker] failed during [step]: [victim]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
+    row(STARTED, "freeze", "itself", 3, "error: [me] failed during [step]: [peer]: ended the session during [there]: it says that this party fell silent; see whether this process was stopped, its host overloaded or the network between them cut"),
+    row("psi", "freeze", "itself", 0, ""),
+    row("aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
+    row("aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
+
+    // Whoever dials a party with another key knows that it is the wrong one.
+    row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: shows another certificate than listed during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first"),
+    // It ended when only the control link to it was there, and not yet the one by which it could say why.
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
+    row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
+    row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both"),
+    // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "absent unwritable", "client", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+    row("ot", "wrong-pin mistaken-pin", "sender", 3, "error: [me] failed during connect: [peer]: did not come within 8s during connect: no greeting of [peer] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
+
+    row(STARTED, "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 4s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between"),
+    row("rep3 ot", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+
+    row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
+    row("ot psi aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
+
+    row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
+    row("ot psi aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
+    row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [peer] says; read the error of the first"),
+    row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of the first"),
+    // The sender writes nothing but its report, when both have confirmed.
+    row("ot", "full-disk", "receiver", 0, ""),
+
+    row(STARTED, "closed-pipe full-pipe", "others", 0, ""),
+    // A reader that has seen enough is no fault.
+    row(ALL, "closed-pipe", "itself", 0, ""),
+    row(ALL, "full-pipe", "itself", 4, "error: cannot write standard output: No space left on device (os error 28); send it to where there is room, or into a file that can be written"),
+];
+
+/// Steps of members, and names of messages, by protocol.
+fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'static str]) {
+    const SETUP: &[&str] = &[
+        "naming the run",
+        "oblivious transfer set-up",
+        "computing",
+        "computing batch {n} of {n}",
+        "confirmation",
+    ];
+    match cell.protocol {
+        Protocol::Rep3 => (
+            if member.starts_with("party") {
+                &["session keys", "sharing inputs", "computing", "confirmation"]
+            } else {
+                &["sharing inputs", "receiving outputs", "confirmation"]
+            },
+            &[
+                "session keys",
+                "sharing inputs",
+                "comparing shares of inputs",
+                "a circuit layer",
+                "opening outputs",
+                "receiving outputs",
+            ],
+        ),
+        Protocol::Yao => (
+            SETUP,
+            &[
+                "naming the run",
+                "Yao terms",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "Yao start point",
+                "Yao circuit digest",
+                "OT extension",
+                "evaluation of garbled tables",
+                "garbled tables",
+                "Yao outputs of the garbler",
+            ],
+        ),
+        Protocol::Gmw => (
+            SETUP,
+            &[
+                "naming the run",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "seeds of input shares",
+                "comparing circuits",
+                "bit triples",
+                "a circuit layer",
+                "opening outputs",
+            ],
+        ),
+        Protocol::Ot => (
+            &["connect", "oblivious transfer", "confirmation"],
+            &[
+                "names",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "OT extension",
+                "OT choices and payload",
+                "row check",
+            ],
+        ),
+        Protocol::Psi => (
+            &["the intersection"],
+            &[
+                "hello",
+                "salt",
+                "Yao terms",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "Yao start point",
+                "Yao circuit digest",
+                "OT extension",
+                "garbled tables",
+            ],
+        ),
+        Protocol::AesCtr => (
+            &["key set-up", "computing", "encryption"],
+            &[
+                "session keys",
+                "keys that are kept",
+                "terms and key",
+                "comparing shares of inputs",
+                "new key",
+                "data",
+                "result",
+                "data and result",
+                "tower norm",
+                "tower v^6",
+                "tower v^14",
+                "tower inverse",
+            ],
+        ),
+    }
+}
+
+/// The words about connections that nobody with a listed key made: by who knows the key, by who was not known there, and
+/// of one that was refused elsewhere meanwhile and ended.
+fn strangers() -> Vec<String> {
+    let because = [
+        "unknown during handshake: {pin} is not listed; add its pin if it belongs here",
+        "refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}",
+        "closed the link during handshake: its process ended or dropped the session; read its own error",
+    ];
+    let told = ["connection was", "connections were"].into_iter().flat_map(|were| {
+        because
+            .map(|why| format!(" ({{n}} {were} refused, the last {{n}} s ago because unknown peer: {why})"))
+    });
+    told.chain([String::new()]).collect()
+}
+
+/// As messages name a member.
+fn named(protocol: Protocol, name: &str) -> String {
+    match (protocol, name) {
+        (Protocol::Ot, _) => format!("the {name}"),
+        (Protocol::Psi, "party0") => "party A".to_owned(),
+        (Protocol::Psi, "party1") => "party B".to_owned(),
+        (Protocol::AesCtr, SUPERVISOR) => "owner".to_owned(),
+        _ => title(name),
+    }
+}
+
+impl Row {
+    fn fits(&self, cell: &Cell, member: &str) -> bool {
+        let lists = |list: &str, name: &str| list.split(' ').any(|one| one == name);
+        let own = member == cell.member;
+        lists(self.of, cell.protocol.name())
+            && lists(self.fault, cell.fault.name())
+            && (lists(self.says, member)
+                || lists(self.says, if own { "itself" } else { "others" })
+                || !own && lists(self.says, if member.starts_with("party") { "party" } else { "client" }))
+    }
+
+    /// Every text that it stands for.
+    fn texts(&self, cell: &Cell, member: &str) -> Vec<String> {
+        let name = |of: &str| named(cell.protocol, of);
+        let but = |except: &[&str]| -> Vec<String> {
+            let names = cell.protocol.members().iter().filter(|one| !except.contains(one));
+            names.map(|one| name(one)).collect()
+        };
+        let (steps, theirs) = steps(cell, member);
+        let own = |steps: &[&str]| steps.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>();
+        let denied = ["Permission denied (os error 13)", "Read-only file system (os error 30)"];
+        let text = self.text.replace("[me]", &name(member)).replace("[victim]", &name(cell.member));
+        let mut texts = vec![text];
+        for (place, choices) in [
+            ("[step]", own(steps)),
+            ("[there]", own(theirs)),
+            ("[other]", but(&[member, cell.member])),
+            ("[peer]", but(&[member])),
+            ("[stranger]", strangers()),
+            (
+                "[speaker]",
+                if member == SUPERVISOR { but(&[member, cell.member]) } else { vec![name(member)] },
+            ),
+            ("[denied]", own(&denied)),
+        ] {
+            let each = |text: &String| match text.contains(place) {
+                true => choices.iter().map(|choice| text.replacen(place, choice, 1)).collect(),
+                false => vec![text.clone()],
+            };
+            // A place may stand there more than once.
+            for _ in 0..3 {
+                texts = texts.iter().flat_map(each).collect();
+            }
+        }
+        texts
+    }
+}
+
+/// Notes say what is true when they are said.
+fn notes(cell: &Cell, ended: &Ended) {
+    let victim = named(cell.protocol, cell.member);
+    let lines = |words: &'static str| ended.err.lines().filter(move |line| line.contains(words));
+    match cell.fault {
+        // A run that never stood was never called complete, and whoever has come is no longer said to be missing.
+        Fault::Absent | Fault::Unwritable | Fault::WrongPin | Fault::MistakenPin => {
+            let complete = lines("connected").find(|line| line.ends_with("connected"));
+            assert!(complete.is_none(), "{cell}: {}: {complete:?}", ended.name);
+            if cell.fault == Fault::Absent {
+                let stale = lines("; last: ").find(|line| !line.contains(&format!("; last: {victim}")));
+                assert!(stale.is_none(), "{cell}: {}: {stale:?}", ended.name);
+            }
+        }
+        Fault::Freeze(_) if ended.name != cell.member => {
+            let alive = lines("; it is alive").find(|line| line.contains(&format!("waiting for {victim} ")));
+            assert!(alive.is_none(), "{cell}: {}: {alive:?}", ended.name);
+        }
+        _ => {}
+    }
+}
+
+/// Whether `ended` is as the table has it, which it must be; true when it ended well.
+pub(crate) fn judge(cell: &Cell, ended: &Ended) -> bool {
+    let said: Vec<_> = ended.err.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(!ended.err.contains("panicked"), "{cell}: {}: {}", ended.name, ended.err);
+    notes(cell, ended);
+    let rows: Vec<_> = ROWS.iter().filter(|row| row.fits(cell, ended.name)).collect();
+    let same = |row: &&&Row| {
+        let code = ended.code == Some(row.code);
+        code && match said[..] {
+            [] => row.text.is_empty(),
+            [line] => row.texts(cell, ended.name).iter().any(|text| matches(text, line)),
+            _ => false,
+        }
+    };
+    let wanted: Vec<_> = rows.iter().map(|row| format!("\n  {} {}", row.code, row.text)).collect();
+    assert!(
+        rows.iter().any(|row| same(&row)),
+        "{cell}: {} ends with {:?} and says\n  {}\nwhere the table has{}",
+        ended.name,
+        ended.code,
+        said.join("\n  "),
+        wanted.concat()
+    );
+    ended.code == Some(0)
+}

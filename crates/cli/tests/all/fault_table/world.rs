@@ -1,0 +1,317 @@
+//! The files and command lines of a cell.
+
+use crate::{
+    common::{bytes, children, cmdline},
+    fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
+    rehearsal::{Rehearsal, Running},
+};
+use hushwire_wire::Identity;
+use std::{
+    fmt::Write as _,
+    fs::{File, Permissions},
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+/// The time that all wait for the missing, where somebody will be.
+pub(crate) const JOIN: Duration = Duration::from_secs(4);
+/// As [`JOIN`], where the last comes later than the others.
+pub(crate) const LATE: Duration = Duration::from_secs(8);
+/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in the end are listed
+/// in `r/full.left`.
+const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
+                    \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
+
+/// A command that runs the rest of its line with mounts of its own.
+fn with_mounts() -> Command {
+    let mut command = Command::new("unshare");
+    command.arg(if rustix::process::geteuid().is_root() { "-m" } else { "-rm" });
+    command
+}
+
+/// Whether this host lets a test have a disk of its own.
+pub(crate) fn can_fill_a_disk() -> bool {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let mut mount = with_mounts();
+    mount.args(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(dir.path());
+    mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// The amount of work.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    /// One value.
+    Moment,
+    /// About a second.
+    Short,
+    /// Longer than any cell.
+    Endless,
+}
+
+/// A cell's files.
+pub(crate) struct World {
+    pub(crate) files: Rehearsal,
+    pub(crate) cell: Cell,
+    /// Pins of the sender and the receiver.
+    pins: [String; 2],
+}
+
+impl World {
+    pub(crate) fn new(cell: Cell) -> Self {
+        let work = match cell.fault {
+            // To a supervisor that is stopped nothing happens; the run goes on.
+            Fault::Freeze(_) if cell.protocol == Protocol::Psi && cell.member == SUPERVISOR => Work::Short,
+            Fault::Kill | Fault::Freeze(_) => Work::Endless,
+            Fault::Pause => Work::Short,
+            _ => Work::Moment,
+        };
+        let count = cell.protocol.count(work);
+        let files = if cell.protocol.is_job() { job(&cell, count) } else { Rehearsal::bare() };
+        let mut world = Self { files, cell, pins: Default::default() };
+        match cell.protocol {
+            Protocol::Ot => world.transfer(count),
+            Protocol::Psi => {
+                for (name, first) in [("a", 0), ("b", count / 4)] {
+                    let rows = (first..first + count).fold("email\n".to_owned(), |mut text, i| {
+                        writeln!(text, "user{i}@example.org").unwrap_or_default();
+                        text
+                    });
+                    world.files.place.put(&format!("r/{name}.csv"), rows.as_bytes());
+                }
+            }
+            Protocol::AesCtr => world.sparse("r/big", count as u64),
+            _ => {}
+        }
+        if cell.fault == Fault::WrongPin {
+            world.other_key();
+        }
+        if cell.fault == Fault::MistakenPin {
+            world.other_pin();
+        }
+        if cell.fault == Fault::FullDisk {
+            std::fs::create_dir(world.files.place.at("r/full")).unwrap_or_else(|e| panic!("{e}"));
+        }
+        world
+    }
+
+    fn sparse(&self, name: &str, len: u64) {
+        let file = File::create(self.files.place.at(name)).and_then(|file| file.set_len(len));
+        file.unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+
+    fn key(&self, name: &str) -> String {
+        let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
+        let file = format!("r/{name}.pem");
+        self.files.place.put(&file, identity.to_pem().as_bytes());
+        let private = Permissions::from_mode(0o600);
+        std::fs::set_permissions(self.files.place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
+        identity.pin().to_string()
+    }
+
+    fn transfer(&mut self, count: usize) {
+        self.pins = ["sender", "receiver"].map(|name| self.key(name));
+        self.files.place.put("r/pairs.txt", "1 2\n".repeat(count).as_bytes());
+        self.files.place.put("r/bits.txt", "1\n".repeat(count).as_bytes());
+    }
+
+    /// The member has a key that nobody knows.
+    fn other_key(&self) {
+        self.key(self.cell.member);
+    }
+
+    /// One file lists a pin that is nobody's.
+    fn other_pin(&mut self) {
+        let nobody = format!("sha256:{}", "5".repeat(64));
+        if self.cell.protocol == Protocol::Ot {
+            self.pins[usize::from(self.cell.member == "receiver")] = nobody;
+            return;
+        }
+        let pem = self.files.place.get(&format!("r/{}.pem", self.cell.member));
+        let pem = String::from_utf8_lossy(&pem).into_owned();
+        let (pin, _) = Identity::describe(&pem).unwrap_or_else(|e| panic!("{e}"));
+        let file = format!("r/{}.toml", self.cell.lister());
+        self.files.edit(&file, |text| text.replace(&pin.to_string(), &nobody));
+    }
+
+    /// The place of `member`'s output, from the directory that commands run in, and from where job files look.
+    fn output(&self, member: &str) -> (String, String) {
+        let faulty = member == self.cell.member;
+        match self.cell.fault {
+            Fault::FullDisk if faulty => ("r/full/out".into(), "full/out".into()),
+            Fault::Unwritable if faulty => (nowhere(&self.files), nowhere(&self.files)),
+            _ => (format!("r/{member}.out"), format!("{member}.out")),
+        }
+    }
+
+    /// The file of `member`'s output where it has one that can be.
+    pub(crate) fn output_of(&self, member: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.files.place.at(&format!("r/{member}.out"))).ok()
+    }
+
+    fn line(&self, member: &str) -> String {
+        let (out, port) = (self.output(member).0, self.files.port);
+        let shown = matches!(self.cell.fault, Fault::ClosedPipe | Fault::FullPipe);
+        let json = if shown { "-" } else { out.as_str() };
+        match self.cell.protocol {
+            Protocol::Rep3 | Protocol::Yao | Protocol::Gmw => Rehearsal::line(member),
+            Protocol::Ot => {
+                let (me, other) = if member == "sender" { (0, 1) } else { (1, 0) };
+                let place = if me == 0 {
+                    format!("send --messages r/pairs.txt --listen 127.0.0.1:{port} --json {json}")
+                } else {
+                    let json = if shown { "--json -" } else { "" };
+                    format!("recv --choices r/bits.txt --out {out} --connect 127.0.0.1:{port} {json}")
+                };
+                let wait = limit(self.cell.fault).unwrap_or(Duration::from_mins(1)).as_secs();
+                format!("ot {place} --key r/{member}.pem --pin {} --wait {wait}", self.pins[other])
+            }
+            Protocol::Psi => {
+                let to = if shown { String::new() } else { format!("--out {out}") };
+                format!("-v local psi --a r/a.csv --b r/b.csv --column email --reveal size {to}")
+            }
+            Protocol::AesCtr => {
+                let json = if shown { "--json -" } else { "" };
+                format!("-v local aes-ctr --in r/big --out {out} --key-shares r/big.keys {json}")
+            }
+        }
+    }
+
+    pub(crate) fn start(&self, member: &'static str) -> Running {
+        let faulty = member == self.cell.member;
+        let line = self.line(member);
+        match self.cell.fault {
+            Fault::FullDisk if faulty => {
+                let mut command = with_mounts();
+                let inner = self.files.place.hushwire(&line);
+                command.args(["sh", "-c", FULL, "sh"]).arg(inner.get_program());
+                command.args(inner.get_args()).current_dir(self.files.place.at(""));
+                let (set, removed): (Vec<_>, Vec<_>) =
+                    inner.get_envs().partition(|(_, value)| value.is_some());
+                command.envs(set.into_iter().filter_map(|(key, value)| Some((key, value?))));
+                for (key, _) in removed {
+                    command.env_remove(key);
+                }
+                self.files.spawn(member, command)
+            }
+            Fault::ClosedPipe if faulty => {
+                let (reader, writer) = std::io::pipe().unwrap_or_else(|e| panic!("{e}"));
+                drop(reader);
+                self.files.spawn_to(member, self.files.place.hushwire(&line), writer.into())
+            }
+            Fault::FullPipe if faulty => {
+                let full = File::options().write(true).open("/dev/full").unwrap_or_else(|e| panic!("{e}"));
+                self.files.spawn_to(member, self.files.place.hushwire(&line), Stdio::from(full))
+            }
+            _ => self.files.spawn(member, self.files.place.hushwire(&line)),
+        }
+    }
+
+    /// Waits until all are at work; the processes of the parties that a supervisor started.
+    pub(crate) fn until_at_work(&self, running: &[Running]) -> Vec<u32> {
+        self.files.until_said(self.cell.protocol.started(), "connected\n");
+        if !self.cell.protocol.is_supervised() {
+            return vec![];
+        }
+        let mut pids = children(running[0].pid());
+        pids.retain(|pid| cmdline(*pid).contains(" __"));
+        pids.sort_by_key(|pid| cmdline(*pid));
+        assert_eq!(pids.len(), self.cell.protocol.members().len() - 1, "{}: {pids:?}", self.cell);
+        pids
+    }
+
+    /// Files left beside those that were there, and the outputs of members that ended well.
+    pub(crate) fn left(&self, good: &[&str]) -> Vec<String> {
+        let mut left = self.files.left();
+        let known = [".csv", ".txt"];
+        left.retain(|name| {
+            !known.iter().any(|end| name.ends_with(end)) && !["big", "full"].contains(&name.as_str())
+        });
+        left.retain(|name| !good.iter().any(|member| *name == format!("{member}.out")));
+        // The key's shares stay: they are of use, and no result.
+        left.retain(|name| name != "big.keys");
+        if let Some(at) = left.iter().position(|name| name == "full.left") {
+            left.remove(at);
+            let on_it = String::from_utf8_lossy(&self.files.place.get("r/full.left")).into_owned();
+            left.extend(on_it.lines().filter(|name| *name != "fill").map(str::to_owned));
+        }
+        left
+    }
+}
+
+impl Protocol {
+    /// Values, lines, keys or bytes that come to so much work.
+    fn count(self, work: Work) -> usize {
+        match (self, work) {
+            (Self::AesCtr, Work::Moment) => 999,
+            (Self::AesCtr, Work::Short) => 8 << 20,
+            (Self::AesCtr, Work::Endless) => 512 << 20,
+            (Self::Psi, Work::Moment) => 20,
+            (Self::Psi, Work::Short) => 1000,
+            (Self::Psi, Work::Endless) => 20_000,
+            (_, Work::Moment) => 1,
+            (Self::Rep3, Work::Short) => 100_000,
+            (Self::Rep3, Work::Endless) => 4_000_000,
+            (Self::Yao, Work::Short) => 3000,
+            (Self::Gmw, Work::Short) => 2000,
+            (Self::Yao | Self::Gmw, Work::Endless) => 120_000,
+            (Self::Ot, Work::Short) => 200_000,
+            (Self::Ot, Work::Endless) => 1_000_000,
+        }
+    }
+}
+
+/// The time for which members wait for each other, where some wait in vain.
+fn limit(fault: Fault) -> Option<Duration> {
+    match fault {
+        Fault::Absent | Fault::Unwritable => Some(JOIN),
+        Fault::WrongPin | Fault::MistakenPin => Some(LATE),
+        _ => None,
+    }
+}
+
+/// A place where nobody may make a file, not even root.
+fn nowhere(files: &Rehearsal) -> String {
+    format!("/sys/hushwire.{}.out", files.port)
+}
+
+/// A job whose outputs everybody learns.
+fn job(cell: &Cell, count: usize) -> Rehearsal {
+    let members = cell.protocol.members();
+    let key =
+        |name: &&str| if name.starts_with("party") { (*name).to_owned() } else { format!("client:{name}") };
+    let all = members.iter().map(|name| format!("{:?}", key(name))).collect::<Vec<_>>().join(", ");
+    let first = if cell.protocol == Protocol::Rep3 { "client:alice" } else { "party0" };
+    // Whoever only learns is missed when links are full, and additions fill them soonest.
+    let circuit = if cell.member == "bob" { "add:32" } else { "mul:32" };
+    let world = Rehearsal::new(&format!(
+        "protocol = \"{}\"\ncircuit = \"{circuit}\"\ninstances = {count}\n\
+         [[inputs]]\nname = \"a\"\nfrom = \"{first}\"\nsample = \"00000007\"\n\
+         [[inputs]]\nname = \"b\"\nfrom = \"party1\"\nsample = \"00000008\"\n\
+         [[outputs]]\nname = \"result\"\nto = [{all}]\n",
+        cell.protocol.name()
+    ));
+    if count > 1 {
+        for (name, seed) in [("a", 1), ("b", 2)] {
+            world.place.put(&format!("r/{name}.bin"), &bytes(4 * count, seed));
+        }
+    }
+    let shown = matches!(cell.fault, Fault::ClosedPipe | Fault::FullPipe | Fault::Absent)
+        || matches!(cell.fault, Fault::WrongPin | Fault::MistakenPin);
+    let (of, at) = if count > 1 { ("file", "") } else { ("hex-file", "") };
+    for name in members {
+        if let Some(limit) = limit(cell.fault) {
+            world.set(name, &format!("connect-timeout = \"{}s\"", limit.as_secs()));
+        }
+        if !shown {
+            let place = match cell.fault {
+                Fault::FullDisk if *name == cell.member => "full/out".to_owned(),
+                Fault::Unwritable if *name == cell.member => nowhere(&world),
+                _ => format!("{at}{name}.out"),
+            };
+            let table = format!("\n[outputs]\nresult = {{ {of} = \"{place}\" }}\n");
+            world.edit(&format!("r/{name}.toml"), |text| text.to_owned() + &table);
+        }
+    }
+    world
+}

@@ -1,0 +1,178 @@
+//! Habits that people bring from other commands: numbers, names, pages, colours, and no surprise from a mark in a file.
+
+use crate::common::{Place, Ran};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+    assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{args}: {}", ran.err);
+    ran
+}
+
+fn with(place: &Place, args: &str, variables: &[(&str, &str)]) -> Ran {
+    let mut command: Command = place.hushwire(args);
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
+    command.envs(variables.iter().copied());
+    Ran::new(command.output().unwrap_or_else(|e| panic!("{args}: {e}")))
+}
+
+const JOB: &str = "protocol = \"rep3\"\r\ncircuit = \"add:16\"\r\n\
+    [[inputs]]\r\nname = \"left\"\r\nfrom = \"party0\"\r\nsample = \"dec:700\"\r\n\
+    [[inputs]]\r\nname = \"right\"\r\nfrom = \"party1\"\r\nsample = \"0x2a\"\r\n\
+    [[outputs]]\r\nname = \"total\"\r\nto = \"party2\"\r\n";
+
+#[test]
+fn numbers_are_written_in_three_ways() {
+    let place = Place::new();
+    let run = "local run --circuit add:16 --transport unix --inputs";
+    for inputs in ["0=002a,1=0009", "0=0x2a,1=0x9", "0=dec:42,1=dec:9", "0=dec:42,1=0x0000000009"] {
+        good(&place, &format!("{run} {inputs}"), &["0=00033"]);
+    }
+    good(&place, "circuit eval add:16 --inputs 0=dec:42,1=0x9", &["0=00033"]);
+    // A secret that does not fit is not repeated.
+    for (inputs, words) in
+        [("0=dec:65536,1=0000", "16 bits"), ("0=dec:4x2,1=0000", "digit 2"), ("0=42,1=0000", "dec:")]
+    {
+        let ran = place.ran(&format!("{run} {inputs}"));
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(
+            ran.err.contains(words) && ran.err.contains("behind 0x") && !ran.err.contains("4x2"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn outputs_have_the_names_that_the_job_gives_them() {
+    let place = Place::new();
+    place.put("job.toml", JOB.as_bytes());
+    good(&place, "local job.toml --transport unix", &["total=002e6"]);
+    let ran = place.ran("local job.toml --transport unix --inputs left=dec:1,right=dec:2 --json -");
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    assert_eq!(report["outputs"]["total"], "00003", "{}", ran.err);
+    // A name that is another output's place would be two outputs of one name.
+    let mux = "protocol = \"rep3\"\ncircuit = \"add:16\"\n\
+        [[inputs]]\nname = \"1\"\nfrom = \"party0\"\n[[inputs]]\nfrom = \"party1\"\n[[outputs]]\nto = \"party2\"\n";
+    place.put("twice.toml", mux.as_bytes());
+    let ran = place.ran("local twice.toml");
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.err.contains("twice.toml, line 6") && ran.err.contains("\"1\" is taken"), "{}", ran.err);
+}
+
+#[test]
+fn a_mark_begins_no_file() {
+    let place = Place::new();
+    place.put("job.toml", format!("\u{feff}{JOB}").as_bytes());
+    good(&place, "local job.toml --transport unix", &["total=002e6"]);
+    place.put("xor.txt", "\u{feff}1 3\r\n2 1 1\r\n1 1\r\n\r\n2 1 0 1 2 XOR\r\n".as_bytes());
+    good(&place, "circuit eval xor.txt --inputs 0=1,1=0", &["0=1"]);
+    place.put("a.csv", "\u{feff}id,x\r\n1,a\r\n2,b\r\n".as_bytes());
+    place.put("b.csv", b"id\n2\n3\n");
+    good(&place, "local psi --a a.csv --b b.csv --column id --reveal items --transport unix", &["id", "2"]);
+    good_bytes(&place, "keys init --name party0 --out key.pem");
+    let pin = good_bytes(&place, "keys pin key.pem");
+    let mut key = "\u{feff}".as_bytes().to_vec();
+    key.extend(place.get("key.pem"));
+    place.put("key.pem", &key);
+    good(&place, "keys pin key.pem", &[pin.out.trim()]);
+}
+
+/// A stray quote swallowed a thousand rows, and the answer was 5.
+#[test]
+fn a_stray_quote_is_an_error_with_its_place() {
+    let place = Place::new();
+    let rows = |from: u32| (from..from + 1000).map(|i| format!("k{i}\n")).collect::<String>();
+    place.put("a.csv", format!("id\n{}", rows(0)).as_bytes());
+    place.put("b.csv", format!("id\nx\n\"y\n{}", rows(0)).as_bytes());
+    let psi = "local psi --a a.csv --b b.csv --column id --reveal size --transport unix";
+    let ran = place.ran(psi);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{}", ran.err);
+    assert!(
+        ran.err.contains("b.csv, line 3, character 1: the quote that opens here is not closed"),
+        "{}",
+        ran.err
+    );
+    place.put("b.csv", format!("id\nx\ny\n{}", rows(5)).as_bytes());
+    good(&place, psi, &["995"]);
+}
+
+#[test]
+fn the_version_names_commit_and_tiers() {
+    let place = Place::new();
+    let short = place.ran("-V").out;
+    let commit = short.trim().strip_prefix(concat!("hushwire ", env!("CARGO_PKG_VERSION"), " (commit "));
+    let commit = commit.and_then(|rest| rest.strip_suffix(")")).unwrap_or_else(|| panic!("{short}"));
+    assert!(commit == "unknown" || commit.bytes().all(|b| b.is_ascii_alphanumeric()), "{short}");
+    if let Some(head) =
+        Command::new("git").args(["rev-parse", "HEAD"]).output().ok().filter(|o| o.status.success())
+    {
+        let head = String::from_utf8_lossy(&head.stdout).into_owned();
+        assert!(head.starts_with(commit) && commit.len() == 12, "{short} is not of {head}");
+    }
+    let long = place.ran("--version").out;
+    assert!(
+        long.starts_with(short.trim()) && long.contains("AES tiers") && long.contains("portable"),
+        "{long}"
+    );
+}
+
+#[test]
+fn manual_pages_and_completions_come_from_the_command_line() {
+    let place = Place::new();
+    let ran = good_bytes(&place, "man --dir pages");
+    assert!(ran.err.contains("pages are in pages"), "{}", ran.err);
+    let page = String::from_utf8_lossy(&place.get("pages/hushwire-local-run.1")).replace("\\-", "-");
+    assert!(page.contains("--inputs") && page.contains(".TH"), "{page}");
+    assert!(good_bytes(&place, "man").out.contains(".SH NAME"));
+    let script = good_bytes(&place, "completions bash").out;
+    for option in ["--inputs", "--dir", "man"] {
+        assert!(script.contains(option), "{option}");
+    }
+}
+
+fn good_bytes(place: &Place, args: &str) -> Ran {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+    ran
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let place = Place::new();
+    let wrong = "local run --circuit less:8 --inputs 0=1";
+    let colour = "\u{1b}[";
+    for (variables, coloured) in [
+        (&[][..], false),
+        (&[("CLICOLOR_FORCE", "1")], true),
+        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+    ] {
+        let ran = with(&place, wrong, variables);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert_eq!(ran.err.contains(colour), coloured, "{variables:?}: {:?}", ran.err);
+        assert!(ran.err.contains("error:"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_long_run_says_so_before_it_begins() {
+    let place = Place::new();
+    let args = "local run --circuit less:32 --inputs 0=dec:1,1=dec:2 --transport unix --net 1Mbps,";
+    let short = place.ran(&format!("{args}1ms"));
+    assert!(short.code == Some(0) && !short.err.contains("about"), "{}", short.err);
+    // Thirty-two layers, each a second late.
+    let mut long = place.hushwire(&format!("{args}2s"));
+    let mut long =
+        long.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"));
+    let lines = BufReader::new(long.stderr.take().unwrap_or_else(|| panic!("it is piped"))).lines();
+    let said = lines.map_while(Result::ok).find(|line| line.contains("about"));
+    let ended = long.try_wait();
+    long.kill().and_then(|()| long.wait()).unwrap_or_else(|e| panic!("{e}"));
+    let said = said.unwrap_or_else(|| panic!("nothing is said"));
+    assert!(said.contains("32 rounds") && said.contains("over 1Mbps,2s"), "{said}");
+    assert!(matches!(ended, Ok(None)), "it is said while the run goes on");
+}

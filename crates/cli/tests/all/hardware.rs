@@ -1,0 +1,260 @@
+//! Hardware parties in a whole run: the output is openssl's, whoever is hardware, and what is missing or breaks is named.
+//!
+//! Hardware is a stand-in here, the model of `hushwire-hdl` in a process of its own, and simulated hardware where it
+//! has been built.
+
+use crate::common::{KEY, Place, Ran, bytes};
+use hushwire_hdl::{Hello, PROGRAM, model};
+use hushwire_testkit::executable;
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{self, Read, Write},
+    os::{fd::AsFd, unix::fs::PermissionsExt, unix::net::UnixStream},
+    path::{Path, PathBuf},
+};
+
+const IV: &str = "fffffffffffffffffffffffffffffff0";
+/// Two whole batches and a broken block.
+const LEN: usize = 2 * 10_240 + 5;
+/// Tells the stand-in's process that it is one, and after how many bytes it shall die.
+const STAND_IN: &str = "HUSHWIRE_TEST_STAND_IN";
+
+/// The device of the stand-in.
+const HELLO: Hello = Hello {
+    lanes: 1,
+    cores: 5,
+    contexts: 16,
+    slots: 512,
+    instructions: 1 << 15,
+    scalars: 1 << 12,
+    flight: 512,
+};
+
+/// Writes to a stream until so many bytes are through.
+struct Mortal(UnixStream, usize);
+
+impl Read for Mortal {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buf)
+    }
+}
+
+impl Write for Mortal {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let n = buf.len().min(self.1);
+        if n == 0 && !buf.is_empty() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.1 -= n;
+        self.0.write(&buf[..n])
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+#[ignore = "the process of a stand-in, which other tests start"]
+fn stand_in() {
+    let Ok(lanes_and_life) = std::env::var(STAND_IN) else { return };
+    let (lanes, life) = lanes_and_life.split_once(' ').unwrap_or_else(|| panic!("{lanes_and_life}"));
+    let [lanes, life] = [lanes, life].map(|n| n.parse().unwrap_or_else(|e| panic!("{lanes_and_life}: {e}")));
+    let socket = io::stdin().as_fd().try_clone_to_owned().unwrap_or_else(|e| panic!("{e}"));
+    // That it dies, or that the engine ends first, is what some tests are about.
+    let _ = model::serve(Mortal(socket.into(), life), Hello { lanes, ..HELLO });
+}
+
+/// A folder whose `party-sim` runs `script`.
+fn folder(place: &Place, script: &str) -> PathBuf {
+    let (folder, program) = (place.at("hdl"), place.at("hdl").join(PROGRAM));
+    fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+    executable(&program, format!("#!/bin/sh\n{script}\n").as_bytes());
+    folder
+}
+
+/// One whose `party-sim` is the stand-in, with so many lanes, and dies after so many bytes.
+fn standing_in(place: &Place, lanes: usize, life: usize) -> PathBuf {
+    let me = std::env::current_exe().unwrap_or_else(|e| panic!("{e}"));
+    let run = format!("exec '{}' --ignored --exact hardware::stand_in", me.display());
+    folder(place, &format!("{STAND_IN}='{lanes} {life}' {run}"))
+}
+
+/// Simulated hardware, beside the directory of the program, if it has been built.
+fn simulated() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_BIN_EXE_hushwire")).parent()?.parent()?.join("hdl");
+    let folder = std::env::var_os(hushwire_hdl::ENV).map_or(beside, PathBuf::from);
+    let there = folder.join(PROGRAM).is_file();
+    if !there {
+        // Past the harness, which keeps what a passing test prints to itself.
+        let _ = writeln!(
+            io::stderr(),
+            "NOT RUN with simulated hardware: there is no {PROGRAM} in {}; run hdl/setup",
+            folder.display()
+        );
+    }
+    there.then_some(folder)
+}
+
+fn run(place: &Place, folder: &Path, args: &str) -> Ran {
+    let mut command = place.command(args);
+    let output = command.env(hushwire_hdl::ENV, folder).output();
+    Ran::new(output.unwrap_or_else(|e| panic!("{args}: {e}")))
+}
+
+fn good(place: &Place, folder: &Path, args: &str) -> Ran {
+    let ran = run(place, folder, args);
+    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+    ran
+}
+
+fn bad(place: &Place, folder: &Path, args: &str, code: i32, words: &[&str]) {
+    let ran = run(place, folder, args);
+    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
+    }
+}
+
+/// Encrypts with these parties as hardware, and compares with openssl and with software.
+fn check(place: &Place, folder: &Path, len: usize, options: &str) {
+    let data = bytes(len, 3);
+    place.put("in", &data);
+    place.put("key", KEY.as_bytes());
+    let common = format!("--in in --key-file key --iv-hex {IV}");
+    good(place, folder, &format!("{common} --out hard --backend hdl-sim {options}"));
+    let sealed = place.get("hard");
+    if let Some(theirs) = place.openssl("in", KEY, IV) {
+        assert!(sealed == theirs, "{len} bytes {options}: not what openssl writes");
+    }
+    place.good(&format!("{common} --out soft"));
+    assert!(sealed == place.get("soft"), "{len} bytes {options}: not what software writes");
+}
+
+#[test]
+fn every_mix_of_stand_ins_writes_what_openssl_writes() {
+    let place = Place::new();
+    let folder = standing_in(&place, 1, usize::MAX);
+    for parties in ["0", "1,2", "0,1,2"] {
+        check(&place, &folder, LEN, &format!("--hdl-parties {parties}"));
+    }
+    check(&place, &folder, 1, "--sbox depth4 --transport unix");
+    check(&place, &folder, 0, "--hdl-parties 2");
+    // More batches than contexts.
+    check(&place, &folder, 6 * 10_240 + 1, "--hdl-parties 1 --sbox depth4");
+}
+
+#[test]
+fn simulated_hardware_writes_what_openssl_writes() {
+    let (place, Some(folder)) = (Place::new(), simulated()) else { return };
+    for parties in ["0", "1,2", "0,1,2"] {
+        check(&place, &folder, LEN, &format!("--hdl-parties {parties}"));
+    }
+}
+
+#[test]
+fn kept_keys_serve_software_and_hardware() {
+    let place = Place::new();
+    let folder = standing_in(&place, 1, usize::MAX);
+    place.put("in", &bytes(700, 4));
+    good(&place, &folder, "--in in --out a --key-shares k --backend hdl-sim --hdl-parties 0,2");
+    place.good("--decrypt --in a --out a.back --key-shares k");
+    assert!(place.get("a.back") == place.get("in"));
+    place.good("--in in --out b --key-shares k");
+    good(&place, &folder, "--decrypt --in b --out b.back --key-shares k --backend hdl-sim --hdl-parties 1");
+    assert!(place.get("b.back") == place.get("in"));
+}
+
+#[test]
+fn the_report_says_who_was_hardware() {
+    let place = Place::new();
+    let folder = standing_in(&place, 1, usize::MAX);
+    place.put("in", &bytes(LEN, 4));
+    let ran = good(&place, &folder, "--in in --json r.json --backend hdl-sim --hdl-parties 2,0");
+    let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
+    for (field, value) in [
+        ("backend", json!("hdl-sim")),
+        ("hdl_parties", json!([0, 2])),
+        ("sbox", json!("bp32")),
+        ("threads", json!(1)),
+        ("chunk_blocks", json!(640)),
+    ] {
+        assert_eq!(report[field], value, "{field}");
+    }
+    for party in [0, 2] {
+        // Three batches.
+        assert_eq!(report["parties"][party]["device"]["ands"], json!(3 * 5120), "party {party}");
+        assert!(report["parties"][party]["device"]["cycles"].as_u64().is_some_and(|n| n > 0));
+    }
+    assert_eq!(report["parties"][1]["device"], Value::Null);
+    assert!(ran.err.contains("simulated hardware") && !ran.err.contains("PRF bound"), "{}", ran.err);
+    for process in report["parties"].as_array().into_iter().flatten().chain([&report["owner"]]) {
+        let peak = process["peak_memory_bytes"].as_u64();
+        assert!(peak.is_some_and(|n| n <= 48 << 20), "the least --memory of such a run: {peak:?}");
+    }
+    place.good("--in in --out soft --json r.json");
+    let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((&report["backend"], &report["hdl_parties"]), (&json!("software"), &json!([])));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let place = Place::new();
+    let folder = standing_in(&place, 1, usize::MAX);
+    place.put("in", &bytes(100, 4));
+    for (args, words) in [
+        ("--hdl-parties 0", &["--backend hdl-sim"][..]),
+        ("--backend software --hdl-parties 0", &["--backend hdl-sim"]),
+        ("--backend fpga", &["software", "hdl-sim"]),
+        ("--backend hdl-sim --hdl-parties 0,0", &["each party once"]),
+        ("--backend hdl-sim --hdl-parties 3", &["0, 1 and 2"]),
+        ("--backend hdl-sim --hdl-parties=", &["--hdl-parties"]),
+        ("--backend hdl-sim --sbox tower", &["--sbox bp32", "--sbox depth4"]),
+        ("--backend hdl-sim --sbox gf256", &["--sbox bp32"]),
+        ("--backend hdl-sim --sbox lut256", &["--sbox bp32"]),
+        ("--backend hdl-sim --threads 2", &["--threads"]),
+        ("--backend hdl-sim --memory 16MiB", &["--memory 48"]),
+        ("--backend hdl-sim --key-bits 256", &["128 bits"]),
+    ] {
+        bad(&place, &folder, &format!("--in in {args}"), 2, words);
+    }
+    assert!(!place.at("in.enc").exists());
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named_with_the_remedy() {
+    let place = Place::new();
+    place.put("in", &bytes(100, 4));
+    let nowhere = place.at("nowhere");
+    let tried = nowhere.join(PROGRAM).display().to_string();
+    let words = ["party 1", &tried, "hdl/setup", "HUSHWIRE_HDL"];
+    bad(&place, &nowhere, "--in in --backend hdl-sim --hdl-parties 1", 4, &words);
+    let not_a_program = folder(&place, "");
+    fs::set_permissions(not_a_program.join(PROGRAM), PermissionsExt::from_mode(0o644))
+        .unwrap_or_else(|e| panic!("{e}"));
+    bad(&place, &not_a_program, "--in in --backend hdl-sim", 4, &["party-sim", "hdl/setup"]);
+    assert!(!place.at("in.enc").exists());
+}
+
+#[test]
+fn a_device_that_fails_is_named_and_nothing_is_written() {
+    let place = Place::new();
+    place.put("in", &bytes(LEN, 4));
+    let args = "--in in --backend hdl-sim --hdl-parties 1";
+    // While it says hello, at its first message, in the middle of a batch, at an output.
+    for life in [10, 40, 300_000, 430_000, 900_000] {
+        bad(&place, &standing_in(&place, 1, life), args, 3, &["party 1", "simulated party", "it is gone"]);
+    }
+    bad(&place, &standing_in(&place, 2, usize::MAX), args, 3, &["party 1", "1280", "640", "lanes"]);
+    bad(&place, &folder(&place, "exit 7"), args, 3, &["party 1", "it is gone", "7"]);
+    let words = "printf 'X\\000\\000\\000\\011\\000\\000\\000no memory' >&0; exit 1";
+    bad(&place, &folder(&place, words), args, 3, &["party 1", "it reports: no memory"]);
+    bad(
+        &place,
+        &folder(&place, "echo hello, world >&0; cat <&0"),
+        args,
+        3,
+        &["party 1", "broke the protocol"],
+    );
+    assert!(!place.at("in.enc").exists());
+}

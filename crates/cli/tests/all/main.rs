@@ -1,0 +1,26 @@
+//! The command as a person starts it. One program, so that it is linked once.
+
+mod aes_jobs;
+mod bench;
+mod circuit;
+mod common;
+mod doctor;
+mod failures;
+mod fault_table;
+mod faults;
+mod habits;
+mod hardware;
+mod jobs;
+mod keys;
+mod keys_cmd;
+mod members;
+mod openssl;
+mod ot;
+mod outputs;
+mod psi;
+mod psi_members;
+mod rehearsal;
+mod report;
+mod stdout;
+mod trust;
+mod two_party;

@@ -1,0 +1,278 @@
+//! `party` and `client`: every member a process with its own files, as on machines of their own.
+
+use crate::common::{Place, Ran};
+use hushwire_wire::Identity;
+use std::{
+    collections::BTreeMap,
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+const JOB: &str = r#"
+protocol = "rep3"
+circuit = "add:16"
+[[inputs]]
+name = "a"
+from = "client:alice"
+[[inputs]]
+name = "b"
+from = "party1"
+[[outputs]]
+name = "sum"
+to = ["party2", "client:bob"]
+"#;
+const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
+
+/// Keys and files of all members.
+struct World {
+    place: Place,
+    pins: BTreeMap<&'static str, String>,
+    ports: Vec<u16>,
+}
+
+impl World {
+    fn new(job: &str) -> Self {
+        let place = Place::new();
+        place.put("job.toml", job.as_bytes());
+        let mut pins = BTreeMap::new();
+        for name in ALL {
+            let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
+            place.put(&format!("{name}.pem"), identity.to_pem().as_bytes());
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(place.at(&format!("{name}.pem")), private)
+                .unwrap_or_else(|e| panic!("{e}"));
+            pins.insert(name, identity.pin().to_string());
+        }
+        // Free now; nobody else asks for them within the test.
+        let sockets: Vec<_> =
+            (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>().unwrap_or_default();
+        let ports = sockets.iter().filter_map(|s| s.local_addr().ok()).map(|a| a.port()).collect();
+        let world = Self { place, pins, ports };
+        for name in ALL {
+            world.file(name, |text| text);
+        }
+        world
+    }
+
+    /// Writes a member's file, changed.
+    fn file(&self, name: &str, change: impl Fn(String) -> String) {
+        let mut text = match name.strip_prefix("party") {
+            Some(index) => {
+                let port = self.ports[index.parse::<usize>().unwrap_or(0)];
+                format!("index = {index}\nlisten = \"127.0.0.1:{port}\"\n")
+            }
+            None => format!("name = \"{name}\"\n"),
+        };
+        text += &format!("key = \"{name}.pem\"\nconnect-timeout = \"20s\"\n");
+        for (peer, pin) in self.pins.iter().filter(|(peer, _)| **peer != name) {
+            match peer.strip_prefix("party") {
+                Some(index) => {
+                    let port = self.ports[index.parse::<usize>().unwrap_or(0)];
+                    text += &format!(
+                        "[[peers]]\nindex = {index}\naddress = \"127.0.0.1:{port}\"\npin = \"{pin}\"\n"
+                    );
+                }
+                None if name.starts_with("party") => {
+                    text += &format!("[[peers]]\nclient = \"{peer}\"\npin = \"{pin}\"\n");
+                }
+                None => {}
+            }
+        }
+        match name {
+            "alice" => text += "[inputs]\na = { hex = \"ffff\" }\n",
+            "party1" => text += "[inputs]\nb = { hex-file = \"b.hex\" }\n",
+            "party2" => text += "[outputs]\nsum = { hex-file = \"sum.hex\" }\n",
+            _ => {}
+        }
+        self.place.put("b.hex", b"0002\n");
+        self.place.put(&format!("{name}.toml"), change(text).as_bytes());
+    }
+
+    fn start(&self, name: &str, options: &str) -> Child {
+        let command = if name.starts_with("party") { "party" } else { "client" };
+        let mut command = self.place.hushwire(&format!("{command} job.toml --config {name}.toml {options}"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Runs all members to their end.
+    fn run(&self, names: &[&'static str], options: impl Fn(&str) -> String) -> BTreeMap<&'static str, Ran> {
+        let running: Vec<_> = names.iter().map(|name| (*name, self.start(name, &options(name)))).collect();
+        let ended = running.into_iter().map(|(name, child)| {
+            (name, Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}"))))
+        });
+        ended.collect()
+    }
+}
+
+#[test]
+fn three_parties_and_two_clients() {
+    let world = World::new(JOB);
+    // Two runs one after the other: every session draws fresh keys.
+    for run in ["--run monday", "--run monday"] {
+        let ended = world.run(&ALL, |_| run.to_owned());
+        for (name, ran) in &ended {
+            assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+            assert_eq!(ran.out, if *name == "bob" { "sum=10001\n" } else { "" }, "{name}");
+            assert!(ran.err.contains("waits for") && ran.err.contains("is done"), "{}", ran.err);
+        }
+        assert_eq!(world.place.get("sum.hex"), b"10001\n");
+        assert_eq!(world.place.mode("sum.hex"), 0o600);
+        // Alice's file holds her input, and anybody can read it.
+        assert!(ended["alice"].err.contains("chmod 600"), "{}", ended["alice"].err);
+        assert!(!ended["bob"].err.contains("chmod"), "{}", ended["bob"].err);
+    }
+}
+
+#[test]
+fn a_report_of_one_member() {
+    let world = World::new(JOB);
+    let ended = world.run(&ALL, |_| "--json -".to_owned());
+    let report: serde_json::Value = serde_json::from_str(&ended["bob"].out).unwrap_or_default();
+    assert_eq!(report["outputs"]["sum"], "10001", "{}", ended["bob"].err);
+    assert_eq!((&report["command"], &report["member"]), (&"client".into(), &"client:bob".into()));
+    let report: serde_json::Value = serde_json::from_str(&ended["party0"].out).unwrap_or_default();
+    assert!(report["bytes_sent"].as_u64().is_some_and(|n| n > 0) && report["outputs"].get("sum").is_none());
+}
+
+#[test]
+fn a_wrong_pin_is_refused() {
+    let world = World::new(JOB);
+    let (right, wrong) = (world.pins["party1"].clone(), format!("sha256:{}", "ab".repeat(32)));
+    world.file("party0", |text| text.replace(&right, &wrong));
+    let ended = world.run(&ALL, |_| String::new());
+    for (name, ran) in &ended {
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+    }
+    let error = &ended["party0"].err;
+    assert!(error.contains("party 1") && error.contains("pin"), "{error}");
+    assert!(!world.place.names().contains(&"sum.hex".to_owned()));
+}
+
+#[test]
+fn another_circuit_or_parameter_is_named_on_both_sides() {
+    for (from, to, field, ours, theirs) in [
+        ("add:16", "add-fast:16", "circuit", "add:16", "add-fast:16"),
+        ("circuit =", "bit-order = \"msb\"\ncircuit =", "bit order", "lsb", "msb"),
+    ] {
+        let world = World::new(JOB);
+        world.place.put("other.toml", JOB.replace(from, to).as_bytes());
+        let others: Vec<_> =
+            ALL.iter().filter(|name| **name != "party2").map(|name| (name, world.start(name, ""))).collect();
+        let odd = world.place.hushwire("party other.toml --config party2.toml").output();
+        let odd = Ran::new(odd.unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(odd.code, Some(3), "{}", odd.err);
+        assert!(odd.err.contains(field) && odd.err.contains(theirs), "{}", odd.err);
+        let mut named = 0;
+        for (name, child) in others {
+            let ran = Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+            assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+            assert!(ran.err.contains("party 2"), "{name}: {}", ran.err);
+            named += usize::from(ran.err.contains(field) && ran.err.contains(ours));
+        }
+        assert!(named > 0, "nobody else says what differs");
+        assert!(!world.place.names().contains(&"sum.hex".to_owned()));
+    }
+}
+
+#[test]
+fn runs_with_other_labels_do_not_mix() {
+    let world = World::new(JOB);
+    let ended = world.run(&ALL, |name| format!("--run {}", if name == "party1" { "b" } else { "a" }));
+    for (name, ran) in &ended {
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+    }
+    assert!(ended["party1"].err.contains("--run"), "{}", ended["party1"].err);
+}
+
+#[test]
+fn who_does_not_come_is_named() {
+    let world = World::new(JOB);
+    for name in ALL {
+        world.file(name, |text| text.replace("20s", "4s"));
+    }
+    let ended = world.run(&["party0", "party1", "alice", "bob"], |_| String::new());
+    for (name, ran) in &ended {
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+        assert!(ran.err.contains("party 2"), "{name}: {}", ran.err);
+    }
+    assert!(
+        ended.values().any(|ran| ran.err.contains("still waiting for party 2")),
+        "nobody said for whom it waits"
+    );
+}
+
+#[test]
+fn a_party_that_is_killed_ends_the_others() {
+    let long = JOB.replace("[[inputs]]\nname = \"a\"", "instances = 20000000\n[[inputs]]\nname = \"a\"");
+    let long = long.replace("add:16", "mul:16").replace("0=", "");
+    let world = World::new(&long);
+    let big = std::fs::File::create(world.place.at("big")).and_then(|file| file.set_len(40_000_000));
+    big.unwrap_or_else(|e| panic!("{e}"));
+    let places = |text: String| {
+        text.replace("{ hex = \"ffff\" }", "{ file = \"big\" }")
+            .replace("{ hex-file = \"b.hex\" }", "{ file = \"big\" }")
+            .replace("{ hex-file = \"sum.hex\" }", "{ file = \"sum.bin\" }")
+    };
+    ALL.iter().for_each(|name| world.file(name, places));
+    world.file("bob", |text| text + "[outputs]\nsum = { file = \"bob.bin\" }\n");
+    let mut running: BTreeMap<_, _> = ALL.iter().map(|name| (*name, world.start(name, ""))).collect();
+    sleep(Duration::from_secs(2));
+    let victim = running.remove("party0");
+    let begun = Instant::now();
+    if let Some(mut victim) = victim {
+        assert!(victim.try_wait().is_ok_and(|ended| ended.is_none()), "it ended too soon to be killed");
+        assert!(victim.kill().and_then(|()| victim.wait()).is_ok());
+    }
+    for (name, child) in running {
+        let ran = Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+        assert!(ran.err.contains("party 0"), "{name}: {}", ran.err);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "took {:?}", begun.elapsed());
+    let names = world.place.names();
+    assert!(
+        !names.iter().any(|name| name == "sum.bin" || name == "bob.bin" || name.ends_with(".part")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn files_that_do_not_fit_are_named() {
+    let world = World::new(JOB);
+    let run = |name: &str| {
+        let ran = Ran::new(world.start(name, "").wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+        assert!(ran.out.is_empty());
+        ran
+    };
+    for (name, from, to, code, words) in [
+        ("alice", "a = {", "aa = {", 2, &["`aa`", "`a`", "client alice"][..]),
+        ("alice", "[inputs]", "[input]", 4, &["alice.toml, line", "`input`", "`inputs`"]),
+        ("alice", "hex = \"ffff\"", "file = \"gone\"", 4, &["gone", "client alice"]),
+        ("alice", "hex = \"ffff\"", "hex = \"ff\"", 2, &["input a", "4"]),
+        ("alice", "name = \"alice\"", "name = \"carol\"", 2, &["carol"]),
+        ("party1", "b.hex", "gone.hex", 4, &["gone.hex", "party 1"]),
+        ("party1", "party1.pem", "gone.pem", 4, &["gone.pem", "hushwire keys init"]),
+        ("party1", "party1.pem", "job.toml", 4, &["job.toml", "PEM"]),
+        ("party2", "sum = {", "sun = {", 2, &["`sun`", "`sum`"]),
+        ("party2", "sum.hex", "no/such", 4, &["no/such", "party 2"]),
+        ("party2", "client = \"bob\"", "client = \"rob\"", 2, &["client bob", "[[peers]]"]),
+        ("party2", "index = 2", "index = 1", 4, &["itself"]),
+    ] {
+        world.file(name, |text| text.replacen(from, to, 1));
+        let ran = run(name);
+        assert_eq!(ran.code, Some(code), "{to}: {}", ran.err);
+        words.iter().for_each(|word| assert!(ran.err.contains(word), "{to}: no {word:?} in: {}", ran.err));
+        world.file(name, |text| text);
+    }
+    let ran = Ran::new(
+        Command::new(env!("CARGO_BIN_EXE_hushwire"))
+            .args(["party", "x.toml"])
+            .output()
+            .unwrap_or_else(|e| panic!("{e}")),
+    );
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--config"), "{}", ran.err);
+}

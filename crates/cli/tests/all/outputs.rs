@@ -1,0 +1,258 @@
+//! Files that commands write: they replace nothing of the user's, nobody else reads them, and no counter serves twice.
+
+use crate::common::{KEY, Place, bytes, children};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, symlink},
+    process::Stdio,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+const IV: &str = "000102030405060708090a0b0c0d0e0f";
+/// A circuit of one input of eight bits at each of two parties, and one output of one bit.
+const LESS: &str = "local run --transport shm --circuit less:8";
+
+/// Runs a command and wants this exit code, and these words in the error.
+fn ends(place: &Place, args: &str, code: i32, words: &[&str]) {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
+    }
+}
+
+/// Inputs of every kind.
+fn furnished() -> Place {
+    let place = Place::new();
+    place.put("a", &bytes(100, 1));
+    place.put("key", KEY.as_bytes());
+    place.put("a.csv", b"k\n1\n2\n");
+    place.put("b.csv", b"k\n2\n3\n");
+    place.put("0.bin", &[1]);
+    place.put("1.bin", &[2]);
+    place.put("job.toml", include_bytes!("../../../../examples/jobs/millionaires.toml"));
+    place.put("pairs.txt", b"1 2\n");
+    place.put("bits.txt", b"1\n");
+    ends(&place, "circuit make less:8 --out less.txt", 0, &[]);
+    ends(&place, "local files job.toml --dir d", 0, &[]);
+    place
+}
+
+const PSI: &str = "local psi --a a.csv --b b.csv --column k --reveal items --transport unix";
+const FILES: &str = "--input-file 0=0.bin --input-file 1=1.bin";
+
+#[test]
+fn the_order_of_the_readme_loses_nothing() {
+    let place = Place::new();
+    place.put("report.pdf", &bytes(5000, 1));
+    place.put("my.key", KEY.as_bytes());
+    place.good("--in report.pdf --transport shm");
+    place.good("--decrypt --in report.pdf.enc --transport shm");
+    let (enc, dec) = (place.get("report.pdf.enc"), place.get("report.pdf.dec"));
+    assert!(dec == place.get("report.pdf"));
+
+    let given = format!("--in report.pdf --key-file my.key --iv-hex {IV} --transport shm");
+    place.bad(&given, 5, &["report.pdf.enc", "not the file that this job wrote last", "--out", "--force"]);
+    assert!(place.get("report.pdf.enc") == enc, "the file under the drawn key stays");
+    place.good(&format!("{given} --force"));
+    assert!(place.get("report.pdf.enc") != enc);
+
+    // The shares beside it are those of the other key, whose file it was.
+    let old = "--decrypt --in report.pdf.enc --transport shm";
+    place.bad(old, 4, &["report.pdf.enc", "changed or replaced since", "restore it"]);
+    place.bad(&format!("{old} --force"), 4, &["changed or replaced since"]);
+    assert!(place.get("report.pdf.dec") == dec, "the good plaintext stays");
+    place.good(&format!("--decrypt --in report.pdf.enc --key-file my.key --iv-hex {IV} --transport shm"));
+    assert!(place.get("report.pdf.dec") == dec);
+
+    // Put back under any name, the first one is known again; with one bit changed it is not.
+    place.put("back", &enc);
+    place.good("--decrypt --in back --out again --key-shares report.pdf.enc.keys --transport shm");
+    assert!(place.get("again") == dec);
+    let mut changed = enc;
+    changed[7] ^= 1;
+    place.put("back", &changed);
+    let words = &["back", "none of the files that were encrypted here", "--iv-hex"];
+    place.bad("--decrypt --in back --key-shares report.pdf.enc.keys --transport shm", 4, words);
+}
+
+#[test]
+fn what_runs_twice_replaces_its_own_outputs() {
+    let place = furnished();
+    let commands = [
+        "local aes-ctr --transport shm --json r1".to_owned(),
+        "local aes-ctr --transport shm --decrypt --in hushwire-sample.txt.enc".to_owned(),
+        format!("local aes-ctr --transport shm --in a --key-file key --iv-hex {IV} --json r2"),
+        format!("{LESS} {FILES} --output 0=less --json r3"),
+        format!("{PSI} --out both.csv --json r4"),
+        "circuit make less:8 --out made".to_owned(),
+        "circuit convert less.txt --to old --out old".to_owned(),
+        "circuit info less.txt --json info".to_owned(),
+    ];
+    for args in &commands {
+        ends(&place, args, 0, &[]);
+        ends(&place, args, 0, &[]);
+    }
+    // What the user put there, or another job, is not theirs.
+    for (args, file) in commands.iter().zip([
+        "hushwire-sample.txt.enc",
+        "hushwire-sample.txt.dec",
+        "a.enc",
+        "less",
+        "both.csv",
+        "made",
+        "old",
+        "info",
+    ]) {
+        // The decryption wants what was encrypted.
+        let kept = place.get(file);
+        place.put(file, b"mine");
+        ends(&place, args, 5, &[file, "not the file that this job wrote last", "--force"]);
+        assert_eq!(place.get(file), b"mine", "{args}");
+        ends(&place, &format!("{args} --force"), 0, &[]);
+        assert_ne!(place.get(file), b"mine", "{args}");
+        if file == "hushwire-sample.txt.enc" {
+            assert_eq!(place.get(file).len(), kept.len());
+        }
+    }
+    place.put("c.csv", b"k\n9\n");
+    let other = "local psi --a c.csv --b b.csv --column k --reveal items --transport unix --out both.csv";
+    ends(&place, other, 5, &["both.csv", "not the file that this job wrote last"]);
+}
+
+#[test]
+fn no_output_is_something_that_the_run_reads_or_a_key() {
+    let place = furnished();
+    ends(&place, "local aes-ctr --transport shm --in a --key-shares k", 0, &[]);
+    for (file, link) in [("a.csv", "soft"), ("d/alice.pem", "pem")] {
+        symlink(place.at(file), place.at(link)).unwrap_or_else(|e| panic!("{e}"));
+    }
+    fs::hard_link(place.at("a"), place.at("hard")).unwrap_or_else(|e| panic!("{e}"));
+    let own = place.get("d/alice.toml");
+    let outputs = |line: &str| [&own[..], b"\n[outputs]\n", line.as_bytes(), b"\n"].concat();
+    for (name, line) in [("key", "hex-file = \"alice.pem\""), ("own", "hex-file = \"own.toml\"")] {
+        place.put(&format!("d/{name}.toml"), &outputs(&format!("bob-is-richer = {{ {line} }}")));
+    }
+    let reads = ["a", "key", "a.csv", "b.csv", "0.bin", "job.toml", "less.txt", "pairs.txt", "d/alice.pem"];
+    let reads = reads.into_iter().chain(["d/key.toml", "d/own.toml", "k/party-1.share", "k/ledger.json"]);
+    let before: Vec<_> = reads.map(|name| (name, place.get(name))).collect();
+    let aes = "local aes-ctr --transport shm --in a --key-shares k";
+    for (args, word) in [
+        (format!("{aes} --out a"), "the input"),
+        (format!("{aes} --out hard"), "the input"),
+        (format!("{aes} --json ./a"), "the input"),
+        (format!("{aes} --out k/party-1.share"), "keys are kept"),
+        (format!("{aes} --out k/ledger.json"), "keys are kept"),
+        (format!("{aes} --json k/new"), "keys are kept"),
+        (format!("{aes} --out d/alice.pem"), "a private key"),
+        (format!("local aes-ctr --in a --key-file key --iv-hex {IV} --out key"), "the key"),
+        (format!("{PSI} --out a.csv"), "party A's file"),
+        (format!("{PSI} --out soft"), "party A's file"),
+        (format!("{PSI} --json b.csv"), "party B's file"),
+        (format!("{PSI} --out x --json x"), "the output named with --json"),
+        (format!("{LESS} {FILES} --output 0=0.bin"), "input 0"),
+        (format!("{LESS} {FILES} --json 1.bin"), "input 1"),
+        ("local run --circuit less.txt --inputs 0=01,1=02 --json less.txt".into(), "the circuit"),
+        ("local run job.toml --json job.toml".into(), "the job file"),
+        ("client job.toml --config d/key.toml".into(), "private key"),
+        ("client job.toml --config d/own.toml".into(), "this member's own file"),
+        ("client job.toml --config d/alice.toml --json pem".into(), "private key"),
+        ("party job.toml --config d/party0.toml --json job.toml".into(), "the job file"),
+        ("party job.toml --config d/party0.toml --json d/alice.pem".into(), "a private key"),
+        ("doctor --config d/alice.toml --json d/alice.toml".into(), "this member's own file"),
+        (
+            "ot send --messages pairs.txt --listen unix:s --transport unix --json pairs.txt".into(),
+            "the messages",
+        ),
+        ("ot recv --choices bits.txt --connect unix:s --transport unix --out bits.txt".into(), "the choices"),
+        ("circuit convert less.txt --to old --out less.txt".into(), "the circuit"),
+        ("circuit info less.txt --json less.txt".into(), "the circuit"),
+        ("circuit make-microcode less.txt --out less.txt".into(), "the circuit"),
+        ("circuit make less:8 --out pem".into(), "a private key"),
+    ] {
+        for args in [format!("{args} --force"), args] {
+            let words = &["cannot write", "that would overwrite", word]
+                [if word == "keys are kept" { 2 } else { 0 }..];
+            ends(&place, &args, 5, words);
+            for (name, content) in &before {
+                assert!(place.get(name) == *content, "{args}: {name} was changed");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_runs_do_not_write_one_file() {
+    let place = Place::new();
+    place.put("a", &bytes(100, 1));
+    let sparse = fs::File::create(place.at("big")).and_then(|file| file.set_len(1 << 30));
+    sparse.unwrap_or_else(|e| panic!("{e}"));
+    let mut command = place.command("--in big --out x --key-shares k");
+    let mut first = command.stderr(Stdio::null()).spawn().unwrap_or_else(|e| panic!("{e}"));
+    let begun = Instant::now();
+    while children(first.id()).len() < 3 && begun.elapsed() < Duration::from_secs(30) {
+        sleep(Duration::from_millis(5));
+    }
+    let other = format!("process {}", first.id());
+    place.bad("--in a --out ./x --key-shares l", 5, &["x", &other, "wait until"]);
+    place.bad("--in a --out x --key-shares l --force", 5, &[&other]);
+    assert!(first.try_wait().is_ok_and(|ended| ended.is_none()), "the first run was to be long");
+    assert!(first.kill().and_then(|()| first.wait()).is_ok());
+    assert!(!place.at("x").exists());
+    place.good("--in a --out x --key-shares l");
+    place.good("--decrypt --in x --out y --key-shares l");
+    assert!(place.get("y") == place.get("a"));
+}
+
+#[test]
+fn a_ledger_that_is_lost_is_not_forgotten() {
+    let place = Place::new();
+    place.put("a", &bytes(1000, 1));
+    place.put("b", &bytes(1000, 2));
+    let run = |rest: &str| format!("--transport shm --key-shares k {rest}");
+    place.good(&run(&format!("--in a --iv-hex {IV}")));
+    fs::remove_file(place.at("k/ledger.json")).unwrap_or_else(|e| panic!("{e}"));
+    let words = &["holds a key and no ledger.json", "backup", "--history-lost"];
+    for args in ["--in b".to_owned(), format!("--in b --iv-hex {IV}"), "--decrypt --in a.enc".to_owned()] {
+        place.bad(&run(&args), 5, words);
+    }
+    assert!(!place.at("b.enc").exists() && !place.at("k/ledger.json").exists());
+    // A plaintext needs no history where the counter is given, and nothing is recorded of it.
+    place.good(&run(&format!("--decrypt --in a.enc --iv-hex {IV}")));
+    assert!(place.get("a.dec") == place.get("a") && !place.at("k/ledger.json").exists());
+
+    let lost = &["lost once", "leave out --iv-hex"];
+    place.bad(&run(&format!("--in b --iv-hex {IV} --history-lost")), 5, lost);
+    place.good(&run("--in b --history-lost"));
+    for iv in [IV, "ffffffffffffffff0000000000000000"] {
+        place.bad(&run(&format!("--in b --out c --iv-hex {iv}")), 5, lost);
+    }
+    place.good(&run("--in b --out c"));
+    place.good(&run("--decrypt --in c --out d"));
+    assert!(place.get("d") == place.get("b"));
+    place.bad(&run("--in b --history-lost"), 2, &["has a ledger", "leave the option out"]);
+}
+
+#[test]
+fn what_holds_inputs_or_outputs_is_for_its_owner_alone() {
+    let place = furnished();
+    let files = ["a.enc", "a.dec", "out", "both.csv", "r1", "r2", "r3"];
+    for name in files {
+        place.put(name, b"old");
+        let open = fs::set_permissions(place.at(name), Permissions::from_mode(0o664));
+        open.unwrap_or_else(|e| panic!("{e}"));
+    }
+    for args in [
+        "local aes-ctr --transport shm --force --in a --json r1".to_owned(),
+        "local aes-ctr --transport shm --force --decrypt --in a.enc".to_owned(),
+        format!("{LESS} --force {FILES} --output 0=out --json r2"),
+        format!("{PSI} --force --out both.csv --json r3"),
+    ] {
+        ends(&place, &args, 0, &[]);
+    }
+    for name in files {
+        assert_ne!(place.get(name), b"old", "{name}");
+        assert_eq!(place.mode(name), 0o600, "{name} is open to others");
+    }
+}

@@ -1,0 +1,165 @@
+//! `local psi`: both parties as processes, each with its own file.
+
+use crate::common::{self, Place};
+use std::collections::BTreeSet;
+
+/// Rows with a key each, and one without.
+fn put(place: &Place, file: &str, column: &str, keys: &[String]) {
+    let rows: String = keys.iter().enumerate().map(|(i, key)| format!("{i},{key},\"x, y\"\n")).collect();
+    place.put(file, format!("row,{column},note\n{rows}last,,\n").as_bytes());
+}
+
+fn keys(range: std::ops::Range<usize>) -> Vec<String> {
+    range.map(|i| format!("user{i}@example.org")).collect()
+}
+
+struct World {
+    place: Place,
+    a: Vec<String>,
+    b: Vec<String>,
+}
+
+impl World {
+    /// Sets that share some keys, with duplicates in both.
+    fn new(a: std::ops::Range<usize>, b: std::ops::Range<usize>) -> World {
+        let (place, mut a, mut b) = (Place::new(), keys(a), keys(b));
+        a.extend(a.last().cloned());
+        b.extend(b.last().cloned());
+        put(&place, "a.csv", "email", &a);
+        put(&place, "b.csv", "email", &b);
+        World { place, a, b }
+    }
+
+    fn common(&self) -> BTreeSet<String> {
+        let b: BTreeSet<_> = self.b.iter().collect();
+        self.a.iter().filter(|key| b.contains(key)).cloned().collect()
+    }
+
+    fn run(&self, options: &str) -> common::Ran {
+        let ran = self.place.ran(&format!("local psi --a a.csv --b b.csv --column email {options}"));
+        assert_eq!(ran.code, Some(0), "{options}: {}", ran.err);
+        ran
+    }
+}
+
+#[test]
+fn sizes_are_those_of_the_plain_intersection() {
+    let world = World::new(0..30, 20..50);
+    for options in [
+        "--circuit scs",
+        "--circuit phasing --transport unix",
+        "--circuit scs --protocol gmw --transport unix",
+        "--circuit phasing --protocol gmw --transport unix",
+        "--scheme prp --transport shm",
+    ] {
+        let ran = world.run(&format!("--reveal size {options}"));
+        assert_eq!(ran.out, "10\n", "{options}");
+        assert!(
+            ran.err.contains("10 keys are in both files: 30 different keys at A, 30 at B"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn items_are_those_of_the_plain_intersection() {
+    let world = World::new(0..40, 33..90);
+    for circuit in ["scs", "phasing"] {
+        let ran = world.run(&format!("--reveal items --transport unix --circuit {circuit}"));
+        let mut lines = ran.out.lines();
+        assert_eq!(lines.next(), Some("email"));
+        assert_eq!(lines.map(str::to_owned).collect::<BTreeSet<_>>(), world.common());
+    }
+    world.run("--reveal items --transport unix --out common.csv --json report.json");
+    assert_eq!(
+        world.place.get("common.csv").iter().filter(|b| **b == b'\n').count(),
+        1 + world.common().len()
+    );
+    let report: serde_json::Value =
+        serde_json::from_slice(&world.place.get("report.json")).unwrap_or_default();
+    assert_eq!(report["found"], world.common().len());
+    assert_eq!(report["keys"], serde_json::json!([40, 57]));
+    assert_eq!(report["items"].as_array().map(Vec::len), Some(world.common().len()));
+    assert_eq!(report["parties"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn flags_follow_the_rows_of_a() {
+    let world = World::new(0..25, 10..30);
+    let ran = world.run("--reveal flags --transport unix");
+    let common = world.common();
+    let mut expected = "row,email,note,in_both\n".to_owned();
+    for (i, key) in world.a.iter().enumerate() {
+        expected += &format!("{i},{key},\"x, y\",{}\n", u8::from(common.contains(key)));
+    }
+    expected += "last,,,0\n";
+    assert_eq!(ran.out, expected);
+    let json = world.run("--reveal flags --transport unix --json -");
+    let report: serde_json::Value = serde_json::from_str(&json.out).unwrap_or_default();
+    assert_eq!(report["flags"].as_array().map(Vec::len), Some(world.a.len() + 1));
+    assert_eq!(report["found"], 16);
+}
+
+#[test]
+fn empty_files_and_columns_of_other_names() {
+    let place = Place::new();
+    put(&place, "a.csv", "mail", &keys(0..3));
+    place.put("b.csv", b"address\n");
+    let options =
+        "local psi --a a.csv --b b.csv --column-a mail --column-b address --transport unix --reveal";
+    assert_eq!(place.ran(&format!("{options} size")).out, "0\n");
+    assert_eq!(place.ran(&format!("{options} items")).out, "mail\n");
+    let flags = place.ran(&format!("{options} flags")).out;
+    assert_eq!(flags.lines().filter(|l| l.ends_with(",0")).count(), 4);
+}
+
+#[test]
+fn one_file_may_come_by_standard_input() {
+    let place = Place::new();
+    put(&place, "a.csv", "email", &keys(0..3));
+    put(&place, "b.csv", "email", &keys(1..9));
+    let with = |options: &str, file: &str| {
+        let mut command = place.hushwire(&format!("local psi {options} --column email --transport unix"));
+        let file = std::fs::File::open(place.at(file)).unwrap_or_else(|e| panic!("{e}"));
+        common::Ran::new(command.stdin(file).output().unwrap_or_else(|e| panic!("{e}")))
+    };
+    let ran = with("--a - --b b.csv --reveal flags", "a.csv");
+    let rows = "row,email,note,in_both\n0,user0@example.org,\"x, y\",0\n1,user1@example.org,\"x, y\",1\n\
+                2,user2@example.org,\"x, y\",1\nlast,,,0\n";
+    assert_eq!(ran.out, rows, "{}", ran.err);
+    assert_eq!(with("--a a.csv --b - --reveal size", "b.csv").out, "2\n");
+    let ran = with("--a - --b - --reveal size", "a.csv");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--a and --b are both standard input; give one of them a file"), "{}", ran.err);
+    let ran = with("--a - --b b.csv --reveal size", "b.csv");
+    assert_eq!(ran.out, "8\n", "{}", ran.err);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_party_file_and_remedy() {
+    let place = Place::new();
+    put(&place, "a.csv", "email", &keys(0..3));
+    place.put("b.csv", b"email,x\na@b.c,1\nd\n");
+    let options = "local psi --a a.csv --b b.csv --reveal size --transport unix --out out.txt";
+    let ran = place.ran(&format!("{options} --column email"));
+    assert_eq!(ran.code, Some(4));
+    assert!(
+        ran.err
+            .contains("error: party B cannot read b.csv, line 3: it has 1 fields where the first line has 2"),
+        "{}",
+        ran.err
+    );
+    let ran = place.ran(&format!("{options} --column mail"));
+    assert_eq!(ran.code, Some(4));
+    assert!(ran.err.contains("no column is called mail; the first line names "), "{}", ran.err);
+    let ran = place.ran("local psi --a a.csv --b b.csv --reveal size");
+    assert_eq!(ran.code, Some(2), "a column is needed: {}", ran.err);
+    let ran = place.ran("local psi --a none.csv --b a.csv --reveal size --column email");
+    assert!(
+        ran.err.contains("cannot read none.csv") && ran.err.contains("check the spelling"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(place.names(), ["a.csv", "b.csv"], "nothing is left of a run that failed");
+}

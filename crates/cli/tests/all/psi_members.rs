@@ -1,0 +1,105 @@
+//! An intersection as a job of two parties that each start their own process, with files from `local files`.
+
+use crate::rehearsal::{Ended, Rehearsal};
+use std::time::{Duration, Instant};
+
+const BOTH: [&str; 2] = ["party0", "party1"];
+const A: &str = "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n";
+const B: &str = "mail,since\neve@x,2020\nann@x,2021\nzoe@x,2022\n";
+
+fn world(keys: &str) -> Rehearsal {
+    let world = Rehearsal::new(&format!("kind = \"psi\"\ncolumns = [\"email\", \"mail\"]\n{keys}\n"));
+    world.place.put("r/party0.csv", A.as_bytes());
+    world.place.put("r/party1.csv", B.as_bytes());
+    world
+}
+
+fn end(world: &Rehearsal, lines: [String; 2]) -> Vec<Ended> {
+    let running = BOTH.into_iter().zip(lines);
+    let running = running.map(|(name, line)| world.spawn(name, world.place.hushwire(&line))).collect();
+    world.end_within(running, Instant::now(), Duration::from_mins(2))
+}
+
+fn ended(world: &Rehearsal, options: &str) -> Vec<Ended> {
+    end(world, BOTH.map(|name| format!("{} {options}", Rehearsal::line(name))))
+}
+
+fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
+    all.iter().find(|member| member.name == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn each_party_has_its_own_file_result_and_report() {
+    let world = world("reveal = \"items\"");
+    world.keep("party1", "result");
+    let all = ended(&world, "");
+    for member in &all {
+        assert_eq!(member.code, Some(0), "{}", member.err);
+        assert!(
+            member.err.contains("3 different keys at party 0 and 3 at party 1 intersected"),
+            "{}",
+            member.err
+        );
+    }
+    assert_eq!(of(&all, "party0").out, "email\nann@x\neve@x\n");
+    assert_eq!(of(&all, "party1").out, "");
+    assert_eq!(world.kept("party1").as_deref(), Some(&b"mail\neve@x\nann@x\n"[..]));
+    // The same job may replace its result.
+    let all = ended(&world, "--json -");
+    for (name, items) in [("party0", ["ann@x", "eve@x"]), ("party1", ["eve@x", "ann@x"])] {
+        let member = of(&all, name);
+        assert_eq!(member.code, Some(0), "{}", member.err);
+        let report: serde_json::Value = serde_json::from_str(&member.out).unwrap_or_default();
+        assert_eq!((&report["command"], &report["member"]), (&"party".into(), &name.into()));
+        assert_eq!((&report["reveal"], &report["found"]), (&"items".into(), &2.into()));
+        assert_eq!(
+            (&report["keys"], &report["items"]),
+            (&serde_json::json!([3, 3]), &serde_json::json!(items))
+        );
+    }
+}
+
+#[test]
+fn flags_go_to_the_party_that_the_job_names() {
+    let world = world("reveal = \"flags\"\nto = \"party1\"\nprotocol = \"gmw\"");
+    let all = ended(&world, "");
+    assert_eq!(of(&all, "party1").out, "mail,since,in_both\neve@x,2020,1\nann@x,2021,1\nzoe@x,2022,0\n");
+    let other = of(&all, "party0");
+    assert_eq!((other.code, other.out.as_str()), (Some(0), ""), "{}", other.err);
+}
+
+#[test]
+fn a_party_with_another_job_is_told_what_differs() {
+    let world = world("reveal = \"size\"");
+    let text = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
+    world.place.put("other.toml", text.replace("\"size\"", "\"items\"").as_bytes());
+    let lines = ["job.toml", "other.toml"].map(|job| format!("party {job} --config r/"));
+    for member in end(&world, [lines[0].clone() + "party0.toml", lines[1].clone() + "party1.toml"]) {
+        let differs = if member.name == "party0" { "reveal (ours: size)" } else { "reveal (ours: items)" };
+        assert_eq!(member.code, Some(3), "{}", member.err);
+        assert!(
+            member.err.contains("has another plan, which differs in ") && member.err.contains(differs),
+            "{}",
+            member.err
+        );
+    }
+}
+
+#[test]
+fn a_file_that_does_not_do_is_named_by_its_party_alone() {
+    let world = world("reveal = \"size\"");
+    world.place.put("r/party1.csv", b"mail,since\nx\n");
+    let running = vec![world.start("party1")];
+    let all = world.end_within(running, Instant::now(), Duration::from_mins(2));
+    let error = "error: party 1 cannot read r/party1.csv, line 2: it has 1 fields where the first line has 2; give it as many; \
+                 put quotes around a field that has commas in it\n";
+    assert!(all[0].code == Some(4) && all[0].err.ends_with(error), "{}", all[0].err);
+}
+
+#[test]
+fn local_run_says_how_to_run_an_intersection() {
+    let world = world("reveal = \"size\"");
+    let ran = world.place.ran("local run job.toml");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("hushwire local psi --a"), "{}", ran.err);
+}

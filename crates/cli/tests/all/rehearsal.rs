@@ -1,0 +1,257 @@
+//! A job among processes on loopback, with files made by `hushwire local files`.
+
+use crate::common::Place;
+use std::{
+    fs::{self, File},
+    net::TcpListener,
+    process::{Child, Command, ExitStatus, Stdio, id},
+    sync::atomic::{AtomicU16, Ordering},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// Everybody in [`sums`].
+pub(crate) const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
+/// The time for which a test waits where there is no limit otherwise.
+const LONG: Duration = Duration::from_secs(120);
+
+/// A party without values, one that brings some, one that learns some, and a client of each sort.
+pub(crate) fn sums(circuit: &str, instances: usize) -> String {
+    format!(
+        "protocol = \"rep3\"\ncircuit = \"{circuit}\"\ninstances = {instances}\n\
+         [[inputs]]\nname = \"a\"\nfrom = \"client:alice\"\nsample = \"00000007\"\n\
+         [[inputs]]\nname = \"b\"\nfrom = \"party1\"\nsample = \"00000008\"\n\
+         [[outputs]]\nname = \"sum\"\nto = [\"party2\", \"client:bob\"]\n"
+    )
+}
+
+/// As messages name a member.
+pub(crate) fn title(name: &str) -> String {
+    name.strip_prefix("party").map_or_else(|| format!("client {name}"), |index| format!("party {index}"))
+}
+
+/// Files of all members.
+pub(crate) struct Rehearsal {
+    pub(crate) place: Place,
+    pub(crate) port: u16,
+}
+
+impl Rehearsal {
+    /// Writes `job` and everybody's files to run it.
+    pub(crate) fn new(job: &str) -> Self {
+        let (place, port) = (Place::new(), three_ports());
+        place.put("job.toml", job.as_bytes());
+        let ran = place.ran(&format!("local files job.toml --dir r --port {port}"));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        Self { place, port }
+    }
+
+    /// A directory `r` without files, and a port.
+    pub(crate) fn bare() -> Self {
+        let (place, port) = (Place::new(), three_ports());
+        fs::create_dir(place.at("r")).unwrap_or_else(|e| panic!("{e}"));
+        Self { place, port }
+    }
+
+    /// Changes a file that is there; its permissions stay.
+    pub(crate) fn edit(&self, file: &str, change: impl Fn(&str) -> String) {
+        let old = String::from_utf8(self.place.get(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let new = change(&old);
+        assert_ne!(old, new, "{file} is as before");
+        self.place.put(file, new.as_bytes());
+    }
+
+    /// A line in a member's file, before its tables.
+    pub(crate) fn set(&self, name: &str, line: &str) {
+        self.edit(&format!("r/{name}.toml"), |text| format!("{line}\n{text}"));
+    }
+
+    /// A file that takes a recipient's output.
+    pub(crate) fn keep(&self, name: &str, output: &str) {
+        let table = format!("\n[outputs]\n{output} = {{ file = \"{name}.out\" }}\n");
+        self.edit(&format!("r/{name}.toml"), |text| text.to_owned() + &table);
+    }
+
+    /// The output that [`Rehearsal::keep`] asked for.
+    pub(crate) fn kept(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.place.at(&format!("r/{name}.out"))).ok()
+    }
+
+    /// The files that members may have left beside their own.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.place.at("r")).unwrap_or_else(|e| panic!("{e}")).flatten();
+        let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
+        let expected = |name: &String| [".toml", ".pem", ".bin"].iter().any(|end| name.ends_with(end));
+        names.filter(|name| !expected(name)).collect()
+    }
+
+    /// The command line of a member.
+    pub(crate) fn line(name: &str) -> String {
+        let command = if name.starts_with("party") { "party" } else { "client" };
+        format!("{command} job.toml --config r/{name}.toml")
+    }
+
+    pub(crate) fn start(&self, name: &'static str) -> Running {
+        self.spawn(name, self.place.hushwire(&Self::line(name)))
+    }
+
+    pub(crate) fn start_all(&self, names: &[&'static str]) -> Vec<Running> {
+        names.iter().map(|name| self.start(name)).collect()
+    }
+
+    /// Runs `command` as a member. Its output goes to files, which can be read meanwhile.
+    pub(crate) fn spawn(&self, name: &'static str, command: Command) -> Running {
+        let stdout = self.log(name, "stdout");
+        self.spawn_to(name, command, stdout.into())
+    }
+
+    /// As [`Rehearsal::spawn`], with a standard output of its own.
+    pub(crate) fn spawn_to(&self, name: &'static str, mut command: Command, stdout: Stdio) -> Running {
+        command.stdin(Stdio::null()).stdout(stdout).stderr(self.log(name, "stderr"));
+        Running { name, child: command.spawn().unwrap_or_else(|e| panic!("{name}: {e}")) }
+    }
+
+    fn log(&self, name: &str, what: &str) -> File {
+        let path = self.place.at(&format!("{name}.{what}"));
+        File::create(path).unwrap_or_else(|e| panic!("{name}.{what}: {e}"))
+    }
+
+    /// The stderr of a member so far.
+    pub(crate) fn said(&self, name: &str) -> String {
+        String::from_utf8_lossy(&self.place.get(&format!("{name}.stderr"))).into_owned()
+    }
+
+    /// Waits until members have said something.
+    pub(crate) fn until_said(&self, names: &[&str], words: &str) {
+        let begun = Instant::now();
+        while let Some(name) = names.iter().find(|name| !self.said(name).contains(words)) {
+            assert!(begun.elapsed() < LONG, "{name} does not say {words:?}, but: {}", self.said(name));
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for members to end, at most until `within` from `since` on.
+    pub(crate) fn end_within(
+        &self,
+        mut running: Vec<Running>,
+        since: Instant,
+        within: Duration,
+    ) -> Vec<Ended> {
+        let mut ended = vec![];
+        loop {
+            running.retain_mut(|member| match member.child.try_wait() {
+                Ok(Some(status)) => {
+                    ended.push(self.ended(member.name, status));
+                    false
+                }
+                Ok(None) => true,
+                Err(e) => panic!("{}: {e}", member.name),
+            });
+            let Some(slow) = running.first() else { return ended };
+            assert!(
+                since.elapsed() < within,
+                "{} and {} more still run after {within:?}; it says: {}; the others: {ended:?}",
+                slow.name,
+                running.len() - 1,
+                self.said(slow.name)
+            );
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for members to end.
+    pub(crate) fn end(&self, running: Vec<Running>) -> Vec<Ended> {
+        self.end_within(running, Instant::now(), LONG)
+    }
+
+    fn ended(&self, name: &'static str, status: ExitStatus) -> Ended {
+        // There is none where standard output went elsewhere.
+        let out = fs::read(self.place.at(&format!("{name}.stdout"))).unwrap_or_default();
+        let out = String::from_utf8_lossy(&out).into_owned();
+        Ended { name, code: status.code(), out, err: self.said(name) }
+    }
+}
+
+/// A member that runs; it does not outlive the test.
+pub(crate) struct Running {
+    pub(crate) name: &'static str,
+    child: Child,
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.pid().to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()), "{signal} to {}", self.name);
+    }
+
+    /// Whether it has not ended by itself.
+    pub(crate) fn lives(&mut self) -> bool {
+        self.child.try_wait().unwrap_or_else(|e| panic!("{}: {e}", self.name)).is_none()
+    }
+
+    /// `kill -9`; how it ended if it had ended before.
+    pub(crate) fn kill(mut self) -> Option<ExitStatus> {
+        let killed = self.child.kill().and_then(|()| self.child.wait());
+        let status = killed.unwrap_or_else(|e| panic!("{}: {e}", self.name));
+        status.code().map(|_| status)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+/// The end of a member.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) name: &'static str,
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ended {
+    /// It did what it should.
+    pub(crate) fn good(&self) {
+        assert_eq!(self.code, Some(0), "{}: {}", self.name, self.err);
+    }
+
+    /// It failed because of another, and says so.
+    pub(crate) fn blames(&self, culprit: &str) {
+        assert_eq!(self.code, Some(3), "{}: {}", self.name, self.err);
+        let error = self.error();
+        // Not only as the one that the failure was heard from.
+        let blamed = [format!(": {} ", title(culprit)), format!(": {}: ", title(culprit))];
+        assert!(blamed.iter().any(|words| error.contains(words)), "{}: {error}", self.name);
+        assert!(self.out.is_empty(), "{}: {}", self.name, self.out);
+    }
+
+    /// The one line that says why it failed.
+    pub(crate) fn error(&self) -> &str {
+        let mut errors = self.err.lines().filter(|line| line.starts_with("error: "));
+        match (errors.next(), errors.next()) {
+            (Some(one), None) => one,
+            _ => panic!("{}: not one error, but: {}", self.name, self.err),
+        }
+    }
+}
+
+/// The first of three neighbouring ports that are free now. They lie below those that outgoing connections get, and no
+/// test of this process gets them twice.
+fn three_ports() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    for _ in 0..2000 {
+        let place = id().wrapping_mul(211) + u32::from(NEXT.fetch_add(1, Ordering::SeqCst));
+        let port = 10_000 + 3 * (place % 6000) as u16;
+        if (port..port + 3).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return port;
+        }
+    }
+    panic!("no three neighbouring ports are free");
+}

@@ -1,0 +1,144 @@
+//! Standard output: one that is full is an error everywhere, and one that nobody reads is none.
+
+use crate::common::{self, Place, Ran};
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    process::Stdio,
+};
+
+/// Commands that print, one of each kind; the quick ones.
+const PRINTING: [&str; 15] = [
+    "--help",
+    "local run --help",
+    "--version",
+    "completions bash",
+    "circuit list",
+    "circuit info less:8",
+    "circuit info less:8 --json -",
+    "circuit make less:8 --out -",
+    "circuit eval less:8 --inputs 0=01,1=02",
+    "keys pin k.pem",
+    "keys show k.pem",
+    "keys show --json k.pem",
+    "local run --circuit less:8 --inputs 0=01,1=02 --transport shm",
+    "local run --circuit less:8 --inputs 0=01,1=02 --transport shm --json -",
+    "local psi --a a.csv --b a.csv --column k --reveal size --transport unix",
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.put("a.csv", b"k\n1\n2\n");
+    let made = place.ran("keys init --out k.pem");
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    place
+}
+
+/// Runs a command with this standard output.
+fn into(place: &Place, args: &str, stdout: impl Into<Stdio>) -> Ran {
+    let ran = place.hushwire(args).stdout(stdout).stderr(Stdio::piped()).output();
+    Ran::new(ran.unwrap_or_else(|e| panic!("{args}: {e}")))
+}
+
+#[test]
+fn a_full_standard_output_is_exit_code_4_everywhere() {
+    let place = place();
+    for args in PRINTING.into_iter().chain(["keys init --name other", "local files job.toml --dir d"]) {
+        if args.starts_with("local files") {
+            let job = include_bytes!("../../../../examples/jobs/millionaires.toml");
+            place.put("job.toml", job);
+        }
+        let full = File::options().write(true).open("/dev/full").unwrap_or_else(|e| panic!("{e}"));
+        let ran = into(&place, args, full);
+        assert_eq!(ran.code, Some(4), "{args}: {}", ran.err);
+        assert!(
+            ran.err.contains("error: cannot write standard output: No space left"),
+            "{args}: {}",
+            ran.err
+        );
+    }
+    assert!(place.at("other.pem").exists(), "the key was made before its pin could not be told");
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let place = place();
+    for args in PRINTING {
+        let (reader, writer) = io::pipe().unwrap_or_else(|e| panic!("{e}"));
+        drop(reader);
+        let ran = into(&place, args, writer);
+        assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+        assert!(!ran.err.contains("error") && !ran.err.contains("panic"), "{args}: {}", ran.err);
+    }
+    // One that leaves after the first bytes of many.
+    let (mut reader, writer) = io::pipe().unwrap_or_else(|e| panic!("{e}"));
+    let mut command = place.hushwire("circuit make aes128 --out -");
+    let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"));
+    drop(command);
+    let mut first = [0; 100];
+    reader.read_exact(&mut first).unwrap_or_else(|e| panic!("{e}"));
+    drop(reader);
+    let ran = Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_report_is_written_although_standard_output_takes_nothing() {
+    let place = place();
+    let full = File::options().write(true).open("/dev/full").unwrap_or_else(|e| panic!("{e}"));
+    let args = "local psi --a a.csv --b a.csv --column k --reveal size --transport unix --json r.json";
+    assert_eq!(into(&place, args, full).code, Some(4));
+    let report: serde_json::Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_default();
+    assert_eq!(report["found"], 2);
+}
+
+#[test]
+fn errors_are_json_where_json_was_asked_for() {
+    let place = place();
+    for (args, code) in [
+        ("local run --circuit less:8 --inputs 0=01 --json -", 2),
+        ("local run --circuit less:8 --json=- --unknown", 2),
+        ("local psi --a none.csv --b a.csv --column k --reveal size --json -", 4),
+        ("local aes-ctr --in none --json -", 4),
+        ("party none.toml --config none.toml --json -", 4),
+        ("doctor --config none.toml --json -", 4),
+        ("keys show --json none.pem", 4),
+    ] {
+        let ran = place.ran(args);
+        assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+        let told: serde_json::Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{args}: {e}: {}", ran.out));
+        assert_eq!(told["error"]["exit_code"], code, "{args}");
+        let message = told["error"]["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty() && ran.err.contains(message), "{args}: {message:?} in {}", ran.err);
+    }
+    assert_eq!(place.ran("local run --circuit less:8 --inputs 0=01").out, "", "people read standard error");
+}
+
+#[test]
+fn data_goes_through_pipes() {
+    let place = place();
+    let text = common::bytes(100_000, 7);
+    let through = |args: &str, input: &[u8]| {
+        let mut command = place.hushwire(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"));
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read it says so.
+            let _ = stdin.write_all(input);
+        }
+        let ended = child.wait_with_output().unwrap_or_else(|e| panic!("{args}: {e}"));
+        (ended.status.code(), ended.stdout, String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let (code, sealed, err) = through("local aes-ctr --transport shm --in - --key-shares k", &text);
+    assert!(code == Some(0) && sealed.len() == text.len() && sealed != text, "{err}");
+    let args = "local aes-ctr --transport shm --decrypt --in - --out - --key-shares k";
+    let (code, opened, err) = through(args, &sealed);
+    assert!(code == Some(0) && opened == text, "{err}");
+    let (code, out, err) = through("local aes-ctr --in -", &text);
+    assert!(code == Some(2) && out.is_empty() && err.contains("--key-shares"), "{err}");
+    let (_, circuit, _) = through("circuit make less:8 --out -", b"");
+    let (code, facts, err) = through("circuit info -", &circuit);
+    assert!(code == Some(0) && String::from_utf8_lossy(&facts).contains("inputs     8 8"), "{err}");
+    assert_eq!(place.names(), ["a.csv", "k", "k.pem"]);
+}

@@ -1,0 +1,138 @@
+//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and bytes that no tier changes.
+
+use crate::pair::{both, packed, random_inputs};
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, named, planes::plane_bytes};
+use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
+use hushwire_ot::BitTriples;
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::drive::{Lane, Lockstep, Machine};
+
+fn prg(label: &str) -> Prg {
+    Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
+}
+
+/// Triples as OTs would have made them.
+fn dealt(count: u64) -> [Stock; 2] {
+    let mut prg = prg("triples");
+    let mut bytes = || {
+        let mut bytes = vec![0; count.div_ceil(8) as usize];
+        prg.fill(&mut bytes);
+        bytes
+    };
+    let [a, b, c0] = [[bytes(), bytes()], [bytes(), bytes()], [bytes(), vec![]]];
+    let product = |i: usize| (a[0][i] ^ a[1][i]) & (b[0][i] ^ b[1][i]);
+    let c1 = c0[0].iter().enumerate().map(|(i, c)| c ^ product(i)).collect();
+    let ([a0, a1], [b0, b1], [c0, _]) = (a, b, c0);
+    [BitTriples { a: a0, b: b0, c: c0 }, BitTriples { a: a1, b: b1, c: c1 }].map(|made| {
+        let mut stock = Stock::new();
+        stock.add(made);
+        stock
+    })
+}
+
+/// Both parties' batches, and the output planes that they should give.
+fn batches(backend: Backend, program: &Program, instances: usize) -> ([CircuitBatch<'_>; 2], Vec<u8>) {
+    let all = random_inputs(program, instances, 3);
+    let inputs = packed(&all, program.inputs(), instances, |_| true);
+    let mut mask = vec![0; inputs.len()];
+    prg("shares").fill(&mut mask);
+    let masked: Vec<u8> = inputs.iter().zip(&mask).map(|(x, m)| x ^ m).collect();
+    let shares = [masked, mask];
+    let mut stocks = dealt(triples(program, instances)).into_iter();
+    let batches = [0, 1].map(|i| {
+        let (stock, ws) = (stocks.next().expect("one each"), CircuitWorkspace::default());
+        CircuitBatch::new(backend, i, program, &shares[i], instances, stock, ws)
+    });
+    let outputs = hushwire_circuit::eval::eval(program, &all, instances).expect("inputs fit");
+    (batches, packed(&outputs, program.outputs(), instances, |_| true))
+}
+
+fn opened(batches: &mut [CircuitBatch<'_>; 2]) -> Vec<u8> {
+    assert!(batches.iter_mut().all(|b| b.stock().bytes() == 0), "every triple is used once");
+    let [a, b] = batches.each_ref().map(CircuitBatch::output);
+    a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect()
+}
+
+const RUNS: [(&str, usize); 7] = [
+    ("aes128", 1),
+    ("less:16", 7),
+    ("mul:8", 64),
+    ("add:9", 1000),
+    ("sort:5x4", 3),
+    ("sort:4x4", 130),
+    ("mux:5", 5000),
+];
+
+#[test]
+fn all_parties_on_one_thread() {
+    for (name, instances) in RUNS {
+        let program = named::program(name).expect("a circuit of ours");
+        for backend in Backend::all() {
+            let (mut parties, expected) = batches(backend, &program, instances);
+            Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
+            assert!(opened(&mut parties) == expected, "{name} × {instances} on {backend:?}");
+        }
+    }
+}
+
+#[test]
+fn lanes_run_batches() {
+    let program = named::program("mul:6").expect("a circuit of ours");
+    let outputs = both(|i, channel| {
+        let (batches, expected) = batches(Backend::best(), &program, 70);
+        let batch = batches.into_iter().nth(i).expect("two");
+        let from = channel.from();
+        let hollow = hushwire_wire::Channel::new(0, None, None, std::time::Duration::from_secs(1));
+        let mut lane = Lane::new(std::mem::replace(channel, hollow));
+        let done = lane.run(batch).expect("an honest run");
+        assert_eq!(lane.into_channels()[0].from(), from);
+        (done.output(), expected)
+    });
+    let [(a, expected), (b, _)] = outputs;
+    let sum: Vec<u8> = a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect();
+    assert_eq!(sum, expected);
+}
+
+/// Every message of both parties.
+fn trace(backend: Backend, program: &Program, instances: usize) -> blake3::Hash {
+    let (mut parties, _) = batches(backend, program, instances);
+    let mut hash = blake3::Hasher::new();
+    let ran = Lockstep::new().run_edited(&mut parties, |_, message| {
+        hash.update(message);
+    });
+    ran.unwrap_or_else(|e| panic!("{e}"));
+    hash.finalize()
+}
+
+#[test]
+fn no_message_depends_on_the_tier() {
+    let mut all = blake3::Hasher::new();
+    for (name, instances) in RUNS {
+        let program = named::program(name).expect("a circuit of ours");
+        let first = trace(Backend::best(), &program, instances);
+        for backend in Backend::all() {
+            assert_eq!(trace(backend, &program, instances), first, "{name} on {backend:?}");
+        }
+        all.update(first.as_bytes());
+    }
+    assert_eq!(&all.finalize().to_hex()[..32], "7b841e0bee44f50cbeaa3024d26cba22", "messages have changed");
+}
+
+#[test]
+#[should_panic(expected = "triples are needed")]
+fn a_batch_without_triples_is_a_bug() {
+    let program = named::program("add:8").expect("a circuit of ours");
+    let shares = vec![0; program.input_bits() * plane_bytes(5)];
+    let mut batch = CircuitBatch::new(
+        Backend::best(),
+        0,
+        &program,
+        &shares,
+        5,
+        Stock::new(),
+        CircuitWorkspace::default(),
+    );
+    let mut message = vec![0; batch.round(0).map_or(0, |round| round.out)];
+    drop(batch.write(0, &mut message));
+}

@@ -1,0 +1,118 @@
+//! Two parties as threads, and what they should compute.
+
+use hushwire_aes::Backend;
+use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_gmw::{GmwError, Party};
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{Channel, MeterReading, PartyId, inproc};
+use std::{thread, time::Duration};
+
+pub(crate) const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
+
+pub(crate) fn context(backend: Backend) -> Context {
+    Context { sid: Sid([7; 32]), backend }
+}
+
+/// Runs `party` for both on threads, over queues in memory.
+pub(crate) fn both<T: Send>(party: impl Fn(usize, &mut Channel) -> T + Sync) -> [T; 2] {
+    both_capped(usize::MAX, party)
+}
+
+/// The same, with at most `capacity` bytes in a queue.
+pub(crate) fn both_capped<T: Send>(
+    capacity: usize,
+    party: impl Fn(usize, &mut Channel) -> T + Sync,
+) -> [T; 2] {
+    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(60), capacity);
+    let party = &party;
+    let results: Vec<T> = thread::scope(|scope| {
+        let nets = nets.into_iter().enumerate();
+        let threads: Vec<_> = nets
+            .map(|(i, mut net)| {
+                scope.spawn(move || {
+                    let peer = Some(IDS[1 - i]);
+                    let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                    party(i, &mut channel)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().expect("the party ends")).collect()
+    });
+    results.try_into().ok().expect("two parties")
+}
+
+pub(crate) fn open(channel: &mut Channel, index: usize, backend: Backend) -> Result<Party, GmwError> {
+    let seed = Seed::from_bytes([index as u8 + 1; 16]);
+    Party::open(channel, index, &context(backend), Protocol::SoftSpoken4, &seed)
+}
+
+/// Values of all inputs, with 0 past their width.
+pub(crate) fn random_inputs(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
+    let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "inputs");
+    let value = |width: &usize| {
+        let mut value = vec![0; planes::value_bytes(*width) * instances];
+        prg.fill(&mut value);
+        planes::unpack(&planes::pack(&value, *width, instances), *width, instances)
+    };
+    program.inputs().iter().map(value).collect()
+}
+
+/// Planes of the values for which `pick` answers true.
+pub(crate) fn packed(
+    values: &[Vec<u8>],
+    widths: &[usize],
+    instances: usize,
+    pick: impl Fn(usize) -> bool,
+) -> Vec<u8> {
+    let values = values.iter().zip(widths).enumerate().filter(|(i, _)| pick(*i));
+    values.flat_map(|(_, (value, width))| planes::pack(value, *width, instances)).collect()
+}
+
+/// Planes of a party's own inputs.
+pub(crate) fn own(
+    program: &Program,
+    roles: &TwoParty,
+    index: usize,
+    instances: usize,
+    all: &[Vec<u8>],
+) -> Vec<u8> {
+    packed(all, program.inputs(), instances, |i| roles.owners[i] == index)
+}
+
+/// Planes of the outputs that a party learns, by plain evaluation.
+pub(crate) fn plain(
+    program: &Program,
+    roles: &TwoParty,
+    index: usize,
+    instances: usize,
+    all: &[Vec<u8>],
+) -> Vec<u8> {
+    let outputs = eval::eval(program, all, instances).expect("inputs fit");
+    packed(&outputs, program.outputs(), instances, |i| roles.learns[i][index])
+}
+
+/// Owners take turns; both learn everything.
+pub(crate) fn roles(program: &Program) -> TwoParty {
+    let owners = (0..program.inputs().len()).map(|i| i % 2).collect();
+    TwoParty::new(program, owners, vec![[true; 2]; program.outputs().len()])
+}
+
+/// Runs a program on random inputs and compares; what it cost each party, set-up excluded.
+pub(crate) fn check(
+    backend: Backend,
+    program: &Program,
+    roles: &TwoParty,
+    instances: usize,
+) -> [MeterReading; 2] {
+    let all = random_inputs(program, instances, instances as u8);
+    both(|i, channel| {
+        let mut party = open(channel, i, backend).expect("a set-up");
+        let meter = hushwire_wire::Meter::new();
+        channel.tap(meter.tap());
+        let inputs = own(program, roles, i, instances, &all);
+        let learnt = party.run(channel, program, roles, instances, &inputs).expect("an honest run");
+        assert!(*learnt == plain(program, roles, i, instances, &all), "{} × {instances}", program.name());
+        meter.reading()
+    })
+}

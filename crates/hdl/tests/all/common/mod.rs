@@ -1,0 +1,173 @@
+//! A circuit, its shares, and devices to run it on.
+
+use hushwire_aes::Backend;
+use hushwire_circuit::{Layered, Program, eval, named, planes};
+use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Session, Shares, open, share};
+use hushwire_testkit::{noise, prg, world};
+use hushwire_wire::Cost;
+use hushwire_wire::drive::{Exchanged, Machine, Round};
+use std::{os::unix::net::UnixStream, sync::Arc, thread, time::Duration};
+
+/// A small device with room for AES.
+pub(crate) const HELLO: Hello = Hello {
+    lanes: 1,
+    cores: 5,
+    contexts: 4,
+    slots: 2048,
+    instructions: 1 << 15,
+    scalars: 1 << 12,
+    flight: 512,
+};
+
+/// The time for which tests wait for a device that works.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A device that is the model on a thread.
+pub(crate) fn modelled(hello: Hello) -> Device {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    thread::spawn(move || model::serve(theirs, hello));
+    Device::over("the model", ours, PATIENCE).unwrap()
+}
+
+/// A circuit as all parties have it, and values for one batch.
+pub(crate) struct Case {
+    pub(crate) program: Arc<Program>,
+    pub(crate) code: Microcode,
+    pub(crate) world: [Session; 3],
+    pub(crate) instances: usize,
+    /// Shares of the common bits, packed.
+    common: [Shares; 3],
+    common_bits: usize,
+}
+
+impl Case {
+    /// `name` with input 0 common, or none.
+    pub(crate) fn new(name: &str, common: bool, instances: usize) -> Case {
+        let circuit = named::make(name).unwrap();
+        let block = Arc::new(Layered::new(&circuit));
+        let code = Microcode::compile(name, &block, if common { &[0] } else { &[] }).unwrap();
+        let program = Arc::new(Program::of_block(name, block));
+        let bits = if common { program.inputs()[0] } else { 0 };
+        let value = noise(77, planes::value_bytes(bits));
+        Case {
+            program,
+            code,
+            world: world(9, Backend::best()),
+            instances,
+            common: share(&mut prg(5, "common"), &value),
+            common_bits: bits,
+        }
+    }
+
+    fn rest(&self) -> usize {
+        self.program.input_bits() - self.common_bits
+    }
+
+    /// Planes of batch `b`'s other inputs.
+    pub(crate) fn rows(&self, b: u32) -> Vec<u8> {
+        noise(u64::from(b), self.rest() * self.instances / 8)
+    }
+
+    fn shared_rows(&self, b: u32) -> [Shares; 3] {
+        share(&mut prg(100 + u64::from(b), "rows"), &self.rows(b))
+    }
+
+    /// Loads the circuit into party `i`'s device.
+    pub(crate) fn load(&self, i: usize, device: &Device) -> Result<(), hushwire_hdl::HdlError> {
+        device.load(&self.world[i].context(0, 0), &self.code, &self.common[i])
+    }
+
+    /// Batch `b` of party `i` on a device.
+    pub(crate) fn hard(
+        &self,
+        i: usize,
+        device: &Device,
+        context: usize,
+        b: u32,
+    ) -> Result<HdlBatch, hushwire_hdl::HdlError> {
+        device.batch(context, self.world[i].context(b, 0), &self.shared_rows(b)[i])
+    }
+
+    /// Batch `b` of party `i` in software: every instance has the common bits.
+    pub(crate) fn soft(&self, i: usize, b: u32) -> CircuitBatch {
+        let (plane, rows) = (self.instances / 8, &self.shared_rows(b)[i]);
+        let spread = |share: &[u8], rows: &[u8]| -> Vec<u8> {
+            let bit = |k: usize| 0u8.wrapping_sub(share[k / 8] >> (k % 8) & 1);
+            (0..self.common_bits).flat_map(|k| vec![bit(k); plane]).chain(rows.iter().copied()).collect()
+        };
+        let common = &self.common[i];
+        let inputs = Shares { own: spread(&common.own, &rows.own), next: spread(&common.next, &rows.next) };
+        let cx = self.world[i].context(b, 0);
+        let ws = CircuitWorkspace::default();
+        CircuitBatch::new(self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
+    }
+
+    /// The output planes of batch `b`, computed in the open.
+    pub(crate) fn plain(&self, b: u32) -> Vec<u8> {
+        let (widths, plane) = (self.program.inputs(), self.instances / 8);
+        let common = open([&self.common[0].own, &self.common[1].own, &self.common[2].own]).unwrap();
+        let mut inputs = vec![];
+        let mut rows = &self.rows(b)[..];
+        for (i, width) in widths.iter().enumerate() {
+            if i == 0 && self.common_bits > 0 {
+                inputs.push(common.repeat(self.instances));
+                continue;
+            }
+            let (these, others) = rows.split_at(width * plane);
+            inputs.push(planes::unpack(these, *width, self.instances));
+            rows = others;
+        }
+        let outputs = eval::eval(&self.program, &inputs, self.instances).unwrap();
+        let of_output = outputs.iter().zip(self.program.outputs());
+        of_output.flat_map(|(values, width)| planes::pack(values, *width, self.instances)).collect()
+    }
+}
+
+/// A party of either kind.
+pub(crate) enum Party {
+    Soft(Box<CircuitBatch>),
+    Hard(HdlBatch),
+}
+
+impl Party {
+    pub(crate) fn output(self) -> Shares {
+        match self {
+            Party::Soft(batch) => batch.output(),
+            Party::Hard(batch) => batch.output().unwrap_or_else(|e| panic!("{e}")),
+        }
+    }
+}
+
+/// The same of both kinds of party.
+macro_rules! each {
+    ($self:ident, $batch:ident => $of:expr) => {
+        match $self {
+            Party::Soft($batch) => $of,
+            Party::Hard($batch) => $of,
+        }
+    };
+}
+
+impl Machine for Party {
+    type Error = String;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        each!(self, batch => batch.round(slot))
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), String> {
+        each!(self, batch => batch.write(slot, out).map_err(|e| e.to_string()))
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), String> {
+        each!(self, batch => batch.read(messages).map_err(|e| e.to_string()))
+    }
+    fn upcoming(&self) -> Option<Round> {
+        each!(self, batch => batch.upcoming())
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), String> {
+        each!(self, batch => batch.turn(messages, out).map_err(|e| e.to_string()))
+    }
+    fn cost(&self) -> Option<Cost> {
+        each!(self, batch => batch.cost())
+    }
+}

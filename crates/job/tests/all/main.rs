@@ -1,0 +1,15 @@
+//! Jobs from outside: files, plans, and members on loopback. One program, so that it is linked once.
+
+mod aes_ctr;
+mod any_file;
+mod common;
+mod deviating;
+mod examples;
+mod files;
+mod forecast;
+mod masks;
+mod plans;
+mod psi;
+mod run;
+mod schemas;
+mod two_party;

@@ -1,0 +1,8 @@
+//! Three parties from outside. One program, so that it is linked once.
+
+mod aes;
+mod circuits;
+mod masks;
+mod network;
+mod party;
+mod seams;

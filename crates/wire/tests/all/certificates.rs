@@ -1,0 +1,142 @@
+//! Certificates that are wrong, swapped, expired or not yet valid: refused by name, on both sides where both can know.
+
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use crate::common::{World, err, ok};
+use hushwire_wire::{
+    Event, Identity, Net, NetError, PartyId, TransportKind, Validity, connect, connect_observed,
+};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn world(parties: u8, owner: bool) -> World {
+    let mut world = World::new(parties, owner, TransportKind::TcpTls, 1, "127.0.0.1");
+    world.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(4));
+    world
+}
+
+/// Gives party `of` another certificate, which everybody lists.
+fn replace(world: &mut World, of: usize, validity: Validity) {
+    let identity = ok(Identity::generate_for("replaced", validity));
+    let id = world.configs[of].me;
+    for peer in world.configs.iter_mut().flat_map(|cfg| &mut cfg.peers).filter(|peer| peer.id == id) {
+        peer.pin = identity.pin();
+    }
+    world.identities[of] = identity;
+}
+
+fn join(world: &World, me: usize) -> Result<Net, NetError> {
+    connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
+}
+
+/// `Expired` about `peer`, with the remedy in its message.
+fn is_expired(e: &NetError, peer: PartyId) -> bool {
+    e.to_string().contains("`hushwire keys rotate`")
+        && matches!(e, NetError::Expired { peer: Some(p), .. } if *p == peer)
+}
+
+#[test]
+fn swapped_certificates_are_unknown_peers() {
+    let mut world = world(3, false);
+    // Party 0 has the pins of 1 and 2 the wrong way round.
+    let [one, two] = &mut world.configs[0].peers[..] else { panic!("two peers") };
+    std::mem::swap(&mut one.pin, &mut two.pin);
+    let results: Vec<_> = world.connect().into_iter().map(err).collect();
+    let named = match &results[0] {
+        NetError::UnknownPeer { peer: Some(peer), presented, .. } => {
+            assert_eq!(*presented, world.identities[usize::from(peer.0)].pin().to_string());
+            true
+        }
+        // One of the two may have dialled first: its certificate is listed for the other id.
+        NetError::HandshakeMismatch { field, .. } => *field == "party ids",
+        _ => false,
+    };
+    assert!(named, "{}", results[0]);
+    for e in &results[1..] {
+        assert!(matches!(e.peer(), Some(PartyId(0..=2))), "{e}");
+    }
+}
+
+#[test]
+fn our_own_certificate_is_looked_at_first() {
+    let now = SystemTime::now();
+    for dates in [
+        Validity { not_before: now - DAY * 9, not_after: now - DAY },
+        Validity { not_before: now + DAY, not_after: now + DAY * 9 },
+    ] {
+        let mut world = world(2, false);
+        replace(&mut world, 0, dates);
+        let e = err(join(&world, 0));
+        assert!(is_expired(&e, PartyId(0)), "{e}");
+        assert!(e.to_string().contains(&dates.to_string()), "{e}");
+    }
+}
+
+/// The certificate of `late` ends between its own look at it and the handshake.
+fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
+    replace(&mut world, late, Validity::lasting(Duration::from_secs(3)));
+    let (world, id) = (&world, world.configs[late].me);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let e = err(join(world, late));
+            assert!(is_expired(&e, id), "its holder: {e}");
+            assert!(e.to_string().contains("says that it does not hold today"), "{e}");
+        });
+        thread::sleep(Duration::from_millis(3300));
+        let e = err(join(world, judge));
+        assert!(is_expired(&e, id), "its peer: {e}");
+        assert!(e.to_string().contains("not by our clock"), "{e}");
+    });
+}
+
+#[test]
+fn a_peer_s_expired_certificate_is_named_on_both_sides() {
+    // Longer than the certificate.
+    let mut parties = world(2, false);
+    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(15));
+    expires_meanwhile(parties, 1, 0);
+}
+
+#[test]
+fn an_owner_s_expired_certificate_is_named_on_both_sides() {
+    let mut parties = world(1, true);
+    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(15));
+    expires_meanwhile(parties, 1, 0);
+}
+
+#[test]
+fn certificates_that_end_soon_are_reported() {
+    let mut world = world(2, false);
+    replace(&mut world, 1, Validity::lasting(DAY * 20));
+    let soon = world.identities[1].validity();
+    let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
+    thread::scope(|scope| {
+        for me in 0..2 {
+            let (world, heard) = (&world, heard.clone());
+            scope.spawn(move || {
+                let (cfg, identity) = (&world.configs[me], &world.identities[me]);
+                let keep = move |event: &Event| {
+                    heard.lock().unwrap_or_else(|e| panic!("{e}")).push(event.clone());
+                };
+                let listener = world.listeners[me].as_ref();
+                let net = ok(connect_observed(cfg, identity, listener, Arc::new(keep)));
+                assert_eq!(net.expiring(), [(PartyId(1), soon)], "party {me}");
+            });
+        }
+    });
+    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    let expiring = Event::Expiring { party: PartyId(1), validity: soon };
+    assert_eq!(heard, [expiring.clone(), expiring.clone()]);
+    assert!(expiring.to_string().contains(&soon.to_string()), "{expiring}");
+}
+
+#[test]
+fn fresh_certificates_are_not_reported() {
+    for net in world(2, false).nets() {
+        assert_eq!(net.expiring(), []);
+    }
+}

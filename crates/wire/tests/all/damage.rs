@@ -1,0 +1,271 @@
+//! Bytes that are cut off, replaced or inserted between two parties, on each connection and at every message: no
+//! party hangs or panics, and an error is always about the other.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::common::{World, ok, pattern};
+use hushwire_wire::{Net, NetError, PartyId, Reason, TransportKind, connect};
+
+/// Party 0 dials its control link first, then its lane.
+const CONTROL: usize = 0;
+const LANE: usize = 1;
+const MESSAGES: u8 = 5;
+const MESSAGE_BYTES: usize = 200;
+/// Far beyond what a run takes.
+const LIMIT: Duration = Duration::from_secs(9);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    /// The connection ends here, as when a host goes away.
+    Cut,
+    /// 64 bytes are others.
+    Garble,
+    /// 64 bytes come between.
+    Insert,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    /// The number of party 0's connection, in the order in which it dials.
+    connection: usize,
+    /// After so many bytes of party 0.
+    at: usize,
+    kind: Kind,
+}
+
+/// Stands between party 0 and party 1's port, until `over`.
+fn proxy(listener: &TcpListener, to: &str, fault: Fault, hit: &AtomicBool, over: &AtomicBool) {
+    let dialled = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        loop {
+            let (from, _) = ok(listener.accept());
+            if over.load(Ordering::SeqCst) {
+                return;
+            }
+            let mine = dialled.fetch_add(1, Ordering::SeqCst) == fault.connection;
+            let Ok(onward) = TcpStream::connect(to) else { continue };
+            let (back, ahead) = (ok(onward.try_clone()), ok(from.try_clone()));
+            scope.spawn(move || carry(back, ahead, |_, _| true));
+            scope.spawn(move || {
+                carry(from, onward, |seen, bytes| {
+                    let Some(at) = fault.at.checked_sub(seen).filter(|&at| mine && at < bytes.len()) else {
+                        return true;
+                    };
+                    hit.store(true, Ordering::SeqCst);
+                    match fault.kind {
+                        Kind::Cut => bytes.truncate(at),
+                        Kind::Garble => bytes[at..].iter_mut().take(64).for_each(|byte| *byte ^= 0xa5),
+                        Kind::Insert => drop(bytes.splice(at..at, [0xa5; 64])),
+                    }
+                    fault.kind != Kind::Cut
+                });
+            });
+        }
+    });
+}
+
+/// Copies until one side ends or `edit` says so; it sees how many bytes went before.
+fn carry(mut from: TcpStream, mut to: TcpStream, mut edit: impl FnMut(usize, &mut Vec<u8>) -> bool) {
+    let (mut seen, mut buffer) = (0, [0; 4096]);
+    while let Ok(n @ 1..) = from.read(&mut buffer) {
+        let mut bytes = buffer[..n].to_vec();
+        let go_on = edit(seen, &mut bytes);
+        seen += n;
+        if to.write_all(&bytes).is_err() || !go_on {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+/// Messages both ways, then each waits for one that does not come before the other has ended.
+fn party(net: &mut Net, wait: bool) -> Result<(), NetError> {
+    let me = net.me().0;
+    let peer = Some(PartyId(1 - me));
+    let mut channel = net.channel(0, peer, peer)?;
+    let mut into = vec![0; MESSAGE_BYTES];
+    for _ in 0..MESSAGES {
+        channel.exchange("message", &pattern(me, 0, MESSAGE_BYTES), &mut into)?;
+    }
+    if wait { channel.recv("wait", &mut into) } else { Ok(()) }
+}
+
+/// Answers both parties' results, and whether the fault met any byte.
+fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), NetError>>, bool) {
+    let mut world = World::new(2, false, transport, 1, "127.0.0.1");
+    let listener = ok(TcpListener::bind("127.0.0.1:0"));
+    let ours = ok(listener.local_addr()).to_string();
+    let behind = world.configs[0].peers[0].address.replace(ours.clone()).unwrap_or_default();
+    for cfg in &mut world.configs {
+        (cfg.stall, cfg.connect_timeout) = (LIMIT / 2, LIMIT / 2);
+    }
+    let (hit, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| proxy(&listener, &behind, fault, &hit, &over));
+        let begun = Instant::now();
+        let parties: Vec<_> = (0..2)
+            .map(|me| {
+                let world = &world;
+                scope.spawn(move || {
+                    let listener = world.listeners[me].as_ref();
+                    let mut net = connect(&world.configs[me], &world.identities[me], listener)?;
+                    party(&mut net, wait)
+                })
+            })
+            .collect();
+        let results = parties.into_iter().map(|p| p.join().unwrap_or_else(|_| panic!("{fault:?}: a panic")));
+        let results: Vec<_> = results.collect();
+        assert!(begun.elapsed() < LIMIT, "{fault:?} over {transport}: {:?}", begun.elapsed());
+        over.store(true, Ordering::SeqCst);
+        drop(TcpStream::connect(&ours));
+        for (me, result) in results.iter().enumerate() {
+            let other = PartyId(1 - me as u8);
+            // What it is accused of, it hears from the other.
+            let accused = |e: &NetError| {
+                matches!(e, NetError::Aborted { by, .. } if *by == other)
+                    || matches!(e, NetError::Duplicate { .. })
+            };
+            let fair = result.as_ref().err().is_none_or(|e| e.peer() == Some(other) || accused(e));
+            assert!(fair, "{fault:?} over {transport}, party {me}: {result:?}");
+        }
+        (results, hit.load(Ordering::SeqCst))
+    })
+}
+
+/// Runs each of `faults`, some at once; `judge` sees what came of those that met a byte, and there must be some.
+fn all(
+    transport: TransportKind,
+    faults: impl IntoIterator<Item = Fault>,
+    wait: bool,
+    judge: impl Fn(Fault, &[Result<(), NetError>]) + Sync,
+) {
+    let mut faults = faults.into_iter().peekable();
+    let mut hits = 0;
+    while faults.peek().is_some() {
+        let few: Vec<_> = faults.by_ref().take(18).collect();
+        thread::scope(|scope| {
+            let running: Vec<_> =
+                few.iter().map(|&fault| (fault, scope.spawn(move || run(transport, fault, wait)))).collect();
+            for (fault, run) in running {
+                let (results, hit) = run.join().unwrap_or_else(|_| panic!("{fault:?} over {transport}"));
+                if hit {
+                    hits += 1;
+                    judge(fault, &results);
+                }
+            }
+        });
+    }
+    assert!(hits > 0, "no fault met a byte");
+}
+
+fn faults(connection: usize, at: impl IntoIterator<Item = usize>) -> impl Iterator<Item = Fault> {
+    let kinds = [Kind::Cut, Kind::Garble, Kind::Insert];
+    at.into_iter().flat_map(move |at| kinds.map(|kind| Fault { connection, at, kind }))
+}
+
+/// Whether it ended before it had waited as long as it may.
+fn in_time(result: &Result<(), NetError>) -> bool {
+    !matches!(result, Ok(()) | Err(NetError::Stalled { .. } | NetError::Aborted { why: Reason::Stalled, .. }))
+}
+
+/// The offset at which party 0's data begins on its lane over TLS, give or take the few bytes by which signatures differ.
+fn tls_data() -> usize {
+    let far = |at| Fault { connection: LANE, at, kind: Kind::Garble };
+    let (mut low, mut high) = (0, 20_000);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if run(TransportKind::TcpTls, far(middle), false).1 { low = middle } else { high = middle }
+    }
+    high - usize::from(MESSAGES) * TLS_RECORD_BYTES - TLS_END_BYTES
+}
+
+/// A message's record.
+const TLS_RECORD_BYTES: usize = MESSAGE_BYTES + 22;
+/// A hello's record, and a notice's.
+const TLS_HELLO_BYTES: usize = 128 + 22;
+const TLS_NOTICE_BYTES: usize = 64 + 22;
+/// The record of close_notify, which ends a lane in good order.
+const TLS_END_BYTES: usize = 2 + 22;
+/// By how much the greetings of two sessions differ.
+const MARGIN: usize = 16;
+
+#[test]
+fn greetings_over_tls() {
+    let at = |connection| faults(connection, [0, 4, 100, 700, 1300, 1900]);
+    all(TransportKind::TcpTls, at(CONTROL).chain(at(LANE)), false, |_, _| {});
+}
+
+#[test]
+fn greetings_over_tcp() {
+    for connection in [CONTROL, LANE] {
+        all(
+            TransportKind::TcpInsecure,
+            faults(connection, [0, 7, 9, 11, 30, 95, 105, 127]),
+            false,
+            |fault, results| {
+                // What is no hello is a stranger's, and the peer dials again. What is one and differs, both refuse.
+                assert_eq!(results[0].is_ok(), results[1].is_ok(), "{fault:?}: {results:?}");
+                // The last byte is of the nonce: another process, it seems.
+                let differs = fault.kind == Kind::Garble && [11, 127].contains(&fault.at);
+                assert_eq!(results[0].is_err(), differs, "{fault:?}: {results:?}");
+            },
+        );
+    }
+}
+
+#[test]
+fn every_message_over_tls() {
+    let data = tls_data();
+    let hello = [data - TLS_HELLO_BYTES, data - TLS_HELLO_BYTES / 2];
+    all(TransportKind::TcpTls, faults(LANE, hello), false, |_, _| {});
+    let within = [0, 5, TLS_RECORD_BYTES / 2, TLS_RECORD_BYTES - 2 * MARGIN];
+    let at =
+        (0..usize::from(MESSAGES)).flat_map(|i| within.map(|k| data + MARGIN + i * TLS_RECORD_BYTES + k));
+    all(TransportKind::TcpTls, faults(LANE, at), false, |fault, results| {
+        // Party 0 may have all it needs before the other finds the last message damaged.
+        assert!(in_time(&results[1]), "{fault:?}: {results:?}");
+    });
+}
+
+#[test]
+fn every_message_over_tcp() {
+    // Nothing authenticates plain bytes: what is changed arrives as it is, what is missing is missed.
+    let at =
+        (0..usize::from(MESSAGES)).flat_map(|i| [0, 100, 199].map(|k| HELLO_BYTES + i * MESSAGE_BYTES + k));
+    all(TransportKind::TcpInsecure, faults(LANE, at), false, |fault, results| {
+        let expected = if fault.kind == Kind::Cut { in_time(&results[1]) } else { results[1].is_ok() };
+        assert!(expected, "{fault:?}: {results:?}");
+    });
+}
+
+const HELLO_BYTES: usize = 128;
+
+#[test]
+fn the_control_link_over_tcp() {
+    let at = [0, 1, 32, 63, 64, 122].map(|k| HELLO_BYTES + k);
+    all(TransportKind::TcpInsecure, faults(CONTROL, at), true, |fault, results| {
+        let why = format!("{fault:?}: {results:?}");
+        let [zero, one] = results else { panic!("{why}") };
+        // Party 1 sees the damage itself and says so; party 0 hears what it is accused of.
+        let seen = match fault.kind {
+            Kind::Cut => matches!(one, Err(NetError::Dead { silent_for: None, .. })),
+            _ => matches!(one, Err(NetError::Malformed { msg: "notice", .. })),
+        };
+        assert!(seen, "{why}");
+        assert!(in_time(zero), "{why}");
+    });
+}
+
+#[test]
+fn the_control_link_over_tls() {
+    let at = [0, 40, TLS_NOTICE_BYTES].map(|k| tls_data() + MARGIN + k);
+    all(TransportKind::TcpTls, faults(CONTROL, at), true, |fault, results| {
+        assert!(results.iter().all(in_time), "{fault:?}: {results:?}");
+    });
+}

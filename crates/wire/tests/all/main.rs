@@ -1,0 +1,18 @@
+//! Channels, links and sessions from outside. One program, so that it is linked once.
+
+mod certificates;
+mod child;
+mod common;
+mod damage;
+mod dead;
+mod failures;
+mod join;
+mod local;
+mod machines;
+mod pipeline;
+mod probe;
+mod processes;
+mod ring;
+mod strangers;
+mod taps;
+mod waiting;

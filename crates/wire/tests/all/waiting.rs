@@ -1,0 +1,293 @@
+//! Parties that are slow, late or end the session: who waits, for whom, and whom the others name.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::common::{World, each, err, ok};
+use hushwire_wire::{
+    Event, Listener, Net, NetError, Observer, PartyId, Reason, SessionId, TransportKind, connect,
+    connect_observed,
+};
+
+const TLS: TransportKind = TransportKind::TcpTls;
+const SOON: Duration = Duration::from_secs(3);
+
+fn world(parties: u8, owner: bool) -> World {
+    World::new(parties, owner, TLS, 1, "127.0.0.1")
+}
+
+/// An observer, and what it heard.
+fn ears() -> (Observer, Arc<Mutex<Vec<Event>>>) {
+    let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let keep = heard.clone();
+    (Arc::new(move |event: &Event| keep.lock().unwrap_or_else(|e| panic!("{e}")).push(event.clone())), heard)
+}
+
+fn channel(net: &mut Net, to: Option<u8>, from: Option<u8>) -> hushwire_wire::Channel {
+    ok(net.channel(0, to.map(PartyId), from.map(PartyId)))
+}
+
+#[test]
+fn a_slow_party_that_lives_is_waited_for_and_reported() {
+    let mut world = world(3, false);
+    for cfg in &mut world.configs {
+        // Shorter than the wait: it is the heartbeats that keep the session up.
+        cfg.liveness = Duration::from_secs(3);
+    }
+    let (observer, heard) = ears();
+    thread::scope(|scope| {
+        let (world, observer) = (&world, &observer);
+        for me in 0..3 {
+            scope.spawn(move || {
+                let (cfg, identity) = (&world.configs[me], &world.identities[me]);
+                let listener = world.listeners[me].as_ref();
+                let mut byte = [9];
+                match me {
+                    // 2 waits for 1, which waits for 0, which computes.
+                    0 => {
+                        let mut net = ok(connect(cfg, identity, listener));
+                        thread::sleep(Duration::from_secs(7));
+                        ok(channel(&mut net, Some(1), None).send("compute", &byte));
+                    }
+                    1 => {
+                        let mut net = ok(connect(cfg, identity, listener));
+                        ok(channel(&mut net, None, Some(0)).recv("first half", &mut byte));
+                        ok(channel(&mut net, Some(2), None).send("second half", &byte));
+                    }
+                    _ => {
+                        let mut net = ok(connect_observed(cfg, identity, listener, observer.clone()));
+                        ok(channel(&mut net, None, Some(1)).recv("second half", &mut byte));
+                        assert_eq!(byte, [9]);
+                    }
+                }
+            });
+        }
+    });
+    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    assert!((1..=3).contains(&heard.len()), "{heard:?}");
+    for event in heard {
+        let text = event.to_string();
+        match event {
+            Event::Waiting { peer, step, waited, silent, behind } => {
+                assert_eq!(silent, None);
+                assert_eq!((peer, step.as_str()), (PartyId(1), "second half"));
+                assert_eq!(behind, Some((PartyId(0), "first half".to_owned())));
+                assert!(waited >= Duration::from_secs(2), "{waited:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(text.starts_with("still waiting for party 1 during second half, for "), "{text}");
+        assert!(text.ends_with(" s; it is alive and waits for party 0 during first half"), "{text}");
+    }
+}
+
+#[test]
+fn when_nothing_moves_the_party_at_the_end_of_the_chain_is_named() {
+    let mut world = world(3, false);
+    world.configs.iter_mut().for_each(|cfg| cfg.stall = Duration::from_secs(4));
+    each(world.nets(), |mut net| match net.me().0 {
+        0 => thread::sleep(Duration::from_secs(6)),
+        me => {
+            let e = err(channel(&mut net, None, Some(me - 1)).recv("layer", &mut [0]));
+            assert_eq!(e.peer(), Some(PartyId(0)), "party {me}: {e}");
+            assert!(
+                matches!(e, NetError::Stalled { .. } | NetError::Aborted { why: Reason::Stalled, .. }),
+                "party {me}: {e}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_late_party_is_waited_for_by_name() {
+    let mut world = world(3, true);
+    let address = ok(world.listeners[2].take().ok_or("a listener").map(|l| l.address()));
+    let (observer, heard) = ears();
+    thread::scope(|scope| {
+        let (world, observer, address) = (&world, &observer, &address);
+        for me in 0..4 {
+            scope.spawn(move || {
+                let (cfg, identity) = (&world.configs[me], &world.identities[me]);
+                let listener = world.listeners[me].as_ref();
+                if me == 2 {
+                    thread::sleep(Duration::from_secs(5));
+                    let listener = ok(Listener::bind(address));
+                    drop(ok(connect(cfg, identity, Some(&listener))));
+                } else {
+                    drop(ok(connect_observed(cfg, identity, listener, observer.clone())));
+                }
+            });
+        }
+    });
+    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    assert!(heard.len() >= 3, "parties 0 and 1 and the owner each say it: {heard:?}");
+    for event in heard {
+        assert!(matches!(&event, Event::Joining { missing, .. } if *missing == [PartyId(2)]), "{event:?}");
+        let text = event.to_string();
+        assert!(text.starts_with("still waiting for party 2 to join, for "), "{text}");
+        assert!(
+            text.contains(&format!(" s; last: party 2 at {address}: ")) && text.contains("refused"),
+            "{text}"
+        );
+    }
+}
+
+/// Party 0 and the owner wait for each other; party 1 runs `end`; party 2 only computes. Over every transport.
+fn ends(end: impl Fn(Net) + Sync, expect: impl Fn(&NetError) -> bool + Sync) {
+    for transport in [TLS, TransportKind::TcpInsecure, TransportKind::Unix, TransportKind::Shm] {
+        ends_over(transport, &end, &expect);
+    }
+}
+
+fn ends_over(
+    transport: TransportKind,
+    end: &(impl Fn(Net) + Sync),
+    expect: &(impl Fn(&NetError) -> bool + Sync),
+) {
+    let world = World::new(3, true, transport, 1, "127.0.0.1");
+    each(world.nets(), |mut net| match net.me() {
+        PartyId(1) => {
+            thread::sleep(Duration::from_millis(300));
+            end(net);
+        }
+        PartyId(2) => {
+            let watch = net.watch().unwrap_or_else(|| panic!("nobody watches"));
+            let begun = Instant::now();
+            let e = loop {
+                match watch.check("computing") {
+                    Ok(()) => assert!(begun.elapsed() < SOON, "party 2 was not told"),
+                    Err(e) => break e,
+                }
+                thread::sleep(Duration::from_millis(10));
+            };
+            assert!(expect(&e), "party 2: {e}");
+        }
+        me => {
+            let other = if me == PartyId::OWNER { 0 } else { PartyId::OWNER.0 };
+            let begun = Instant::now();
+            let e = err(channel(&mut net, Some(other), Some(other)).recv("input", &mut [0]));
+            assert!(expect(&e), "{me}: {e}");
+            assert!(begun.elapsed() < SOON, "{me}: {:?}", begun.elapsed());
+        }
+    });
+}
+
+#[test]
+fn whom_a_party_blames_is_what_all_hear() {
+    ends(
+        |net| {
+            net.abort(PartyId(1), Reason::Interrupted, "reading\ninput");
+            // Once the peers know it, nothing else counts.
+            net.abort(PartyId(2), Reason::Cheated, "later");
+        },
+        |e| {
+            e.to_string()
+                == "party 1: was interrupted during reading?input, as party 1 says; read the error of the first"
+                && matches!(e, NetError::Aborted { peer: Some(PartyId(1)), by: PartyId(1), .. })
+        },
+    );
+    ends(
+        |net| net.abort(PartyId(2), Reason::Cheated, "checking shares"),
+        |e| match e {
+            NetError::Aborted { peer: Some(PartyId(2)), by: PartyId(1), why: Reason::Cheated, step } => {
+                step == "checking shares"
+            }
+            // Party 2 itself is told who says so, and not that it accuses itself.
+            e => {
+                e.to_string()
+                    == "party 1: ended the session during checking shares: it says that this party sent a message that no \
+                        honest party sends; read its error, and run the same release everywhere"
+            }
+        },
+    );
+}
+
+#[test]
+fn a_party_that_panics_does_not_look_as_if_it_had_finished() {
+    ends(
+        |net| {
+            let run = catch_unwind(AssertUnwindSafe(move || {
+                let _net = net;
+                std::panic::panic_any("part of the test");
+            }));
+            assert!(run.is_err());
+        },
+        |e| {
+            matches!(e, NetError::Aborted { peer: Some(PartyId(1)), by: PartyId(1), why: Reason::Failed, .. })
+        },
+    );
+}
+
+/// The owner and the second client have no link: only what party 0 says can tell the client who began.
+#[test]
+fn the_first_cause_passes_through_those_that_end_second() {
+    let mut world = world(1, true);
+    let client = PartyId(129);
+    let identity = ok(hushwire_wire::Identity::generate("client"));
+    let mut cfg = world.configs[1].clone();
+    cfg.me = client;
+    let as_peer = hushwire_wire::PeerConfig { id: client, address: None, pin: identity.pin() };
+    world.configs[0].peers.push(as_peer);
+    world.configs.push(cfg);
+    world.identities.push(identity);
+    world.listeners.push(None);
+    each(world.nets(), |mut net| match net.me() {
+        PartyId(0) => {
+            let e = err(channel(&mut net, None, Some(PartyId::OWNER.0)).recv("input", &mut [0]));
+            assert!(matches!(e, NetError::Closed { peer: Some(PartyId::OWNER), .. }), "{e}");
+        }
+        PartyId::OWNER => thread::sleep(Duration::from_millis(300)),
+        _ => {
+            let e = err(channel(&mut net, None, Some(0)).recv("result", &mut [0]));
+            assert!(
+                matches!(&e, NetError::Aborted { peer: Some(PartyId::OWNER), by: PartyId(0), why: Reason::Left, step } if step == "input"),
+                "{e}"
+            );
+        }
+    });
+}
+
+#[test]
+fn who_gives_up_waiting_tells_those_who_still_wait() {
+    let mut world = world(3, false);
+    world.configs[1].connect_timeout = Duration::from_secs(1);
+    world.configs[0].connect_timeout = Duration::from_secs(20);
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        for me in 0..2 {
+            let world = &world;
+            scope.spawn(move || {
+                // Party 2 never comes.
+                let listener = world.listeners[me].as_ref();
+                let e = err(connect(&world.configs[me], &world.identities[me], listener));
+                assert_eq!(e.peer(), Some(PartyId(2)), "party {me}: {e}");
+                let told = matches!(e, NetError::Aborted { by: PartyId(1), why: Reason::Absent, .. });
+                assert_eq!(told, me == 0, "party {me}: {e}");
+            });
+        }
+    });
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn two_sessions_on_one_port_do_not_meet() {
+    let mut world = world(2, false);
+    let first = world.nets();
+    world.configs.iter_mut().for_each(|cfg| cfg.session = SessionId([8; 16]));
+    let second = world.nets();
+    let swap = |nets: Vec<Net>, byte: u8| {
+        each(nets, |mut net| {
+            let other = 1 - net.me().0;
+            let mut into = [0];
+            ok(channel(&mut net, Some(other), Some(other)).exchange("swap", &[byte], &mut into));
+            assert_eq!(into, [byte]);
+        });
+    };
+    // The end of one is not the end of the other.
+    swap(first, 1);
+    swap(second, 2);
+}
