@@ -274,3 +274,46 @@ fn scs(terms: &Terms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
     let roles = TwoParty::new(&program, owners, vec![learns]);
     (program, roles)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_other_term_is_another_digest() {
+        let ours = Terms::new(Reveal::Size);
+        for theirs in [
+            Terms { reveal: Reveal::Items, ..ours },
+            Terms { circuit: Some(Method::Scs), ..ours },
+            Terms { protocol: Protocol::Gmw, ..ours },
+            Terms { scheme: Scheme::Prp, ..ours },
+            Terms { ot: Extension::Iknp, ..ours },
+        ] {
+            assert_ne!(ours.digest(), theirs.digest(), "{theirs:?}");
+        }
+    }
+
+    /// Side B learns nothing from any circuit but a size from `scs`; from tables A learns a masked number.
+    #[test]
+    fn circuits_reveal_to_whom_it_was_agreed() {
+        for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
+            for protocol in [Protocol::Yao, Protocol::Gmw] {
+                let terms = Terms { protocol, circuit: Some(Method::Scs), ..Terms::new(reveal) };
+                let plan = Plan::new(&terms, [20, 30]).expect("it is small");
+                let (program, roles) = plan.scs(&terms);
+                let width = if reveal == Reveal::Size { 5 } else { 20 * plan.width };
+                assert_eq!(roles.learns, [[reveal == Reveal::Size, true]], "{terms:?}");
+                assert_eq!(program.outputs(), [width], "{terms:?}");
+
+                let terms = Terms { circuit: Some(Method::Phasing), ..terms };
+                let plan = Plan::new(&terms, [20, 30]).expect("it is small");
+                for piece in plan.pieces() {
+                    let (program, roles) = plan.piece(&terms, &piece);
+                    assert_eq!(roles.learns, [[false, true]], "{terms:?}");
+                    let mask = roles.owners.get(4).map(|owner| (*owner, program.inputs()[4]));
+                    assert_eq!(mask, (reveal == Reveal::Size).then_some((B, SIZE_BITS)), "{terms:?}");
+                }
+            }
+        }
+    }
+}

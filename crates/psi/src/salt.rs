@@ -52,3 +52,28 @@ impl Salt {
         (out.map(|f| ((low + u128::from_le_bytes(f) % bins) % bins) as usize), high)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_session_and_attempt_hashes_otherwise() {
+        let tables = crate::plan::tables_of([300, 300], 60);
+        let salts = [Salt::new(&[1; 32], 0), Salt::new(&[1; 32], 1), Salt::new(&[2; 32], 0)];
+        for (i, a) in salts.iter().enumerate() {
+            for b in &salts[..i] {
+                assert_ne!(a.value("ann", 60), b.value("ann", 60));
+                assert_ne!(a.places(7 << 50, &tables).0, b.places(7 << 50, &tables).0);
+            }
+        }
+    }
+
+    #[test]
+    fn values_have_as_many_bits_as_sets_of_these_sizes_ask_for() {
+        let widths = [[0, 0], [1, 1], [2, 1], [1000, 1024], [1025, 1024]].map(value_width);
+        assert_eq!(widths, [40, 40, 41, 60, 61]);
+        let salt = Salt::new(&[3; 32], 0);
+        assert!((0..1000).map(|i| salt.value(&i.to_string(), 8)).all(|value| (1..256).contains(&value)));
+    }
+}

@@ -222,10 +222,7 @@ impl Run<'_, '_> {
         let mut inputs = bits(&sorted(&self.own.values), self.plan.width);
         if self.side == Side::B && self.terms.reveal != Reveal::Size {
             let [a, b] = self.plan.sizes;
-            let places: Vec<u128> = (0..psi::kept(a, b) as u128).collect();
-            let order: Zeroizing<Vec<usize>> =
-                Zeroizing::new(shuffled(&places).iter().map(|place| *place as usize).collect());
-            let controls = shuffle::route(&order);
+            let controls = shuffle::route(&secret_order(psi::kept(a, b)));
             append(&mut inputs, controls.iter().map(|bit| u8::from(*bit)));
         }
         let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
@@ -408,9 +405,16 @@ fn shuffled(values: &[u128]) -> Values {
     order
 }
 
+/// So many places in a secret uniform order.
+fn secret_order(count: usize) -> Zeroizing<Vec<usize>> {
+    let places: Vec<u128> = (0..count as u128).collect();
+    Zeroizing::new(shuffled(&places).iter().map(|place| *place as usize).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hushwire_wire::PartyId;
 
     /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees of freedom is below 70
     /// but with probability 10^−6.
@@ -425,6 +429,45 @@ mod tests {
         let expected = TRIALS as f64 / 24.0;
         let chi: f64 = counts.values().map(|c| (f64::from(*c) - expected).powi(2) / expected).sum();
         assert!(chi < 70.0, "{chi}: {counts:?}");
+    }
+
+    /// The run's name is of both parties' fresh bytes and sizes, and so are salts, whatever one of them says again.
+    #[test]
+    fn runs_are_named_by_what_both_say_freshly() {
+        let ids = [PartyId(0), PartyId(1)];
+        let terms = Terms::new(Reveal::Size);
+        let mut names = std::collections::HashSet::new();
+        for side in [Side::A, Side::A, Side::B, Side::B] {
+            let mut nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
+            let mut channel =
+                |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
+            let (mut ours, mut theirs) = (channel(0), channel(1));
+            let peer = std::thread::spawn(move || {
+                let (mut heard, mut said) = ([0; 73], [7; 73]);
+                theirs.recv("hello", &mut heard).expect("it comes");
+                said[32..40].copy_from_slice(&5u64.to_le_bytes());
+                said[40..73].copy_from_slice(&heard[40..]);
+                said[72] ^= b'a' ^ b'b';
+                theirs.send("hello", &said).expect("it goes");
+                (heard, said)
+            });
+            let (sid, sizes) = hello(&mut ours, side, 3, &terms).expect("they agree");
+            let (heard, said) = peer.join().expect("it ends");
+            let both = if side == Side::A { [heard, said] } else { [said, heard] };
+            assert_eq!(sizes, if side == Side::A { [3, 5] } else { [5, 3] });
+            let mut hash = blake3::Hasher::new_derive_key("hushwire psi sid v1");
+            assert_eq!(sid, *hash.update(both.as_flattened()).finalize().as_bytes());
+            assert!(names.insert(sid), "a name comes again");
+        }
+    }
+
+    #[test]
+    fn secret_orders_are_orders_and_never_the_same() {
+        let [a, b] = [secret_order(100), secret_order(100)];
+        let mut sorted = a.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
+        assert!(a != b && *a != sorted);
     }
 
     #[test]

@@ -2,9 +2,14 @@
 
 use hushwire_aes::Backend;
 use hushwire_psi::{Column, Found, Method, Outcome, PsiError, Reveal, Side, Terms, intersect};
-use hushwire_wire::{Channel, PartyId, inproc};
+use hushwire_wire::{Channel, PartyId, Tap, inproc};
 use proptest::prelude::*;
-use std::{collections::HashSet, thread, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
 
 fn channels() -> [Channel; 2] {
     let ids = [PartyId(0), PartyId(1)];
@@ -15,7 +20,11 @@ fn channels() -> [Channel; 2] {
 
 /// Both parties, on threads of their own.
 fn both(terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
-    let [mut a, mut b] = channels();
+    over(channels(), terms, sets)
+}
+
+fn over(channels: [Channel; 2], terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
+    let [mut a, mut b] = channels;
     let run = |channel: &mut Channel, side: Side| {
         let i = usize::from(side == Side::B);
         let mut last = None;
@@ -98,6 +107,71 @@ fn large_tables_run_in_pieces() {
     }
     let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Flags) };
     check(terms, [&keys(0, 2), &keys(1, 10_001)]);
+}
+
+/// The messages that a party sends.
+#[derive(Clone, Default)]
+struct Sent(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Tap for Sent {
+    fn outgoing(&mut self, _: PartyId, _: u16, message: &[u8]) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().push(message.to_vec());
+        None
+    }
+    fn incoming(&mut self, _: PartyId, _: u16, _: &mut [u8]) {}
+}
+
+/// All messages of A and of B, after the one byte of each salt.
+fn messages(terms: Terms, sets: [&[String]; 2]) -> [Vec<Vec<u8>>; 2] {
+    let (mut channels, sent) = (channels(), [Sent::default(), Sent::default()]);
+    channels.iter_mut().zip(&sent).for_each(|(channel, sent)| channel.tap(Box::new(sent.clone())));
+    over(channels, [terms; 2], sets).into_iter().for_each(|ended| drop(ended.unwrap()));
+    sent.map(|sent| sent.0.lock().unwrap().iter().skip(1).skip_while(|m| m.len() == 1).cloned().collect())
+}
+
+#[test]
+fn lengths_of_messages_tell_sizes_and_nothing_else() {
+    for (reveal, circuit) in ALL.into_iter().flat_map(|reveal| METHODS.map(|circuit| (reveal, circuit))) {
+        let terms = Terms { circuit, ..Terms::new(reveal) };
+        let lengths = |from: usize| {
+            let messages = messages(terms, [&keys(0, 20), &keys(from, from + 30)]);
+            messages.map(|all| all.iter().map(Vec::len).collect::<Vec<_>>())
+        };
+        assert_eq!(lengths(0), lengths(20), "{terms:?}: all or none in common");
+    }
+}
+
+/// Their places in A's file would tell B more than was agreed.
+#[test]
+fn items_are_told_in_order_and_filled_up() {
+    for circuit in METHODS {
+        let terms = Terms { circuit, ..Terms::new(Reveal::Items) };
+        let [sent, _] = messages(terms, [&keys(0, 20), &keys(10, 40)]);
+        let values =
+            sent.last().unwrap().chunks_exact(16).map(|value| u128::from_le_bytes(value.try_into().unwrap()));
+        let values: Vec<_> = values.collect();
+        assert!(values.len() == 20 && values[10..] == [0; 10], "{values:?}");
+        assert!(values[0] != 0 && values[..10].is_sorted(), "{values:?}");
+    }
+}
+
+/// A number of each piece of the tables would tell A more than the sum.
+#[test]
+fn what_a_learns_of_a_size_before_the_last_message_is_masked() {
+    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Size) };
+    let last = || messages(terms, [&keys(0, 20), &keys(10, 40)]).map(|all| all.last().cloned().unwrap());
+    let runs = [last(), last()];
+    for side in 0..2 {
+        assert!(runs.iter().all(|run| run[side].len() == 4), "{runs:?}");
+        // Twice the same, or a small number in the clear, by accident once in 2^20.
+        assert_ne!(runs[0][side], runs[1][side], "{runs:?}");
+        assert!(runs.iter().all(|run| run[side][2..] != [0, 0] || run[side][1] != 0), "{runs:?}");
+    }
+    let sums = runs.map(|run| {
+        run.iter()
+            .fold(0u32, |sum, share| sum.wrapping_add(u32::from_le_bytes(share[..].try_into().unwrap())))
+    });
+    assert_eq!(sums, [10, 10]);
 }
 
 #[test]

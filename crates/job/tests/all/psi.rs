@@ -91,7 +91,7 @@ fn learnt(ended: Ended) -> Intersection {
 }
 
 const A: &str = "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n5,ann@x\n";
-const B: &str = "mail\neve@x\nann@x\nzoe@x\n";
+const B: &str = "mail\neve@x\nann@x\nzoe@x\nyan@x\n";
 const COLUMNS: &str = "columns = [\"email\", \"mail\"]";
 
 fn common() -> BTreeSet<String> {
@@ -107,7 +107,7 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
         let size = size.unwrap_or_else(|e| panic!("{e}"));
         for ended in both([&size, &size], [(memory(A), None), (memory(B), None)]).map(learnt) {
             assert_eq!(ended.common, Common::Size(common().len() as u64));
-            assert_eq!((ended.keys, ended.text.as_deref()), ([3, 3], Some(&b"2\n"[..])));
+            assert_eq!((ended.keys, ended.text.as_deref()), ([3, 4], Some(&b"2\n"[..])));
         }
     }
     let items = task(&format!("reveal = \"items\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
@@ -127,7 +127,7 @@ fn one_party_alone_learns_flags_or_items() {
                 "flags",
                 [
                     "id,email,in_both\n1,ann@x,1\n2,bob@x,0\n3,,0\n4,eve@x,1\n5,ann@x,1\n",
-                    "mail,in_both\neve@x,1\nann@x,1\nzoe@x,0\n",
+                    "mail,in_both\neve@x,1\nann@x,1\nzoe@x,0\nyan@x,0\n",
                 ],
             ),
             ("items", ["email\nann@x\neve@x\n", "mail\neve@x\nann@x\n"]),
@@ -136,6 +136,7 @@ fn one_party_alone_learns_flags_or_items() {
             let task = task.unwrap_or_else(|e| panic!("{e}"));
             let ended = both([&task, &task], [(memory(A), None), (memory(B), None)]).map(learnt);
             assert_eq!(ended[learner].text.as_deref(), Some(texts[learner].as_bytes()), "{reveal}");
+            assert!(ended.iter().all(|ended| ended.keys == [3, 4]), "those of party 0 come first");
             assert_eq!((&ended[1 - learner].common, &ended[1 - learner].text), (&Common::Nothing, &None));
         }
     }
