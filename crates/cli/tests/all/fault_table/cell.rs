@@ -8,25 +8,38 @@ pub(crate) enum Protocol {
     Rep3,
     Yao,
     Gmw,
-    Ot,
     Psi,
     AesCtr,
+    Ot,
+    LocalPsi,
+    LocalAesCtr,
 }
 
 /// The process that starts the parties of `local psi` and `local aes-ctr`.
 pub(crate) const SUPERVISOR: &str = "supervisor";
 
 impl Protocol {
-    pub(crate) const ALL: [Self; 6] = [Self::Rep3, Self::Yao, Self::Gmw, Self::Ot, Self::Psi, Self::AesCtr];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Rep3,
+        Self::Yao,
+        Self::Gmw,
+        Self::Psi,
+        Self::AesCtr,
+        Self::Ot,
+        Self::LocalPsi,
+        Self::LocalAesCtr,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rep3 => "rep3",
             Self::Yao => "yao",
             Self::Gmw => "gmw",
-            Self::Ot => "ot",
             Self::Psi => "psi",
             Self::AesCtr => "aes-ctr",
+            Self::Ot => "ot",
+            Self::LocalPsi => "local-psi",
+            Self::LocalAesCtr => "local-aes-ctr",
         }
     }
 
@@ -34,16 +47,17 @@ impl Protocol {
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::Rep3 => &["party0", "party1", "party2", "alice", "bob"],
-            Self::Yao | Self::Gmw => &["party0", "party1"],
+            Self::Yao | Self::Gmw | Self::Psi => &["party0", "party1"],
+            Self::AesCtr => &["party0", "party1", "party2", "alice"],
             Self::Ot => &["sender", "receiver"],
-            Self::Psi => &[SUPERVISOR, "party0", "party1"],
-            Self::AesCtr => &[SUPERVISOR, "party0", "party1", "party2"],
+            Self::LocalPsi => &[SUPERVISOR, "party0", "party1"],
+            Self::LocalAesCtr => &[SUPERVISOR, "party0", "party1", "party2"],
         }
     }
 
     /// Whether one process starts all others.
     pub(crate) fn is_supervised(self) -> bool {
-        matches!(self, Self::Psi | Self::AesCtr)
+        matches!(self, Self::LocalPsi | Self::LocalAesCtr)
     }
 
     /// Everybody that a person starts.
@@ -53,7 +67,7 @@ impl Protocol {
 
     /// Whether it is a job file's.
     pub(crate) fn is_job(self) -> bool {
-        matches!(self, Self::Rep3 | Self::Yao | Self::Gmw)
+        matches!(self, Self::Rep3 | Self::Yao | Self::Gmw | Self::Psi | Self::AesCtr)
     }
 }
 
@@ -144,6 +158,15 @@ impl Cell {
         let mut others = members[at + 1..].iter().chain(members);
         let next = others.find(|name| !(is_client(name) && is_client(self.member)));
         next.copied().unwrap_or(self.member)
+    }
+
+    /// Whether the ordinary run has it. Psi and aes-ctr are jobs as the others: each fault befalls one of their members there,
+    /// one after the other.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        let members = self.protocol.members();
+        let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
+        let turn = fault.map(|fault| members[fault % members.len()]);
+        !matches!(self.protocol, Protocol::Psi | Protocol::AesCtr) || turn == Some(self.member)
     }
 
     /// The reason why there is no such cell, where there is none.

@@ -34,54 +34,56 @@ const fn row(
     Row { of, fault, says, code, text }
 }
 
-const JOBS: &str = "rep3 yao gmw";
+const JOBS: &str = "rep3 yao gmw psi aes-ctr";
 /// Protocols whose members a person starts.
-const STARTED: &str = "rep3 yao gmw ot";
-const ALL: &str = "rep3 yao gmw ot psi aes-ctr";
+const STARTED: &str = "rep3 yao gmw psi aes-ctr ot";
+const ALL: &str = "rep3 yao gmw psi aes-ctr ot local-psi local-aes-ctr";
 
 /// Where several rows fit, one of them must be it: which peer sees a death first, and who hears of it from whom, is a
 /// matter of moments. No other choice is left.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row(STARTED, "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there]: its links closed and it said no goodbye; see its own log and its host, then start again"),
-    row("rep3", "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there], as [other] says; see its own log and its host, then start again"),
-    row("psi aes-ctr", "kill", "supervisor", 3, "error: [victim] failed during [step]: its process was killed by signal 9; nothing was written; see the system's log for who killed it (out of memory?) and start again"),
+    row("rep3 aes-ctr", "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there], as [other] says; see its own log and its host, then start again"),
+    row("local-psi local-aes-ctr", "kill", "supervisor", 3, "error: [victim] failed during [step]: its process was killed by signal 9; nothing was written; see the system's log for who killed it (out of memory?) and start again"),
 
     row(ALL, "pause", "itself others", 0, ""),
 
     row(ALL, "freeze", "others", 3, "error: [speaker] failed during [step]: [victim]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
-    row("rep3 aes-ctr", "freeze", "others", 3, "error: [speaker] failed during [step]: [victim]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
+    row("rep3 aes-ctr local-aes-ctr", "freeze", "others", 3, "error: [speaker] failed during [step]: [victim]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
     row(STARTED, "freeze", "itself", 3, "error: [me] failed during [step]: [peer]: ended the session during [there]: it says that this party fell silent; see whether this process was stopped, its host overloaded or the network between them cut"),
-    row("psi", "freeze", "itself", 0, ""),
-    row("aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
-    row("aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
+    row("local-psi", "freeze", "itself", 0, ""),
+    row("local-aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
+    row("local-aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
 
     // Whoever dials a party with another key knows that it is the wrong one.
     row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: shows another certificate than listed during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first"),
     // It ended when only the control link to it was there, and not yet the one by which it could say why.
-    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
-    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
-    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3", "absent unwritable", "client", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "absent unwritable", "client", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
     row("ot", "wrong-pin mistaken-pin", "sender", 3, "error: [me] failed during connect: [peer]: did not come within 8s during connect: no greeting of [peer] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
 
     row(STARTED, "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 4s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between"),
-    row("rep3 ot", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+    row("rep3 aes-ctr ot", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
 
     row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
-    row("ot psi aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
+    row("ot local-psi local-aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
 
     row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
-    row("ot psi aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
+    row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
     row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [peer] says; read the error of the first"),
+    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
     row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of the first"),
     // The sender writes nothing but its report, when both have confirmed.
     row("ot", "full-disk", "receiver", 0, ""),
@@ -165,8 +167,8 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
                 "row check",
             ],
         ),
-        Protocol::Psi => (
-            &["the intersection"],
+        Protocol::Psi | Protocol::LocalPsi => (
+            &["the intersection", "confirmation"],
             &[
                 "hello",
                 "salt",
@@ -182,8 +184,15 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
                 "garbled tables",
             ],
         ),
-        Protocol::AesCtr => (
-            &["key set-up", "computing", "encryption"],
+        Protocol::AesCtr | Protocol::LocalAesCtr => (
+            &[
+                "key set-up",
+                "computing",
+                "encryption",
+                "sharing the file",
+                "receiving the result",
+                "confirmation",
+            ],
             &[
                 "session keys",
                 "keys that are kept",
@@ -221,9 +230,9 @@ fn strangers() -> Vec<String> {
 fn named(protocol: Protocol, name: &str) -> String {
     match (protocol, name) {
         (Protocol::Ot, _) => format!("the {name}"),
-        (Protocol::Psi, "party0") => "party A".to_owned(),
-        (Protocol::Psi, "party1") => "party B".to_owned(),
-        (Protocol::AesCtr, SUPERVISOR) => "owner".to_owned(),
+        (Protocol::LocalPsi, "party0") => "party A".to_owned(),
+        (Protocol::LocalPsi, "party1") => "party B".to_owned(),
+        (Protocol::LocalAesCtr, SUPERVISOR) => "owner".to_owned(),
         _ => title(name),
     }
 }

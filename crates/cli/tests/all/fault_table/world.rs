@@ -61,27 +61,31 @@ impl World {
     pub(crate) fn new(cell: Cell) -> Self {
         let work = match cell.fault {
             // To a supervisor that is stopped nothing happens; the run goes on.
-            Fault::Freeze(_) if cell.protocol == Protocol::Psi && cell.member == SUPERVISOR => Work::Short,
+            Fault::Freeze(_) if cell.protocol == Protocol::LocalPsi && cell.member == SUPERVISOR => {
+                Work::Short
+            }
             Fault::Kill | Fault::Freeze(_) => Work::Endless,
             Fault::Pause => Work::Short,
             _ => Work::Moment,
         };
         let count = cell.protocol.count(work);
-        let files = if cell.protocol.is_job() { job(&cell, count) } else { Rehearsal::bare() };
+        let files = match cell.protocol {
+            Protocol::Rep3 | Protocol::Yao | Protocol::Gmw => circuit(&cell, count),
+            Protocol::Psi => Rehearsal::new("kind = \"psi\"\ncolumn = \"email\"\nreveal = \"size\"\n"),
+            Protocol::AesCtr => Rehearsal::new("kind = \"aes-ctr\"\nowner = \"client:alice\"\n"),
+            _ => Rehearsal::bare(),
+        };
         let mut world = Self { files, cell, pins: Default::default() };
         match cell.protocol {
             Protocol::Ot => world.transfer(count),
-            Protocol::Psi => {
-                for (name, first) in [("a", 0), ("b", count / 4)] {
-                    let rows = (first..first + count).fold("email\n".to_owned(), |mut text, i| {
-                        writeln!(text, "user{i}@example.org").unwrap_or_default();
-                        text
-                    });
-                    world.files.place.put(&format!("r/{name}.csv"), rows.as_bytes());
-                }
-            }
-            Protocol::AesCtr => world.sparse("r/big", count as u64),
+            Protocol::Psi => world.lists(["party0", "party1"], count),
+            Protocol::LocalPsi => world.lists(["a", "b"], count),
+            Protocol::AesCtr => world.sparse("r/data.bin", count as u64),
+            Protocol::LocalAesCtr => world.sparse("r/big", count as u64),
             _ => {}
+        }
+        if cell.protocol.is_job() {
+            world.places();
         }
         if cell.fault == Fault::WrongPin {
             world.other_key();
@@ -98,6 +102,43 @@ impl World {
     fn sparse(&self, name: &str, len: u64) {
         let file = File::create(self.files.place.at(name)).and_then(|file| file.set_len(len));
         file.unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+
+    /// Two files with a column of keys, of which three quarters are in both.
+    fn lists(&self, names: [&str; 2], count: usize) {
+        for (name, first) in names.into_iter().zip([0, count / 4]) {
+            let rows = (first..first + count).fold("email\n".to_owned(), |mut text, i| {
+                writeln!(text, "user{i}@example.org").unwrap_or_default();
+                text
+            });
+            self.files.place.put(&format!("r/{name}.csv"), rows.as_bytes());
+        }
+    }
+
+    /// The limits of members of a job, and the places of their outputs, which the shares of a key are for a party of an
+    /// encryption.
+    fn places(&self) {
+        let fault = self.cell.fault;
+        let shown = matches!(fault, Fault::ClosedPipe | Fault::FullPipe | Fault::Absent)
+            || matches!(fault, Fault::WrongPin | Fault::MistakenPin);
+        for name in self.cell.protocol.members() {
+            if let Some(limit) = limit(&self.cell) {
+                self.files.set(name, &format!("connect-timeout = \"{}s\"", limit.as_secs()));
+            }
+            let (file, place) = (format!("r/{name}.toml"), self.output(name).1);
+            if self.cell.protocol == Protocol::AesCtr {
+                let old = if *name == "alice" { "data.bin.enc".to_owned() } else { format!("{name}.share") };
+                self.files.edit(&file, |text| text.replace(&old, &place));
+            } else if !shown {
+                let at = if self.files.place.at("r/a.bin").exists() || self.cell.protocol == Protocol::Psi {
+                    "file"
+                } else {
+                    "hex-file"
+                };
+                let table = format!("\n[outputs]\nresult = {{ {at} = \"{place}\" }}\n");
+                self.files.edit(&file, |text| text.to_owned() + &table);
+            }
+        }
     }
 
     fn key(&self, name: &str) -> String {
@@ -154,7 +195,10 @@ impl World {
         let shown = matches!(self.cell.fault, Fault::ClosedPipe | Fault::FullPipe);
         let json = if shown { "-" } else { out.as_str() };
         match self.cell.protocol {
-            Protocol::Rep3 | Protocol::Yao | Protocol::Gmw => Rehearsal::line(member),
+            Protocol::Rep3 | Protocol::Yao | Protocol::Gmw | Protocol::Psi => Rehearsal::line(member),
+            // Nothing but its report is printed.
+            Protocol::AesCtr if shown => format!("{} --json -", Rehearsal::line(member)),
+            Protocol::AesCtr => Rehearsal::line(member),
             Protocol::Ot => {
                 let (me, other) = if member == "sender" { (0, 1) } else { (1, 0) };
                 let place = if me == 0 {
@@ -163,14 +207,14 @@ impl World {
                     let json = if shown { "--json -" } else { "" };
                     format!("recv --choices r/bits.txt --out {out} --connect 127.0.0.1:{port} {json}")
                 };
-                let wait = limit(self.cell.fault).unwrap_or(Duration::from_mins(1)).as_secs();
+                let wait = limit(&self.cell).unwrap_or(Duration::from_mins(1)).as_secs();
                 format!("ot {place} --key r/{member}.pem --pin {} --wait {wait}", self.pins[other])
             }
-            Protocol::Psi => {
+            Protocol::LocalPsi => {
                 let to = if shown { String::new() } else { format!("--out {out}") };
                 format!("-v local psi --a r/a.csv --b r/b.csv --column email --reveal size {to}")
             }
-            Protocol::AesCtr => {
+            Protocol::LocalAesCtr => {
                 let json = if shown { "--json -" } else { "" };
                 format!("-v local aes-ctr --in r/big --out {out} --key-shares r/big.keys {json}")
             }
@@ -228,8 +272,12 @@ impl World {
             !known.iter().any(|end| name.ends_with(end)) && !["big", "full"].contains(&name.as_str())
         });
         left.retain(|name| !good.iter().any(|member| *name == format!("{member}.out")));
-        // The key's shares stay: they are of use, and no result.
-        left.retain(|name| name != "big.keys");
+        // The key's shares stay once all parties have theirs, and so does the ledger: they are of use, and no result.
+        left.retain(|name| !["big.keys", "alice.ledger"].contains(&name.as_str()));
+        if self.cell.protocol == Protocol::AesCtr && matches!(self.cell.fault, Fault::Kill | Fault::Freeze(_))
+        {
+            left.retain(|name| !name.starts_with("party"));
+        }
         if let Some(at) = left.iter().position(|name| name == "full.left") {
             left.remove(at);
             let on_it = String::from_utf8_lossy(&self.files.place.get("r/full.left")).into_owned();
@@ -243,12 +291,12 @@ impl Protocol {
     /// Values, lines, keys or bytes that come to so much work.
     fn count(self, work: Work) -> usize {
         match (self, work) {
-            (Self::AesCtr, Work::Moment) => 999,
-            (Self::AesCtr, Work::Short) => 8 << 20,
-            (Self::AesCtr, Work::Endless) => 512 << 20,
-            (Self::Psi, Work::Moment) => 20,
-            (Self::Psi, Work::Short) => 1000,
-            (Self::Psi, Work::Endless) => 20_000,
+            (Self::AesCtr | Self::LocalAesCtr, Work::Moment) => 999,
+            (Self::AesCtr | Self::LocalAesCtr, Work::Short) => 8 << 20,
+            (Self::AesCtr | Self::LocalAesCtr, Work::Endless) => 512 << 20,
+            (Self::Psi | Self::LocalPsi, Work::Moment) => 20,
+            (Self::Psi | Self::LocalPsi, Work::Short) => 1000,
+            (Self::Psi | Self::LocalPsi, Work::Endless) => 20_000,
             (_, Work::Moment) => 1,
             (Self::Rep3, Work::Short) => 100_000,
             (Self::Rep3, Work::Endless) => 4_000_000,
@@ -262,9 +310,11 @@ impl Protocol {
 }
 
 /// The time for which members wait for each other, where some wait in vain.
-fn limit(fault: Fault) -> Option<Duration> {
-    match fault {
+fn limit(cell: &Cell) -> Option<Duration> {
+    match cell.fault {
         Fault::Absent | Fault::Unwritable => Some(JOIN),
+        // The owner of a file takes room for the result before it dials anybody.
+        Fault::FullDisk if cell.protocol == Protocol::AesCtr && cell.member == "alice" => Some(JOIN),
         Fault::WrongPin | Fault::MistakenPin => Some(LATE),
         _ => None,
     }
@@ -275,8 +325,8 @@ fn nowhere(files: &Rehearsal) -> String {
     format!("/sys/hushwire.{}.out", files.port)
 }
 
-/// A job whose outputs everybody learns.
-fn job(cell: &Cell, count: usize) -> Rehearsal {
+/// A circuit's job whose output everybody learns.
+fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     let members = cell.protocol.members();
     let key =
         |name: &&str| if name.starts_with("party") { (*name).to_owned() } else { format!("client:{name}") };
@@ -294,23 +344,6 @@ fn job(cell: &Cell, count: usize) -> Rehearsal {
     if count > 1 {
         for (name, seed) in [("a", 1), ("b", 2)] {
             world.place.put(&format!("r/{name}.bin"), &bytes(4 * count, seed));
-        }
-    }
-    let shown = matches!(cell.fault, Fault::ClosedPipe | Fault::FullPipe | Fault::Absent)
-        || matches!(cell.fault, Fault::WrongPin | Fault::MistakenPin);
-    let (of, at) = if count > 1 { ("file", "") } else { ("hex-file", "") };
-    for name in members {
-        if let Some(limit) = limit(cell.fault) {
-            world.set(name, &format!("connect-timeout = \"{}s\"", limit.as_secs()));
-        }
-        if !shown {
-            let place = match cell.fault {
-                Fault::FullDisk if *name == cell.member => "full/out".to_owned(),
-                Fault::Unwritable if *name == cell.member => nowhere(&world),
-                _ => format!("{at}{name}.out"),
-            };
-            let table = format!("\n[outputs]\nresult = {{ {of} = \"{place}\" }}\n");
-            world.edit(&format!("r/{name}.toml"), |text| text.to_owned() + &table);
         }
     }
     world
