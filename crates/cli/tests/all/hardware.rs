@@ -4,6 +4,7 @@
 //! has been built.
 
 use crate::common::{KEY, Place, Ran, bytes};
+use crate::rehearsal::{Ended, Rehearsal};
 use hushwire_hdl::{Hello, PROGRAM, model};
 use hushwire_testkit::executable;
 use serde_json::{Value, json};
@@ -257,4 +258,45 @@ fn a_device_that_fails_is_named_and_nothing_is_written() {
         &["party 1", "broke the protocol"],
     );
     assert!(!place.at("in.enc").exists());
+}
+
+#[test]
+fn a_job_names_its_hardware_and_each_party_starts_its_own() {
+    let job = "kind = \"aes-ctr\"\nowner = \"client:alice\"\nkey = \"given\"\nhardware = [\"party2\", \"party0\"]\n";
+    let world = Rehearsal::new(job);
+    let here = standing_in(&world.place, 1, usize::MAX);
+    world.place.put("r/data.bin", &bytes(LEN, 3));
+    world.place.put("r/key.bin", KEY.as_bytes());
+    world.edit("r/alice.toml", |text| format!("{text}iv = \"{IV}\"\n"));
+    for name in ["party0", "party1", "party2", "alice"] {
+        world.set(name, "connect-timeout = \"3s\"");
+    }
+    // Who is no hardware looks for no device.
+    let run = |first: &Path| {
+        let start = |name: &'static str| {
+            let folder = if name == "party0" { first } else { &here };
+            let nowhere = name == "party1" || name == "alice";
+            let mut command = world.place.hushwire(&Rehearsal::line(name));
+            command.env(hushwire_hdl::ENV, if nowhere { Path::new("nowhere") } else { folder });
+            world.spawn(name, command)
+        };
+        world.end(["party0", "party1", "party2", "alice"].map(start).into())
+    };
+    for member in run(&world.place.at("none")) {
+        if member.name == "party0" {
+            let words = ["party 0 failed during the simulated party, start", "none/party-sim", "hdl/setup"];
+            assert!(
+                member.code == Some(4) && words.iter().all(|word| member.err.contains(word)),
+                "{}",
+                member.err
+            );
+        } else {
+            member.blames("party0");
+        }
+    }
+    assert!(!world.place.at("r/data.bin.enc").exists());
+    run(&here).iter().for_each(Ended::good);
+    if let Some(theirs) = world.place.openssl("r/data.bin", KEY, IV) {
+        assert!(world.place.get("r/data.bin.enc") == theirs, "not what openssl writes");
+    }
 }

@@ -211,3 +211,54 @@ fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, JobError> 
     section.finish()?;
     Ok((batch.map(|n| n as u32), threads.map(|n| n as u16), lanes.map(|n| n as u16)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Job;
+    use std::path::Path;
+
+    fn job(keys: &str) -> Result<AesCtrJob, String> {
+        let text = format!("kind = \"aes-ctr\"\nowner = \"client:alice\"\n{keys}\n");
+        match Job::parse(&text, Path::new("job.toml")).map_err(|e| e.to_string())? {
+            Job::AesCtr(job) => Ok(job),
+            _ => Err("another kind".into()),
+        }
+    }
+
+    #[test]
+    fn hardware_says_how_all_parties_compute() {
+        let soft = job("").unwrap_or_else(|e| panic!("{e}"));
+        let hard = job("hardware = [\"party2\", \"party0\"]").unwrap_or_else(|e| panic!("{e}"));
+        let Cut { sbox, chunk_blocks, threads, lanes, hdl } = hard.cut.clone();
+        assert_eq!((sbox, hdl.as_deref()), (Sbox::Bp32, Some(&[0, 2][..])));
+        assert_eq!((chunk_blocks, threads, lanes), (DEVICE_INSTANCES, 1, DEVICE_CONTEXTS));
+        assert_eq!([0, 1, 2].map(|party| hard.cut.device(party).is_some()), [true, false, true]);
+        let depth = job("hardware = [\"party1\"]\nsbox = \"depth4\"").map(|job| job.cut.sbox);
+        assert_eq!(depth, Ok(Sbox::Depth4));
+        let other = job("hardware = [\"party1\"]").unwrap_or_else(|e| panic!("{e}"));
+        for (theirs, fields) in [(&soft, 4), (&other, 1)] {
+            let differences = hard.agreement().differences(&theirs.agreement().tags());
+            assert!(
+                differences.len() == fields
+                    && differences.iter().any(|d| d.contains("hardware (ours: party0, party2)")),
+                "{differences:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn hardware_that_makes_no_sense_is_named_with_its_line() {
+        for (keys, words) in [
+            ("hardware = [\"party0\", \"party0\"]", ["line 3", "twice"]),
+            ("hardware = [\"client:alice\"]", ["line 3", "names a client"]),
+            ("hardware = [\"party3\"]", ["line 3", "party2"]),
+            ("hardware = [\"party0\"]\nsbox = \"tower\"", ["line 3", "sbox = \"bp32\""]),
+            ("hardware = [\"party0\"]\nkey-bits = 256", ["line 3", "key-bits = 128"]),
+            ("hardware = [\"party0\"]\n[parameters]\nbatch = 5", ["line 5", "hardware"]),
+        ] {
+            let error = job(keys).err().unwrap_or_default();
+            assert!(words.iter().all(|word| error.contains(word)), "{keys}: {error}");
+        }
+    }
+}
