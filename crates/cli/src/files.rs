@@ -1,10 +1,11 @@
 //! Files, as all commands treat them, and where paths lead.
 
-use crate::error::Error;
+use crate::{error::Error, out};
 use clap::Args;
 use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
+    fs::{self, DirBuilder, File, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -38,6 +39,36 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 /// goes to standard output until it is whole.
 pub(crate) fn unnamed() -> Result<NewFile, Error> {
     Ok(NewFile::create(&std::env::temp_dir().join("hushwire-stream"), 0o600)?)
+}
+
+/// A place for what another process writes and standard output gets, removed when this is dropped.
+pub(crate) struct Passing(PathBuf);
+
+impl Passing {
+    pub(crate) fn new() -> Result<Self, Error> {
+        // Random, and nothing that is secret.
+        let name: [u8; 8] = hushwire_job::aes_ctr::draw("naming a directory")?;
+        let dir = std::env::temp_dir().join(format!("hushwire-{}", hex::encode(name)));
+        let made = DirBuilder::new().mode(0o700).create(&dir);
+        made.map(|()| Self(dir.clone())).map_err(|e| Error::io("make the directory", &dir, &e))
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.0.join("output")
+    }
+
+    /// Writes the file to standard output.
+    pub(crate) fn show(&self) -> Result<(), Error> {
+        let mut file = File::open(self.file()).map_err(|e| Error::io("read", &self.file(), &e))?;
+        out::with(|to| io::copy(&mut file, to).map(drop))
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        // Nothing is left to tell of a failure here.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// `path` with `suffix` after its name.

@@ -8,6 +8,7 @@ use crate::{
     job::{self, Files, Job},
     log,
     member::{CONNECT, STALL},
+    member_cmd::{announce, has_aes},
     out, progress,
     report::{Report, Run},
     supervisor::{Event, Supervisor},
@@ -22,7 +23,6 @@ use hushwire_wire::{Identity, SessionId, Shape};
 use indicatif::ProgressBar;
 use std::{
     collections::BTreeMap,
-    io::{self, Seek},
     sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -88,9 +88,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     let (run, output, bar) = encrypt(args, backend, &files, output, job, begun)?;
     let mut told = Ok(());
     if let Some(output) = output {
-        let mut whole = output.writer()?;
-        whole.rewind().map_err(|e| output.error(&e))?;
-        told = out::with(|to| io::copy(&mut whole, to).map(drop));
+        told = out::file(&output);
     }
     bar.finish_and_clear();
     let report = Report::new(args, &files, run);
@@ -216,9 +214,13 @@ fn spawn(
     bar: &ProgressBar,
 ) -> JoinHandle<()> {
     let (events, begun, bar) = (supervisor.owner(), supervisor.sender(), bar.clone());
+    let (task, aes) = (job.job.clone(), has_aes(config.backend));
     let observer: Observer = Arc::new(move |event| {
-        if let engine::Event::Progress(done, _) = event {
+        if let engine::Event::Progress(done, of) = event {
             if done == 0 {
+                if let Some(forecast) = task.forecast(aes, Some(of)) {
+                    bar.suspend(|| announce(&forecast, Shape::NONE, "on this machine"));
+                }
                 // Nobody listens any more once the run has failed.
                 let _ = begun.send(Event::Encrypting);
             }

@@ -21,6 +21,8 @@ use serde::Serialize;
 use std::{sync::Arc, time::Instant};
 use tracing::{debug, trace};
 
+/// A network between hosts of which nothing is known, as people call it.
+pub(crate) const ROOM: &str = "if the network is as in one room (10 Gbit/s, 0.2 ms)";
 /// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
 const LONG: f64 = 10.0;
 
@@ -127,12 +129,12 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     let aes = has_aes(config.backend);
     let announced = |forecast: Option<Forecast>| {
         if let Some(forecast) = forecast {
-            announce(&forecast, Shape::lan(), "if the network is as in one room (10 Gbit/s, 0.2 ms)");
+            announce(&forecast, Shape::lan(), ROOM);
         }
     };
     announced(task.forecast(aes, None));
     let later = task.clone();
-    let forecast = move |ands| announced(later.forecast(aes, Some(ands)));
+    let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
     let outcome = run(task, config, &observer(&bar, begun, forecast))?;
@@ -186,8 +188,9 @@ pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     }
     let rounds = if forecast.rounds == 0 { String::new() } else { format!("{} rounds, ", forecast.rounds) };
     log::note!(
-        "{} ANDs, {rounds}{} to send: about {} {network}",
-        progress::short(forecast.ands as f64),
+        "{} {}, {rounds}{} from each party: about {} {network}",
+        progress::short(forecast.work as f64),
+        forecast.unit,
         size::show(forecast.bytes_sent),
         progress::duration(seconds),
     );

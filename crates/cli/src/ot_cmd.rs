@@ -7,15 +7,18 @@ mod values;
 use crate::{
     control::peak_memory,
     error::Error,
-    files::{NewFile, Replace, RunFiles, json_file},
+    files::{NewFile, Replace, RunFiles, is_stream, json_file, unnamed},
     log,
-    member_cmd::backend,
+    member_cmd::{ROOM, announce, backend, has_aes},
+    out,
     run_report::deliver,
     size,
 };
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
+use hushwire_job::Forecast;
 use hushwire_ot::{Level, Malicious, Protocol, Security, SemiHonest};
+use hushwire_wire::Shape;
 use link::Link;
 use serde::Serialize;
 use std::{path::PathBuf, time::Instant};
@@ -59,7 +62,7 @@ enum OtCommand {
 
 #[derive(Args)]
 struct SendArgs {
-    /// Pairs of messages, one pair a line: two numbers of up to 32 hexadecimal digits
+    /// Pairs of messages, one pair a line: two numbers of up to 32 hexadecimal digits; - is standard input
     #[arg(long, value_name = "FILE")]
     messages: PathBuf,
     #[command(flatten)]
@@ -68,10 +71,10 @@ struct SendArgs {
 
 #[derive(Args)]
 struct RecvArgs {
-    /// The choice from each pair, one line each: 0 or 1
+    /// The choice from each pair, one line each: 0 or 1; - is standard input
     #[arg(long, value_name = "FILE")]
     choices: PathBuf,
-    /// The file to write the chosen messages to, which appears when it is whole; one that is there stays
+    /// The file to write the chosen messages to, which appears when it is whole; one that is there stays; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -83,7 +86,7 @@ struct RecvArgs {
 struct LinkArgs {
     #[command(flatten)]
     place: PlaceArgs,
-    /// This side's key, which `hushwire keys init` made; only tcp-tls needs it
+    /// This side's key, which `hushwire keys init` made; - is standard input; only tcp-tls needs it
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// The other side's pin, which `hushwire keys pin` prints there; only tcp-tls needs it
@@ -166,7 +169,10 @@ impl<'a> Prepared<'a> {
             log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
         }
         let terms = Terms { count: count as u64, protocol, level: security };
-        Ok(Self { args, terms, backend: backend(args.aes_backend.as_deref())?, json })
+        let backend = backend(args.aes_backend.as_deref())?;
+        let forecast = Forecast::of_ots(protocol, security, count, has_aes(backend));
+        announce(&forecast, Shape::lan(), ROOM);
+        Ok(Self { args, terms, backend, json })
     }
 
     fn report(self, command: &'static str, link: &Link, begun: Instant) -> Result<(), Error> {
@@ -234,7 +240,15 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     let mut files = RunFiles::new(args.link.replace.force);
     files.reads("the choices", &args.choices);
     let prepared = Prepared::new(&args.link, choices.count(), &mut files)?;
-    let out = files.create("with --out", &args.out, RunFiles::ONCE, 0o600)?;
+    let stream = is_stream(&args.out);
+    if stream && args.link.json.as_deref().is_some_and(is_stream) {
+        let what = "--out and --json are both standard output; give one of them a file";
+        return Err(Error::Usage(what.into()));
+    }
+    let out = match stream {
+        true => unnamed()?,
+        false => files.create("with --out", &args.out, RunFiles::ONCE, 0o600)?,
+    };
     let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = match prepared.terms.level {
@@ -244,8 +258,9 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     // What the sender hears is true: the result is on the disk, and only lacks its name.
     values::put(&out, &chosen).inspect_err(|_| link.abort())?;
     link.confirm()?;
-    out.commit()?;
-    prepared.report("ot recv", &link, begun)
+    let told = if stream { out::file(&out) } else { Ok(out.commit()?) };
+    prepared.report("ot recv", &link, begun)?;
+    told
 }
 
 fn receive<S: Security>(link: &mut Link, choices: &values::Choices) -> Result<values::Blocks, Error> {

@@ -3,12 +3,12 @@
 //! A reader that has seen enough (`| head`) is no error: what it does not take is dropped, without a word. Whatever
 //! else standard output refuses, as on a full disk, is an error with exit code 4.
 
-use crate::error::Error;
+use crate::{error::Error, files::NewFile};
 use serde::Serialize;
 use std::{
     ffi::OsString,
     fmt,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, Seek, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -45,6 +45,13 @@ pub(crate) fn ended(result: io::Result<()>) -> Result<(), Error> {
         }
         Ok(()) => Ok(()),
     }
+}
+
+/// Writes a file that has no name, from its begin.
+pub(crate) fn file(file: &NewFile) -> Result<(), Error> {
+    let mut whole = file.writer()?;
+    whole.rewind().map_err(|e| file.error(&e))?;
+    with(|to| io::copy(&mut whole, to).map(drop))
 }
 
 /// Writes text, or bytes that need not be text, as they are.

@@ -1,24 +1,36 @@
 //! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols declare, and the rates at which
 //! they were measured to compute.
 
-use crate::{Plan, Prepared, Protocol};
+use crate::{
+    Plan, Prepared, Protocol,
+    aes_ctr::{AesCtrJob, Cut},
+};
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_garble::Scheme;
 use hushwire_ot::{Functionality, Level};
+use hushwire_rep3::Sbox;
 use hushwire_wire::{Cost, Shape};
 use std::time::Duration;
 
 /// The forecast of a run, for the party that sends most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// AND gates of all instances.
-    pub ands: u64,
+    /// All that is to be computed.
+    pub work: u64,
+    /// The unit of `work`: ANDs, blocks or OTs.
+    pub unit: &'static str,
     /// Exchanges one after the other on the busiest lane, without those of set-ups.
     pub rounds: u64,
     /// Payload, without set-ups and TLS.
     pub bytes_sent: u64,
     /// The time of arithmetic alone.
     compute: Duration,
+}
+
+const ANDS: &str = "ANDs";
+
+fn time(work: u64, rate: f64) -> Duration {
+    Duration::try_from_secs_f64(work as f64 / rate).unwrap_or(Duration::MAX)
 }
 
 /// Bits that a party sends for a triple with the extension that there is without a word: [`hushwire_gmw::triples_cost`] says more.
@@ -47,11 +59,12 @@ impl Prepared {
         let [with, without] = rates(plan.protocol, plan.scheme);
         let rate = f64::from(plan.threads) * if aes_instructions { with } else { without };
         Forecast {
-            ands,
+            work: ands,
+            unit: ANDS,
             rounds: one.rounds * batches.div_ceil(lanes),
             // The last batch may be a short one.
             bytes_sent: (one.bytes_sent as f64 * plan.instances as f64 / f64::from(plan.batch)) as u64,
-            compute: Duration::try_from_secs_f64(ands as f64 / rate).unwrap_or(Duration::MAX),
+            compute: time(ands, rate),
         }
     }
 }
@@ -66,9 +79,40 @@ impl Forecast {
             None => (Protocol::Gmw, TRIPLE_BITS + 2),
         };
         let [with, without] = rates(protocol, scheme);
-        let rate = if aes_instructions { with } else { without };
-        let compute = Duration::try_from_secs_f64(ands as f64 / rate).unwrap_or(Duration::MAX);
-        Self { ands, rounds: 0, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute }
+        let compute = time(ands, if aes_instructions { with } else { without });
+        Self { work: ands, unit: ANDS, rounds: 0, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute }
+    }
+
+    /// Of the encryption of so many bytes, or their decryption. `None` where parties are devices, which are as fast as they are.
+    #[must_use]
+    pub fn of_bytes(job: &AesCtrJob, bytes: u64, aes_instructions: bool) -> Option<Self> {
+        let Cut { sbox, chunk_blocks, threads, lanes, hdl: None } = job.cut else { return None };
+        let (blocks, chunk) = (bytes.div_ceil(16), u64::from(chunk_blocks));
+        let one = hushwire_rep3::cost(job.size(), sbox, chunk_blocks as usize);
+        // Half of what a thread of the main job does, as above.
+        let with = match sbox {
+            Sbox::Tower | Sbox::Gf256 => 5e5,
+            Sbox::Bp32 | Sbox::Depth4 => 3e5,
+            Sbox::Lut256 => 1e4,
+        };
+        let rate = f64::from(threads) * if aes_instructions { with } else { with / 10.0 };
+        Some(Self {
+            work: blocks,
+            unit: "blocks",
+            rounds: one.rounds * blocks.div_ceil(chunk).div_ceil(u64::from(threads) * u64::from(lanes)),
+            // The result goes to the owner.
+            bytes_sent: (one.bytes_sent as f64 * blocks as f64 / chunk as f64) as u64 + bytes,
+            compute: time(blocks, rate),
+        })
+    }
+
+    /// Of so many chosen oblivious transfers. Rounds are not counted.
+    #[must_use]
+    pub fn of_ots(ot: hushwire_ot::Protocol, level: Level, count: usize, aes_instructions: bool) -> Self {
+        let both = ot.cost(level, Functionality::Ot, count.max(1));
+        let bytes_sent = both.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
+        let compute = time(count as u64, if aes_instructions { 5e6 } else { 3e5 });
+        Self { work: count as u64, unit: "OTs", rounds: 0, bytes_sent, compute }
     }
 
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.

@@ -36,9 +36,9 @@ pub trait Task {
     }
 
     /// The forecast of a run on a CPU with AES instructions or without, as soon as it can be told: from the job alone, or
-    /// from the number of ANDs, of which the first [`Event::Progress`](crate::Event) of a run tells.
-    fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
-        let _ = (aes_instructions, ands);
+    /// from the `extent` of the work, ANDs or bytes, of which the first [`Event::Progress`](crate::Event) of a run tells.
+    fn forecast(&self, aes_instructions: bool, extent: Option<u64>) -> Option<Forecast> {
+        let _ = (aes_instructions, extent);
         None
     }
 

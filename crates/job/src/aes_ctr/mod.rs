@@ -51,7 +51,7 @@ pub use share_file::KeyId;
 pub use spec::{AesCtrJob, KeySource};
 
 use crate::{
-    Agreement, JobError, Member, MemberConfig, NewFile, Part, Task,
+    Agreement, Forecast, JobError, Member, MemberConfig, NewFile, Part, Task,
     run::{Links, MemberSession},
 };
 use owner::Owner;
@@ -76,6 +76,10 @@ impl Task for AesCtrJob {
 
     fn agreement(&self) -> Agreement {
         AesCtrJob::agreement(self)
+    }
+
+    fn forecast(&self, aes_instructions: bool, bytes: Option<u64>) -> Option<Forecast> {
+        bytes.and_then(|bytes| Forecast::of_bytes(self, bytes, aes_instructions))
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, JobError> {

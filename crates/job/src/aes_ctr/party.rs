@@ -10,7 +10,7 @@ use super::{
     wire::{self, HELD_STEP, KEPT_STEP, Secrets, TERMS_STEP},
 };
 use crate::{
-    Agreement, JobError, Kind, Member, MemberConfig, NewFile, RunFiles,
+    Agreement, Event, JobError, Kind, Member, MemberConfig, NewFile, RunFiles,
     flow::{COMPUTE, Failed},
     member_config::explain,
     run::{Links, MemberSession, first_error},
@@ -130,6 +130,7 @@ impl Party {
         let mut desk =
             Desk { agreement: &agreement, session: session.clone(), forward, backward, owner: first };
         let (terms, secrets) = self.hear(&mut desk, member, owner)?;
+        (member.observer)(Event::Progress(0, terms.bytes));
         let keys = self.keys(&mut desk, &terms, secrets.expanded)?;
         let Desk { forward, backward, owner, .. } = desk;
         clients.insert(0, owner);
