@@ -179,6 +179,16 @@ impl Job {
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
         let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.unwrap_or_default();
+        if let (KeyMode::Drawn, Some(id), Some(dir)) = (mode, &ledger.key_id, &dir)
+            && ledger.ranges.iter().any(|range| range.written && range.key_id == *id)
+        {
+            return Err(Error::Refused {
+                what: format!("{} has the ledger of key {id} and none of its shares", dir.path().display()),
+                remedy: "restore the shares from their backup, or name another directory with --key-shares to begin \
+                         with a new key"
+                    .into(),
+            });
+        }
         let new_id: KeyId = draw("naming the key")?;
         let key_id = match mode {
             KeyMode::Given => None,
@@ -400,9 +410,16 @@ fn no_iv(why: &NoIv, ledger: &Ledger, dir: &KeyDir, files: &Files) -> Error {
             format!("{} was encrypted under a key that is not kept here", range.out),
             "give that key with --key-file",
         ),
-        NoIv::OtherKey(range) => (
+        NoIv::OtherKey(range) if ledger.key_id.as_ref() == Some(&range.key_id) => (
             format!("{} was encrypted under the key that is kept here", range.out),
             "leave out --key-file and --key-hex",
+        ),
+        NoIv::OtherKey(range) => (
+            format!(
+                "{} was encrypted under key {}, which is not kept here any more",
+                range.out, range.key_id
+            ),
+            "name the directory that has its shares with --key-shares, and the counter with --iv-hex",
         ),
         NoIv::Changed(range) => {
             let cause = format!(

@@ -225,3 +225,29 @@ fn wrong_share_files_are_named() {
     assert!(!place.at("no").exists());
     assert!(!place.names().iter().any(|name| name.contains("part")), "{:?}", place.names());
 }
+
+#[test]
+fn a_key_whose_shares_are_lost_is_not_replaced_unasked() {
+    let place = place(99);
+    place.good("--in a --key-shares k");
+    let kept = ["party-0.share", "party-1.share", "party-2.share"].map(|name| {
+        let (name, bytes) = (format!("k/{name}"), place.get(&format!("k/{name}")));
+        fs::remove_file(place.at(&name)).unwrap_or_else(|e| panic!("{e}"));
+        (name, bytes)
+    });
+    // A new key would stand where the backup of the old one belongs.
+    place.bad("--in a --out b --key-shares k", 5, &["ledger of key", "none of its shares", "backup"]);
+    assert!(!place.at("b").exists() && !place.at("k/party-0.share").exists());
+    kept.iter().for_each(|(name, bytes)| place.put(name, bytes));
+    place.good("--decrypt --in a.enc --key-shares k");
+    assert!(place.get("a.dec") == place.get("a"));
+    // The user says that another key takes its place: what was encrypted before is not of that one.
+    kept.iter().for_each(|(name, _)| fs::remove_file(place.at(name)).unwrap_or_else(|e| panic!("{e}")));
+    place.put("key", KEY.as_bytes());
+    place.good("--in a --out b --key-shares k --key-file key");
+    place.bad(
+        "--decrypt --in a.enc --out c --key-shares k",
+        4,
+        &["which is not kept here any more", "--key-shares"],
+    );
+}

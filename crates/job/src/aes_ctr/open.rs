@@ -230,6 +230,13 @@ fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path) -> JobError {
             format!("{} was encrypted under a key that the parties do not keep", range.out),
             "write key = \"given\" into the job, and bring that key",
         ),
+        NoIv::OtherKey(range) if ledger.key_id.as_ref() != Some(&range.key_id) => find(
+            format!(
+                "{} was encrypted under key {}, and the ledger is of another one now",
+                range.out, range.key_id
+            ),
+            "name the ledger of that key, and the shares that belong to it",
+        ),
         NoIv::OtherKey(range) => find(
             format!("{} was encrypted under key {}, which the parties keep", range.out, range.key_id),
             "write key = \"kept\" into the job",
