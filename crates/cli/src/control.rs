@@ -1,12 +1,12 @@
 //! The messages between the owner's process and a party's over the party's stdin and stdout: one JSON line each.
 
-use crate::error::Failure;
+use crate::error::{Error, Failure};
 use hushwire_job::{Job, Member};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    io::{self, Write},
+    io::{self, Read, Write},
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
     process,
@@ -87,6 +87,16 @@ pub(crate) enum Given {
     Bytes(String),
     #[serde(with = "any_path")]
     File(PathBuf),
+}
+
+impl Given {
+    /// All of standard input.
+    pub(crate) fn from_stream() -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new(vec![]);
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
+        Ok(Self::Bytes(hex::encode(&bytes[..])))
+    }
 }
 
 /// The place of an output at a member of a local run; an output without a place goes to the supervisor.

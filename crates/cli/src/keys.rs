@@ -1,9 +1,13 @@
 //! `hushwire keys`: a party's certificate and private key, and the pin that its peers know it by.
 
-use crate::{error::Error, files::appended, log, out};
+use crate::{
+    error::Error,
+    files::{appended, is_stream},
+    log, out,
+};
 use clap::{Args, Subcommand};
 use hushwire_circuit::mark;
-use hushwire_job::{Kind, Member, NewFile, read_private_key};
+use hushwire_job::{Kind, Member, NewFile, open_input, read_private_key};
 use hushwire_wire::{Identity, Pin, Validity, presented, printable};
 use serde::Serialize;
 use std::{
@@ -196,7 +200,7 @@ impl Described {
 
 fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     let mut text = Zeroizing::new(String::new());
-    let file = fs::File::open(path).map_err(|e| Error::io("read", path, &e))?;
+    let file = open_input(path).map_err(|e| Error::io("read", path, &e))?;
     file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => {
             Error::file("use", path, "it is not PEM text", "name a file that `hushwire keys init` wrote")
@@ -324,6 +328,10 @@ fn pin(what: &str) -> Result<(), Error> {
     let path = Path::new(what);
     let address =
         what.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if !path.exists() && !address && what != "-" {
+        let remedy = "check the spelling; an address has a port, as in 10.0.0.2:7000";
+        return Err(Error::file("read", path, "there is no such file", remedy));
+    }
     let pin: Pin = if path.exists() || !address {
         let text = read(path)?;
         let (described, _) = Described::new(path, &text)?;
@@ -366,6 +374,9 @@ struct Rotated<'a> {
 
 fn rotate(args: &RotateArgs) -> Result<(), Error> {
     let path = &args.file;
+    if is_stream(path) {
+        return Err(Error::Usage("a key that is rotated stays in its file; name that".into()));
+    }
     let old_pem = read(path)?;
     let (old, _) = Described::new(path, &old_pem)?;
     if !old.private_key {

@@ -3,7 +3,7 @@
 use crate::{
     control::{FromParty, Given, JobSetup, Kept, Met, Stats, ToParty},
     error::Error,
-    files::{RunFiles, json_file},
+    files::{Passing, RunFiles, is_stream, json_file},
     log,
     member::arguments,
     member_cmd::{announce, backend, has_aes, progress, unknown_kind},
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     }
     let plan = &prepared.plan;
     let inputs = inputs(args, &job, plan)?;
-    let files = outputs(args, plan)?;
+    let mut files = outputs(args, plan)?;
     let mut run = RunFiles::new(args.replace.force);
     args.job.iter().for_each(|path| run.reads("the job file", path));
     if let CircuitSource::File(path) = &job.circuit {
@@ -49,7 +49,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
             run.reads(format!("input {name}"), path);
         }
     }
-    for (name, path) in &files {
+    let mut streamed = None;
+    for (name, path) in &mut files {
+        if is_stream(path) {
+            let passing = Passing::new()?;
+            *path = passing.file();
+            streamed = Some(passing);
+            continue;
+        }
         // Its first recipient writes it, which knows only its own files.
         run.check("with --output", path, &plan.writer(name))?;
     }
@@ -82,6 +89,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let shown = run_report::with_names(plan, &gather(&stats)?);
     let report = report(args, &prepared, backend, shape, &shown, members.into_iter().zip(stats), begun);
     log::note!("{}", report.for_people(plan).trim_end());
+    if let Some(passing) = streamed {
+        let told = passing.show();
+        run_report::deliver(None, &report, json, args.json.as_deref())?;
+        return told;
+    }
     files.iter().for_each(|(name, path)| log::note!("output {name} is in {}", path.display()));
     run_report::deliver(Some(run_report::lines(&shown)), &report, json, args.json.as_deref())
 }
@@ -95,6 +107,13 @@ fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
                 return Err(Error::Usage(format!(
                     "{} is an intersection's job; run it with `hushwire local psi --a A.csv --b B.csv …`, or rehearse it \
                      with `hushwire local files`",
+                    path.display()
+                )));
+            }
+            Job::AesCtr(_) => {
+                return Err(Error::Usage(format!(
+                    "{} is an encryption's job; run it with `hushwire local aes-ctr --in FILE`, or rehearse it with \
+                     `hushwire local files`",
                     path.display()
                 )));
             }
@@ -156,6 +175,13 @@ fn inputs(args: &RunArgs, job: &CircuitJob, plan: &Plan) -> Result<Vec<Given>, E
                 return Err(Error::Usage(format!("input {name} is given by --inputs and by --input-file")));
             }
             (Some(digits), None, _) => Given::Hex((*digits).to_owned()),
+            (None, Some(&"-"), _) => {
+                if files.values().filter(|file| **file == "-").count() > 1 {
+                    let what = "--input-file: two inputs are standard input; give one of them a file";
+                    return Err(Error::Usage(what.into()));
+                }
+                Given::from_stream()?
+            }
             (None, Some(file), _) => Given::File(PathBuf::from(file)),
             (None, None, Some(sample)) if plan.instances == 1 => Given::Hex(sample.clone()),
             (None, None, _) if width == 0 && plan.instances == 1 => Given::Hex(String::new()),
@@ -186,7 +212,21 @@ fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Err
         if to.is_empty() {
             return Err(Error::Usage(format!("--output {name}: the job says that nobody learns it")));
         }
-        files.insert(name.clone(), std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file)));
+        let path = PathBuf::from(file);
+        let whole = if is_stream(&path) { Ok(path.clone()) } else { std::path::absolute(file) };
+        files.insert(name.clone(), whole.unwrap_or(path));
+    }
+    let streams: Vec<_> = files.iter().filter(|(_, path)| is_stream(path)).map(|(name, _)| name).collect();
+    if let Some(first) = streams.first() {
+        let printed = plan.outputs.iter().find(|(name, to)| !to.is_empty() && !files.contains_key(name));
+        let other = match (streams.get(1), printed, args.json.as_deref().is_some_and(is_stream)) {
+            (Some(other), ..) => format!("output {other}"),
+            (_, Some((other, _)), _) => format!("output {other}"),
+            (.., true) => "the report of --json".to_owned(),
+            _ => return Ok(files),
+        };
+        let what = format!("output {first} and {other} are both standard output; give one of them a file");
+        return Err(Error::Usage(what));
     }
     let lacking = plan.outputs.iter().find(|(name, to)| !to.is_empty() && !files.contains_key(name));
     match lacking {

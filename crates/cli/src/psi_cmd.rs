@@ -21,11 +21,9 @@ use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
     collections::BTreeMap,
-    io::{self, Read},
     path::{Path, PathBuf},
     time::Instant,
 };
-use zeroize::Zeroizing;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -120,10 +118,7 @@ impl PsiArgs {
         if !is_stream(path) {
             return Ok(Given::File(path.to_owned()));
         }
-        let mut bytes = Zeroizing::new(vec![]);
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
-        Ok(Given::Bytes(hex::encode(&bytes[..])))
+        Given::from_stream()
     }
 }
 

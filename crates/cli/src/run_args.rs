@@ -35,7 +35,7 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
-    /// The job file
+    /// The job file; - is standard input
     #[arg(value_name = "JOB.toml", required_unless_present = "circuit")]
     pub(crate) job: Option<PathBuf>,
     /// In place of a job file: a circuit file, or a built-in such as less:32 (see `hushwire circuit list`)
@@ -44,10 +44,10 @@ pub(crate) struct RunArgs {
     /// Values by the input's place or name, as in 0=0x2a,1=dec:99; other users see them in process lists
     #[arg(long, value_name = "I=NUMBER,…", value_delimiter = ',')]
     pub(crate) inputs: Vec<String>,
-    /// A file with an input's values, ⌈bits/8⌉ bytes for each instance
+    /// A file with an input's values, ⌈bits/8⌉ bytes for each instance; - is standard input
     #[arg(long, value_name = "I=FILE")]
     pub(crate) input_file: Vec<String>,
-    /// The file to write an output's values to, which appears when it is whole
+    /// The file to write an output's values to, which appears when it is whole; - is standard output
     #[arg(long, value_name = "J=FILE")]
     pub(crate) output: Vec<String>,
     /// The number of instances, each on its own values [default: the job's, else 1]
@@ -120,10 +120,10 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 /// The options of `party` and `client`.
 #[derive(Args)]
 pub(crate) struct MemberArgs {
-    /// The job file, the same at every member
+    /// The job file, the same at every member; - is standard input
     #[arg(value_name = "JOB.toml")]
     pub(crate) job: PathBuf,
-    /// This member's own file
+    /// This member's own file; - is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
     /// The run's label, the same at every member: a run with another one is not joined

@@ -47,7 +47,8 @@ impl Told for Prepared {
     }
 
     fn work(&self, _: &Self::Learnt) -> String {
-        format!("{} instances of {}", self.plan.instances, self.plan.circuit)
+        let plural = if self.plan.instances == 1 { "" } else { "s" };
+        format!("{} instance{plural} of {}", self.plan.instances, self.plan.circuit)
     }
 
     fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {

@@ -9,7 +9,9 @@ pub(crate) const SHORT: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", e
 /// Likewise, and the AES tiers that this CPU has in this build.
 pub(crate) fn long() -> &'static str {
     static LONG: LazyLock<String> = LazyLock::new(|| {
-        let tiers: Vec<_> = Backend::all().iter().map(|backend| backend.tier().name()).collect();
+        let mut tiers: Vec<_> = Backend::all().iter().map(|backend| backend.tier().name()).collect();
+        // With GFNI and without.
+        tiers.dedup();
         let (target, best) = (std::env::consts::ARCH, Backend::best());
         let gfni = if best.gfni() { ", with GFNI" } else { "" };
         format!("{SHORT}\nAES tiers on this {target} CPU: {}{gfni}", tiers.join(", "))

@@ -57,6 +57,10 @@ impl Job {
 
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
+        if top.has("peers") {
+            let remedy = "name it with --config, and the job file, which all members have alike, before it";
+            return Err(top.error("this is a member's own file", remedy));
+        }
         match kind(&mut top)? {
             AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
             "psi" => PsiJob::from_section(top).map(Self::Psi),

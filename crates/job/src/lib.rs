@@ -58,5 +58,5 @@ pub use private_file::read_private_key;
 pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiPart, PsiTask};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
-pub use run_files::RunFiles;
+pub use run_files::{RunFiles, open_input};
 pub use suggest::nearest;

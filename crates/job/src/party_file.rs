@@ -122,6 +122,10 @@ impl PartyFile {
 
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
+        not_a_job(&top)?;
+        if top.has("name") && !top.has("index") {
+            return Err(top.error("this is a client's file", "run it with `hushwire client`"));
+        }
         let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8;
         let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
         let listen = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
@@ -148,10 +152,24 @@ impl ClientFile {
 
     fn from_source(source: &Source) -> Result<Self, JobError> {
         let mut top = source.sections()?;
+        not_a_job(&top)?;
+        if top.has("index") && !top.has("name") {
+            return Err(top.error("this is a party's file", "run it with `hushwire party`"));
+        }
         let name = top.need("name", "name = \"alice\"")?;
         let me = name
             .parsed(|n| format!("client:{n}").parse(), "write the name that the job has for this client")?;
         MemberFile::rest(top, me).map(Self)
+    }
+}
+
+/// Keys of job files alone come where the two files were confused.
+fn not_a_job(top: &Section<'_>) -> Result<(), JobError> {
+    match ["kind", "protocol", "circuit", "circuit-file", "owner"].iter().any(|key| top.has(key)) {
+        true => {
+            Err(top.error("this is a job file", "name it first, and this member's own file with --config"))
+        }
+        false => Ok(()),
     }
 }
 

@@ -1,20 +1,20 @@
 //! Private keys on disk: read only from files that nobody else may look into.
 
-use crate::{JobError, Kind};
+use crate::{JobError, Kind, open_input};
 use hushwire_circuit::mark;
-use std::{fs::File, io::Read, os::unix::fs::PermissionsExt, path::Path};
+use std::{io::Read, os::unix::fs::PermissionsExt, path::Path};
 use zeroize::Zeroizing;
 
 /// LOCAL: no key file is longer.
 const LONGEST: u64 = 64 << 10;
 const DOING: &str = "use the key";
 
-/// The PEM text of a private key, with its certificate.
+/// The PEM text of a private key, with its certificate; `-` is standard input.
 ///
 /// # Errors
 /// The file cannot be read or is no text; [`Kind::Refused`] where its permissions let others read or change it.
 pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
-    let file = File::open(path).map_err(|e| match e.kind() {
+    let file = open_input(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
             let remedy = "make one with `hushwire keys init`, or correct the name";
             JobError::file("read the key", path, "there is no such file", remedy)

@@ -3,7 +3,7 @@
 use crate::{JobError, Kind, NewFile, claim::Claim};
 use std::{
     fs::{self, File, Metadata},
-    io::Read,
+    io::{self, Read},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -54,6 +54,14 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     };
     let real = fs::canonicalize(path).ok().or_else(beside);
     real.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// Opens a file that is read; `-` is standard input.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    File::open(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
 }
 
 /// Whether a private key, or a share of a key, is in a file.

@@ -1,9 +1,8 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
-use crate::{JobError, Kind, suggest};
+use crate::{JobError, Kind, open_input, suggest};
 use hushwire_circuit::mark;
 use std::{
-    fs,
     io::Read,
     ops::Range,
     path::{Path, PathBuf},
@@ -25,9 +24,10 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Reads a file; `-` is standard input, and paths in it start from the current directory.
     pub(crate) fn read(path: &Path) -> Result<Self, JobError> {
         let mut bytes = Zeroizing::new(vec![]);
-        let file = fs::File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+        let file = open_input(path).map_err(|e| JobError::io("read", path, &e))?;
         file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| JobError::io("read", path, &e))?;
         if bytes.len() as u64 > LONGEST {
             return Err(JobError::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
@@ -119,6 +119,11 @@ impl<'a> Section<'a> {
                 self.source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"))
             }
         })
+    }
+
+    /// Whether a key is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.get_ref().contains_key(key)
     }
 
     /// The error of a section without a key that was taken in vain; one that is there and unknown says more.

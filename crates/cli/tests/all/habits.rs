@@ -115,10 +115,38 @@ fn the_version_names_commit_and_tiers() {
         assert!(head.starts_with(commit) && commit.len() == 12, "{short} is not of {head}");
     }
     let long = place.ran("--version").out;
+    assert_eq!(long.matches("portable").count(), 1, "{long}");
     assert!(
         long.starts_with(short.trim()) && long.contains("AES tiers") && long.contains("portable"),
         "{long}"
     );
+}
+
+#[test]
+fn files_that_were_confused_are_told_apart() {
+    let place = Place::new();
+    place.put("job.toml", JOB.as_bytes());
+    place.put("aes.toml", b"kind = \"aes-ctr\"\nowner = \"client:alice\"\n");
+    let made = place.ran("local files job.toml --dir r");
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    place.put("alice.toml", b"name = \"alice\"\nkey = \"a.pem\"\n[[peers]]\nindex = 0\n");
+    for (args, code, words) in [
+        (
+            "party r/party0.toml --config r/party0.toml",
+            4,
+            ["r/party0.toml, line 1: this is a member's own file", "--config"],
+        ),
+        ("party job.toml --config job.toml", 4, ["job.toml, line 1: this is a job file", "--config"]),
+        ("client job.toml --config aes.toml", 4, ["aes.toml, line 1: this is a job file", "--config"]),
+        ("party job.toml --config alice.toml", 4, ["this is a client's file", "hushwire client"]),
+        ("client job.toml --config r/party1.toml", 4, ["this is a party's file", "hushwire party"]),
+        ("local run aes.toml", 2, ["an encryption's job", "hushwire local aes-ctr"]),
+        ("keys pin 127.0.0.1", 4, ["no such file", "an address has a port"]),
+    ] {
+        let ran = place.ran(args);
+        assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+        assert!(words.iter().all(|word| ran.err.contains(word)), "{args}: {}", ran.err);
+    }
 }
 
 #[test]
@@ -164,15 +192,31 @@ fn a_long_run_says_so_before_it_begins() {
     let args = "local run --circuit less:32 --inputs 0=dec:1,1=dec:2 --transport unix --net 1Mbps,";
     let short = place.ran(&format!("{args}1ms"));
     assert!(short.code == Some(0) && !short.err.contains("about"), "{}", short.err);
-    // Thirty-two layers, each a second late.
-    let mut long = place.hushwire(&format!("{args}2s"));
-    let mut long =
-        long.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"));
-    let lines = BufReader::new(long.stderr.take().unwrap_or_else(|| panic!("it is piped"))).lines();
-    let said = lines.map_while(Result::ok).find(|line| line.contains("about"));
-    let ended = long.try_wait();
-    long.kill().and_then(|()| long.wait()).unwrap_or_else(|e| panic!("{e}"));
-    let said = said.unwrap_or_else(|| panic!("nothing is said"));
-    assert!(said.contains("32 rounds") && said.contains("over 1Mbps,2s"), "{said}");
-    assert!(matches!(ended, Ok(None)), "it is said while the run goes on");
+    let small = "local aes-ctr --transport unix --in small --key-shares k --aes-backend portable";
+    place.put("small", &[7; 1000]);
+    let short = place.ran(small);
+    assert!(short.code == Some(0) && !short.err.contains(" blocks, "), "{}", short.err);
+    place.put("big", &vec![0; 40_000_000]);
+    place.put("many", "1 2\n".repeat(4_000_000).as_bytes());
+    let portable = "--transport unix --aes-backend portable";
+    for (args, words) in [
+        // Thirty-two layers, each a second late.
+        (format!("{args}2s"), ["32 rounds", "over 1Mbps,2s"]),
+        (format!("local aes-ctr --in big --key-shares k {portable}"), ["2.50 M blocks, ", "on this machine"]),
+        (
+            format!("ot send --messages many --listen unix:ot.socket {portable}"),
+            ["4.00 M OTs, ", "as in one room"],
+        ),
+    ] {
+        let mut long = place.hushwire(&args);
+        let mut long =
+            long.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"));
+        let lines = BufReader::new(long.stderr.take().unwrap_or_else(|| panic!("it is piped"))).lines();
+        let said = lines.map_while(Result::ok).find(|line| line.contains("about"));
+        let ended = long.try_wait();
+        long.kill().and_then(|()| long.wait()).unwrap_or_else(|e| panic!("{e}"));
+        let said = said.unwrap_or_else(|| panic!("{args}: nothing is said"));
+        assert!(words.iter().all(|word| said.contains(word)), "{args}: {said}");
+        assert!(matches!(ended, Ok(None)), "it is said while the run goes on");
+    }
 }

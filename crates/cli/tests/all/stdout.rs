@@ -140,5 +140,30 @@ fn data_goes_through_pipes() {
     let (_, circuit, _) = through("circuit make less:8 --out -", b"");
     let (code, facts, err) = through("circuit info -", &circuit);
     assert!(code == Some(0) && String::from_utf8_lossy(&facts).contains("inputs     8 8"), "{err}");
-    assert_eq!(place.names(), ["a.csv", "k", "k.pem"]);
+    // Ten sums, whose second terms are in a file.
+    place.put("b.bin", &[3, 0, 0, 0].repeat(10));
+    let run = "local run --transport shm --circuit add:32 --input-file 0=- --input-file 1=b.bin";
+    let (code, sums, err) = through(&format!("{run} --instances 10 --output 0=-"), &[4, 0, 0, 0].repeat(10));
+    assert!(code == Some(0) && sums == [7, 0, 0, 0, 0].repeat(10), "{sums:?}: {err}");
+    let (code, sum, err) = through(run, &[4, 0, 0, 0]);
+    assert!(code == Some(4) && sum.is_empty(), "b.bin has ten values: {err}");
+    let (code, out, err) = through("local run --circuit add:32 --input-file 0=-,1=- --input-file 1=-", b"");
+    assert!(code == Some(2) && out.is_empty() && err.contains("two inputs are standard input"), "{err}");
+    let (code, out, err) = through(&format!("{run} --output 0=- --json -"), &[4, 0, 0, 0]);
+    assert!(code == Some(2) && !out.is_empty() && err.contains("both standard output"), "{err}");
+    // A job, and a member's own file with its key.
+    let job = b"protocol = \"rep3\"\ncircuit = \"less:8\"\n[[inputs]]\nfrom = \"party0\"\nsample = \"02\"\n\
+                [[inputs]]\nfrom = \"party1\"\nsample = \"03\"\n[[outputs]]\nto = \"party2\"\n";
+    let (code, out, err) = through("local run - --transport shm", job);
+    assert!(code == Some(0) && out == b"0=1\n", "{err}");
+    let (code, out, err) = through("local run -", b"protocol = \"rep3\"\ncircus = \"less:8\"\n");
+    assert!(
+        code == Some(4) && out.is_empty() && err.contains("-, line 2: there is no key `circus`"),
+        "{err}"
+    );
+    let (code, pin, err) = through("keys pin -", &place.get("k.pem"));
+    assert!(code == Some(0) && pin == through("keys pin k.pem", b"").1, "{err}");
+    let (code, _, err) = through("keys rotate -", &place.get("k.pem"));
+    assert!(code == Some(2) && err.contains("stays in its file"), "{err}");
+    assert_eq!(place.names(), ["a.csv", "b.bin", "k", "k.pem"]);
 }

@@ -184,7 +184,9 @@ fn a_client_file_is_read() {
     let file = read(&text).unwrap_or_else(|e| panic!("{e}")).0;
     assert_eq!((&file.me, file.peers.len()), (&Member::Client("alice".into()), 1));
     let error = read(&text.replace("name", "index")).err().unwrap_or_default();
-    assert!(error.contains("`name` is missing"), "{error}");
+    assert!(error.contains("this is a party's file"), "{error}");
+    let error = read(&text.replace("name =", "nam =")).err().unwrap_or_default();
+    assert!(error.contains("`nam`") && error.contains("`name`"), "{error}");
     let error = read(&text.replace("key =", "listen = \"h:1\"\nkey =")).err().unwrap_or_default();
     assert!(error.contains("line 2") && error.contains("`listen`"), "{error}");
 }
