@@ -195,6 +195,7 @@ pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Round, &mut Vec<u8>)
 /// The end of a run that was stopped: by whom, where and why.
 pub(crate) struct Stop {
     pub(crate) side: usize,
+    #[allow(dead_code, reason = "the fuzzer asks only whether it stopped")]
     pub(crate) tick: Round,
     pub(crate) error: OtError,
 }
