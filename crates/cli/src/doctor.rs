@@ -15,14 +15,10 @@ use crate::{
     log, out,
 };
 use clap::Args;
-use hushwire_job::{ClientFile, Member, MemberFile, PartyFile};
+use hushwire_job::{Member, MemberFile};
 use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
 use report::{Check, Report, Verdict};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -89,27 +85,9 @@ impl Patient {
     }
 }
 
-/// Reads a party's or a client's file.
-fn read(path: &Path) -> Result<(Option<String>, MemberFile), Error> {
-    let party = match PartyFile::read(path) {
-        Ok(PartyFile { listen, member }) => return Ok((Some(listen), member)),
-        Err(e) => e,
-    };
-    let client = match ClientFile::read(path) {
-        Ok(ClientFile(member)) => return Ok((None, member)),
-        Err(e) => e,
-    };
-    // Clients have a name at the top, parties have not.
-    let text = fs::read_to_string(path).unwrap_or_default();
-    let mut top = text.lines().map(str::trim_start).take_while(|line| !line.starts_with('['));
-    let named =
-        top.any(|line| line.strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with('=')));
-    Err(if named { client } else { party }.into())
-}
-
 /// Examines, prints, and says with its exit code whether something failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
-    let (listen, file) = read(&args.config)?;
+    let (listen, file) = MemberFile::read(&args.config)?;
     let identity = file.identity()?;
     let mut files = RunFiles::new(args.replace.force);
     files.reads("this member's own file", &args.config);

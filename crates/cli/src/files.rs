@@ -66,6 +66,7 @@ impl Passing {
 
 impl Drop for Passing {
     fn drop(&mut self) {
+        RunFiles::forget(&self.file());
         // Nothing is left to tell of a failure here.
         let _ = fs::remove_dir_all(&self.0);
     }

@@ -70,8 +70,7 @@ impl Claim {
     }
 
     fn take_in(directories: &[PathBuf], target: &Path, job: &str) -> Result<Self, JobError> {
-        let name = blake3::hash(target.as_os_str().as_encoded_bytes()).to_hex();
-        let name = format!("{}.json", &name[..32]);
+        let name = name(target);
         let mut refused = io::Error::from(io::ErrorKind::NotFound);
         for directory in directories {
             let opened = own(directory).and_then(|()| {
@@ -128,6 +127,18 @@ impl Claim {
         self.file.set_len(0)?;
         self.file.write_all(&text)
     }
+}
+
+/// The record of a path.
+fn name(target: &Path) -> String {
+    let hash = blake3::hash(target.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{}.json", &hash[..32])
+}
+
+/// Forgets a path that nothing will ever be written to again.
+pub(crate) fn forget(target: &Path) {
+    // A record that stays does no harm.
+    directories().iter().for_each(|directory| drop(fs::remove_file(directory.join(name(target)))));
 }
 
 fn read(file: &mut File) -> Record {

@@ -174,6 +174,22 @@ fn not_a_job(top: &Section<'_>) -> Result<(), JobError> {
 }
 
 impl MemberFile {
+    /// Reads a party's file or a client's: where the party listens, and what both have.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<(Option<String>, Self), JobError> {
+        let source = Source::read(path)?;
+        let top = source.sections()?;
+        let (listen, file) = if top.has("name") && !top.has("index") {
+            (None, ClientFile::from_source(&source)?.0)
+        } else {
+            let PartyFile { listen, member } = PartyFile::from_source(&source)?;
+            (Some(listen), member)
+        };
+        Ok((listen, file.watched(path)))
+    }
+
     fn rest(mut top: Section<'_>, me: Member) -> Result<Self, JobError> {
         let key = top.need("key", "key = \"party0.pem\"")?.path()?;
         let transport = top.take("transport");

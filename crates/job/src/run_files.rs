@@ -1,6 +1,9 @@
 //! The files of one run: what it reads, and what it will write. Every output of every command goes through here.
 
-use crate::{JobError, Kind, NewFile, claim::Claim};
+use crate::{
+    JobError, Kind, NewFile,
+    claim::{self, Claim},
+};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Read},
@@ -103,6 +106,11 @@ impl RunFiles {
     /// Protects a directory of keys: no output goes into it.
     pub fn keys_in(&mut self, directory: &Path) {
         self.keys.push(resolve(directory));
+    }
+
+    /// Forgets what was noted of an output that was for the moment, and of which no run will write another.
+    pub fn forget(path: &Path) {
+        claim::forget(&resolve(path));
     }
 
     /// Looks whether `job` may write to `path`, for another process that will. `option` is how the user named it, as

@@ -145,6 +145,7 @@ fn data_goes_through_pipes() {
     let run = "local run --transport shm --circuit add:32 --input-file 0=- --input-file 1=b.bin";
     let (code, sums, err) = through(&format!("{run} --instances 10 --output 0=-"), &[4, 0, 0, 0].repeat(10));
     assert!(code == Some(0) && sums == [7, 0, 0, 0, 0].repeat(10), "{sums:?}: {err}");
+    assert!(!place.noted("/output"), "nothing is remembered of what went by");
     let (code, sum, err) = through(run, &[4, 0, 0, 0]);
     assert!(code == Some(4) && sum.is_empty(), "b.bin has ten values: {err}");
     let (code, out, err) = through("local run --circuit add:32 --input-file 0=-,1=- --input-file 1=-", b"");

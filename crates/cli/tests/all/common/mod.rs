@@ -25,6 +25,12 @@ impl Place {
         self.0.path().join(name)
     }
 
+    /// Whether commands noted anything of an output with this in its path.
+    pub(crate) fn noted(&self, path: &str) -> bool {
+        let records = fs::read_dir(self.1.path().join("hushwire/outputs")).into_iter().flatten().flatten();
+        records.filter_map(|entry| fs::read_to_string(entry.path()).ok()).any(|record| record.contains(path))
+    }
+
     /// Writes a file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.at(name), bytes).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -195,10 +195,8 @@ impl World {
         let shown = matches!(self.cell.fault, Fault::ClosedPipe | Fault::FullPipe);
         let json = if shown { "-" } else { out.as_str() };
         match self.cell.protocol {
-            Protocol::Rep3 | Protocol::Yao | Protocol::Gmw | Protocol::Psi => Rehearsal::line(member),
             // Nothing but its report is printed.
             Protocol::AesCtr if shown => format!("{} --json -", Rehearsal::line(member)),
-            Protocol::AesCtr => Rehearsal::line(member),
             Protocol::Ot => {
                 let (me, other) = if member == "sender" { (0, 1) } else { (1, 0) };
                 let place = if me == 0 {
@@ -218,6 +216,7 @@ impl World {
                 let json = if shown { "--json -" } else { "" };
                 format!("-v local aes-ctr --in r/big --out {out} --key-shares r/big.keys {json}")
             }
+            _ => Rehearsal::line(member),
         }
     }
 
