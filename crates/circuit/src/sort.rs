@@ -68,6 +68,13 @@ fn sort_steps(steps: &mut Steps, n: usize, shape: Shape) {
     merge_exchange(n, |column| exchange(steps, &block, shape.width, move || column.pairs()));
 }
 
+/// The network that sorts `n` values: column after column the places, lower first, of its exchanges.
+pub fn columns(n: usize) -> impl Iterator<Item = Vec<(usize, usize)>> {
+    let mut columns = vec![];
+    merge_exchange(n, |column| columns.push(column));
+    columns.into_iter().map(|column| column.pairs().collect())
+}
+
 /// A column of the network that sorts `n` values: which of them are exchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Column {

@@ -1,0 +1,252 @@
+//! Builds computations in Rust, as arithmetic reads.
+
+use crate::{
+    Comparison, Computation, ComputeError, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value,
+    Visibility, draft::Draft,
+};
+use std::cell::RefCell;
+
+/// Builds a computation. Mistakes are kept, and the first is the answer of [`Builder::finish`]: arithmetic stays readable.
+///
+/// ```
+/// use hushwire_compute::{Builder, Scalar, Shape};
+/// let b = Builder::new("bill");
+/// let [shop, client] = [b.member("shop"), b.member("client")];
+/// let n = b.symbol("n");
+/// let price = b.input("price", Scalar::unsigned(64), Shape::vector(n.clone()), shop);
+/// let amount = b.input("amount", Scalar::unsigned(64), Shape::vector(n), client);
+/// b.output("total", (price * amount).sum(), &[client]);
+/// let bill = b.finish()?;
+/// assert_eq!(bill.nodes().len(), 4);
+/// # Ok::<(), hushwire_compute::ComputeError>(())
+/// ```
+pub struct Builder {
+    draft: RefCell<Result<Draft, ComputeError>>,
+}
+
+/// A value of a [`Builder`]; of no use once a mistake was made, which [`Builder::finish`] tells.
+#[derive(Clone, Copy)]
+pub struct Val<'b> {
+    builder: &'b Builder,
+    value: Option<Value>,
+}
+
+impl Builder {
+    /// A computation of a name.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Builder { draft: RefCell::new(Draft::new(name)) }
+    }
+
+    fn add<T>(&self, step: impl FnOnce(&mut Draft) -> Result<T, ComputeError>) -> Option<T> {
+        let mut draft = self.draft.borrow_mut();
+        match draft.as_mut().ok().map(step)? {
+            Ok(made) => Some(made),
+            Err(e) => {
+                *draft = Err(e);
+                None
+            }
+        }
+    }
+
+    fn val(&self, step: impl FnOnce(&mut Draft) -> Result<Value, ComputeError>) -> Val<'_> {
+        Val { builder: self, value: self.add(step) }
+    }
+
+    /// One who brings inputs or learns outputs.
+    pub fn member(&self, name: &str) -> Member {
+        self.add(|d| d.member(name)).unwrap_or(Member(0))
+    }
+
+    /// A length that is bound before a run.
+    pub fn symbol(&self, name: &str) -> Dim {
+        self.add(|d| d.symbol(name)).unwrap_or(Dim::Known(0))
+    }
+
+    /// Values that a member brings.
+    pub fn input(&self, name: &str, scalar: Scalar, shape: Shape, from: Member) -> Val<'_> {
+        self.input_of(name, Type::new(scalar, shape, Visibility::Private(from)))
+    }
+
+    /// Values that are public, or come as shares.
+    pub fn input_of(&self, name: &str, ty: Type) -> Val<'_> {
+        self.val(|d| d.input(name, ty))
+    }
+
+    /// Public elements.
+    pub fn constant(&self, tensor: Tensor) -> Val<'_> {
+        self.val(|d| d.push(Op::Constant(tensor), vec![]))
+    }
+
+    /// A public number; in steps of 2^-frac where the scalar is fixed.
+    pub fn number(&self, scalar: Scalar, number: i128) -> Val<'_> {
+        self.constant(Tensor::from_numbers(scalar, &[], [number]))
+    }
+
+    /// Any operation.
+    pub fn apply<'b>(&'b self, op: Op, operands: &[Val<'b>]) -> Val<'b> {
+        match operands.iter().map(|v| v.value).collect::<Option<Vec<_>>>() {
+            Some(values) => self.val(|d| d.push(op, values)),
+            None => Val { builder: self, value: None },
+        }
+    }
+
+    /// The second where the first is true, else the third.
+    pub fn select<'b>(&'b self, condition: Val<'b>, yes: Val<'b>, no: Val<'b>) -> Val<'b> {
+        self.apply(Op::Select, &[condition, yes, no])
+    }
+
+    /// The order of rows by keys, each counting down or not.
+    pub fn order<'b>(&'b self, keys: &[(Val<'b>, bool)]) -> Val<'b> {
+        let (keys, descending): (Vec<_>, Vec<_>) = keys.iter().copied().unzip();
+        self.apply(Op::Order { descending }, &keys)
+    }
+
+    /// Names an intermediate value for people.
+    pub fn name(&self, name: &str, val: Val<'_>) {
+        if let Some(value) = val.value {
+            self.add(|d| d.name(value, name));
+        }
+    }
+
+    /// A result, and who learns it.
+    pub fn output(&self, name: &str, val: Val<'_>, to: &[Member]) {
+        if let Some(value) = val.value {
+            self.add(|d| d.output(name, value, to.to_vec()));
+        }
+    }
+
+    /// The computation.
+    ///
+    /// # Errors
+    /// The first mistake, with the operation and its operands.
+    pub fn finish(self) -> Result<Computation, ComputeError> {
+        self.draft.into_inner()?.finish()
+    }
+}
+
+impl<'b> Val<'b> {
+    fn with(self, op: Op, others: &[Val<'b>]) -> Self {
+        let operands: Vec<_> = core::iter::once(self).chain(others.iter().copied()).collect();
+        self.builder.apply(op, &operands)
+    }
+
+    /// Its type; `None` once a mistake was made.
+    #[must_use]
+    pub fn ty(self) -> Option<Type> {
+        let draft = self.builder.draft.borrow();
+        Some(draft.as_ref().ok()?.so_far().node(self.value?).ty.clone())
+    }
+
+    /// A comparison.
+    #[must_use]
+    pub fn compare(self, comparison: Comparison, other: Val<'b>) -> Self {
+        self.with(Op::Compare(comparison), &[other])
+    }
+
+    /// Whether it is equal.
+    #[must_use]
+    pub fn equals(self, other: Val<'b>) -> Self {
+        self.compare(Comparison::Equal, other)
+    }
+
+    /// Whether it is less.
+    #[must_use]
+    pub fn less(self, other: Val<'b>) -> Self {
+        self.compare(Comparison::Less, other)
+    }
+
+    /// The lesser of two.
+    #[must_use]
+    pub fn min(self, other: Val<'b>) -> Self {
+        self.with(Op::Min, &[other])
+    }
+
+    /// The greater of two.
+    #[must_use]
+    pub fn max(self, other: Val<'b>) -> Self {
+        self.with(Op::Max, &[other])
+    }
+
+    /// Its size without sign.
+    #[must_use]
+    pub fn abs(self) -> Self {
+        self.with(Op::Abs, &[])
+    }
+
+    /// The same number as another type.
+    #[must_use]
+    pub fn cast(self, to: Scalar) -> Self {
+        self.with(Op::Cast(to), &[])
+    }
+
+    /// So many fractional bits less, rounded towards −∞.
+    #[must_use]
+    pub fn rescale(self, bits: u8) -> Self {
+        self.with(Op::Rescale(bits), &[])
+    }
+
+    /// A reduction of an axis.
+    #[must_use]
+    pub fn reduce(self, reduction: Reduction, axis: u8) -> Self {
+        self.with(Op::Reduce(reduction, axis), &[])
+    }
+
+    /// The sum along the first axis.
+    #[must_use]
+    pub fn sum(self) -> Self {
+        self.reduce(Reduction::Sum, 0)
+    }
+
+    /// The mean along the first axis.
+    #[must_use]
+    pub fn mean(self) -> Self {
+        self.reduce(Reduction::Mean, 0)
+    }
+
+    /// The product of matrices or vectors.
+    #[must_use]
+    pub fn matmul(self, other: Val<'b>) -> Self {
+        self.with(Op::MatMul, &[other])
+    }
+
+    /// Rows in the order of a permutation.
+    #[must_use]
+    pub fn permute(self, order: Val<'b>) -> Self {
+        self.with(Op::Permute, &[order])
+    }
+
+    /// Opened to all.
+    #[must_use]
+    pub fn reveal(self) -> Self {
+        self.with(Op::Reveal(None), &[])
+    }
+}
+
+macro_rules! operators {
+    ($($of:ident $method:ident $op:expr),+) => {$(
+        impl<'b> core::ops::$of for Val<'b> {
+            type Output = Val<'b>;
+            fn $method(self, other: Val<'b>) -> Val<'b> {
+                self.with($op, &[other])
+            }
+        }
+    )+};
+}
+
+operators!(Add add Op::Add, Sub sub Op::Sub, Mul mul Op::Mul, Div div Op::Div, Rem rem Op::Rem);
+operators!(BitAnd bitand Op::And, BitOr bitor Op::Or, BitXor bitxor Op::Xor);
+
+impl<'b> core::ops::Neg for Val<'b> {
+    type Output = Val<'b>;
+    fn neg(self) -> Val<'b> {
+        self.with(Op::Neg, &[])
+    }
+}
+
+impl<'b> core::ops::Not for Val<'b> {
+    type Output = Val<'b>;
+    fn not(self) -> Val<'b> {
+        self.with(Op::Not, &[])
+    }
+}

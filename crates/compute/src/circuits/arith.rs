@@ -1,0 +1,140 @@
+//! Circuits of the element-wise operations, on words of any width, the lowest bit first.
+
+use crate::{Comparison, Op, Scalar, infer::name};
+use hushwire_circuit::{Bit, Builder, words};
+
+/// The bits of `op` on operands of these scalars, which the checker has seen.
+pub(super) fn element(
+    b: &mut Builder,
+    op: &Op,
+    scalars: &[Scalar],
+    operands: &[Vec<Bit>],
+    to: Scalar,
+) -> Vec<Bit> {
+    let signed = scalars[0].is_signed();
+    let x = &operands[0];
+    let y = || &operands[1];
+    match op {
+        Op::Add => words::add_mod(b, x, y()),
+        Op::Sub => words::sub(b, x, y()).0,
+        Op::Mul => words::mul(b, x, y(), x.len()),
+        Op::Div => divide(b, x, y(), to).0,
+        Op::Rem => divide(b, x, y(), Scalar::Int { signed, bits: to.bits() as u8 }).1,
+        Op::Neg => words::negate(b, x),
+        Op::Abs if signed => absolute(b, x).0,
+        Op::Abs => x.clone(),
+        Op::Min | Op::Max => {
+            let (low, high) = if *op == Op::Min { (x, y()) } else { (y(), x) };
+            let choose = less(b, signed, low, high);
+            // Equal ones are the same either way.
+            words::mux(b, choose, x, y())
+        }
+        Op::And => x.iter().zip(y()).map(|(x, y)| b.and(*x, *y)).collect(),
+        Op::Or => {
+            let either = |b: &mut Builder, x: Bit, y: Bit| {
+                let (both, differ) = (b.and(x, y), b.xor(x, y));
+                b.xor(both, differ)
+            };
+            x.iter().zip(y()).map(|(x, y)| either(b, *x, *y)).collect()
+        }
+        Op::Xor => words::xor(b, x, y()),
+        Op::Not => words::not(b, x),
+        Op::Compare(c) => vec![compare(b, *c, signed, x, y())],
+        Op::Select => words::mux(b, x[0], y(), &operands[2]),
+        Op::ShiftLeft(by) => {
+            let by = usize::from(*by);
+            let mut out = vec![Bit::ZERO; by];
+            out.extend(&x[..x.len() - by]);
+            out
+        }
+        Op::ShiftRight(by) => resized(&x[usize::from(*by)..], signed, x.len()),
+        Op::Rescale(by) => resized(&x[usize::from(*by).min(x.len() - 1)..], true, x.len()),
+        Op::Cast(_) => cast(x, scalars[0], to),
+        other => unreachable!("`{}` does not go element by element", name(other)),
+    }
+}
+
+/// A word of another width: cut, or continued by its sign or zeros.
+fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
+    let more = if signed { *x.last().expect("a word has a bit") } else { Bit::ZERO };
+    x.iter().copied().chain(core::iter::repeat(more)).take(width).collect()
+}
+
+fn cast(x: &[Bit], from: Scalar, to: Scalar) -> Vec<Bit> {
+    let (f, t) = (usize::from(from.frac()), usize::from(to.frac()));
+    let signed = from.is_signed();
+    // Where all bits are fractional and dropped, the sign stays: that is -1 or 0.
+    let whole = resized(&x[f.saturating_sub(t).min(x.len() - 1)..], signed, x.len().max(to.bits()));
+    let mut out = vec![Bit::ZERO; t.saturating_sub(f)];
+    out.extend(whole);
+    resized(&out, signed, to.bits())
+}
+
+pub(super) fn less(b: &mut Builder, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
+    if signed { words::less_signed(b, x, y) } else { words::less(b, x, y) }
+}
+
+fn compare(b: &mut Builder, comparison: Comparison, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
+    let truth = match comparison {
+        Comparison::Equal | Comparison::NotEqual => words::equal(b, x, y),
+        Comparison::Less | Comparison::GreaterOrEqual => less(b, signed, x, y),
+        Comparison::Greater | Comparison::LessOrEqual => less(b, signed, y, x),
+    };
+    match comparison {
+        Comparison::Equal | Comparison::Less | Comparison::Greater => truth,
+        _ => b.not(truth),
+    }
+}
+
+/// Size and sign.
+fn absolute(b: &mut Builder, x: &[Bit]) -> (Vec<Bit>, Bit) {
+    let sign = *x.last().expect("a word has a bit");
+    (signed_by(b, x, sign), sign)
+}
+
+/// −x where the sign is 1: all bits turned, and 1 added.
+fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
+    let turned: Vec<Bit> = x.iter().map(|x| b.xor(*x, sign)).collect();
+    let mut one = vec![Bit::ZERO; x.len()];
+    one[0] = sign;
+    words::add_mod(b, &turned, &one)
+}
+
+/// Quotient and remainder of numbers of one scalar, with the edges that [`Op::Div`] and [`Op::Rem`] state; of fixed numbers
+/// the quotient has as many fractional bits.
+pub(super) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (Vec<Bit>, Vec<Bit>) {
+    let width = x.len();
+    let ((x, negative), (y_size, other)) = if scalar.is_signed() {
+        (absolute(b, x), absolute(b, y))
+    } else {
+        ((x.to_vec(), Bit::ZERO), (y.to_vec(), Bit::ZERO))
+    };
+    let mut dividend = vec![Bit::ZERO; scalar.frac().into()];
+    dividend.extend(&x);
+    // Bit after bit from the top. The remainder stays below the divisor, but for one bit on the way; by 0 it grows to the
+    // dividend, as its remainder should be.
+    let mut rest: Vec<Bit> = vec![];
+    let mut quotient = vec![];
+    for bit in dividend.iter().rev() {
+        rest.insert(0, *bit);
+        let n = rest.len().min(width + 1);
+        rest.truncate(n);
+        let divisor = resized(&y_size, false, width + 1);
+        // Bits of the divisor beyond the rest: if any is set, nothing is taken off.
+        let beyond = words::any(b, &divisor[n..]);
+        let (difference, below) = words::sub(b, &rest, &divisor[..n]);
+        let fits = b.not(below);
+        let within = b.not(beyond);
+        let fits = b.and(fits, within);
+        rest = words::mux(b, fits, &difference, &rest);
+        quotient.push(fits);
+    }
+    quotient.reverse();
+    let differ = b.xor(negative, other);
+    let mut quotient = signed_by(b, &resized(&quotient, false, width), differ);
+    let rest = signed_by(b, &resized(&rest, false, width), negative);
+    let zero = words::any(b, y);
+    let zero = b.not(zero);
+    quotient = words::mux(b, zero, &vec![Bit::ONE; width], &quotient);
+    (quotient, rest)
+}

@@ -1,0 +1,150 @@
+//! Operations along an axis: reductions in trees, prefix sums, products of matrices.
+
+use super::{
+    arith::{divide, less},
+    stages::{Reg, Stages},
+};
+use crate::{ComputeError, Reduction, Scalar};
+use hushwire_circuit::{Bit, Builder, words};
+
+type Made = Result<Vec<Reg>, ComputeError>;
+/// Elements of one series, a list of registers each.
+pub(super) type Series = Vec<Vec<Reg>>;
+
+/// Reduces each of `series` to one element; all have as many. Element `i` of a series is `width` registers.
+fn tree(
+    stages: &mut Stages,
+    width: usize,
+    mut series: Vec<Series>,
+    join: impl Fn(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>,
+) -> Result<Vec<Vec<Reg>>, ComputeError> {
+    while series.first().is_some_and(|s| s.len() > 1) {
+        let pairs = series[0].len() / 2;
+        let reads = series.iter().flat_map(|s| s[..2 * pairs].concat()).collect();
+        let made =
+            stages.run(series.len() * pairs, &[width; 2], reads, |b, two| join(b, &two[0], &two[1]))?;
+        let mut made = made.chunks_exact(width).map(<[Reg]>::to_vec);
+        for s in &mut series {
+            let odd = (s.len() % 2 == 1).then(|| s.pop().expect("there is a last one"));
+            *s = made.by_ref().take(pairs).chain(odd).collect();
+        }
+    }
+    Ok(series.into_iter().flatten().collect())
+}
+
+/// A reduction of `n` elements a series to one.
+pub(super) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, series: Vec<Series>) -> Made {
+    let (signed, width) = (scalar.is_signed(), scalar.bits());
+    let n = series.first().map_or(0, Vec::len);
+    let sum = |b: &mut Builder, x: &[Bit], y: &[Bit]| words::add_mod(b, x, y);
+    // The earlier one stays where they are equal: y goes first only if it is strictly better.
+    let better = |b: &mut Builder, x: &[Bit], y: &[Bit], least: bool| {
+        if least { less(b, signed, y, x) } else { less(b, signed, x, y) }
+    };
+    Ok(match reduction {
+        Reduction::Sum => tree(stages, width, series, sum)?.concat(),
+        Reduction::Mean => {
+            let count = series.len();
+            let sums = tree(stages, width, series, sum)?.concat();
+            stages.run(count, &[width], sums, |b, x| mean(b, &x[0], n, signed))?
+        }
+        Reduction::Min | Reduction::Max => {
+            let least = reduction == Reduction::Min;
+            tree(stages, width, series, |b, x, y| {
+                let take = better(b, x, y, least);
+                words::mux(b, take, y, x)
+            })?
+            .concat()
+        }
+        Reduction::All | Reduction::Any => {
+            let all = reduction == Reduction::All;
+            tree(stages, 1, series, |b, x, y| {
+                let both = [x[0], y[0]];
+                vec![if all { words::all(b, &both) } else { words::any(b, &both) }]
+            })?
+            .concat()
+        }
+        Reduction::Count => {
+            let bits = bits_for(n + 1);
+            let zero = stages.zero()?;
+            let wide = |bit: Vec<Reg>| bit.into_iter().chain(core::iter::repeat(zero)).take(bits).collect();
+            let series = series.into_iter().map(|s| s.into_iter().map(wide).collect()).collect();
+            padded(&tree(stages, bits, series, sum)?, zero)
+        }
+        Reduction::ArgMin | Reduction::ArgMax => {
+            let (least, bits) = (reduction == Reduction::ArgMin, bits_for(n));
+            let numbers: Vec<bool> = (0..n).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
+            let numbers = stages.constants(&numbers)?;
+            let with = |(k, x): (usize, Vec<Reg>)| [&x[..], &numbers[k * bits..][..bits]].concat();
+            let series = series.into_iter().map(|s| s.into_iter().enumerate().map(with).collect()).collect();
+            let found = tree(stages, width + bits, series, |b, x, y| {
+                let take = better(b, &x[..width], &y[..width], least);
+                words::mux(b, take, y, x)
+            })?;
+            let places: Vec<Vec<Reg>> = found.iter().map(|f| f[width..].to_vec()).collect();
+            padded(&places, stages.zero()?)
+        }
+    })
+}
+
+/// Bits of the numbers below `n`.
+fn bits_for(n: usize) -> usize {
+    (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
+}
+
+/// Words as u64.
+fn padded(words: &[Vec<Reg>], zero: Reg) -> Vec<Reg> {
+    words.iter().flat_map(|w| w.iter().copied().chain(core::iter::repeat(zero)).take(64)).collect()
+}
+
+/// A sum divided by a count, towards 0; the count need not fit the sum's width.
+fn mean(b: &mut Builder, sum: &[Bit], count: usize, signed: bool) -> Vec<Bit> {
+    let width = sum.len().max(bits_for(count + 1)) + 1;
+    let more = if signed { sum[sum.len() - 1] } else { Bit::ZERO };
+    let wide: Vec<Bit> = sum.iter().copied().chain(core::iter::repeat(more)).take(width).collect();
+    let by = words::constant(count as u128, width);
+    let scalar = Scalar::Int { signed, bits: u8::try_from(width).unwrap_or(u8::MAX) };
+    let mut quotient = divide(b, &wide, &by, scalar).0;
+    quotient.truncate(sum.len());
+    quotient
+}
+
+/// Prefix sums of every series, which have as many elements: the network of J. Sklansky, "Conditional-sum addition logic",
+/// IRE Trans. EC-9 (1960).
+pub(super) fn prefix_sums(
+    stages: &mut Stages,
+    width: usize,
+    mut series: Vec<Series>,
+) -> Result<Vec<Series>, ComputeError> {
+    let n = series.first().map_or(0, Vec::len);
+    let mut reach = 1;
+    while reach < n {
+        let places: Vec<usize> = (0..n).filter(|i| i & reach != 0).collect();
+        let low = |i: usize| (i & !(2 * reach - 1)) + reach - 1;
+        let reads = series
+            .iter()
+            .flat_map(|s| places.iter().flat_map(|i| [&s[low(*i)][..], &s[*i]].concat()))
+            .collect();
+        let made = stages.run(series.len() * places.len(), &[width; 2], reads, |b, two| {
+            words::add_mod(b, &two[0], &two[1])
+        })?;
+        let mut made = made.chunks_exact(width).map(<[Reg]>::to_vec);
+        for s in &mut series {
+            places.iter().zip(made.by_ref().take(places.len())).for_each(|(i, sum)| s[*i] = sum);
+        }
+        reach *= 2;
+    }
+    Ok(series)
+}
+
+/// Sums of products of each pair of series.
+pub(super) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> Made {
+    let n = pairs.first().map_or(0, |(x, _)| x.len());
+    let reads =
+        pairs.iter().flat_map(|(x, y)| x.iter().zip(y).flat_map(|(x, y)| [&x[..], y].concat())).collect();
+    let products =
+        stages.run(pairs.len() * n, &[width; 2], reads, |b, two| words::mul(b, &two[0], &two[1], width))?;
+    let mut products = products.chunks_exact(width).map(<[Reg]>::to_vec);
+    let series = pairs.iter().map(|_| products.by_ref().take(n).collect()).collect();
+    Ok(tree(stages, width, series, words::add_mod)?.concat())
+}

@@ -1,0 +1,314 @@
+//! Node after node to stages.
+
+use super::{
+    arith, columns,
+    permutation::Permutation,
+    stages::{Reg, Stages},
+};
+use crate::{Computation, ComputeError, Node, Op, Scalar, Tensor, eval::compute};
+use hushwire_circuit::{Program, words};
+
+/// A lowered value.
+#[derive(Clone)]
+enum Value {
+    /// Known to all: blocks have it built in.
+    Known(Tensor),
+    /// A register for each bit, element after element.
+    Bits(Vec<Reg>),
+    /// A permutation of rows.
+    Order(Permutation),
+}
+
+struct Lower<'a> {
+    computation: &'a Computation,
+    stages: Stages,
+    values: Vec<Value>,
+}
+
+/// The program of a computation without symbols.
+pub(super) fn lower(computation: &Computation) -> Result<Program, ComputeError> {
+    let mut lower = Lower { computation, stages: Stages::default(), values: vec![] };
+    let mut inputs = vec![];
+    for node in computation.nodes() {
+        if matches!(node.op, Op::Input(_)) {
+            // Inputs come first in canonical order, and with them their registers.
+            let bits = lengths(node)?.iter().product::<usize>().checked_mul(node.ty.scalar.bits());
+            let registers = lower.stages.registers(bits.unwrap_or(usize::MAX))?;
+            inputs.push(registers.len());
+            lower.values.push(Value::Bits(registers.collect()));
+            continue;
+        }
+        let value = lower.node(node)?;
+        lower.values.push(value);
+    }
+    let outputs = computation
+        .outputs()
+        .iter()
+        .map(|o| lower.bits(o.value.0 as usize))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(lower.stages.program(computation.name(), inputs, &outputs))
+}
+
+fn lengths(node: &Node) -> Result<Vec<usize>, ComputeError> {
+    node.ty.shape.lengths().filter(|_| node.ty.shape.elements().is_some()).ok_or_else(|| {
+        ComputeError::ty(
+            format!("a value has the shape {}", node.ty.shape),
+            "bind all symbols before, to lengths that fit",
+        )
+    })
+}
+
+/// Elements of a series along an axis, and where each series' element stands.
+fn series(lengths: &[usize], axis: usize) -> (usize, Vec<Vec<usize>>) {
+    let (outer, n, inner) = (
+        lengths[..axis].iter().product::<usize>(),
+        lengths[axis],
+        lengths[axis + 1..].iter().product::<usize>(),
+    );
+    let one = |k: usize| (0..n).map(|i| (k / inner * n + i) * inner + k % inner).collect();
+    (n, (0..outer * inner).map(one).collect())
+}
+
+impl Lower<'_> {
+    fn node_of(&self, at: usize) -> &Node {
+        &self.computation.nodes()[at]
+    }
+
+    fn scalar(&self, at: usize) -> Scalar {
+        self.node_of(at).ty.scalar
+    }
+
+    fn lengths(&self, at: usize) -> Result<Vec<usize>, ComputeError> {
+        lengths(self.node_of(at))
+    }
+
+    /// The registers of a value; constants and permutations get some.
+    fn bits(&mut self, at: usize) -> Result<Vec<Reg>, ComputeError> {
+        let bits = match self.values[at].clone() {
+            Value::Bits(bits) => return Ok(bits),
+            Value::Known(tensor) => {
+                let width = tensor.scalar().bits();
+                let bit = |k: usize| tensor.element(k / width)[k % width / 64] >> (k % width % 64) & 1 == 1;
+                let bits: Vec<bool> = (0..tensor.len() * width).map(bit).collect();
+                self.stages.constants(&bits)?
+            }
+            Value::Order(order) => {
+                let numbers: Vec<bool> =
+                    (0..order.rows).flat_map(|r| (0..64).map(move |i| r as u64 >> i & 1 == 1)).collect();
+                let numbers = self.stages.constants(&numbers)?;
+                return order.apply(&mut self.stages, 64, &numbers);
+            }
+        };
+        self.values[at] = Value::Bits(bits.clone());
+        Ok(bits)
+    }
+
+    /// A value's elements, `width` registers each.
+    fn elements(&mut self, at: usize) -> Result<Vec<Vec<Reg>>, ComputeError> {
+        let width = self.scalar(at).bits();
+        Ok(self.bits(at)?.chunks_exact(width).map(<[Reg]>::to_vec).collect())
+    }
+
+    fn order(&self, at: usize) -> &Permutation {
+        match &self.values[at] {
+            Value::Order(order) => order,
+            _ => unreachable!("only permutations have that scalar"),
+        }
+    }
+
+    fn node(&mut self, node: &Node) -> Result<Value, ComputeError> {
+        let to = lengths(node)?;
+        let args: Vec<usize> = node.arguments.iter().map(|v| v.0 as usize).collect();
+        let known: Option<Vec<&Tensor>> = args
+            .iter()
+            .map(|a| match &self.values[*a] {
+                Value::Known(tensor) => Some(tensor),
+                _ => None,
+            })
+            .collect();
+        if let Some(known) = known
+            && node.ty.scalar != Scalar::Place
+        {
+            return compute(&node.op, &known, node.ty.scalar, &to).map(Value::Known);
+        }
+        let bits = match &node.op {
+            Op::Input(_) | Op::Constant(_) => unreachable!("inputs have registers, and constants are known"),
+            Op::Reduce(reduction, axis) => {
+                let (scalar, (n, places)) =
+                    (self.scalar(args[0]), series(&self.lengths(args[0])?, usize::from(*axis)));
+                if n == 0 {
+                    let nothing = Tensor::zeros(scalar, &self.lengths(args[0])?);
+                    return compute(&node.op, &[&nothing], node.ty.scalar, &to).map(Value::Known);
+                }
+                let elements = self.elements(args[0])?;
+                let all = places.iter().map(|s| s.iter().map(|i| elements[*i].clone()).collect()).collect();
+                columns::reduce(&mut self.stages, *reduction, scalar, all)?
+            }
+            Op::PrefixSum(axis) => {
+                let elements = self.elements(args[0])?;
+                let (_, places) = series(&self.lengths(args[0])?, usize::from(*axis));
+                let all = places.iter().map(|s| s.iter().map(|i| elements[*i].clone()).collect()).collect();
+                let sums = columns::prefix_sums(&mut self.stages, node.ty.scalar.bits(), all)?;
+                let mut made = elements;
+                for (series, places) in sums.into_iter().zip(places) {
+                    series.into_iter().zip(places).for_each(|(sum, i)| made[i] = sum);
+                }
+                made.concat()
+            }
+            Op::MatMul => self.matmul(args[0], args[1], node.ty.scalar.bits())?,
+            Op::Order { descending } => return self.sorting(&args, descending, to[0]).map(Value::Order),
+            Op::Invert => return Ok(Value::Order(self.order(args[0]).inverted())),
+            Op::Permute if node.ty.scalar == Scalar::Place => {
+                return Ok(Value::Order(self.order(args[0]).then(self.order(args[1]))));
+            }
+            Op::Permute => {
+                let (rows, order) = (self.bits(args[0])?, self.order(args[1]).clone());
+                let width = rows.len().checked_div(order.rows).unwrap_or(0);
+                order.apply(&mut self.stages, width, &rows)?
+            }
+            Op::Compact { rows } => self.compact(args[0], args[1], *rows as usize)?,
+            Op::Reveal(_) if node.ty.scalar == Scalar::Place => {
+                return Ok(Value::Order(self.order(args[0]).clone()));
+            }
+            Op::Broadcast(_)
+            | Op::Reshape(_)
+            | Op::Transpose(_)
+            | Op::Slice { .. }
+            | Op::Concat(_)
+            | Op::Gather
+            | Op::Reveal(_) => self.moved(node, &args, &to)?,
+            op => self.each(op, &args, node.ty.scalar, to.iter().product())?,
+        };
+        Ok(Value::Bits(bits))
+    }
+
+    /// Operations that move elements: the evaluator moves their numbers instead.
+    fn moved(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Result<Vec<Reg>, ComputeError> {
+        let mut elements = vec![];
+        let mut numbers = vec![];
+        let rows = if node.op == Op::Gather { &args[..1] } else { args };
+        for at in rows {
+            let first = elements.len();
+            elements.extend(self.elements(*at)?);
+            let lengths = self.lengths(*at)?;
+            numbers.push(Tensor::from_words(
+                Scalar::unsigned(64),
+                &lengths,
+                (first..elements.len()).map(|i| i as u128),
+            ));
+        }
+        if node.op == Op::Gather {
+            let Value::Known(places) = &self.values[args[1]] else {
+                return Err(ComputeError::ty(
+                    "the places of a `gather` are an input",
+                    "a circuit takes constants alone",
+                ));
+            };
+            numbers.push(places.clone());
+        }
+        let moved = compute(&node.op, &numbers.iter().collect::<Vec<_>>(), Scalar::unsigned(64), to)?;
+        Ok((0..moved.len()).flat_map(|i| elements[moved.get(i) as usize].clone()).collect())
+    }
+
+    /// Element by element; single numbers that all know become part of the block.
+    fn each(&mut self, op: &Op, args: &[usize], to: Scalar, n: usize) -> Result<Vec<Reg>, ComputeError> {
+        let scalars: Vec<Scalar> = args.iter().map(|a| self.scalar(*a)).collect();
+        let single = |value: &Value| match value {
+            Value::Known(tensor) if tensor.lengths().is_empty() && tensor.scalar().bits() <= 128 => {
+                Some(tensor.get(0))
+            }
+            _ => None,
+        };
+        let fixed: Vec<Option<u128>> = args.iter().map(|a| single(&self.values[*a])).collect();
+        let mut wired = vec![];
+        for (a, _) in args.iter().zip(&fixed).filter(|(_, fixed)| fixed.is_none()) {
+            let one = self.lengths(*a)?.is_empty();
+            wired.push((self.elements(*a)?, one));
+        }
+        let reads = (0..n)
+            .flat_map(|i| wired.iter().flat_map(move |(all, one)| all[if *one { 0 } else { i }].clone()))
+            .collect();
+        let wide = scalars.iter().zip(&fixed).filter(|(_, fixed)| fixed.is_none()).map(|(s, _)| s.bits());
+        let widths: Vec<usize> = wide.collect();
+        self.stages.run(n, &widths, reads, |b, inputs| {
+            let mut inputs = inputs.iter();
+            let operands: Vec<_> = fixed
+                .iter()
+                .zip(&scalars)
+                .map(|(fixed, scalar)| match fixed {
+                    Some(number) => words::constant(*number, scalar.bits()),
+                    None => inputs.next().expect("an input for each that is not fixed").clone(),
+                })
+                .collect();
+            arith::element(b, op, &scalars, &operands, to)
+        })
+    }
+
+    fn matmul(&mut self, a: usize, b: usize, width: usize) -> Result<Vec<Reg>, ComputeError> {
+        let (la, lb) = (self.lengths(a)?, self.lengths(b)?);
+        let k = la[la.len() - 1];
+        let (rows, cols) =
+            (la.iter().product::<usize>().checked_div(k), if lb.len() == 2 { lb[1] } else { 1 });
+        let rows = rows.unwrap_or_else(|| if la.len() == 2 { la[0] } else { 1 });
+        if k == 0 {
+            return self.stages.constants(&vec![false; rows * cols * width]);
+        }
+        let (x, y) = (self.elements(a)?, self.elements(b)?);
+        let pair = |at: usize| {
+            let (r, c) = (at / cols, at % cols);
+            (
+                (0..k).map(|i| x[r * k + i].clone()).collect(),
+                (0..k).map(|i| y[i * cols + c].clone()).collect(),
+            )
+        };
+        let pairs: Vec<_> = (0..rows * cols).map(pair).collect();
+        columns::dots(&mut self.stages, width, &pairs)
+    }
+
+    /// The keys as one unsigned number a row: the first key on top, signs turned, and all bits turned that count down.
+    fn sorting(
+        &mut self,
+        args: &[usize],
+        descending: &[bool],
+        rows: usize,
+    ) -> Result<Permutation, ComputeError> {
+        let widths: Vec<usize> = args.iter().map(|a| self.scalar(*a).bits()).collect();
+        let signed: Vec<bool> = args.iter().map(|a| self.scalar(*a).is_signed()).collect();
+        let keys = args.iter().map(|a| self.elements(*a)).collect::<Result<Vec<_>, _>>()?;
+        let reads = (0..rows).flat_map(|r| keys.iter().flat_map(move |key| key[r].clone())).collect();
+        let made = self.stages.run(rows, &widths, reads, |b, keys| {
+            let mut out = vec![];
+            for ((key, down), signed) in keys.iter().zip(descending).zip(&signed).rev() {
+                for (i, bit) in key.iter().enumerate() {
+                    let sign = *signed && i == key.len() - 1;
+                    out.push(if *down == sign { *bit } else { b.not(*bit) });
+                }
+            }
+            out
+        })?;
+        Permutation::sorting(&mut self.stages, rows, widths.iter().sum(), &made)
+    }
+
+    fn compact(&mut self, flags: usize, of: usize, kept: usize) -> Result<Vec<Reg>, ComputeError> {
+        let (flags, rows) = (self.bits(flags)?, self.bits(of)?);
+        let n = flags.len();
+        let width = match n {
+            0 => self.lengths(of)?[1..].iter().product::<usize>() * self.scalar(of).bits(),
+            n => rows.len() / n,
+        };
+        let turned = self.stages.run(n, &[1], flags.clone(), |b, flag| vec![b.not(flag[0][0])])?;
+        let order = Permutation::sorting(&mut self.stages, n, 1, &turned)?;
+        let both: Vec<Reg> =
+            (0..n).flat_map(|r| [&flags[r..=r], &rows[r * width..][..width]].concat()).collect();
+        let sorted = order.apply(&mut self.stages, 1 + width, &both)?;
+        let stay = kept.min(n);
+        let cleared = self.stages.run(
+            if width == 0 { 0 } else { stay },
+            &[1, width],
+            sorted[..stay * (1 + width)].to_vec(),
+            |b, row| words::and_bit(b, row[0][0], &row[1]),
+        )?;
+        let zero = self.stages.zero()?;
+        Ok(cleared.into_iter().chain(core::iter::repeat(zero)).take(kept * width).collect())
+    }
+}

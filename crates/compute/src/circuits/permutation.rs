@@ -1,0 +1,105 @@
+//! Permutations as decisions of sorting networks.
+
+use super::stages::{Reg, Stages};
+use crate::ComputeError;
+use hushwire_circuit::{sort, words};
+use std::sync::Arc;
+
+/// A column of exchanges that touch no row twice: which rows, and the decision of each.
+struct Column {
+    pairs: Vec<(usize, usize)>,
+    swaps: Vec<Reg>,
+}
+
+/// One network's columns, run from the first or from the last.
+#[derive(Clone)]
+struct Pass {
+    columns: Arc<Vec<Column>>,
+    backwards: bool,
+}
+
+/// A permutation of rows: networks one after the other. An exchange undoes itself, so that the columns from the last to the
+/// first are the inverse.
+#[derive(Clone)]
+pub(super) struct Permutation {
+    pub(super) rows: usize,
+    passes: Vec<Pass>,
+}
+
+impl Permutation {
+    /// The order of records: `keys` holds `width` registers a row, compared as unsigned numbers; equal ones stay as they came.
+    pub(super) fn sorting(
+        stages: &mut Stages,
+        rows: usize,
+        width: usize,
+        keys: &[Reg],
+    ) -> Result<Self, ComputeError> {
+        // The row's number below the key makes all keys different.
+        let bits = usize::BITS as usize - rows.saturating_sub(1).leading_zeros() as usize;
+        let numbers: Vec<bool> = (0..rows).flat_map(|r| (0..bits).map(move |i| r >> i & 1 == 1)).collect();
+        let numbers = stages.constants(&numbers)?;
+        let wide = width + bits;
+        let mut records: Vec<Vec<Reg>> =
+            (0..rows).map(|r| [&numbers[r * bits..][..bits], &keys[r * width..][..width]].concat()).collect();
+        let mut columns = vec![];
+        for pairs in sort::columns(rows) {
+            let reads: Vec<Reg> =
+                pairs.iter().flat_map(|(a, b)| [&records[*a][..], &records[*b][..]].concat()).collect();
+            let made = stages.run(pairs.len(), &[wide; 2], reads, |b, two| {
+                let swap = words::less(b, &two[1], &two[0]);
+                let (low, high) = words::swap(b, swap, &two[0], &two[1]);
+                [&[swap][..], &low, &high].concat()
+            })?;
+            let mut swaps = vec![];
+            for ((a, b), made) in pairs.iter().zip(made.chunks_exact(1 + 2 * wide)) {
+                swaps.push(made[0]);
+                records[*a] = made[1..=wide].to_vec();
+                records[*b] = made[1 + wide..].to_vec();
+            }
+            columns.push(Column { pairs, swaps });
+        }
+        Ok(Permutation { rows, passes: vec![Pass { columns: Arc::new(columns), backwards: false }] })
+    }
+
+    /// The inverse.
+    pub(super) fn inverted(&self) -> Self {
+        let turned = |pass: &Pass| Pass { columns: pass.columns.clone(), backwards: !pass.backwards };
+        Permutation { rows: self.rows, passes: self.passes.iter().rev().map(turned).collect() }
+    }
+
+    /// This one, and then the other on what it made.
+    pub(super) fn then(&self, other: &Self) -> Self {
+        Permutation { rows: self.rows, passes: [&self.passes[..], &other.passes].concat() }
+    }
+
+    /// Rows of `width` registers in the order of the permutation.
+    pub(super) fn apply(
+        &self,
+        stages: &mut Stages,
+        width: usize,
+        rows: &[Reg],
+    ) -> Result<Vec<Reg>, ComputeError> {
+        if width == 0 {
+            return Ok(vec![]);
+        }
+        let mut rows: Vec<Vec<Reg>> = rows.chunks_exact(width).map(<[Reg]>::to_vec).collect();
+        for pass in &self.passes {
+            let n = pass.columns.len();
+            for k in 0..n {
+                let column = &pass.columns[if pass.backwards { n - 1 - k } else { k }];
+                let both = column.pairs.iter().zip(&column.swaps);
+                let reads =
+                    both.flat_map(|((a, b), swap)| [&[*swap][..], &rows[*a], &rows[*b]].concat()).collect();
+                let made = stages.run(column.pairs.len(), &[1, width, width], reads, |b, read| {
+                    let (low, high) = words::swap(b, read[0][0], &read[1], &read[2]);
+                    [low, high].concat()
+                })?;
+                for ((a, b), made) in column.pairs.iter().zip(made.chunks_exact(2 * width)) {
+                    rows[*a] = made[..width].to_vec();
+                    rows[*b] = made[width..].to_vec();
+                }
+            }
+        }
+        Ok(rows.concat())
+    }
+}

@@ -1,0 +1,77 @@
+//! A program under way: registers and stages.
+
+use crate::ComputeError;
+use hushwire_circuit::{Bit, Builder, Layered, Program, Stage};
+use std::{ops::Range, sync::Arc};
+
+/// A register.
+pub(super) type Reg = u32;
+
+/// Most bits in registers.
+const MAX_REGISTERS: usize = 1 << 31;
+
+/// Stages so far.
+#[derive(Default)]
+pub(super) struct Stages {
+    registers: usize,
+    stages: Vec<Stage>,
+    zero: Option<Reg>,
+}
+
+impl Stages {
+    /// Fresh registers.
+    pub(super) fn registers(&mut self, n: usize) -> Result<Range<Reg>, ComputeError> {
+        let end = self.registers.checked_add(n).filter(|end| *end <= MAX_REGISTERS).ok_or_else(|| {
+            ComputeError::ty(
+                "the computation has more bits than a circuit holds",
+                "bring fewer rows, or run it on numbers",
+            )
+        })?;
+        let start = core::mem::replace(&mut self.registers, end);
+        Ok(start as Reg..end as Reg)
+    }
+
+    /// Runs a circuit on copies side by side; `reads` holds what each copy reads, copy after copy. The registers of what they
+    /// make, likewise.
+    pub(super) fn run(
+        &mut self,
+        copies: usize,
+        widths: &[usize],
+        reads: Vec<Reg>,
+        make: impl FnOnce(&mut Builder, &[Vec<Bit>]) -> Vec<Bit>,
+    ) -> Result<Vec<Reg>, ComputeError> {
+        if copies == 0 {
+            return Ok(vec![]);
+        }
+        let mut b = Builder::new();
+        let inputs: Vec<Vec<Bit>> = widths.iter().map(|w| b.input(*w)).collect();
+        let out = make(&mut b, &inputs);
+        let made = out.len();
+        let block = Arc::new(Layered::new(&b.finish(&[out])));
+        assert_eq!(reads.len(), copies * block.input_bits(), "a register for every bit that a copy reads");
+        let writes: Vec<Reg> = self.registers(copies * made)?.collect();
+        self.stages.push(Stage { block, copies, reads, writes: writes.clone() });
+        Ok(writes)
+    }
+
+    /// A register that is 0.
+    pub(super) fn zero(&mut self) -> Result<Reg, ComputeError> {
+        if self.zero.is_none() {
+            self.zero = Some(self.constants(&[false])?[0]);
+        }
+        Ok(self.zero.expect("it was made"))
+    }
+
+    /// Registers that hold these bits.
+    pub(super) fn constants(&mut self, bits: &[bool]) -> Result<Vec<Reg>, ComputeError> {
+        self.run(usize::from(!bits.is_empty()), &[], vec![], |_, _| {
+            bits.iter().map(|b| Bit::constant(*b)).collect()
+        })
+    }
+
+    /// The program.
+    pub(super) fn program(self, name: &str, inputs: Vec<usize>, outputs: &[Vec<Reg>]) -> Program {
+        let widths = outputs.iter().map(Vec::len).collect();
+        Program::new(name, inputs, widths, self.registers, outputs.concat(), Arc::new(self.stages))
+    }
+}

@@ -1,0 +1,250 @@
+//! A computation under way: every way in, builder, text and binary form, adds nodes here, and each is checked as it comes.
+
+use crate::{
+    Computation, ComputeError, Dim, Member, Node, Op, Output, Scalar, Type, Value, Visibility,
+    infer::{MAX_RANK, infer, name},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most nodes of a computation.
+pub const MAX_NODES: usize = 1 << 20;
+/// Most members.
+pub const MAX_MEMBERS: usize = 1 << 10;
+
+/// Nodes so far, all of them checked, and the names of values, each of which is one value's.
+pub(crate) struct Draft(Computation, BTreeSet<String>);
+
+/// Whether a name may stand in text: a letter or `_`, then letters, digits and `_`, of ASCII; no type and no truth value.
+pub(crate) fn is_name(name: &str) -> bool {
+    if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc"].contains(&name) {
+        return false;
+    }
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.len() <= 64
+}
+
+fn named(kind: &str, name: &str) -> Result<(), ComputeError> {
+    if is_name(name) {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(64).flat_map(char::escape_default).collect();
+    Err(ComputeError::ty(
+        format!("\"{shown}\" is no name of {kind}"),
+        "names are a letter, then letters, digits and _, at most 64 of them, and no type's",
+    ))
+}
+
+fn fresh<'a>(kind: &str, name: &str, mut taken: impl Iterator<Item = &'a str>) -> Result<(), ComputeError> {
+    named(kind, name)?;
+    if taken.any(|other| other == name) {
+        return Err(ComputeError::ty(
+            format!("there is {kind} {name} already"),
+            "give each a name of its own",
+        ));
+    }
+    Ok(())
+}
+
+impl Draft {
+    pub(crate) fn new(name: &str) -> Result<Self, ComputeError> {
+        named("a computation", name)?;
+        let computation = Computation {
+            name: name.to_owned(),
+            members: vec![],
+            symbols: vec![],
+            nodes: vec![],
+            outputs: vec![],
+            names: BTreeMap::new(),
+        };
+        Ok(Draft(computation, BTreeSet::new()))
+    }
+
+    pub(crate) fn so_far(&self) -> &Computation {
+        &self.0
+    }
+
+    pub(crate) fn member(&mut self, name: &str) -> Result<Member, ComputeError> {
+        fresh("a member", name, self.0.members.iter().map(String::as_str))?;
+        if self.0.members.len() == MAX_MEMBERS {
+            return Err(ComputeError::ty(
+                "there are too many members",
+                format!("at most {MAX_MEMBERS} take part"),
+            ));
+        }
+        self.0.members.push(name.to_owned());
+        Ok(Member(self.0.members.len() as u16 - 1))
+    }
+
+    pub(crate) fn symbol(&mut self, name: &str) -> Result<Dim, ComputeError> {
+        fresh("a symbol", name, self.0.symbols.iter().map(String::as_str))?;
+        self.0.symbols.push(name.to_owned());
+        Ok(Dim::from(name))
+    }
+
+    pub(crate) fn input(&mut self, name: &str, ty: Type) -> Result<Value, ComputeError> {
+        self.fresh_value(name)?;
+        if ty.scalar == Scalar::Place || !ty.scalar.is_valid() {
+            return Err(ComputeError::ty(
+                format!("{name}: {ty} cannot be brought"),
+                "bring the keys, and order them here",
+            ));
+        }
+        if ty.shape.rank() > MAX_RANK {
+            let cause = format!("{name} has {} axes", ty.shape.rank());
+            return Err(ComputeError::ty(cause, format!("a value has at most {MAX_RANK}")));
+        }
+        self.known_symbols(&ty)?;
+        if let Visibility::Private(member) = ty.visibility {
+            self.known_member(member)?;
+        }
+        let value = self.node(Node { op: Op::Input(name.to_owned()), arguments: vec![], ty })?;
+        self.0.names.insert(value, name.to_owned());
+        Ok(value)
+    }
+
+    pub(crate) fn push(&mut self, op: Op, arguments: Vec<Value>) -> Result<Value, ComputeError> {
+        if let Some(missing) = arguments.iter().find(|v| v.0 as usize >= self.0.nodes.len()) {
+            let cause = format!("`{}` reads value {} before it is computed", name(&op), missing.0);
+            return Err(ComputeError::ty(cause, "values are computed in order"));
+        }
+        match &op {
+            Op::Reveal(Some(member)) => self.known_member(*member)?,
+            Op::Cast(to) if !to.is_valid() => {
+                return Err(ComputeError::ty(format!("there is no type {to}"), "numbers have 1 to 128 bits"));
+            }
+            Op::Constant(tensor) if tensor.scalar() == Scalar::Place || !tensor.scalar().is_valid() => {
+                return Err(ComputeError::ty(
+                    format!("no constant is a {}", tensor.scalar()),
+                    "write numbers",
+                ));
+            }
+            _ => {}
+        }
+        let shown: Vec<String> = arguments.iter().map(|v| self.show(*v)).collect();
+        let operands: Vec<_> =
+            shown.iter().map(String::as_str).zip(arguments.iter().map(|v| &self.0.node(*v).ty)).collect();
+        let ty = infer(&op, &operands)?;
+        self.known_symbols(&ty)?;
+        self.node(Node { op, arguments, ty })
+    }
+
+    fn fresh_value(&mut self, name: &str) -> Result<(), ComputeError> {
+        fresh("a value", name, self.1.get(name).map(String::as_str).into_iter())?;
+        self.1.insert(name.to_owned());
+        Ok(())
+    }
+
+    fn node(&mut self, node: Node) -> Result<Value, ComputeError> {
+        if self.0.nodes.len() == MAX_NODES {
+            return Err(ComputeError::ty(
+                "there are too many operations",
+                format!("at most {MAX_NODES} make a computation"),
+            ));
+        }
+        self.0.nodes.push(node);
+        Ok(Value(self.0.nodes.len() as u32 - 1))
+    }
+
+    /// Names a value for people.
+    pub(crate) fn name(&mut self, value: Value, name: &str) -> Result<(), ComputeError> {
+        self.fresh_value(name)?;
+        self.0.names.entry(value).or_insert_with(|| name.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn output(&mut self, name: &str, value: Value, to: Vec<Member>) -> Result<(), ComputeError> {
+        fresh("an output", name, self.0.outputs.iter().map(|o| o.name.as_str()))?;
+        if to.is_empty() || to.iter().collect::<BTreeSet<_>>().len() < to.len() {
+            return Err(ComputeError::ty(
+                format!("output {name} goes to nobody, or to one twice"),
+                "name each once",
+            ));
+        }
+        to.iter().try_for_each(|m| self.known_member(*m))?;
+        if value.0 as usize >= self.0.nodes.len() {
+            return Err(ComputeError::ty(format!("output {name} is never computed"), "compute it before"));
+        }
+        let mut to = to;
+        to.sort_unstable();
+        self.0.outputs.push(Output { name: name.to_owned(), value, to });
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Computation, ComputeError> {
+        if self.0.outputs.is_empty() {
+            let cause = format!("computation {} has no output", self.0.name);
+            return Err(ComputeError::ty(cause, "say who learns what"));
+        }
+        Ok(in_order(self.0))
+    }
+
+    /// A value as messages show it.
+    pub(crate) fn show(&self, value: Value) -> String {
+        match self.0.value_name(value) {
+            Some(name) => name.to_owned(),
+            None => format!("({})", name(&self.0.node(value).op)),
+        }
+    }
+
+    fn known_member(&self, member: Member) -> Result<(), ComputeError> {
+        if usize::from(member.0) < self.0.members.len() {
+            return Ok(());
+        }
+        Err(ComputeError::ty(format!("there is no member {}", member.0), "name the member first"))
+    }
+
+    fn known_symbols(&self, ty: &Type) -> Result<(), ComputeError> {
+        let unknown = ty.shape.0.iter().find_map(|dim| match dim {
+            Dim::Symbol(name) => (!self.0.symbols.iter().any(|s| s == name)).then_some(name),
+            Dim::Known(_) => None,
+        });
+        unknown.map_or(Ok(()), |name| {
+            Err(ComputeError::ty(
+                format!("{name} in {ty} is no symbol"),
+                format!("write `symbol {name}` before"),
+            ))
+        })
+    }
+}
+
+/// Nodes in canonical order: inputs as they were declared, then what outputs need, operands first, output after output. So
+/// the way in which a computation was written does not show in its identity. Values that nothing needs go.
+fn in_order(from: Computation) -> Computation {
+    let mut place: Vec<Option<Value>> = vec![None; from.nodes.len()];
+    let mut order: Vec<usize> = vec![];
+    let take = |at: usize, place: &mut Vec<Option<Value>>, order: &mut Vec<usize>| {
+        place[at] = Some(Value(order.len() as u32));
+        order.push(at);
+    };
+    for (at, node) in from.nodes.iter().enumerate() {
+        if matches!(node.op, Op::Input(_)) {
+            take(at, &mut place, &mut order);
+        }
+    }
+    // A stack of nodes and how many of their operands were looked at: graphs are deeper than stacks of calls.
+    let mut stack: Vec<(usize, usize)> = vec![];
+    for output in &from.outputs {
+        stack.push((output.value.0 as usize, 0));
+        while let Some((at, next)) = stack.pop() {
+            if place[at].is_some() {
+                continue;
+            }
+            match from.nodes[at].arguments.get(next) {
+                Some(argument) => stack.extend([(at, next + 1), (argument.0 as usize, 0)]),
+                None => take(at, &mut place, &mut order),
+            }
+        }
+    }
+    let new = |v: &Value| place[v.0 as usize].expect("what is needed has a place");
+    let nodes = order.iter().map(|at| {
+        let node = &from.nodes[*at];
+        Node { arguments: node.arguments.iter().map(new).collect(), ..node.clone() }
+    });
+    let nodes = nodes.collect();
+    let names =
+        from.names.iter().filter_map(|(v, name)| Some((place[v.0 as usize]?, name.clone()))).collect();
+    let outputs = from.outputs.iter().map(|o| Output { value: new(&o.value), ..o.clone() }).collect();
+    Computation { nodes, names, outputs, ..from }
+}

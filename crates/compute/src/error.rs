@@ -1,0 +1,75 @@
+//! Errors of computations.
+
+use std::fmt;
+
+/// A place in a text, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TextPlace {
+    /// The line.
+    pub line: usize,
+    /// The character in it.
+    pub column: usize,
+}
+
+impl fmt::Display for TextPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// The reason for which a computation, or values for it, are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ComputeError {
+    /// An operation has operands that it does not take, or a part of the computation does not fit the others.
+    #[error("{cause}; {remedy}")]
+    Type {
+        /// The operation and its operands.
+        cause: String,
+        /// A way to write it.
+        remedy: String,
+    },
+    /// The same, or a text that cannot be read, at a place of the text.
+    #[error("{place}: {cause}; {remedy}")]
+    Text {
+        /// Where the operation, or the first character that cannot be read, stands.
+        place: TextPlace,
+        /// As of [`ComputeError::Type`], or what stands there.
+        cause: String,
+        /// A way to write it.
+        remedy: String,
+    },
+    /// A binary form that no computation has.
+    #[error("binary form of a computation: {cause} at byte {at}; make it again from its text")]
+    Binary {
+        /// The byte.
+        at: usize,
+        /// What is wrong there.
+        cause: String,
+    },
+    /// Values for a run that do not fit the computation.
+    #[error("input {input:?}: {cause}; {remedy}")]
+    Input {
+        /// The input, or the symbol.
+        input: String,
+        /// How they differ.
+        cause: String,
+        /// A way to mend it.
+        remedy: String,
+    },
+}
+
+impl ComputeError {
+    /// A [`ComputeError::Type`].
+    pub(crate) fn ty(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// The same at a place of a text, unless it has one.
+    pub(crate) fn at(self, place: TextPlace) -> Self {
+        match self {
+            ComputeError::Type { cause, remedy } => ComputeError::Text { place, cause, remedy },
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! The type of what an operation computes, from its operands' types alone.
+
+use crate::{ComputeError, Dim, Op, Reduction, Scalar, Shape, Type, Visibility};
+
+/// An operand: its name for messages, and its type.
+pub(crate) type Operand<'a> = (&'a str, &'a Type);
+
+type Inferred = Result<Type, ComputeError>;
+
+/// Axes that a value may have.
+pub const MAX_RANK: usize = 8;
+
+fn err(cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
+    ComputeError::ty(cause, remedy)
+}
+
+/// `price: i64[n] and rate: u8`.
+fn told(operands: &[Operand<'_>]) -> String {
+    let one = |(name, ty): &Operand<'_>| format!("{name}: {ty}");
+    operands.iter().map(one).collect::<Vec<_>>().join(" and ")
+}
+
+/// Operations' names in messages and text.
+pub(crate) fn name(op: &Op) -> &'static str {
+    match op {
+        Op::Input(_) => "input",
+        Op::Constant(_) => "constant",
+        Op::Add => "+",
+        Op::Sub | Op::Neg => "-",
+        Op::Mul => "*",
+        Op::Div => "/",
+        Op::Rem => "%",
+        Op::Abs => "abs",
+        Op::Min => "min",
+        Op::Max => "max",
+        Op::And => "&",
+        Op::Or => "|",
+        Op::Xor => "^",
+        Op::Not => "!",
+        Op::Compare(c) => c.sign(),
+        Op::Select => "select",
+        Op::ShiftLeft(_) => "<<",
+        Op::ShiftRight(_) => ">>",
+        Op::Rescale(_) => "rescale",
+        Op::Cast(_) => "cast",
+        Op::Reduce(r, _) => r.name(),
+        Op::PrefixSum(_) => "prefix_sum",
+        Op::MatMul => "matmul",
+        Op::Broadcast(_) => "broadcast",
+        Op::Reshape(_) => "reshape",
+        Op::Transpose(_) => "transpose",
+        Op::Slice { .. } => "slice",
+        Op::Concat(_) => "concat",
+        Op::Gather => "gather",
+        Op::Order { .. } => "order",
+        Op::Permute => "permute",
+        Op::Invert => "invert",
+        Op::Compact { .. } => "compact",
+        Op::Reveal(_) => "reveal",
+    }
+}
+
+/// How many operands an operation takes; `None` for any number from 1.
+pub(crate) fn arity(op: &Op) -> Option<usize> {
+    Some(match op {
+        Op::Input(_) | Op::Constant(_) => 0,
+        Op::Neg
+        | Op::Abs
+        | Op::Not
+        | Op::ShiftLeft(_)
+        | Op::ShiftRight(_)
+        | Op::Rescale(_)
+        | Op::Cast(_)
+        | Op::Reduce(..)
+        | Op::PrefixSum(_)
+        | Op::Broadcast(_)
+        | Op::Reshape(_)
+        | Op::Transpose(_)
+        | Op::Slice { .. }
+        | Op::Invert
+        | Op::Reveal(_) => 1,
+        Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Div
+        | Op::Rem
+        | Op::Min
+        | Op::Max
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Compare(_)
+        | Op::MatMul
+        | Op::Gather
+        | Op::Permute
+        | Op::Compact { .. } => 2,
+        Op::Select => 3,
+        Op::Concat(_) | Op::Order { .. } => return None,
+    })
+}
+
+/// The type of `op` on `operands`. Inputs have theirs already.
+///
+/// # Errors
+/// Operands that the operation does not take.
+pub(crate) fn infer(op: &Op, operands: &[Operand<'_>]) -> Inferred {
+    let symbol = name(op);
+    match arity(op) {
+        Some(n) if n != operands.len() => {
+            return Err(err(format!("`{symbol}` has {} operands", operands.len()), format!("it takes {n}")));
+        }
+        None if operands.is_empty() => {
+            return Err(err(format!("`{symbol}` has no operand"), "it takes at least one"));
+        }
+        _ => {}
+    }
+    let visibility = operands.iter().fold(Visibility::Public, |v, (_, ty)| v.with(ty.visibility));
+    let of = |scalar, shape| Ok(Type { scalar, shape, visibility });
+    let shape = || broadcast(symbol, operands);
+    match op {
+        Op::Input(_) => Err(err("an input has the type that is declared", "declare it")),
+        Op::Constant(tensor) => {
+            let dims = tensor.lengths().iter().map(|n| Dim::Known(*n as u64)).collect();
+            of(tensor.scalar(), Shape(dims))
+        }
+        Op::Add | Op::Sub | Op::Rem | Op::Min | Op::Max => {
+            of(alike(symbol, operands, Scalar::is_number, "numbers")?, shape()?)
+        }
+        Op::Div => {
+            let scalar = alike(symbol, operands, Scalar::is_number, "numbers")?;
+            if scalar.frac() > 0 && scalar.bits() + usize::from(scalar.frac()) > 128 {
+                let cause = format!("`/` of {} needs more than 128 bits on the way", told(operands));
+                return Err(err(cause, "cast both to fewer bits, or rescale them"));
+            }
+            of(scalar, shape()?)
+        }
+        Op::Neg | Op::Abs => of(alike(symbol, operands, Scalar::is_number, "a number")?, shape()?),
+        Op::Mul => of(product(symbol, operands)?, shape()?),
+        Op::And | Op::Or | Op::Xor | Op::Not => {
+            of(alike(symbol, operands, |s| s != Scalar::Place, "truth values, bits or numbers")?, shape()?)
+        }
+        Op::Compare(c) if c.orders() => {
+            alike(symbol, operands, Scalar::is_number, "numbers")?;
+            of(Scalar::Bool, shape()?)
+        }
+        Op::Compare(_) => {
+            alike(symbol, operands, |s| s != Scalar::Place, "values")?;
+            of(Scalar::Bool, shape()?)
+        }
+        Op::Select => {
+            if operands[0].1.scalar != Scalar::Bool {
+                let remedy = "its first operand is a truth value, such as a comparison";
+                return Err(err(format!("`select` chooses by {}", told(&operands[..1])), remedy));
+            }
+            of(alike(symbol, &operands[1..], |s| s != Scalar::Place, "values")?, shape()?)
+        }
+        Op::ShiftLeft(n) | Op::ShiftRight(n) => {
+            let ok = |s: Scalar| s.is_number() || matches!(s, Scalar::Bits(_));
+            let scalar = alike(symbol, operands, ok, "numbers or bits")?;
+            if usize::from(*n) >= scalar.bits() {
+                let cause = format!("`{symbol}` by {n} leaves nothing of {}", told(operands));
+                return Err(err(cause, format!("it shifts by 0 to {} bits", scalar.bits() - 1)));
+            }
+            of(scalar, shape()?)
+        }
+        Op::Rescale(by) => match operands[0].1.scalar {
+            Scalar::Fixed { bits, frac } if *by <= frac => {
+                of(Scalar::Fixed { bits, frac: frac - by }, shape()?)
+            }
+            Scalar::Fixed { frac, .. } => Err(err(
+                format!("`rescale` drops {by} fractional bits of {}", told(operands)),
+                format!("it has {frac}"),
+            )),
+            _ => Err(err(format!("`rescale` of {}", told(operands)), "it takes fixed numbers")),
+        },
+        Op::Cast(to) => {
+            let from = operands[0].1.scalar;
+            if !castable(from, *to) {
+                let remedy = "numbers are cast to numbers, truth values to numbers, bits to what is as wide; compare a number with 0 for its truth";
+                return Err(err(format!("`cast` of {} to {to}", told(operands)), remedy));
+            }
+            of(*to, shape()?)
+        }
+        Op::Reduce(reduction, at) => {
+            let (scalar, shape) = (operands[0].1.scalar, without(symbol, operands, *at)?);
+            let ok = match reduction {
+                Reduction::All | Reduction::Any | Reduction::Count => scalar == Scalar::Bool,
+                _ => scalar.is_number(),
+            };
+            if !ok {
+                let wants = if scalar == Scalar::Bool { "numbers" } else { "truth values" };
+                return Err(err(format!("`{symbol}` of {}", told(operands)), format!("it takes {wants}")));
+            }
+            let place = matches!(reduction, Reduction::Count | Reduction::ArgMin | Reduction::ArgMax);
+            of(if place { Scalar::unsigned(64) } else { scalar }, shape)
+        }
+        Op::PrefixSum(at) => {
+            without(symbol, operands, *at)?;
+            of(alike(symbol, operands, Scalar::is_number, "numbers")?, operands[0].1.shape.clone())
+        }
+        Op::MatMul => of(product(symbol, operands)?, matrices(operands)?),
+        Op::Broadcast(to) => {
+            if operands[0].1.shape.rank() > 0 {
+                return Err(err(format!("`broadcast` of {}", told(operands)), "it takes a single element"));
+            }
+            of(not_place(symbol, operands)?, rank(to.clone())?)
+        }
+        Op::Reshape(to) => of(not_place(symbol, operands)?, reshaped(operands, rank(to.clone())?)?),
+        Op::Transpose(axes) => {
+            let from = &operands[0].1.shape;
+            let mut sorted = axes.clone();
+            sorted.sort_unstable();
+            if !sorted.iter().map(|a| usize::from(*a)).eq(0..from.rank()) {
+                let remedy = "it takes every axis once, counted from 0";
+                return Err(err(format!("`transpose` of {} by axes {axes:?}", told(operands)), remedy));
+            }
+            of(
+                not_place(symbol, operands)?,
+                Shape(axes.iter().map(|a| from.0[usize::from(*a)].clone()).collect()),
+            )
+        }
+        Op::Slice { axis: at, from, to } => {
+            let mut shape = operands[0].1.shape.clone();
+            let dim = axis(symbol, operands, *at)?;
+            let fits = match dim {
+                Dim::Known(n) => to <= n,
+                // It is looked at again when the length is bound.
+                Dim::Symbol(_) => true,
+            };
+            if from > to || !fits {
+                let cause = format!("`slice` takes {from}..{to} of axis {at} of {}", told(operands));
+                return Err(err(cause, format!("it takes from the lower to the higher, up to {dim}")));
+            }
+            shape.0[usize::from(*at)] = Dim::Known(to - from);
+            of(not_place(symbol, operands)?, shape)
+        }
+        Op::Concat(at) => concat(*at, operands).and_then(|(scalar, shape)| of(scalar, shape)),
+        Op::Gather => gather(operands).and_then(|(scalar, shape)| of(scalar, shape)),
+        Op::Order { descending } => {
+            if descending.len() != operands.len() {
+                let cause =
+                    format!("`order` has {} keys and {} directions", operands.len(), descending.len());
+                return Err(err(cause, "give each key one"));
+            }
+            let first = &operands[0].1.shape;
+            if first.rank() != 1 || operands.iter().any(|(_, ty)| ty.shape != *first) {
+                return Err(err(format!("`order` by {}", told(operands)), "keys are vectors of one length"));
+            }
+            if let Some(key) =
+                operands.iter().find(|(_, ty)| ty.scalar == Scalar::Place || ty.scalar.bits() > 128)
+            {
+                return Err(err(format!("`order` by {}", told(&[*key])), "keys have at most 128 bits"));
+            }
+            of(Scalar::Place, first.clone())
+        }
+        Op::Permute => {
+            let [(_, rows), (_, order)] = [operands[0], operands[1]];
+            if order.scalar != Scalar::Place {
+                let remedy = "its second operand is a permutation, such as order(…) makes";
+                return Err(err(format!("`permute` by {}", told(&operands[1..])), remedy));
+            }
+            if rows.shape.0.first() != order.shape.0.first() {
+                let remedy = "both have as many rows";
+                return Err(err(format!("`permute` of {}", told(operands)), remedy));
+            }
+            of(rows.scalar, rows.shape.clone())
+        }
+        Op::Invert => {
+            if operands[0].1.scalar != Scalar::Place {
+                let remedy = "it takes a permutation, such as order(…) makes";
+                return Err(err(format!("`invert` of {}", told(operands)), remedy));
+            }
+            of(Scalar::Place, operands[0].1.shape.clone())
+        }
+        Op::Compact { rows } => {
+            let [(_, flags), (_, of_rows)] = [operands[0], operands[1]];
+            if flags.scalar != Scalar::Bool || flags.shape.rank() != 1 {
+                let remedy = "its first operand is a vector of truth values";
+                return Err(err(format!("`compact` by {}", told(&operands[..1])), remedy));
+            }
+            if of_rows.shape.0.first() != flags.shape.0.first() {
+                return Err(err(format!("`compact` of {}", told(operands)), "both have as many rows"));
+            }
+            let mut shape = of_rows.shape.clone();
+            shape.0[0] = Dim::Known(*rows);
+            of(not_place(symbol, &operands[1..])?, shape)
+        }
+        Op::Reveal(to) => {
+            let (_, ty) = operands[0];
+            let visibility = match to {
+                None => Visibility::Public,
+                // What all know stays known.
+                Some(_) if ty.visibility == Visibility::Public => Visibility::Public,
+                Some(member) => Visibility::Private(*member),
+            };
+            Ok(Type { visibility, ..ty.clone() })
+        }
+    }
+}
+
+/// The one scalar of all operands.
+fn alike(
+    symbol: &str,
+    operands: &[Operand<'_>],
+    ok: impl Fn(Scalar) -> bool,
+    wants: &str,
+) -> Result<Scalar, ComputeError> {
+    let scalar = operands[0].1.scalar;
+    if operands.iter().any(|(_, ty)| !ok(ty.scalar)) {
+        return Err(err(format!("`{symbol}` of {}", told(operands)), format!("it takes {wants}")));
+    }
+    if let Some((name, other)) = operands.iter().find(|(_, ty)| ty.scalar != scalar) {
+        let remedy = if castable(other.scalar, scalar) {
+            format!("operands have one type: write cast({name}, {scalar}), or cast the other")
+        } else {
+            "operands have one type".to_owned()
+        };
+        return Err(err(format!("`{symbol}` of {}", told(operands)), remedy));
+    }
+    Ok(scalar)
+}
+
+/// The scalar of a product: fractional bits add up, the width stays.
+fn product(symbol: &str, operands: &[Operand<'_>]) -> Result<Scalar, ComputeError> {
+    match [operands[0].1.scalar, operands[1].1.scalar] {
+        [Scalar::Fixed { bits, frac: f }, Scalar::Fixed { bits: other, frac: g }] if bits == other => {
+            let frac = f.checked_add(g).filter(|frac| *frac <= bits);
+            let cause = || {
+                format!(
+                    "`{symbol}` of {} has {} fractional bits",
+                    told(operands),
+                    u16::from(f) + u16::from(g)
+                )
+            };
+            let frac = frac.ok_or_else(|| {
+                err(cause(), format!("rescale a factor, or cast both to more than {bits} bits"))
+            })?;
+            Ok(Scalar::Fixed { bits, frac })
+        }
+        _ => alike(symbol, operands, Scalar::is_number, "numbers"),
+    }
+}
+
+fn castable(from: Scalar, to: Scalar) -> bool {
+    match (from, to) {
+        (Scalar::Place, _) | (_, Scalar::Place) => false,
+        (a, b) if a == b => true,
+        (Scalar::Bits(a), b) | (b, Scalar::Bits(a)) => b.bits() == usize::from(a),
+        (a, b) => b.is_number() && (a.is_number() || a == Scalar::Bool),
+    }
+}
+
+fn not_place(symbol: &str, operands: &[Operand<'_>]) -> Result<Scalar, ComputeError> {
+    match operands[0].1.scalar {
+        Scalar::Place => Err(err(
+            format!("`{symbol}` of {}", told(operands)),
+            "a permutation stays whole: permute, invert or reveal it",
+        )),
+        scalar => Ok(scalar),
+    }
+}
+
+fn broadcast(symbol: &str, operands: &[Operand<'_>]) -> Result<Shape, ComputeError> {
+    let mut shapes = operands.iter().map(|(_, ty)| &ty.shape).filter(|s| s.rank() > 0);
+    let Some(first) = shapes.next() else { return Ok(Shape::scalar()) };
+    if shapes.any(|shape| shape != first) {
+        let remedy = "operands have one shape, or are single elements";
+        return Err(err(format!("`{symbol}` of {}", told(operands)), remedy));
+    }
+    Ok(first.clone())
+}
+
+fn rank(shape: Shape) -> Result<Shape, ComputeError> {
+    if shape.rank() > MAX_RANK {
+        return Err(err(format!("a value with {} axes", shape.rank()), format!("it has at most {MAX_RANK}")));
+    }
+    Ok(shape)
+}
+
+fn axis<'a>(symbol: &str, operands: &[Operand<'a>], at: u8) -> Result<&'a Dim, ComputeError> {
+    let dim = operands[0].1.shape.0.get(usize::from(at));
+    let rank = operands[0].1.shape.rank();
+    dim.ok_or_else(|| {
+        err(
+            format!("`{symbol}` along axis {at} of {}", told(operands)),
+            format!("it has {rank} axes, counted from 0"),
+        )
+    })
+}
+
+fn without(symbol: &str, operands: &[Operand<'_>], at: u8) -> Result<Shape, ComputeError> {
+    axis(symbol, operands, at)?;
+    let mut shape = operands[0].1.shape.clone();
+    shape.0.remove(usize::from(at));
+    Ok(shape)
+}
+
+fn matrices(operands: &[Operand<'_>]) -> Result<Shape, ComputeError> {
+    let [a, b] = [0, 1].map(|k: usize| &operands[k].1.shape.0[..]);
+    let (inner, outer) = match (a, b) {
+        ([k], [l]) => ((k, l), vec![]),
+        ([m, k], [l]) => ((k, l), vec![m]),
+        ([k], [l, n]) => ((k, l), vec![n]),
+        ([m, k], [l, n]) => ((k, l), vec![m, n]),
+        _ => return Err(err(format!("`matmul` of {}", told(operands)), "it takes vectors and matrices")),
+    };
+    if inner.0 != inner.1 {
+        let remedy = "the last axis of the first is as long as the first of the second";
+        return Err(err(format!("`matmul` of {}", told(operands)), remedy));
+    }
+    Ok(Shape(outer.into_iter().cloned().collect()))
+}
+
+/// Symbols must be the same, as often, on both sides; what is known must come to the same product.
+fn reshaped(operands: &[Operand<'_>], to: Shape) -> Result<Shape, ComputeError> {
+    let parts = |shape: &Shape| {
+        let mut symbols: Vec<_> = shape.0.iter().filter(|d| matches!(d, Dim::Symbol(_))).cloned().collect();
+        symbols.sort_unstable();
+        let known = Shape(shape.0.iter().filter(|d| matches!(d, Dim::Known(_))).cloned().collect());
+        (symbols, known.elements())
+    };
+    let (from, into) = (parts(&operands[0].1.shape), parts(&to));
+    if from != into || from.1.is_none() {
+        return Err(err(
+            format!("`reshape` of {} to {to}", told(operands)),
+            "both shapes have as many elements",
+        ));
+    }
+    Ok(to)
+}
+
+fn concat(at: u8, operands: &[Operand<'_>]) -> Result<(Scalar, Shape), ComputeError> {
+    let scalar = alike("concat", operands, |s| s != Scalar::Place, "values")?;
+    let mut sum = 0u64;
+    for k in 0..operands.len() {
+        let rest = |k| without("concat", &operands[k..], at);
+        let dim = axis("concat", &operands[k..], at)?;
+        let Dim::Known(n) = dim else {
+            let cause = format!("`concat` along an axis of length {dim}");
+            return Err(err(cause, "the lengths along that axis are numbers"));
+        };
+        if rest(k)? != rest(0)? {
+            let remedy = "all other axes are of one length";
+            return Err(err(format!("`concat` along axis {at} of {}", told(operands)), remedy));
+        }
+        sum = sum.checked_add(*n).ok_or_else(|| err("`concat` of too many rows", "take fewer"))?;
+    }
+    let mut shape = operands[0].1.shape.clone();
+    shape.0[usize::from(at)] = Dim::Known(sum);
+    Ok((scalar, shape))
+}
+
+fn gather(operands: &[Operand<'_>]) -> Result<(Scalar, Shape), ComputeError> {
+    let [(_, rows), (_, places)] = [operands[0], operands[1]];
+    if places.visibility != Visibility::Public
+        || !matches!(places.scalar, Scalar::Int { .. })
+        || places.shape.rank() != 1
+    {
+        let remedy = "places are a public vector of integers";
+        return Err(err(format!("`gather` of {}", told(operands)), remedy));
+    }
+    axis("gather", operands, 0)?;
+    let mut shape = rows.shape.clone();
+    shape.0[0] = places.shape.0[0].clone();
+    Ok((not_place("gather", operands)?, shape))
+}

@@ -1,0 +1,40 @@
+//! Typed computations on numbers, columns and tensors: the narrow waist between front ends and protocols.
+//!
+//! ```text
+//! Builder ─┐                                       ┌─► evaluate   in the open, the oracle of every back end
+//! text    ─┼─► Draft (checks each node) ─► Computation
+//! binary  ─┘                                       ├─► circuits   for every Boolean protocol
+//!                                                  └─► digest     what parties agree on
+//! ```
+//!
+//! A [`Computation`] is a graph of [operations](Op) on whole vectors: data, not code. Values have a [`Type`]: a [`Scalar`], a
+//! [`Shape`] that may hold symbols, and a [`Visibility`]. This floor does no input or output and knows no protocol.
+//!
+//! **Exactness.** Integers wrap; every edge (division by 0, casts, sums of nothing) has one result, which [`Op`] states.
+//! Every back end gives the bits of [`evaluate`].
+#![forbid(unsafe_code)]
+
+pub mod binary;
+mod bind;
+mod build;
+pub mod circuits;
+mod draft;
+mod error;
+mod eval;
+mod explain;
+mod graph;
+mod infer;
+mod tensor;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod types;
+
+pub use build::{Builder, Val};
+pub use draft::{MAX_MEMBERS, MAX_NODES};
+pub use error::{ComputeError, TextPlace};
+pub use eval::evaluate;
+pub use graph::{Comparison, Computation, Node, Op, Output, Reduction, Value};
+pub use infer::MAX_RANK;
+pub use tensor::Tensor;
+pub use types::{Dim, MAX_BITS, MAX_STRING, Member, Scalar, Shape, Type, Visibility};

@@ -1,0 +1,351 @@
+//! Values in the open: elements of one scalar in the order of rows.
+
+use crate::Scalar;
+use core::fmt;
+
+/// Elements of one scalar, the last axis fastest. An element is its bits, two's complement where it has a sign, in as few
+/// 64-bit words as hold it, low word first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tensor {
+    scalar: Scalar,
+    lengths: Vec<usize>,
+    words: Vec<u64>,
+}
+
+/// The words of an element.
+const fn stride(scalar: Scalar) -> usize {
+    scalar.bits().div_ceil(64)
+}
+
+/// The lower `bits` bits, at most 128.
+pub(crate) const fn mask(bits: usize) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
+
+impl Tensor {
+    /// Zeros.
+    ///
+    /// # Panics
+    /// If there are more than a machine can count.
+    #[must_use]
+    pub fn zeros(scalar: Scalar, lengths: &[usize]) -> Self {
+        let elements =
+            lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).expect("elements can be counted");
+        Tensor { scalar, lengths: lengths.to_vec(), words: vec![0; elements * stride(scalar)] }
+    }
+
+    /// Elements of at most 128 bits, each taken modulo its width.
+    ///
+    /// # Panics
+    /// If there are not as many as the lengths say, or the scalar is wider.
+    #[must_use]
+    pub fn from_words(scalar: Scalar, lengths: &[usize], elements: impl IntoIterator<Item = u128>) -> Self {
+        let mut tensor = Tensor::zeros(scalar, lengths);
+        let mut count = 0;
+        for (i, element) in elements.into_iter().enumerate() {
+            tensor.set(i, element);
+            count = i + 1;
+        }
+        assert_eq!(count, tensor.len(), "as many elements as the shape has");
+        tensor
+    }
+
+    /// Numbers, each modulo 2 to the width.
+    ///
+    /// # Panics
+    /// As [`Tensor::from_words`].
+    #[must_use]
+    pub fn from_numbers(scalar: Scalar, lengths: &[usize], numbers: impl IntoIterator<Item = i128>) -> Self {
+        Tensor::from_words(scalar, lengths, numbers.into_iter().map(i128::cast_unsigned))
+    }
+
+    /// One element.
+    #[must_use]
+    pub fn single(scalar: Scalar, element: u128) -> Self {
+        Tensor::from_words(scalar, &[], [element])
+    }
+
+    /// The elements' type.
+    #[must_use]
+    pub fn scalar(&self) -> Scalar {
+        self.scalar
+    }
+
+    /// Lengths of the axes, the outermost first.
+    #[must_use]
+    pub fn lengths(&self) -> &[usize] {
+        &self.lengths
+    }
+
+    /// Elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len() / stride(self.scalar)
+    }
+
+    /// Whether it has no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// All words, element after element.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words of one element.
+    #[must_use]
+    pub fn element(&self, i: usize) -> &[u64] {
+        &self.words[i * stride(self.scalar)..][..stride(self.scalar)]
+    }
+
+    /// The words of one element.
+    pub fn element_mut(&mut self, i: usize) -> &mut [u64] {
+        let n = stride(self.scalar);
+        &mut self.words[i * n..][..n]
+    }
+
+    /// The bits of an element of at most 128.
+    #[must_use]
+    pub fn get(&self, i: usize) -> u128 {
+        match self.element(i) {
+            [low] => u128::from(*low),
+            [low, high] => u128::from(*low) | u128::from(*high) << 64,
+            _ => panic!("an element of at most 128 bits"),
+        }
+    }
+
+    /// Sets the bits of an element of at most 128; those above its width are dropped.
+    pub fn set(&mut self, i: usize, element: u128) {
+        let element = element & mask(self.scalar.bits());
+        match self.element_mut(i) {
+            [low] => *low = element as u64,
+            [low, high] => (*low, *high) = (element as u64, (element >> 64) as u64),
+            _ => panic!("an element of at most 128 bits"),
+        }
+    }
+
+    /// The truth value of an element: whether any of its bits is set.
+    #[must_use]
+    pub fn truth(&self, i: usize) -> bool {
+        self.element(i).iter().any(|w| *w != 0)
+    }
+
+    /// An element as a number: in steps of its scalar, with its sign; `None` for unsigned numbers from 2^127 on.
+    #[must_use]
+    pub fn number(&self, i: usize) -> Option<i128> {
+        number(self.scalar, self.get(i))
+    }
+
+    /// The same elements along other axes.
+    ///
+    /// # Panics
+    /// If those hold another count.
+    #[must_use]
+    pub fn reshaped(mut self, lengths: &[usize]) -> Self {
+        assert_eq!(self.lengths.iter().product::<usize>(), lengths.iter().product(), "as many elements");
+        self.lengths = lengths.to_vec();
+        self
+    }
+
+    /// Elements `from(0), from(1), …` of this one along new axes.
+    pub(crate) fn picked(&self, lengths: &[usize], from: impl Fn(usize) -> usize) -> Self {
+        let mut out = Tensor::zeros(self.scalar, lengths);
+        for i in 0..out.len() {
+            out.element_mut(i).copy_from_slice(self.element(from(i)));
+        }
+        out
+    }
+}
+
+/// Bits with a sign where the scalar has one; `None` for unsigned numbers from 2^127 on.
+pub(crate) fn number(scalar: Scalar, bits: u128) -> Option<i128> {
+    if scalar.is_signed() {
+        let unused = 128 - scalar.bits();
+        Some((bits << unused).cast_signed() >> unused)
+    } else {
+        i128::try_from(bits).ok()
+    }
+}
+
+/// An element of a scalar of at most 128 bits as people write it.
+pub(crate) struct Literal(pub Scalar, pub u128);
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Literal(scalar, bits) = *self;
+        match scalar {
+            Scalar::Bool => f.write_str(if bits == 1 { "true" } else { "false" }),
+            Scalar::Bits(_) => write!(f, "0x{bits:x}"),
+            Scalar::Fixed { frac, .. } if frac > 0 => {
+                fixed(number(scalar, bits).expect("it has a sign"), frac, f)
+            }
+            _ => match number(scalar, bits) {
+                Some(n) => n.fmt(f),
+                None => bits.fmt(f),
+            },
+        }
+    }
+}
+
+/// The shortest decimal that is exactly `steps` of 2^-frac: every such fraction ends.
+fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (sign, size) = (if steps < 0 { "-" } else { "" }, steps.unsigned_abs());
+    let whole = if frac == 128 { 0 } else { size >> frac };
+    write!(f, "{sign}{whole}.")?;
+    let mut rest = size & mask(frac.into());
+    let mut digits = String::new();
+    while rest != 0 || digits.is_empty() {
+        // Ten times the rest may need four bits more than there are: the halves apart.
+        let (low, high) = ((rest & u128::from(u64::MAX)) * 10, (rest >> 64) * 10);
+        let high = high + (low >> 64);
+        let low = low & u128::from(u64::MAX);
+        let digit = match frac {
+            64.. => high >> (frac - 64),
+            _ => (high << (64 - frac)) | (low >> frac),
+        };
+        digits.push(char::from_digit(digit as u32, 10).expect("a digit is below ten"));
+        rest = ((high << 64) | low) & mask(frac.into());
+    }
+    f.write_str(&digits)
+}
+
+/// The error of a literal that is no element of its scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It is not written as such elements are.
+    Form,
+    /// It is beyond the scalar's least or greatest element.
+    Range,
+    /// It has more fractional bits than the scalar.
+    Inexact,
+}
+
+/// Reads what [`Literal`] writes; also `0x…` numbers. A decimal of a fixed scalar must be exact.
+pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
+    if let Scalar::Bool = scalar {
+        return match text {
+            "true" => Ok(1),
+            "false" => Ok(0),
+            _ => Err(Unfit::Form),
+        };
+    }
+    let (negative, size) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (whole, fraction) = size.split_once('.').unwrap_or((size, ""));
+    let size = if let Some(hex) = whole.strip_prefix("0x") {
+        if size.contains('.') || hex.is_empty() || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(Unfit::Form);
+        }
+        u128::from_str_radix(hex, 16).map_err(|_| Unfit::Range)?
+    } else {
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty()
+            || !digits(whole)
+            || !digits(fraction)
+            || size.ends_with('.')
+            || matches!(scalar, Scalar::Bits(_))
+        {
+            return Err(Unfit::Form);
+        }
+        if scalar.frac() == 0 && fraction.bytes().any(|b| b != b'0') {
+            return Err(Unfit::Inexact);
+        }
+        steps(whole, fraction, scalar.frac())?
+    };
+    if matches!(scalar, Scalar::Bits(_)) && negative {
+        return Err(Unfit::Form);
+    }
+    let bits = scalar.bits().min(128);
+    let greatest = if scalar.is_signed() { mask(bits) >> 1 } else { mask(bits) };
+    let most = if !negative {
+        greatest
+    } else if scalar.is_signed() {
+        greatest + 1
+    } else {
+        0
+    };
+    if size > most {
+        return Err(Unfit::Range);
+    }
+    Ok((if negative { size.wrapping_neg() } else { size }) & mask(bits))
+}
+
+/// `whole.fraction` in steps of 2^-frac, exactly.
+fn steps(whole: &str, fraction: &str, frac: u8) -> Result<u128, Unfit> {
+    let whole: u128 = whole.parse().map_err(|_| Unfit::Range)?;
+    let mut size = whole.checked_mul(1u128.checked_shl(frac.into()).unwrap_or(0)).ok_or(Unfit::Range)?;
+    if frac == 128 && whole > 0 {
+        return Err(Unfit::Range);
+    }
+    // Doubling a decimal fraction pushes its bits out at the front.
+    let mut digits: Vec<u8> = fraction.bytes().map(|b| b - b'0').collect();
+    for bit in (0..frac).rev() {
+        let mut carry = 0;
+        for digit in digits.iter_mut().rev() {
+            let doubled = 2 * *digit + carry;
+            (*digit, carry) = (doubled % 10, doubled / 10);
+        }
+        size += u128::from(carry) << bit;
+    }
+    if digits.iter().any(|d| *d != 0) { Err(Unfit::Inexact) } else { Ok(size) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const I8: Scalar = Scalar::signed(8);
+
+    #[test]
+    fn literals_at_the_edges() {
+        for (text, bits) in [("-128", 0x80), ("127", 0x7f), ("0x7f", 0x7f), ("-1", 0xff), ("-0", 0)] {
+            assert_eq!(parse_literal(I8, text), Ok(bits), "{text}");
+        }
+        assert_eq!(parse_literal(Scalar::unsigned(128), &u128::MAX.to_string()), Ok(u128::MAX));
+        assert_eq!(parse_literal(Scalar::signed(128), &i128::MIN.to_string()), Ok(1 << 127));
+        for text in ["128", "-129", "0x80", "340282366920938463463374607431768211456"] {
+            assert_eq!(parse_literal(I8, text), Err(Unfit::Range), "{text}");
+        }
+        for text in ["", "-", "+1", "1.", ".5", "0x", "0xg", "1e3", "one", "--1", "1.2.3"] {
+            assert_eq!(parse_literal(I8, text), Err(Unfit::Form), "{text}");
+        }
+        assert_eq!(parse_literal(I8, "1.5"), Err(Unfit::Inexact));
+        let half = Scalar::Fixed { bits: 8, frac: 1 };
+        assert_eq!(parse_literal(half, "-0.5"), Ok(0xff));
+        assert_eq!(parse_literal(half, "0.25"), Err(Unfit::Inexact));
+        assert_eq!(parse_literal(half, "64"), Err(Unfit::Range));
+        assert_eq!(parse_literal(Scalar::Bits(4), "0xf"), Ok(15));
+        assert_eq!(parse_literal(Scalar::Bits(4), "15"), Err(Unfit::Form));
+    }
+
+    fn scalars() -> impl Strategy<Value = Scalar> {
+        prop_oneof![
+            Just(Scalar::Bool),
+            (any::<bool>(), 1..=128u8).prop_map(|(signed, bits)| Scalar::Int { signed, bits }),
+            (1..=128u8)
+                .prop_flat_map(|bits| (Just(bits), 0..=bits))
+                .prop_map(|(bits, frac)| Scalar::Fixed { bits, frac }),
+            (1..=128u16).prop_map(Scalar::Bits),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn an_element_is_read_as_it_is_written(scalar in scalars(), bits: u128) {
+            let bits = bits & mask(scalar.bits());
+            let text = Literal(scalar, bits).to_string();
+            prop_assert_eq!(parse_literal(scalar, &text), Ok(bits), "{} {}", scalar, text);
+        }
+
+        #[test]
+        fn elements_keep_their_places(scalar in scalars(), elements in prop::collection::vec(any::<u128>(), 0..9)) {
+            let tensor = Tensor::from_words(scalar, &[elements.len()], elements.iter().copied());
+            for (i, element) in elements.iter().enumerate() {
+                prop_assert_eq!(tensor.get(i), element & mask(scalar.bits()));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Text and binary form of random computations.
+
+use super::graphs::{Dice, computation, inputs};
+use crate::{Computation, ComputeError, evaluate};
+use proptest::prelude::*;
+use std::{collections::BTreeSet, mem::discriminant};
+
+proptest! {
+    #[test]
+    fn both_forms_are_read_as_the_same_computation(seed: u64) {
+        let c = computation(seed);
+        let text = c.to_string();
+        let read: Computation = text.parse().map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+        prop_assert_eq!(&read, &c, "{}", text);
+        prop_assert_eq!(read.digest(), c.digest());
+        prop_assert_eq!(read.to_string(), text, "the text is canonical");
+        let again = Computation::from_bytes(&c.to_bytes()).unwrap();
+        prop_assert_eq!(&again, &c);
+    }
+
+    #[test]
+    fn every_form_computes_the_same(seed: u64, n in 0..5usize) {
+        let c = computation(seed);
+        let given = inputs(&c, seed ^ 1, n);
+        let read: Computation = c.to_string().parse().unwrap();
+        // Slices of what is too short, and places of a gather, are refused alike.
+        prop_assert_eq!(evaluate(&c, &given), evaluate(&read, &given));
+    }
+
+    #[test]
+    fn a_changed_form_is_refused_or_is_another_computation(seed: u64, at: prop::sample::Index, by in 1..=255u8) {
+        let c = computation(seed);
+        let mut bytes = c.to_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] ^= by;
+        if let Ok(other) = Computation::from_bytes(&bytes) {
+            prop_assert_eq!(other.to_bytes(), bytes);
+            prop_assert_ne!(other.digest(), c.digest());
+        }
+    }
+
+    #[test]
+    fn a_short_form_is_refused(seed: u64, at: prop::sample::Index) {
+        let bytes = computation(seed).to_bytes();
+        let short = &bytes[..at.index(bytes.len())];
+        let refused = Computation::from_bytes(short).unwrap_err();
+        prop_assert!(matches!(refused, ComputeError::Binary { .. } | ComputeError::Type { .. }), "{}", refused);
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in "[a-z0-9_ =+*/<>!&|()\\[\\],.:#\n-]{0,200}") {
+        let _ = text.parse::<Computation>();
+    }
+
+    #[test]
+    fn a_changed_text_is_read_or_refused(seed: u64, at: prop::sample::Index, to in "[ -~\n]{0,3}") {
+        let text = computation(seed).to_string();
+        let at = at.index(text.len());
+        let changed = format!("{}{to}{}", &text[..at], &text[at + 1..]);
+        if let Ok(read) = changed.parse::<Computation>() {
+            prop_assert_eq!(read.to_string().parse::<Computation>().unwrap(), read);
+        }
+    }
+}
+
+#[test]
+fn random_computations_hold_every_operation() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..300 {
+        seen.extend(computation(seed).nodes().iter().map(|n| format!("{:?}", discriminant(&n.op))));
+    }
+    assert_eq!(seen.len(), 35, "{seen:?}");
+}
+
+#[test]
+fn the_order_of_writing_is_no_part_of_the_identity() {
+    let [one, other] = ["a = x + y\nb = x * y\n", "b = x * y\nunused = x - y\na = x + y\n"].map(|lines| {
+        let text = format!(
+            "computation c\nmembers m\ninput x: u8 from m\ninput y: u8 from m\n{lines}output z = a / b to m\n"
+        );
+        text.parse::<Computation>().unwrap()
+    });
+    assert_eq!(one, other);
+    assert_eq!(one.digest(), other.digest());
+}
+
+#[test]
+fn deep_graphs_end() {
+    let mut dice = Dice(3);
+    let chain: String = (0..20_000).map(|k| format!("t{} = t{k} + {}\n", k + 1, dice.below(9))).collect();
+    let text = format!("computation deep\nmembers m\ninput t0: u8 from m\n{chain}output z = t20000 to m\n");
+    let c: Computation = text.parse().unwrap();
+    assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
+    assert_eq!(Computation::from_bytes(&c.to_bytes()).unwrap(), c);
+    let nested =
+        format!("computation c\nmembers m\ninput x: u8 from m\noutput z = {}x to m\n", "-(".repeat(10_000));
+    assert!(matches!(nested.parse::<Computation>(), Err(ComputeError::Text { .. })));
+}
+
+/// The digest is an agreement: a change of it parts old members from new ones.
+#[test]
+fn a_digest_is_pinned() {
+    let text = "computation bill\nmembers shop, client\nsymbols n\ninput price: u64[n] from shop\ninput amount: u64[n] from client\n\
+                paid = sum(price * amount)\noutput total = paid to client\n";
+    let c: Computation = text.parse().unwrap();
+    let hex: String = c.digest().iter().take(8).map(|b| format!("{b:02x}")).collect();
+    assert_eq!(hex, "8b83b7593482274a");
+}

@@ -1,0 +1,165 @@
+//! Random computations: whatever the checker takes.
+
+use crate::{
+    Comparison, Computation, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value, Visibility,
+    draft::Draft,
+};
+use std::collections::BTreeMap;
+
+/// A small generator of numbers, so that a failure's seed is all there is to it.
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    pub(super) fn next(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub(super) fn bits(&mut self) -> u128 {
+        let random = u128::from(self.next()) << 64 | u128::from(self.next());
+        // Edges come often.
+        match self.below(4) {
+            0 => random % 4,
+            1 => u128::MAX - random % 4,
+            2 => 1 << (random % 128),
+            _ => random,
+        }
+    }
+}
+
+const SCALARS: [Scalar; 10] = [
+    Scalar::Bool,
+    Scalar::signed(8),
+    Scalar::signed(64),
+    Scalar::unsigned(1),
+    Scalar::unsigned(37),
+    Scalar::unsigned(128),
+    Scalar::signed(128),
+    Scalar::Fixed { bits: 32, frac: 8 },
+    Scalar::Bits(8),
+    Scalar::Bits(200),
+];
+
+fn shape(dice: &mut Dice) -> Shape {
+    match dice.below(6) {
+        0 => Shape::scalar(),
+        1 | 2 => Shape::vector("n"),
+        3 => Shape::vector(3),
+        4 => Shape::matrix("n", 3),
+        _ => Shape::matrix(3, 3),
+    }
+}
+
+pub(super) fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tensor {
+    let mut tensor = Tensor::zeros(scalar, lengths);
+    for i in 0..tensor.len() {
+        if scalar.bits() <= 128 {
+            tensor.set(i, dice.bits());
+        } else {
+            let mut rest = scalar.bits();
+            for word in tensor.element_mut(i) {
+                *word = dice.next() & crate::tensor::mask(rest.min(64)) as u64;
+                rest = rest.saturating_sub(64);
+            }
+        }
+    }
+    tensor
+}
+
+fn op(dice: &mut Dice) -> (Op, usize) {
+    let axis = dice.below(2) as u8;
+    let plain = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
+    match dice.below(26) {
+        0..10 => (plain[dice.below(plain.len())].clone(), 2),
+        10 => ([Op::Neg, Op::Abs, Op::Not][dice.below(3)].clone(), 1),
+        11 => (Op::Compare(Comparison::ALL[dice.below(6)]), 2),
+        12 => (Op::Select, 3),
+        13 => (Op::ShiftLeft(dice.below(9) as u16), 1),
+        14 => (Op::ShiftRight(dice.below(9) as u16), 1),
+        15 => ([Op::Rescale(3), Op::Cast(SCALARS[dice.below(SCALARS.len())])][dice.below(2)].clone(), 1),
+        16 => (Op::Reduce(Reduction::ALL[dice.below(9)], axis), 1),
+        17 => (Op::PrefixSum(axis), 1),
+        18 => (Op::MatMul, 2),
+        19 => ([Op::Broadcast(shape(dice)), Op::Reshape(Shape::vector(9))][dice.below(2)].clone(), 1),
+        20 => ([Op::Transpose(vec![1, 0]), Op::Invert][dice.below(2)].clone(), 1),
+        21 => (Op::Slice { axis, from: 1, to: 2 }, 1),
+        22 => (Op::Concat(axis), 2),
+        23 => (Op::Order { descending: vec![dice.below(2) == 0, true] }, 2),
+        24 => ([Op::Permute, Op::Gather, Op::Compact { rows: 2 }][dice.below(3)].clone(), 2),
+        _ => (Op::Reveal([None, Some(Member(1))][dice.below(2)]), 1),
+    }
+}
+
+/// A computation of up to some sixty nodes.
+pub(super) fn computation(seed: u64) -> Computation {
+    let mut dice = Dice(seed);
+    let mut draft = Draft::new("random").unwrap();
+    let members = ["ann", "bob"].map(|name| draft.member(name).unwrap());
+    draft.symbol("n").unwrap();
+    let mut values = vec![];
+    for k in 0..6 {
+        let visibility = match dice.below(4) {
+            0 => Visibility::Public,
+            1 => Visibility::Secret,
+            k => Visibility::Private(members[k - 2]),
+        };
+        let ty = Type::new(SCALARS[dice.below(SCALARS.len())], shape(&mut dice), visibility);
+        values.push(draft.input(&format!("x{k}"), ty).unwrap());
+    }
+    for _ in 0..3 {
+        let scalar = SCALARS[dice.below(SCALARS.len())];
+        let lengths: &[usize] = [&[][..], &[3], &[3, 3]][dice.below(3)];
+        let constant = tensor(&mut dice, scalar, lengths);
+        values.push(draft.push(Op::Constant(constant), vec![]).unwrap());
+    }
+    for _ in 0..160 {
+        let (op, n) = op(&mut dice);
+        // Later values more often, so that graphs grow deep.
+        let pick = |dice: &mut Dice| {
+            values[values.len() - 1 - dice.below(values.len()).min(dice.below(values.len()))]
+        };
+        let mut operands: Vec<Value> = (0..n).map(|_| pick(&mut dice)).collect();
+        // Permutations are few, and keys of one length fewer.
+        let order = values.iter().rev().find(|v| draft.so_far().node(**v).ty.scalar == Scalar::Place);
+        match (&op, order) {
+            (Op::Permute | Op::Invert, Some(order)) => operands[n - 1] = *order,
+            (Op::Order { .. }, _) => operands[1] = operands[0],
+            _ => {}
+        }
+        if let Ok(value) = draft.push(op, operands) {
+            if dice.below(5) == 0 {
+                draft.name(value, &format!("v{}", value.0)).unwrap();
+            }
+            values.push(value);
+        }
+    }
+    for k in 0..3 {
+        let value = values[values.len() - 1 - 5 * k];
+        draft
+            .output(&format!("y{k}"), value, [vec![members[0]], members.to_vec()][dice.below(2)].clone())
+            .unwrap();
+    }
+    draft.finish().unwrap()
+}
+
+/// Inputs for it, with `n` rows where it has a symbol.
+pub(super) fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
+    let mut dice = Dice(seed);
+    let of = |ty: &Type, dice: &mut Dice| {
+        let length = |dim: &Dim| match dim {
+            Dim::Known(n) => *n as usize,
+            Dim::Symbol(_) => n,
+        };
+        let lengths: Vec<usize> = ty.shape.0.iter().map(length).collect();
+        tensor(dice, ty.scalar, &lengths)
+    };
+    computation.inputs().map(|(name, ty)| (name.to_owned(), of(ty, &mut dice))).collect()
+}

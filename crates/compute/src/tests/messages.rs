@@ -1,0 +1,110 @@
+//! Messages for people: who, which operation, and a way to write it.
+
+use crate::{Builder, Computation, Scalar, Shape, Tensor, evaluate};
+use std::collections::BTreeMap;
+
+fn refused(lines: &str) -> String {
+    let head = "computation c\nmembers ann, bob\nsymbols n, m\ninput price: u64[n] from ann\ninput rate: fixed(32, 16) from bob\n\
+                input far: i8[m] from bob\ninput flag: bool[n] from ann\n";
+    format!("{head}{lines}\n").parse::<Computation>().unwrap_err().to_string()
+}
+
+#[test]
+fn mistakes_name_operands_place_and_remedy() {
+    for (lines, message) in [
+        (
+            "z = price + rate\noutput z to ann",
+            "line 8, column 11: `+` of price: u64[n] and rate: fixed(32, 16); operands have one type: write cast(rate, u64), or cast the other",
+        ),
+        (
+            "z = far < cast(price, i8)",
+            "line 8, column 9: `<` of far: i8[m] and (cast): i8[n]; operands have one shape, or are single elements",
+        ),
+        (
+            "z = price + 1.5",
+            "line 8, column 13: 1.5 is not exact in u64; take a type with more fractional bits",
+        ),
+        ("z = price + -1", "line 8, column 13: -1 does not fit u64; take a wider type, or a smaller number"),
+        (
+            "z = prise",
+            "line 8, column 5: there is no value prise; declare it as an input, or compute it in a line before",
+        ),
+        (
+            "z = rate * rate * rate",
+            "line 8, column 17: `*` of (*): fixed(32, 32) and rate: fixed(32, 16) has 48 fractional bits; rescale a factor, or cast both to more than 32 bits",
+        ),
+        ("z = sum(flag)", "line 8, column 5: `sum` of flag: bool[n]; it takes numbers"),
+        (
+            "z = sum(price, axis=1)",
+            "line 8, column 5: `sum` along axis 1 of price: u64[n]; it has 1 axes, counted from 0",
+        ),
+        (
+            "z = price << 64",
+            "line 8, column 11: `<<` by 64 leaves nothing of price: u64[n]; it shifts by 0 to 63 bits",
+        ),
+        (
+            "z = permute(price, price)",
+            "line 8, column 5: `permute` by price: u64[n]; its second operand is a permutation, such as order(…) makes",
+        ),
+        (
+            "z = select(price, price, price)",
+            "line 8, column 5: `select` chooses by price: u64[n]; its first operand is a truth value, such as a comparison",
+        ),
+        ("price = price", "line 8, column 1: there is a value price already; give each a name of its own"),
+        (
+            "output z = price to carl",
+            "line 8, column 21: there is no member carl; write `members carl` before, or mend the name",
+        ),
+        ("z = 3", "line 8, column 5: the type of 3 is not known; write const(u64, 3), say"),
+        (
+            "z = foo(price)",
+            "line 8, column 5: there is no operation foo; see `hushwire_compute::text` for all operations",
+        ),
+        ("z = price +", "line 8, column 12: the end of the line stands here; a value is expected"),
+        ("z = (price", "line 8, column 11: the end of the line stands here; `)` is expected"),
+        (
+            "input w: u65536 from ann",
+            "line 8, column 10: `u65536` is no type; types are bool, i1 to i128, u1 to u128, fixed(bits, fraction) and bits(n)",
+        ),
+        ("input w: u8[k] from ann", "line 8, column 7: k in u8[k] is no symbol; write `symbol k` before"),
+        ("z = price $ 2", "line 8, column 11: `$` stands for nothing here; comments begin with #"),
+        ("z = 1 < 2 < 3", "line 8, column 11: `<` stands here; the end of the line is expected"),
+        ("z = price", "line 1, column 1: computation c has no output; say who learns what"),
+    ] {
+        assert_eq!(refused(lines), message);
+    }
+}
+
+#[test]
+fn the_builder_tells_the_first_mistake() {
+    let b = Builder::new("c");
+    let ann = b.member("ann");
+    let price = b.input("price", Scalar::unsigned(64), Shape::vector(3), ann);
+    let rate = b.input("rate", Scalar::signed(8), Shape::scalar(), ann);
+    let wrong = price * rate;
+    b.output("z", (wrong + wrong).sum(), &[ann]);
+    let message = b.finish().unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "`*` of price: u64[3] and rate: i8; operands have one type: write cast(rate, u64), or cast the other"
+    );
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_named() {
+    let c: Computation = "computation c\nmembers ann\nsymbols n\ninput x: u8[n] from ann\ninput y: u8[n] from ann\noutput z = x + y to ann\n"
+        .parse()
+        .unwrap();
+    let vector = |n: usize| Tensor::zeros(Scalar::unsigned(8), &[n]);
+    let with = |x: Tensor, y: Option<Tensor>| {
+        let mut given = BTreeMap::from([("x".to_owned(), x)]);
+        given.extend(y.map(|y| ("y".to_owned(), y)));
+        evaluate(&c, &given).map_err(|e| e.to_string())
+    };
+    assert!(with(vector(2), Some(vector(2))).is_ok());
+    let message = with(vector(2), Some(vector(3))).unwrap_err();
+    assert_eq!(message, "input \"y\": its n is 3, that of x is 2; bring as many of both");
+    assert_eq!(with(vector(2), None).unwrap_err(), "input \"y\": it is missing; bring it");
+    let message = with(vector(2), Some(Tensor::zeros(Scalar::signed(8), &[2]))).unwrap_err();
+    assert_eq!(message, "input \"y\": it is i8 with axes [2], not u8[n]; bring values of that type");
+}

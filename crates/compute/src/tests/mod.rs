@@ -1,0 +1,8 @@
+//! Tests of the whole: random graphs through every form, and the evaluator against formulas of its own.
+
+mod circuits;
+mod evaluator;
+mod explain;
+mod forms;
+mod graphs;
+mod messages;

@@ -1,0 +1,198 @@
+//! The canonical text of a computation.
+
+use crate::{Computation, Dim, Member, Op, Shape, Tensor, Value, Visibility, infer::name, tensor::Literal};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Values within values that stand in one line.
+const MAX_DEPTH: usize = 8;
+
+/// How strongly an expression holds together: an operand that holds less stands in parentheses.
+const COMPARISON: u8 = 3;
+const SHIFT: u8 = 4;
+const UNARY: u8 = 7;
+const WHOLE: u8 = 8;
+
+struct Formatter<'a> {
+    computation: &'a Computation,
+    /// Names of values that have a line of their own, and of inputs.
+    names: BTreeMap<Value, String>,
+}
+
+/// The text.
+pub(super) fn text(computation: &Computation) -> String {
+    let mut out = String::new();
+    let c = computation;
+    let _ = writeln!(out, "computation {}", c.name());
+    for (keyword, names) in [("members", c.members()), ("symbols", c.symbols())] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "{keyword} {}", names.join(", "));
+        }
+    }
+    out.push('\n');
+    for (name, ty) in c.inputs() {
+        let from = match ty.visibility {
+            Visibility::Public => "public".into(),
+            Visibility::Secret => "secret".into(),
+            Visibility::Private(member) => format!("from {}", member_name(c, member)),
+        };
+        let _ = writeln!(out, "input {name}: {ty} {from}");
+    }
+    out.push('\n');
+    let formatter = Formatter { computation, names: lines(computation) };
+    for (at, node) in c.nodes().iter().enumerate() {
+        let value = Value(at as u32);
+        if let (Some(name), false) = (formatter.names.get(&value), matches!(node.op, Op::Input(_))) {
+            let _ = writeln!(out, "{name} = {}", formatter.expr(value).0);
+        }
+    }
+    for output in c.outputs() {
+        let to: Vec<_> = output.to.iter().map(|m| member_name(c, *m)).collect();
+        let shown = formatter.operand(output.value, 0);
+        let value = if shown == output.name { String::new() } else { format!(" = {shown}") };
+        let _ = writeln!(out, "output {}{value} to {}", output.name, to.join(", "));
+    }
+    out
+}
+
+fn member_name(computation: &Computation, member: Member) -> &str {
+    &computation.members()[usize::from(member.0)]
+}
+
+/// Values with a line of their own: those with a name, those that serve more than once, and those that are too deep.
+fn lines(computation: &Computation) -> BTreeMap<Value, String> {
+    let nodes = computation.nodes();
+    let mut uses = vec![0usize; nodes.len()];
+    let read = nodes.iter().flat_map(|n| &n.arguments).chain(computation.outputs().iter().map(|o| &o.value));
+    read.for_each(|v| uses[v.0 as usize] += 1);
+    let taken: BTreeSet<&str> = computation.names.values().map(String::as_str).collect();
+    let mut fresh = (1..).map(|k| format!("t{k}")).filter(|name| !taken.contains(name.as_str()));
+    let mut names = BTreeMap::new();
+    let mut depth = vec![0usize; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        let value = Value(at as u32);
+        depth[at] = node.arguments.iter().map(|v| depth[v.0 as usize] + 1).max().unwrap_or(0);
+        let name = match &node.op {
+            Op::Input(name) => Some(name.clone()),
+            _ => computation.value_name(value).map(str::to_owned),
+        };
+        if name.is_some() || uses[at] > 1 || depth[at] >= MAX_DEPTH {
+            depth[at] = 0;
+            names.insert(value, name.unwrap_or_else(|| fresh.next().expect("numbers do not end")));
+        }
+    }
+    names
+}
+
+impl Formatter<'_> {
+    /// A value as an operand: its name, or what computes it.
+    fn operand(&self, value: Value, least: u8) -> String {
+        if let Some(name) = self.names.get(&value) {
+            return name.clone();
+        }
+        let (text, strength) = self.expr(value);
+        if strength < least { format!("({text})") } else { text }
+    }
+
+    /// What computes a value, and how strongly it holds together.
+    fn expr(&self, value: Value) -> (String, u8) {
+        let node = self.computation.node(value);
+        let args = &node.arguments;
+        let whole = |text: String| (text, WHOLE);
+        let all = || args.iter().map(|v| self.operand(*v, 0)).collect::<Vec<_>>().join(", ");
+        let call = |more: String| whole(format!("{}({}{more})", name(&node.op), all()));
+        let axis = |axis: &u8| if *axis == 0 { String::new() } else { format!(", axis={axis}") };
+        match &node.op {
+            Op::Input(name) => whole(name.clone()),
+            Op::Constant(tensor) => whole(constant(tensor)),
+            Op::Or => self.binary("|", args, 0),
+            Op::Xor => self.binary("^", args, 1),
+            Op::And => self.binary("&", args, 2),
+            Op::Compare(c) => self.binary(c.sign(), args, COMPARISON),
+            Op::Add | Op::Sub => self.binary(name(&node.op), args, 5),
+            Op::Mul | Op::Div | Op::Rem => self.binary(name(&node.op), args, 6),
+            Op::ShiftLeft(by) | Op::ShiftRight(by) => {
+                (format!("{} {} {by}", self.operand(args[0], SHIFT), name(&node.op)), SHIFT)
+            }
+            Op::Neg | Op::Not => (format!("{}{}", name(&node.op), self.operand(args[0], UNARY)), UNARY),
+            Op::Min | Op::Max => {
+                let [a, b] = self.pair(args[0], args[1], 0, 0);
+                whole(format!("{}({a}, {b})", name(&node.op)))
+            }
+            Op::Select => {
+                let [a, b] = self.pair(args[1], args[2], 0, 0);
+                whole(format!("select({}, {a}, {b})", self.operand(args[0], 0)))
+            }
+            Op::Abs | Op::MatMul | Op::Gather | Op::Permute | Op::Invert | Op::Reveal(None) => {
+                call(String::new())
+            }
+            Op::Rescale(by) => call(format!(", {by}")),
+            Op::Cast(to) => call(format!(", {to}")),
+            Op::Reduce(_, at) | Op::PrefixSum(at) | Op::Concat(at) => call(axis(at)),
+            Op::Broadcast(shape) | Op::Reshape(shape) => call(format!(", {}", list(shape))),
+            Op::Transpose(axes) => call(format!(", {axes:?}")),
+            Op::Slice { axis: at, from, to } => call(format!(", {from}..{to}{}", axis(at))),
+            Op::Compact { rows } => call(format!(", rows={rows}")),
+            Op::Reveal(Some(member)) => call(format!(", to={}", member_name(self.computation, *member))),
+            Op::Order { descending } => {
+                let key = |(v, down): (&Value, &bool)| {
+                    format!("{}{}", if *down { "desc " } else { "" }, self.operand(*v, 0))
+                };
+                let keys: Vec<_> = args.iter().zip(descending).map(key).collect();
+                whole(format!("order({})", keys.join(", ")))
+            }
+        }
+    }
+
+    /// Operators group from the left; comparisons do not group.
+    fn binary(&self, sign: &str, args: &[Value], strength: u8) -> (String, u8) {
+        let left = if strength == COMPARISON { strength + 1 } else { strength };
+        let [a, b] = self.pair(args[0], args[1], left, strength + 1);
+        (format!("{a} {sign} {b}"), strength)
+    }
+
+    /// Two operands of one type: a single number beside what has that type stands bare.
+    fn pair(&self, a: Value, b: Value, left: u8, right: u8) -> [String; 2] {
+        let number = |v: Value| match &self.computation.node(v).op {
+            Op::Constant(tensor) if !self.names.contains_key(&v) => {
+                let bare = tensor.lengths().is_empty() && tensor.scalar().is_number();
+                bare.then(|| Literal(tensor.scalar(), tensor.get(0)).to_string())
+            }
+            _ => None,
+        };
+        let scalar = |v: Value| self.computation.node(v).ty.scalar;
+        let alike = scalar(a) == scalar(b);
+        match (number(a), number(b)) {
+            (Some(n), None) if alike => [n, self.operand(b, right)],
+            (_, Some(n)) if alike => [self.operand(a, left), n],
+            _ => [self.operand(a, left), self.operand(b, right)],
+        }
+    }
+}
+
+fn list(shape: &Shape) -> String {
+    let dims: Vec<_> = shape.0.iter().map(Dim::to_string).collect();
+    format!("[{}]", dims.join(", "))
+}
+
+fn constant(tensor: &Tensor) -> String {
+    let scalar = tensor.scalar();
+    let element = |i: usize| {
+        if scalar.bits() > 128 {
+            let digits: String = tensor.element(i).iter().rev().map(|w| format!("{w:016x}")).collect();
+            let digits = digits.trim_start_matches('0');
+            return format!("0x{}", if digits.is_empty() { "0" } else { digits });
+        }
+        Literal(scalar, tensor.get(i)).to_string()
+    };
+    if tensor.lengths().is_empty() {
+        return if scalar == crate::Scalar::Bool {
+            element(0)
+        } else {
+            format!("const({scalar}, {})", element(0))
+        };
+    }
+    let elements: Vec<_> = (0..tensor.len()).map(element).collect();
+    let lengths: Vec<_> = tensor.lengths().iter().map(usize::to_string).collect();
+    format!("const({scalar}[{}], [{}])", lengths.join(", "), elements.join(", "))
+}

@@ -1,0 +1,461 @@
+//! Statements to a computation: names to values, numbers to the types that they stand beside.
+
+use super::{
+    parse::{Argument, Expr, From, Item, Named, Statement, What},
+    wrong,
+};
+use crate::{
+    Comparison, Computation, ComputeError, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, TextPlace,
+    Type, Value, Visibility,
+    draft::Draft,
+    tensor::{Unfit, parse_literal},
+};
+use std::collections::BTreeMap;
+
+type Lowered<T> = Result<T, ComputeError>;
+
+struct Lower {
+    draft: Draft,
+    members: BTreeMap<String, Member>,
+    values: BTreeMap<String, Value>,
+}
+
+/// The computation of all statements.
+pub(super) fn computation(statements: &[Statement]) -> Lowered<Computation> {
+    let start = TextPlace { line: 1, column: 1 };
+    let [Statement::Computation((name, place)), rest @ ..] = statements else {
+        return Err(wrong(start, "the text does not begin with a name", "write `computation NAME` first"));
+    };
+    let draft = Draft::new(name).map_err(|e| e.at(*place))?;
+    let mut lower = Lower { draft, members: BTreeMap::new(), values: BTreeMap::new() };
+    rest.iter().try_for_each(|statement| lower.statement(statement))?;
+    lower.draft.finish().map_err(|e| e.at(start))
+}
+
+impl Lower {
+    fn statement(&mut self, statement: &Statement) -> Lowered<()> {
+        match statement {
+            Statement::Computation((_, place)) => {
+                return Err(wrong(*place, "a second computation begins", "write one computation to a file"));
+            }
+            Statement::Members(names) => {
+                for (name, place) in names {
+                    let member = self.draft.member(name).map_err(|e| e.at(*place))?;
+                    self.members.insert(name.clone(), member);
+                }
+            }
+            Statement::Symbols(names) => {
+                for (name, place) in names {
+                    self.draft.symbol(name).map_err(|e| e.at(*place))?;
+                }
+            }
+            Statement::Input { name: (name, place), scalar, shape, from } => {
+                let visibility = match from {
+                    From::Public => Visibility::Public,
+                    From::Secret => Visibility::Secret,
+                    From::Member(member) => Visibility::Private(self.member(member)?),
+                };
+                let ty = Type::new(*scalar, shape.clone(), visibility);
+                let value = self.draft.input(name, ty).map_err(|e| e.at(*place))?;
+                self.values.insert(name.clone(), value);
+            }
+            Statement::Let { name: (name, place), value } => {
+                let value = self.value(value, None)?;
+                self.draft.name(value, name).map_err(|e| e.at(*place))?;
+                self.values.insert(name.clone(), value);
+            }
+            Statement::Output { name: (name, place), value, to } => {
+                let value = self.value(value, None)?;
+                let to = to.iter().map(|m| self.member(m)).collect::<Lowered<_>>()?;
+                self.draft.output(name, value, to).map_err(|e| e.at(*place))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&self, (name, place): &Named) -> Lowered<Member> {
+        self.members.get(name).copied().ok_or_else(|| {
+            wrong(
+                *place,
+                format!("there is no member {name}"),
+                format!("write `members {name}` before, or mend the name"),
+            )
+        })
+    }
+
+    fn push(&mut self, place: TextPlace, op: Op, operands: Vec<Value>) -> Lowered<Value> {
+        self.draft.push(op, operands).map_err(|e| e.at(place))
+    }
+
+    fn scalar_of(&self, value: Value) -> Scalar {
+        self.draft.so_far().node(value).ty.scalar
+    }
+
+    /// A value; `beside` is the type of a bare number.
+    fn value(&mut self, expr: &Expr, beside: Option<Scalar>) -> Lowered<Value> {
+        let place = expr.place;
+        match &expr.what {
+            What::Name(name) => self.values.get(name).copied().ok_or_else(|| {
+                wrong(
+                    place,
+                    format!("there is no value {name}"),
+                    "declare it as an input, or compute it in a line before",
+                )
+            }),
+            What::Truth(truth) => {
+                self.push(place, Op::Constant(Tensor::single(Scalar::Bool, u128::from(*truth))), vec![])
+            }
+            What::Number(digits, negative) => {
+                let text = format!("{}{digits}", if *negative { "-" } else { "" });
+                let scalar = beside.ok_or_else(|| {
+                    wrong(
+                        place,
+                        format!("the type of {text} is not known"),
+                        format!("write const(u64, {text}), say"),
+                    )
+                })?;
+                let element = literal(scalar, &text, place)?;
+                self.push(place, Op::Constant(Tensor::single(scalar, element)), vec![])
+            }
+            What::Unary(sign, inner) => {
+                let inner = self.value(inner, beside)?;
+                self.push(place, if *sign == "-" { Op::Neg } else { Op::Not }, vec![inner])
+            }
+            What::Binary(sign, sides) => {
+                let op = binary(sign);
+                // The type of a result says that of its operands, but for comparisons.
+                let outer = beside.filter(|_| !matches!(op, Op::Compare(_)));
+                let operands = self.pair(&sides[0], &sides[1], outer)?;
+                self.push(place, op, operands)
+            }
+            What::Shift(sign, inner, by) => {
+                let inner = self.value(inner, beside)?;
+                let by = u16::try_from(*by)
+                    .map_err(|_| wrong(place, format!("a shift by {by} bits"), "shift by fewer"))?;
+                self.push(
+                    place,
+                    if *sign == "<<" { Op::ShiftLeft(by) } else { Op::ShiftRight(by) },
+                    vec![inner],
+                )
+            }
+            What::Call(name, arguments) => self.call(place, name, arguments, beside),
+        }
+    }
+
+    /// Two operands of one type, either of which may be a bare number.
+    fn pair(&mut self, left: &Expr, right: &Expr, outer: Option<Scalar>) -> Lowered<Vec<Value>> {
+        if bare(left) && !bare(right) {
+            let right = self.value(right, outer)?;
+            return Ok(vec![self.value(left, Some(self.scalar_of(right)))?, right]);
+        }
+        let left = self.value(left, outer)?;
+        Ok(vec![left, self.value(right, Some(self.scalar_of(left)))?])
+    }
+
+    fn call(
+        &mut self,
+        place: TextPlace,
+        name: &str,
+        arguments: &[Argument],
+        beside: Option<Scalar>,
+    ) -> Lowered<Value> {
+        let mut a = Arguments { place, name, all: arguments };
+        let op = match name {
+            "abs" => Op::Abs,
+            "matmul" => Op::MatMul,
+            "gather" => Op::Gather,
+            "permute" => Op::Permute,
+            "invert" => Op::Invert,
+            "min" | "max" => {
+                let (left, right) = (a.value()?, a.value()?);
+                a.done()?;
+                let operands = self.pair(left, right, beside)?;
+                return self.push(place, if name == "min" { Op::Min } else { Op::Max }, operands);
+            }
+            "select" => {
+                let (condition, yes, no) = (a.value()?, a.value()?, a.value()?);
+                a.done()?;
+                let mut operands = vec![self.value(condition, Some(Scalar::Bool))?];
+                operands.extend(self.pair(yes, no, beside)?);
+                return self.push(place, Op::Select, operands);
+            }
+            "const" => return self.constant(a),
+            "order" => return self.order(a),
+            "cast" => {
+                let value = a.value()?;
+                let (to, shape) = a.ty()?;
+                if shape.rank() > 0 {
+                    return Err(wrong(place, "`cast` to a type with axes", "write the elements' type alone"));
+                }
+                return self.one(a, value, Op::Cast(to));
+            }
+            "rescale" => {
+                let value = a.value()?;
+                let by = a.number()?;
+                return self.one(a, value, Op::Rescale(by));
+            }
+            "broadcast" | "reshape" => {
+                let (value, shape) = (a.value()?, a.shape()?);
+                return self.one(
+                    a,
+                    value,
+                    if name == "broadcast" { Op::Broadcast(shape) } else { Op::Reshape(shape) },
+                );
+            }
+            "transpose" => {
+                let (value, axes) = (a.value()?, a.list()?);
+                let axes =
+                    axes.iter().map(|item| item.text.parse().map_err(|_| a.wrong("axes are numbers from 0")));
+                let axes = axes.collect::<Lowered<_>>()?;
+                return self.one(a, value, Op::Transpose(axes));
+            }
+            "slice" => {
+                let value = a.value()?;
+                let (from, to) = a.range()?;
+                let axis = a.axis()?;
+                return self.one(a, value, Op::Slice { axis, from, to });
+            }
+            "compact" => {
+                let rows = a.named("rows")?.ok_or_else(|| a.wrong("say how many rows stay: rows=10"))?;
+                Op::Compact { rows: whole(rows)? }
+            }
+            "concat" => Op::Concat(a.axis()?),
+            "prefix_sum" => Op::PrefixSum(a.axis()?),
+            "reveal" => match a.named("to")? {
+                None => Op::Reveal(None),
+                Some(Expr { place, what: What::Name(member) }) => {
+                    Op::Reveal(Some(self.member(&(member.clone(), *place))?))
+                }
+                Some(other) => return Err(wrong(other.place, "no member stands here", "write to=MEMBER")),
+            },
+            _ => match Reduction::ALL.into_iter().find(|r| r.name() == name) {
+                Some(reduction) => Op::Reduce(reduction, a.axis()?),
+                None => {
+                    let remedy = "see `hushwire_compute::text` for all operations";
+                    return Err(wrong(place, format!("there is no operation {name}"), remedy));
+                }
+            },
+        };
+        let mut operands = vec![];
+        while !a.all.is_empty() {
+            operands.push(self.value(a.value()?, beside)?);
+        }
+        self.push(place, op, operands)
+    }
+
+    /// An operation on one value.
+    fn one(&mut self, a: Arguments<'_>, value: &Expr, op: Op) -> Lowered<Value> {
+        a.done()?;
+        let value = self.value(value, None)?;
+        self.push(a.place, op, vec![value])
+    }
+
+    fn order(&mut self, mut a: Arguments<'_>) -> Lowered<Value> {
+        let (mut keys, mut descending) = (vec![], vec![]);
+        while let Some((argument, rest)) = a.all.split_first() {
+            let Argument::Value { desc, value } = argument else {
+                return Err(a.wrong("its arguments are keys"));
+            };
+            keys.push(self.value(value, None)?);
+            descending.push(*desc);
+            a.all = rest;
+        }
+        self.push(a.place, Op::Order { descending }, keys)
+    }
+
+    /// `const(u64, 3)`, `const(u64[2], [1, 2])`: elements row after row.
+    fn constant(&mut self, mut a: Arguments<'_>) -> Lowered<Value> {
+        let place = a.place;
+        let (scalar, shape) = a.ty()?;
+        let items = match a.all {
+            [Argument::List(items)] => items.iter().map(|item| (item.place, item.text.clone())).collect(),
+            [Argument::Value { desc: false, value }] => match &value.what {
+                What::Number(digits, negative) => {
+                    vec![(value.place, format!("{}{digits}", if *negative { "-" } else { "" }))]
+                }
+                What::Truth(truth) => vec![(value.place, truth.to_string())],
+                _ => return Err(a.wrong("its second argument is a number or a list of numbers")),
+            },
+            _ => return Err(a.wrong("its second argument is a number or a list of numbers")),
+        };
+        let lengths = shape.lengths().ok_or_else(|| a.wrong("a constant's lengths are numbers"))?;
+        if shape.elements() != Some(items.len()) {
+            let cause = format!("{} elements stand for {scalar}{shape}", items.len());
+            return Err(wrong(place, cause, "write as many as the shape has"));
+        }
+        let mut tensor = Tensor::zeros(scalar, &lengths);
+        for (i, (place, text)) in items.iter().enumerate() {
+            if scalar.bits() > 128 {
+                wide(tensor.element_mut(i), scalar, text, *place)?;
+            } else {
+                tensor.set(i, literal(scalar, text, *place)?);
+            }
+        }
+        self.push(place, Op::Constant(tensor), vec![])
+    }
+}
+
+/// Whether an expression is a number without a type of its own.
+fn bare(expr: &Expr) -> bool {
+    match &expr.what {
+        What::Number(..) => true,
+        What::Unary(_, inner) | What::Shift(_, inner, _) => bare(inner),
+        What::Binary(sign, sides) => !matches!(binary(sign), Op::Compare(_)) && sides.iter().all(bare),
+        What::Name(_) | What::Truth(_) | What::Call(..) => false,
+    }
+}
+
+fn binary(sign: &str) -> Op {
+    match sign {
+        "|" => Op::Or,
+        "^" => Op::Xor,
+        "&" => Op::And,
+        "+" => Op::Add,
+        "-" => Op::Sub,
+        "*" => Op::Mul,
+        "/" => Op::Div,
+        "%" => Op::Rem,
+        sign => Op::Compare(
+            Comparison::ALL.into_iter().find(|c| c.sign() == sign).expect("the parser knows these signs"),
+        ),
+    }
+}
+
+fn whole(expr: &Expr) -> Lowered<u64> {
+    match &expr.what {
+        What::Number(digits, false) => digits.parse().ok(),
+        _ => None,
+    }
+    .ok_or_else(|| wrong(expr.place, "no number stands here", "write a number from 0"))
+}
+
+fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u128> {
+    if scalar == Scalar::Place || scalar.bits() > 128 {
+        return Err(wrong(
+            place,
+            format!("{text} stands for a {scalar}"),
+            "write const(…) for long strings of bits",
+        ));
+    }
+    parse_literal(scalar, text).map_err(|unfit| match unfit {
+        Unfit::Form => wrong(
+            place,
+            format!("{text} is no {scalar}"),
+            "write numbers as 17, -3, 0.25 or 0x1f, bits as 0x1f",
+        ),
+        Unfit::Range => {
+            wrong(place, format!("{text} does not fit {scalar}"), "take a wider type, or a smaller number")
+        }
+        Unfit::Inexact => {
+            wrong(place, format!("{text} is not exact in {scalar}"), "take a type with more fractional bits")
+        }
+    })
+}
+
+/// A long string of bits, as 0x and digits.
+fn wide(words: &mut [u64], scalar: Scalar, text: &str, place: TextPlace) -> Lowered<()> {
+    let refuse = || wrong(place, format!("{text} is no {scalar}"), "write 0x and as many digits as it needs");
+    let digits = text.strip_prefix("0x").filter(|d| !d.is_empty()).ok_or_else(refuse)?;
+    for (i, digit) in digits.chars().rev().enumerate() {
+        let digit = u64::from(digit.to_digit(16).ok_or_else(refuse)?);
+        let room = scalar.bits().saturating_sub(4 * i).min(4);
+        if digit >> room != 0 {
+            return Err(refuse());
+        }
+        if digit != 0 {
+            words[i / 16] |= digit << (4 * (i % 16));
+        }
+    }
+    Ok(())
+}
+
+/// Arguments of a call that are not taken yet.
+#[derive(Clone, Copy)]
+struct Arguments<'a> {
+    place: TextPlace,
+    name: &'a str,
+    all: &'a [Argument],
+}
+
+impl<'a> Arguments<'a> {
+    fn wrong(&self, remedy: &str) -> ComputeError {
+        wrong(self.place, format!("`{}` has other arguments than it takes", self.name), remedy)
+    }
+
+    fn first(&mut self, remedy: &str) -> Lowered<&'a Argument> {
+        let (first, rest) = self.all.split_first().ok_or_else(|| self.wrong(remedy))?;
+        self.all = rest;
+        Ok(first)
+    }
+
+    fn value(&mut self) -> Lowered<&'a Expr> {
+        match self.first("a value is missing")? {
+            Argument::Value { desc: false, value } => Ok(value),
+            _ => Err(self.wrong("a value is expected")),
+        }
+    }
+
+    fn ty(&mut self) -> Lowered<(Scalar, Shape)> {
+        match self.first("a type is missing")? {
+            Argument::Type(scalar, shape) => Ok((*scalar, shape.clone())),
+            _ => Err(self.wrong("a type is expected")),
+        }
+    }
+
+    fn number<T: TryFrom<u64>>(&mut self) -> Lowered<T> {
+        let n = whole(self.value()?)?;
+        T::try_from(n).map_err(|_| self.wrong("a smaller number is expected"))
+    }
+
+    fn list(&mut self) -> Lowered<&'a [Item]> {
+        match self.first("a list is missing")? {
+            Argument::List(items) => Ok(items),
+            _ => Err(self.wrong("a list in brackets is expected")),
+        }
+    }
+
+    fn shape(&mut self) -> Lowered<Shape> {
+        let dim = |item: &Item| match item.text.parse() {
+            Ok(n) => Ok(Dim::Known(n)),
+            Err(_) if crate::draft::is_name(&item.text) => Ok(Dim::from(item.text.as_str())),
+            Err(_) => {
+                Err(wrong(item.place, format!("{} is no length", item.text), "write a number or a symbol"))
+            }
+        };
+        Ok(Shape(self.list()?.iter().map(dim).collect::<Lowered<_>>()?))
+    }
+
+    fn range(&mut self) -> Lowered<(u64, u64)> {
+        match self.first("a range is missing: 0..5")? {
+            Argument::Range(from, to) => Ok((*from, *to)),
+            _ => Err(self.wrong("a range such as 0..5 is expected")),
+        }
+    }
+
+    /// A named argument at the end.
+    fn named(&mut self, name: &str) -> Lowered<Option<&'a Expr>> {
+        match self.all {
+            [rest @ .., Argument::Named((found, place), value)] => {
+                if found != name {
+                    return Err(wrong(
+                        *place,
+                        format!("`{}` has no argument {found}", self.name),
+                        format!("it has {name}"),
+                    ));
+                }
+                self.all = rest;
+                Ok(Some(value))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn axis(&mut self) -> Lowered<u8> {
+        let Some(value) = self.named("axis")? else { return Ok(0) };
+        u8::try_from(whole(value)?).map_err(|_| self.wrong("axes are numbers from 0"))
+    }
+
+    fn done(&self) -> Lowered<()> {
+        if self.all.is_empty() { Ok(()) } else { Err(self.wrong("it takes fewer")) }
+    }
+}

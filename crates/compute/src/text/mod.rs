@@ -1,0 +1,57 @@
+//! The readable form, `.hwc`: one statement a line.
+//!
+//! ```text
+//! computation bill                        # a comment runs to the end of the line
+//! members shop, client
+//! symbols n                               # lengths that are bound before a run
+//!
+//! input price: u64[n] from shop           # or: public, secret
+//! input amount: u64[n] from client
+//!
+//! paid = sum(price * amount)
+//! output total = paid to client           # or: to client, shop; `output paid to client` for a value's own name
+//! ```
+//!
+//! Between values stand, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`, `* / %`, then `-x` and `!x`.
+//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. Calls:
+//!
+//! ```text
+//! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
+//! sum(x) min_of(x) max_of(x) all(c) any(c) count(c) mean(x) argmin(x) argmax(x) prefix_sum(x)      axis=1 where it is not 0
+//! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
+//! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10)
+//! ```
+//!
+//! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
+//! once in its place. What it writes is read as the same computation.
+
+mod format;
+mod lex;
+mod lower;
+mod parse;
+
+use crate::{Computation, ComputeError};
+use core::fmt;
+
+impl core::str::FromStr for Computation {
+    type Err = ComputeError;
+
+    /// Reads the text form.
+    ///
+    /// # Errors
+    /// A text that cannot be read, or a computation that the checker refuses, with line and column.
+    fn from_str(text: &str) -> Result<Self, ComputeError> {
+        lower::computation(&parse::statements(&lex::tokens(text)?)?)
+    }
+}
+
+impl fmt::Display for Computation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format::text(self))
+    }
+}
+
+/// An error at a place of the text.
+fn wrong(place: crate::TextPlace, cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
+    ComputeError::Text { place, cause: cause.into(), remedy: remedy.into() }
+}
