@@ -9,28 +9,28 @@
 //! machine. `inproc` has no transport: a thread computes for all three parties in lockstep, `threads` of them on chunks
 //! of their own. Throughput in blocks/s; of one block, the time in ms.
 
-mod crew;
 mod deal;
 mod grid;
 mod limits;
 mod papers;
-mod party;
-mod supply;
+mod part;
 #[cfg(test)]
 mod tests;
-mod world;
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{KeySize, cost, expansion_cost};
-use hushwire_wire::{Cost, Shape};
+use hushwire_wire::{Cost, Meter, Shape};
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit, bounds::count, link,
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
+    bounds::count,
+    crew, link,
     net::NETS,
+    three::{self, Links3, Thread},
 };
-use crew::Crew;
 use deal::{Deal, check};
 use grid::{Cut, KeyMode, Point};
+use part::Part;
 
 /// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
@@ -61,12 +61,13 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
     let cut = Cut::of(point);
     let spent = declared(point, &cut);
     let deal = Deal::new(backend, point.key, &cut)?;
-    let mut crew = Crew::new(backend, point, &cut, &deal, None)?;
+    let mut threads = connected(backend, point, &cut, &deal, None)?;
     let timer = ctx.timer();
     let (seconds, taken) =
-        link::around(ctx, limits::link(point, &cut), || timer.durations(|n| crew.time(n)))?;
+        link::around(ctx, limits::link(point, &cut), || timer.durations(|n| crew::time(&mut threads, n)))?;
     let limit = limits::of(ctx, backend, point, spent.rounds, taken.as_ref())?;
-    let own = crew.results();
+    let mut own = [(); 3].map(|()| vec![0; 16 * point.blocks]);
+    three::parts(&threads).for_each(|part| part.collect(&mut own));
     let mut expected = deal.expected(point.blocks);
     expected[0] ^= u8::from(spoiled);
     check([&own[0], &own[1], &own[2]], &expected)?;
@@ -83,6 +84,20 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
         .rounds(spent.rounds)
         .bound(&limit)
         .paper(papers::stated(point)))
+}
+
+/// The compute threads of all parties, with their keys: all that is not timed.
+fn connected(
+    backend: Backend,
+    point: &Point,
+    cut: &Cut,
+    deal: &Deal,
+    meters: Option<&[Meter; 3]>,
+) -> Result<Vec<Thread<Part>>, BoxError> {
+    let links = Links3 { transport: point.transport, net: point.net, lanes: cut.lanes, threads: cut.threads };
+    links.threads(backend, meters, |session| {
+        Part::all(session, point.sbox, cut, &deal.parties[session.role().index()])
+    })
 }
 
 /// The declared cost of a batch for each party: the bytes of all chunks, and the rounds of those that follow each other on a

@@ -1,10 +1,10 @@
 //! Limits that several benches measure: AES rounds in registers, and copies.
 
-use std::{convert::Infallible, hint::black_box, time::Instant};
+use std::{convert::Infallible, hint::black_box, thread, time::Instant};
 
 use hushwire_aes::Backend;
 
-use crate::{BoxError, Context, Timer, Unit};
+use crate::{Bound, BoxError, Context, Timer, Unit, net::Transport};
 
 /// The name of [`rounds`] for this backend.
 pub(crate) fn rounds_name(backend: Backend) -> String {
@@ -37,6 +37,22 @@ pub(crate) fn keyed_rounds<const H: usize>(ctx: &mut Context<'_>, backend: Backe
             }
         }) * blocks)
     })
+}
+
+/// Units per second that the PRF of three parties' zero-shares allows, at so many calls of all of them for a unit: on the
+/// cores that their threads have. In lockstep a thread computes for all three.
+pub(crate) fn prf(
+    ctx: &mut Context<'_>,
+    backend: Backend,
+    what: &str,
+    (transport, threads): (Transport, usize),
+    (unit, calls): (&Unit, f64),
+) -> Result<Bound, BoxError> {
+    let threads = if transport == Transport::Inproc { threads } else { 3 * threads };
+    let cores = threads.min(thread::available_parallelism()?.get());
+    let peak = rounds(ctx, backend)?;
+    let name = format!("PRF of {what} on {cores} {}", if cores == 1 { "core" } else { "cores" });
+    ctx.bound(&name, unit.clone(), |_| Ok(peak * count(cores as u64) / calls))
 }
 
 /// Bytes copied per second where source and destination have `bytes` bytes together.

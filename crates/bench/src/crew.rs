@@ -16,15 +16,6 @@ pub(crate) trait Worker: Send {
     fn abandon(&mut self);
 }
 
-impl<W: Worker + ?Sized> Worker for Box<W> {
-    fn repeat(&mut self) -> Result<(), BoxError> {
-        (**self).repeat()
-    }
-    fn abandon(&mut self) {
-        (**self).abandon();
-    }
-}
-
 /// `n` repetitions of every worker on a thread of its own, from the first one's start to the last one's end.
 pub(crate) fn time<W: Worker>(workers: &mut [W], n: u64) -> Result<Duration, BoxError> {
     let barrier = Barrier::new(workers.len());

@@ -59,10 +59,7 @@ pub fn run(options: &BenchOptions, wanted: &Wanted) -> Result<Report> {
 }
 
 fn cases(options: &BenchOptions, wanted: &Wanted) -> Result<Vec<Case<'static>>> {
-    if let Some(threads) = options.threads.filter(|n| *n != 1) {
-        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
-        return Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known });
-    }
+    options.one_thread()?;
     let mut names = CIRCUITS.map(str::to_owned).to_vec();
     let mut circuits = BTreeMap::new();
     for name in &CIRCUITS[1..] {

@@ -63,7 +63,10 @@ pub mod select;
 mod steal;
 mod table;
 pub mod table8;
+mod three;
 pub mod timing;
+#[cfg(test)]
+mod trial;
 mod unit;
 pub mod yao;
 

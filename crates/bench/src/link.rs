@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_wire::Shape;
+
 use crate::{
     Bound, BoxError, Context, Spread, Timer, Unit,
     bounds::{self, count},
@@ -142,6 +144,26 @@ impl Taken {
     ) -> Result<Bound, BoxError> {
         ctx.taken(&format!("{name} {}", self.name), unit, self.spread.map(of))
     }
+}
+
+/// The bound that binds first of `least` and the links that a unit's bytes go over: this host's own as it was taken, `flows`
+/// at once, and the modelled network's. `name` says what goes over them.
+pub(crate) fn tightened(
+    ctx: &mut Context<'_>,
+    mut least: Bound,
+    (taken, net): (Option<&Taken>, Shape),
+    name: &str,
+    unit: &Unit,
+    (flows, bytes): (f64, f64),
+) -> Result<Bound, BoxError> {
+    if let Some(taken) = taken {
+        least = least.tighter(taken.bound(ctx, name, unit, |rate| rate / (flows * bytes))?, unit);
+    }
+    if let Some(rate) = net.bits_per_second {
+        let line = ctx.bound(&format!("{name} {net}"), unit.clone(), |_| Ok(count(rate) / 8.0 / bytes))?;
+        least = least.tighter(line, unit);
+    }
+    Ok(least)
 }
 
 /// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's name; longer messages than

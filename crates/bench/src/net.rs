@@ -2,8 +2,9 @@
 
 use std::{fmt, thread};
 
-use hushwire_rep3::Role;
-use hushwire_wire::{LocalParties, Net, PartyId, SessionConfig, SessionId, Shape, TransportKind, inproc};
+use hushwire_wire::{
+    Channel, LocalParties, Net, PartyId, SessionConfig, SessionId, Shape, TransportKind, inproc,
+};
 
 use crate::BoxError;
 
@@ -54,64 +55,58 @@ impl fmt::Display for Transport {
 /// The networks that are modelled, by the names that reports give them.
 pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
 
-/// The nets of three parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory.
-///
-/// Every party's links are shaped alike. `socket_buffer` asks the system for buffers of that size (TCP only).
-///
-/// # Errors
-/// If a certificate, a port or a connection cannot be had.
-pub fn three(
-    transport: Transport,
-    shape: Shape,
-    session: SessionId,
-    lanes: u16,
-    socket_buffer: Option<usize>,
-) -> Result<[Net; 3], BoxError> {
-    let queue = usize::MAX;
-    let nets = several(&Role::ALL.map(Role::id), transport, shape, session, lanes, socket_buffer, queue)?;
-    nets.try_into().map_err(|_| "not three parties connected".into())
-}
-
 /// LOCAL: bytes that wait between two parties in memory: a party that only sends must not run ahead for ever.
 const QUEUE: usize = 2 << 20;
 
-/// The nets of parties 0 and 1, as [`three`] makes those of three.
+/// The nets of `N` parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory. Every party's
+/// links are shaped alike.
 ///
 /// # Errors
-/// As there.
-pub fn two(transport: Transport, shape: Shape, session: SessionId, lanes: u16) -> Result<[Net; 2], BoxError> {
-    let nets = several(&[PartyId(0), PartyId(1)], transport, shape, session, lanes, None, QUEUE)?;
-    nets.try_into().map_err(|_| "not two parties connected".into())
-}
-
-fn several(
-    ids: &[PartyId],
+/// If a certificate, a port or a connection cannot be had.
+pub(crate) fn nets<const N: usize>(
     transport: Transport,
     shape: Shape,
     session: SessionId,
     lanes: u16,
-    socket_buffer: Option<usize>,
-    queue: usize,
-) -> Result<Vec<Net>, BoxError> {
+) -> Result<[Net; N], BoxError> {
+    let ids: Vec<PartyId> = (0..N as u8).map(PartyId).collect();
     let kind = match transport {
-        Transport::Inproc => {
-            let mut nets = inproc::mesh_capped(ids, lanes, SessionConfig::PATIENCE, queue);
-            nets.iter_mut().for_each(|net| net.shape(shape));
-            return Ok(nets);
-        }
-        Transport::TcpTls => TransportKind::TcpTls,
-        Transport::TcpInsecure => TransportKind::TcpInsecure,
-        Transport::Unix => TransportKind::Unix,
-        Transport::Shm => TransportKind::Shm,
+        Transport::Inproc => None,
+        Transport::TcpTls => Some(TransportKind::TcpTls),
+        Transport::TcpInsecure => Some(TransportKind::TcpInsecure),
+        Transport::Unix => Some(TransportKind::Unix),
+        Transport::Shm => Some(TransportKind::Shm),
     };
-    let mut parties = LocalParties::bind(ids, kind, session)?;
-    for config in &mut parties.configs {
-        (config.lanes, config.socket_buffer) = (lanes, socket_buffer);
-    }
-    let nets: Result<Vec<_>, _> = parties.connect().into_iter().collect();
-    let mut nets = nets?;
+    let mut nets = match kind {
+        None => inproc::mesh_capped(&ids, lanes, SessionConfig::PATIENCE, QUEUE),
+        Some(kind) => {
+            let mut parties = LocalParties::bind(&ids, kind, session)?;
+            parties.configs.iter_mut().for_each(|config| config.lanes = lanes);
+            parties.connect().into_iter().collect::<Result<_, _>>()?
+        }
+    };
     nets.iter_mut().for_each(|net| net.shape(shape));
-    Ok(nets)
+    nets.try_into().map_err(|_| "a party is not connected".into())
+}
+
+/// A channel between parties 0 and 1, both its ends.
+pub(crate) fn channels(transport: Transport, shape: Shape) -> Result<[Channel; 2], BoxError> {
+    let [mut a, mut b] = nets(transport, shape, SessionId::fresh()?, 1)?;
+    let channel = |net: &mut Net, peer| net.channel(0, Some(PartyId(peer)), Some(PartyId(peer)));
+    Ok([channel(&mut a, 1)?, channel(&mut b, 0)?])
+}
+
+/// What each party makes of its end, all at once, in their order.
+pub(crate) fn each<E: Send, T: Send>(
+    ends: impl IntoIterator<Item = E>,
+    party: impl Fn(usize, E) -> Result<T, BoxError> + Sync,
+) -> Result<Vec<T>, BoxError> {
+    let party = &party;
+    thread::scope(|scope| {
+        let ends = ends.into_iter().enumerate();
+        let running: Vec<_> = ends.map(|(i, end)| scope.spawn(move || party(i, end))).collect();
+        running.into_iter().map(|thread| joined(thread.join())?).collect()
+    })
 }
 
 /// A thread's result; a panic in it is an error here.

@@ -8,9 +8,9 @@
 //! `inproc` has none: a thread computes for all three parties in lockstep. Throughput in AND/s.
 
 mod grid;
+mod part;
 #[cfg(test)]
 mod tests;
-mod threads;
 mod work;
 
 use hushwire_aes::Backend;
@@ -21,10 +21,11 @@ use crate::{
     bounds::{self, count},
     crew,
     link::{self, Link, Taken},
-    net::{NETS, Transport},
+    net::NETS,
+    three::Links3,
 };
 use grid::{Cut, Point};
-use threads::Crew;
+use part::{Part, check};
 use work::Job;
 
 /// Measures what the options ask for, on this backend; given a network, over that one alone.
@@ -50,11 +51,12 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
 fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
     let job = Job::new(point.workload)?;
     let cut = Cut::of(point, &job);
-    let mut crew = Crew::new(backend, point, &job, &cut)?;
+    let links = Links3 { transport: point.transport, net: point.net, lanes: cut.lanes, threads: cut.threads };
+    let mut threads = links.threads(backend, None, |session| Part::all(session, &job, &cut))?;
     let (timer, cost) = (ctx.timer(), job.cost(cut.instances));
     let link = Link::three_flows(point.transport, cost.bytes_sent / cost.rounds.max(1));
-    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut crew.workers, n)))?;
-    crew.check(&job, spoiled)?;
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;
+    check(&threads, &job, &cut, spoiled)?;
     let limit = limit(ctx, backend, point, taken.as_ref())?;
     let ands = count(job.ands(cut.instances) * cut.batches as u64 * cut.threads as u64);
     let figures: Vec<f64> = seconds.iter().map(|s| ands / s).collect();
@@ -73,8 +75,8 @@ fn stated() -> Paper {
 
 /// PRF calls of all parties for an AND: 128 ANDs take two of each.
 const PRF_CALLS: f64 = 3.0 * 2.0 / 128.0;
-/// Bits that all parties send for an AND.
-const BITS: f64 = 3.0;
+/// Bytes that each party sends for an AND.
+const BYTES: f64 = 1.0 / 8.0;
 
 /// The bound that binds a point first, by its link as it was taken.
 fn limit(
@@ -84,19 +86,6 @@ fn limit(
     taken: Option<&Taken>,
 ) -> Result<Bound, BoxError> {
     let unit = Unit::AND_PER_S;
-    let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
-    let cores = threads.min(std::thread::available_parallelism()?.get());
-    let peak = bounds::rounds(ctx, backend)?;
-    let prf = format!("PRF of ANDs on {cores} {}", if cores == 1 { "core" } else { "cores" });
-    let mut least = ctx.bound(&prf, unit.clone(), |_| Ok(peak * count(cores as u64) / PRF_CALLS))?;
-    if let Some(taken) = taken {
-        let link = taken.bound(ctx, "ANDs over", &unit, |bytes_per_s| 8.0 * bytes_per_s / BITS)?;
-        least = least.tighter(link, &unit);
-    }
-    if let Shape { bits_per_second: Some(rate), .. } = point.net {
-        let name = format!("ANDs over {}", point.net);
-        let line = ctx.bound(&name, unit.clone(), |_| Ok(count(rate)))?;
-        least = least.tighter(line, &unit);
-    }
-    Ok(least)
+    let least = bounds::prf(ctx, backend, "ANDs", (point.transport, point.threads), (&unit, PRF_CALLS))?;
+    link::tightened(ctx, least, (taken, point.net), "ANDs over", &unit, (3.0, BYTES))
 }

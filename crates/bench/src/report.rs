@@ -135,6 +135,11 @@ impl Row {
         }
     }
 
+    /// Whether its parameters have these values.
+    pub(crate) fn is(&self, wanted: &[(&str, &str)]) -> bool {
+        wanted.iter().all(|(key, value)| self.params.text(key).as_deref() == Some(*value))
+    }
+
     /// States one more thing, under a key of this bench's own.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {

@@ -62,6 +62,13 @@ impl BenchOptions {
         Duration::from_secs_f64(self.row_seconds.unwrap_or(default).clamp(1e-6, 86_400.0))
     }
 
+    /// Refuses several threads, for benches that have one.
+    pub(crate) fn one_thread(&self) -> Result<()> {
+        let Some(threads) = self.threads.filter(|n| *n != 1) else { return Ok(()) };
+        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
+        Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known })
+    }
+
     /// The cases that these options ask for: the grid filtered by `only`, or
     /// else the whole grid, the quick set or the core set.
     pub fn select<'a>(&self, cases: Vec<Case<'a>>) -> Result<Vec<Case<'a>>> {
@@ -177,25 +184,10 @@ fn hint(asked: &str, known: &[String]) -> String {
     let near = known
         .iter()
         .filter(|word| word.parse::<f64>().is_err())
-        .map(|word| (distance(asked, word), word))
+        .map(|word| (strsim::levenshtein(&asked.to_lowercase(), &word.to_lowercase()), word))
         .filter(|(distance, word)| *distance <= word.chars().count().div_ceil(3))
         .min();
     near.map(|(_, word)| format!(" (did you mean `{word}`?)")).unwrap_or_default()
-}
-
-/// Levenshtein's distance, ignoring case.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in b.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use hushwire_garble::Scheme;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Spread, Timer,
+    BenchOptions, BoxError, Case, Context, Measurement, Params, Report, Result, Row, Spread, Timer,
     bounds::count, garble::grid::Op,
 };
 use paper::SCHEMES;
@@ -68,10 +68,7 @@ pub fn means(options: &BenchOptions) -> Result<Report> {
 }
 
 fn cases(options: &BenchOptions, works: &[Option<Work>]) -> Result<Vec<Case<'static>>> {
-    if let Some(threads) = options.threads.filter(|n| *n != 1) {
-        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
-        return Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known });
-    }
+    options.one_thread()?;
     let (circuits, medians) = (Circuits::default(), Medians::default());
     let mut cases = vec![];
     for &work in works {

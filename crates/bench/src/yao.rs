@@ -30,7 +30,7 @@ use crate::{
     Unit,
     bounds::count,
     garble::{grid::Op, limits, xors},
-    link::{Link, Taken},
+    link::{self, Link, Taken},
     net::{NETS, Transport},
 };
 use crew::Crew;
@@ -129,10 +129,7 @@ pub fn run(options: &BenchOptions, wanted: &Wanted) -> Result<Report> {
 type Seen = Rc<RefCell<BTreeSet<String>>>;
 
 fn cases(options: &BenchOptions, wanted: &Wanted) -> Result<Vec<Case<'static>>> {
-    if let Some(threads) = options.threads.filter(|n| *n != 1) {
-        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
-        return Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known });
-    }
+    options.one_thread()?;
     let mut nets = NETS.to_vec();
     // What three halves save shows where the link binds.
     nets.retain(|net| *net != Shape::lan());
@@ -222,12 +219,6 @@ fn bound(
     let calls = limits::per_and(point.scheme, Op::Garble, program.ands(), xors(program));
     let (value, name) = limits::ands_per_s(ctx, backend, calls)?;
     let over = format!("{per_and:.1} bytes an AND over");
-    let link = taken.bound(ctx, &over, &unit, |rate| rate / per_and)?;
-    let mut least = Bound { name, value, spread: None }.tighter(link, &unit);
-    if let Some(rate) = point.net.bits_per_second {
-        let name = format!("{over} {}", point.net);
-        let line = ctx.bound(&name, unit.clone(), |_| Ok(count(rate) / 8.0 / per_and))?;
-        least = least.tighter(line, &unit);
-    }
-    Ok(least)
+    let least = Bound { name, value, spread: None };
+    link::tightened(ctx, least, (Some(taken), point.net), &over, &unit, (1.0, per_and))
 }

@@ -1,6 +1,6 @@
 //! The bounds of the benchmark: the PRF of the zero-shares, the loopback link, and its delay.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{KeySize, Sbox, cost, expansion_cost, zero_words};
@@ -9,7 +9,7 @@ use super::grid::{Cut, KeyMode, Point};
 use crate::{
     Bound, BoxError, Context, Unit,
     bounds::{self, count},
-    link::{Link, Taken},
+    link::{self, Link, Taken},
     net::Transport,
 };
 
@@ -38,26 +38,13 @@ pub(super) fn of(
     if point.blocks == 1 {
         return one_block(ctx, backend, point, rounds, taken);
     }
-    let (sbox, unit) = (point.sbox, Unit::BLOCKS_PER_S);
-    let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
-    let cores = threads.min(thread::available_parallelism()?.get());
-    let peak = bounds::rounds(ctx, backend)?;
-    let prf = format!("PRF of {sbox} on {cores} {}", if cores == 1 { "core" } else { "cores" });
-    let mut least = ctx.bound(&prf, unit.clone(), |_| {
-        Ok(peak * count(cores as u64) / (count(prf_blocks(sbox, MANY)) / count(MANY as u64)))
-    })?;
+    let (sbox, unit) = (point.sbox.to_string(), Unit::BLOCKS_PER_S);
+    let many = count(MANY as u64);
+    let calls = count(prf_blocks(point.sbox, MANY)) / many;
+    let least = bounds::prf(ctx, backend, &sbox, (point.transport, point.threads), (&unit, calls))?;
     // Bytes of one party for a block.
-    let each = count(cost(KeySize::Aes128, sbox, MANY).bytes_sent) / count(MANY as u64);
-    if let Some(taken) = taken {
-        let link = taken.bound(ctx, &format!("{sbox} over"), &unit, |rate| rate / (3.0 * each))?;
-        least = least.tighter(link, &unit);
-    }
-    if let Some(rate) = point.net.bits_per_second {
-        let shaped = format!("{sbox} over {}", point.net);
-        let line = ctx.bound(&shaped, unit.clone(), |_| Ok(count(rate) / 8.0 / each))?;
-        least = least.tighter(line, &unit);
-    }
-    Ok(least)
+    let each = count(cost(KeySize::Aes128, point.sbox, MANY).bytes_sent) / many;
+    link::tightened(ctx, least, (taken, point.net), &format!("{sbox} over"), &unit, (3.0, each))
 }
 
 /// PRF calls of all three parties for a batch: two for every word that each of them draws.

@@ -182,12 +182,12 @@ fn araki(report: &Report) -> String {
     let usable = report.machine.usable_cores.unwrap_or(1);
     let large = |row: &&Row| {
         let blocks = row.params.integer("blocks").unwrap_or(0);
-        is(row, "key", KeyMode::PreExpanded.name()) && blocks >= 100_000
+        row.is(&[("key", KeyMode::PreExpanded.name())]) && blocks >= 100_000
     };
     for row in report.rows.iter().filter(large) {
         let text = |key| row.params.text(key).unwrap_or_default();
         let threads = row.params.integer("threads").and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
-        let inproc = is(row, "transport", Transport::Inproc.name());
+        let inproc = row.is(&[("transport", Transport::Inproc.name())]);
         let cores = usable.min(if inproc { threads } else { 3 * threads });
         let system = format!(
             "ours: {}, {}, {} blocks, threads={threads}",
@@ -203,18 +203,13 @@ fn araki(report: &Report) -> String {
 
 /// The row of ours for a line: the tower's on the first transport that was measured.
 fn ours(report: &Report, key: KeyMode, blocks: usize) -> Option<&Row> {
-    let fits = |row: &&Row, transport: Transport| {
-        is(row, "sbox", Sbox::Tower.name())
-            && is(row, "key", key.name())
-            && is(row, "blocks", &blocks.to_string())
-            && is(row, "transport", transport.name())
+    let blocks = blocks.to_string();
+    let wanted = |transport: Transport| {
+        let name = transport.name();
+        [("sbox", Sbox::Tower.name()), ("key", key.name()), ("blocks", &*blocks), ("transport", name)]
     };
     let order = [Transport::TcpTls, Transport::TcpInsecure, Transport::Inproc];
-    order.into_iter().find_map(|transport| report.rows.iter().find(|row| fits(row, transport)))
-}
-
-fn is(row: &Row, key: &str, value: &str) -> bool {
-    row.params.text(key).as_deref() == Some(value)
+    order.into_iter().find_map(|transport| report.rows.iter().find(|row| row.is(&wanted(transport))))
 }
 
 fn s_per_block(row: &Row) -> f64 {

@@ -1,8 +1,7 @@
 use super::*;
 
 fn report(only: &[&str], wanted: &Wanted) -> Result<Report> {
-    let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    let options = BenchOptions { only, row_seconds: Some(1e-4), ..BenchOptions::default() };
+    let options = crate::trial::options(only);
     crate::run("garble", cases(&options, wanted)?, &options)
 }
 

@@ -1,9 +1,6 @@
 //! Connects the two parties, times their set-up, and gives their threads.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use hushwire_ot::{Context, Driver, OtError, Role, Security, Sid, open_receiver, open_sender};
 use hushwire_prg::Seed;
@@ -13,10 +10,7 @@ use super::{
     ends::{End, Opened, compare},
     grid::Point,
 };
-use crate::{
-    BoxError, crew,
-    net::{joined, two},
-};
+use crate::{BoxError, crew, net};
 
 /// The threads of both parties, sender and receiver in turn.
 pub(super) struct Crew<S: Security> {
@@ -56,21 +50,13 @@ impl<S: Security> Crew<S> {
     /// Set-up is done `setups` times, and all of it before anything else is timed.
     pub(super) fn new(point: &Point, count: usize, setups: u32) -> Result<Self, BoxError> {
         let id = SessionId::fresh()?;
-        let nets = two(point.transport, point.net, id, u16::try_from(point.threads)?)?;
+        let nets = net::nets::<2>(point.transport, point.net, id, u16::try_from(point.threads)?)?;
         let meters = [(); 2].map(|()| Meter::new());
         let each = count / point.threads;
-        let parties: Result<Vec<Party<S>>, BoxError> = thread::scope(|scope| {
-            let joining: Vec<_> = [Role::Sender, Role::Receiver]
-                .into_iter()
-                .zip(nets)
-                .zip(&meters)
-                .map(|((role, net), meter)| {
-                    scope.spawn(move || party(role, net, id, point, each, setups, meter))
-                })
-                .collect();
-            joining.into_iter().map(|thread| joined(thread.join())?).collect()
-        });
-        let parties: [Party<S>; 2] = parties?.try_into().map_err(|_| "not two parties")?;
+        let parties = net::each(nets, |i, net| {
+            party([Role::Sender, Role::Receiver][i], net, id, point, each, setups, &meters[i])
+        })?;
+        let parties: [Party<S>; 2] = parties.try_into().map_err(|_| "not two parties")?;
         let [sender, receiver] = parties;
         let spans = sender.spans.iter().zip(&receiver.spans);
         let setup = spans.map(|(a, b)| a.1.max(b.1) - a.0.min(b.0)).collect();

@@ -16,13 +16,12 @@
 use std::thread;
 
 use hushwire_ot::{Level, Protocol};
-use hushwire_wire::Shape;
 
 use super::grid::{Kind, Point};
 use crate::{
     Bound, BoxError, Context, Unit,
     bounds::{self, count},
-    link::Taken,
+    link::{self, Taken},
 };
 
 /// AES calls for an OT at the sender and at the receiver.
@@ -75,13 +74,7 @@ pub(super) fn of(ctx: &mut Context<'_>, point: &Point, bytes: f64, taken: &Taken
     let (bound, name) = aes_bound(rounds, calls, point.threads, cores);
     let least = ctx.bound(&format!("{} {name}", point.backend.tier()), unit.clone(), |_| Ok(bound))?;
     let over = format!("{} bytes an OT over", short(bytes));
-    let mut least = least.tighter(taken.bound(ctx, &over, &unit, |rate| rate / bytes)?, &unit);
-    if let Shape { bits_per_second: Some(rate), .. } = point.net {
-        let line =
-            ctx.bound(&format!("{over} {}", point.net), unit.clone(), |_| Ok(count(rate) / 8.0 / bytes))?;
-        least = least.tighter(line, &unit);
-    }
-    Ok(least)
+    link::tightened(ctx, least, (Some(taken), point.net), &over, &unit, (1.0, bytes))
 }
 
 /// Three digits after the point at most.

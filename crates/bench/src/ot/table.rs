@@ -210,19 +210,15 @@ fn widest(report: &Report) -> Option<Tier> {
 fn ours<'a>(report: &'a Report, library: &Library, column: usize, tier: Option<Tier>) -> Option<&'a Row> {
     library.cells[column]?;
     let wanted = [
-        ("protocol", library.protocol.to_string()),
-        ("security", level_name(library.level).to_owned()),
-        ("kind", library.kind(column).name().to_owned()),
-        ("tier", tier?.name().to_owned()),
-        ("batched", "true".to_owned()),
-        ("transport", Transport::TcpInsecure.name().to_owned()),
-        ("net", "none".to_owned()),
+        ("protocol", &*library.protocol.to_string()),
+        ("security", level_name(library.level)),
+        ("kind", library.kind(column).name()),
+        ("tier", tier?.name()),
+        ("batched", "true"),
+        ("transport", Transport::TcpInsecure.name()),
+        ("net", "none"),
     ];
-    let fits = |row: &&Row| {
-        row.unit == Unit::OT_PER_S
-            && wanted.iter().all(|(key, value)| row.params.text(key).as_ref() == Some(value))
-    };
-    report.rows.iter().find(fits)
+    report.rows.iter().find(|row| row.unit == Unit::OT_PER_S && row.is(&wanted))
 }
 
 fn seconds(row: &Row) -> f64 {

@@ -6,15 +6,13 @@ use super::{
     limits::{aes_bound, aes_calls},
     *,
 };
-use crate::{Params, Reporter, net::Transport, run_cases};
+use crate::{Params, net::Transport, trial};
 
 fn measured(only: &[&str], count: usize, spoiled: bool) -> (Result<()>, Report) {
-    let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
+    let options = trial::options(only);
     let wanted = Wanted { count: Some(count), ..Wanted::default() };
-    let mut reporter = Reporter::with_outputs(Report::new("ot"), None, Box::new(std::io::sink()), None);
-    let ran = run_cases(&mut reporter, cases(&options, &wanted, spoiled), &options);
-    (ran, reporter.finish_with(|_| String::new()).unwrap())
+    let (ran, report, _) = trial::run("ot", cases(&options, &wanted, spoiled), &options, |_| String::new());
+    (ran, report)
 }
 
 fn widest() -> String {

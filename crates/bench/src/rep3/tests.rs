@@ -1,12 +1,11 @@
 use super::{grid::Workload, *};
-use crate::{Reporter, run_cases};
+use crate::{net::Transport, trial};
 
 fn measured(only: &[&str], spoiled: bool) -> (Result<()>, Report) {
-    let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
-    let mut reporter = Reporter::with_outputs(Report::new("rep3"), None, Box::new(std::io::sink()), None);
-    let ran = run_cases(&mut reporter, cases(&options, Backend::best(), None, spoiled), &options);
-    (ran, reporter.finish_with(|_| String::new()).unwrap())
+    let options = trial::options(only);
+    let cases = cases(&options, Backend::best(), None, spoiled);
+    let (ran, report, _) = trial::run("rep3", cases, &options, |_| String::new());
+    (ran, report)
 }
 
 #[test]

@@ -8,13 +8,13 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Shares, circuit_cost, open, plane_bytes, share,
 };
-use hushwire_wire::{
-    Cost, NetError,
-    drive::{Exchanged, Machine, Round},
-};
+use hushwire_wire::Cost;
 
 use super::grid::Workload;
-use crate::BoxError;
+use crate::{BoxError, three::Either};
+
+/// A batch under way.
+pub(crate) type Run = Either<CircuitBatch, Multiply>;
 
 /// The program, where there is one.
 #[derive(Clone)]
@@ -122,22 +122,22 @@ impl Operands {
         if let Some(program) = &self.job.program {
             let ws = std::mem::take(&mut self.spare);
             let batch = CircuitBatch::new(program.clone(), cx, &self.inputs, self.instances, ws)?;
-            return Ok(Run::Circuit(Box::new(batch)));
+            return Ok(Either::A(batch));
         }
         let [x, y, z] = self.vectors.take().ok_or("the vectors are in use")?;
-        Ok(Run::Products(Box::new(Multiply::new(Field::Gf2, cx, x, y)?.with_buffer(z))))
+        Ok(Either::B(Multiply::new(Field::Gf2, cx, x, y)?.with_buffer(z)))
     }
 
     /// Takes a batch back; `keep` where its result is wanted.
     pub(crate) fn done(&mut self, run: Run, keep: bool) {
         match run {
-            Run::Circuit(batch) => {
+            Either::A(batch) => {
                 if keep {
                     self.output = Some(batch.output());
                 }
                 self.spare = batch.into_workspace();
             }
-            Run::Products(product) => {
+            Either::B(product) => {
                 let [x, y, z] = product.into_parts();
                 self.vectors = Some([z, y, x]);
             }
@@ -161,49 +161,4 @@ pub(crate) fn compare(own: [&[u8]; 3], expected: &[u8]) -> Result<(), BoxError> 
         return Err(format!("{wrong} of {} bytes differ from plain evaluation", expected.len()).into());
     }
     Ok(())
-}
-
-/// A batch under way.
-pub(crate) enum Run {
-    Products(Box<Multiply>),
-    Circuit(Box<CircuitBatch>),
-}
-
-impl Run {
-    fn machine(&self) -> &dyn Machine<Error = NetError> {
-        match self {
-            Self::Products(run) => &**run,
-            Self::Circuit(run) => &**run,
-        }
-    }
-
-    fn machine_mut(&mut self) -> &mut dyn Machine<Error = NetError> {
-        match self {
-            Self::Products(run) => &mut **run,
-            Self::Circuit(run) => &mut **run,
-        }
-    }
-}
-
-impl Machine for Run {
-    type Error = NetError;
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.machine().round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.machine_mut().write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.machine_mut().read(messages)
-    }
-    fn upcoming(&self) -> Option<Round> {
-        self.machine().upcoming()
-    }
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.machine_mut().turn(messages, out)
-    }
-    fn cost(&self) -> Option<Cost> {
-        self.machine().cost()
-    }
 }

@@ -57,16 +57,14 @@ fn find<'a>(report: &'a Report, work: Option<Work>, scheme: &str, imp: Impl, op:
         ("impl", imp.name()),
         ("op", op.name()),
     ];
-    let fits = |row: &&Row| wanted.iter().all(|(key, value)| row.params.text(key).as_deref() == Some(*value));
-    report.rows.iter().find(fits)
+    report.rows.iter().find(|row| row.is(&wanted))
 }
 
 /// Circuits with another number of ANDs than the paper's.
 fn differences(report: &Report) -> String {
     let mut out = String::new();
     for work in Work::ALL {
-        let of = |row: &&Row| row.params.text("circuit").as_deref() == Some(work.name());
-        let Some(row) = report.rows.iter().find(of) else { continue };
+        let Some(row) = report.rows.iter().find(|row| row.is(&[("circuit", work.name())])) else { continue };
         let Some(ands) = row.more.get("ands").and_then(serde_json::Value::as_u64) else { continue };
         let ratio = ands as f64 / work.paper_ands() as f64;
         let _ =

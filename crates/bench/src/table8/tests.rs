@@ -2,8 +2,7 @@ use super::*;
 use crate::Unit;
 
 fn report(only: &[&str], works: &[Option<Work>]) -> Report {
-    let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    let options = BenchOptions { only, row_seconds: Some(1e-4), ..BenchOptions::default() };
+    let options = crate::trial::options(only);
     crate::run_with("table8", cases(&options, works).unwrap(), &options, table::print).unwrap()
 }
 

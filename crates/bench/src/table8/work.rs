@@ -6,7 +6,7 @@ use hushwire_aes::{Backend, Tier};
 use hushwire_block::Buffer;
 use hushwire_circuit::{Program, named};
 use hushwire_garble::{Scheme, Send};
-use hushwire_wire::{Channel, PartyId, SessionId, Shape};
+use hushwire_wire::{Channel, Shape};
 
 use super::{Impl, Work};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         limits, xors,
     },
     link::{Link, Taken},
-    net::{Transport, two},
+    net::{Transport, channels},
     yao::STREAM,
 };
 
@@ -155,10 +155,7 @@ pub(super) fn cell(
 
 /// Garbling into a TCP connection that somebody reads.
 fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>), BoxError> {
-    let nets = two(Transport::TcpInsecure, Shape::NONE, SessionId::fresh()?, 1)?;
-    let [mut to, mut from] = nets;
-    let to = to.channel(0, Some(PartyId(1)), Some(PartyId(1)))?;
-    let from = from.channel(0, Some(PartyId(0)), Some(PartyId(0)))?;
+    let [to, from] = channels(Transport::TcpInsecure, Shape::NONE)?;
     let mut workers = [
         Side::Garbler { ends, buffer: Buffer::new(), channel: Some(to) },
         Side::Reader { bytes, room: vec![0; 1 << 18], channel: Some(from) },

@@ -1,9 +1,6 @@
 //! Both parties, set up and run together.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Program, TwoParty, eval, planes};
@@ -13,12 +10,12 @@ use hushwire_garble::{
 };
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId, Shape, Turns};
+use hushwire_wire::{Channel, Meter, MeterReading, SessionId, Shape, Turns};
 
 use crate::{
     BoxError,
     crew::{self, Worker},
-    net::{Transport, joined, two},
+    net::{Transport, channels, each},
 };
 
 /// The number of times that a set-up is timed.
@@ -73,13 +70,9 @@ fn set_up(
     let context = Context { sid: Sid([0; 32]).child("bench yao", rand()?), backend };
     let terms = Terms { scheme, ..Terms::default() };
     let begin = Instant::now();
-    let parties = thread::scope(|scope| -> Result<Vec<Party>, BoxError> {
-        let open = |(role, channel): (Role, &mut Channel)| -> Result<Party, BoxError> {
-            Ok(Party::open(channel, role, &context, terms, &Seed::random())?)
-        };
-        let both = [Role::Garbler, Role::Evaluator].into_iter().zip(channels.iter_mut());
-        let opening: Vec<_> = both.map(|end| scope.spawn(move || open(end))).collect();
-        opening.into_iter().map(|thread| joined(thread.join())?).collect()
+    let parties = each(channels, |i, channel| {
+        let role = [Role::Garbler, Role::Evaluator][i];
+        Ok(Party::open(channel, role, &context, terms, &Seed::random())?)
     })?;
     let took = begin.elapsed();
     Ok((parties.try_into().map_err(|_| "not two parties")?, took))
@@ -88,13 +81,6 @@ fn set_up(
 /// A number that no other set-up has.
 fn rand() -> Result<u64, BoxError> {
     Ok(u64::from_le_bytes(SessionId::fresh()?.0[..8].try_into()?))
-}
-
-fn channels(transport: Transport, net: Shape) -> Result<[Channel; 2], BoxError> {
-    let nets = two(transport, net, SessionId::fresh()?, 1)?;
-    let channel = |(mut net, peer): (Net, u8)| net.channel(0, Some(PartyId(peer)), Some(PartyId(peer)));
-    let [a, b] = nets;
-    Ok([channel((a, 1))?, channel((b, 0))?])
 }
 
 impl Crew {

@@ -1,8 +1,7 @@
 use super::*;
 
 fn report(only: &[&str]) -> Report {
-    let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
+    let options = crate::trial::options(only);
     crate::run("yao", cases(&options, &Wanted::default()).unwrap(), &options).unwrap()
 }
 

@@ -1,0 +1,164 @@
+//! One party's chunks of a thread, and the source of their round keys.
+
+use std::sync::{
+    Arc,
+    mpsc::{Receiver, Sender, channel},
+};
+
+use hushwire_rep3::{AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Sbox, Session, Shares, Workspace};
+
+use super::{
+    deal::{Keys, counter},
+    grid::Cut,
+};
+use crate::{
+    BoxError,
+    three::{self, Either},
+};
+
+/// The lane of the zero-shares of key expansions; threads count from 0.
+const KEY_ADDRESS: u32 = u32::MAX;
+
+/// A thread's chunks of one party.
+pub(super) struct Part {
+    session: Session,
+    sbox: Sbox,
+    cut: Cut,
+    thread: u32,
+    source: Source,
+    /// The keys of this repetition, unless every chunk has its own.
+    keys: Option<Arc<ExpandedKeys>>,
+    /// Fresh places in the zero-shares: of chunks, and of expansions.
+    chunks: u32,
+    expansions: u32,
+    /// Chunks of this repetition that are begun, and bytes of the result that are there.
+    begun: usize,
+    filled: usize,
+    own: Vec<u8>,
+    spare: Vec<Workspace>,
+}
+
+/// The source of a thread's round keys.
+enum Source {
+    /// One key for all.
+    One(Arc<ExpandedKeys>),
+    /// A set of keys for each chunk.
+    PerChunk(Vec<Arc<ExpandedKeys>>),
+    /// This thread expands the key, for the others too.
+    Expand(Shares, Vec<Sender<Arc<ExpandedKeys>>>),
+    /// Another thread does.
+    Await(Receiver<Arc<ExpandedKeys>>),
+    /// The run has failed.
+    Gone,
+}
+
+impl Part {
+    /// The parts of all threads of a party.
+    pub(super) fn all(session: &Session, sbox: Sbox, cut: &Cut, keys: &Keys) -> Result<Vec<Self>, BoxError> {
+        let mut sources: Vec<Source> = match keys {
+            Keys::One(key) => (0..cut.threads).map(|_| Source::One(key.clone())).collect(),
+            Keys::PerChunk(keys) => (0..cut.threads).map(|_| Source::PerChunk(keys.clone())).collect(),
+            Keys::Expand(key) => {
+                let (senders, receivers): (Vec<_>, Vec<_>) = (1..cut.threads).map(|_| channel()).unzip();
+                let first = Source::Expand(key.clone(), senders);
+                std::iter::once(first).chain(receivers.into_iter().map(Source::Await)).collect()
+            }
+        };
+        let part = |(thread, source)| -> Result<Self, BoxError> {
+            Ok(Self {
+                session: session.clone(),
+                sbox,
+                cut: *cut,
+                thread: u32::try_from(thread)?,
+                source,
+                keys: None,
+                chunks: 0,
+                expansions: 0,
+                begun: 0,
+                filled: 0,
+                own: vec![0; cut.of_thread(thread).map(|c| 16 * cut.range(c).len()).sum()],
+                spare: Vec::new(),
+            })
+        };
+        sources.drain(..).enumerate().map(part).collect()
+    }
+
+    /// Copies the last repetition's shares to their place in each party's whole result.
+    pub(super) fn collect(&self, own: &mut [Vec<u8>; 3]) {
+        let (whole, mut from) = (&mut own[self.session.role().index()], &self.own[..]);
+        for c in self.cut.of_thread(self.thread as usize) {
+            let range = self.cut.range(c);
+            let (chunk, rest) = from.split_at(16 * range.len());
+            whole[16 * range.start..16 * range.end].copy_from_slice(chunk);
+            from = rest;
+        }
+    }
+}
+
+impl three::Part for Part {
+    type Run = Either<KeyExpansion, AesBlocks>;
+
+    /// Expands the key, or waits for it.
+    fn begin(&mut self) -> Result<Option<Self::Run>, BoxError> {
+        (self.begun, self.filled) = (0, 0);
+        match &self.source {
+            Source::One(key) => self.keys = Some(key.clone()),
+            Source::PerChunk(_) => {}
+            Source::Expand(key, _) => {
+                let cx = self.session.context(self.expansions, KEY_ADDRESS);
+                self.expansions += 1;
+                let (role, ws) = (self.session.role(), Workspace::default());
+                let run = KeyExpansion::new(role, KeySize::Aes128, self.sbox, cx, key, ws)?;
+                return Ok(Some(Either::A(run)));
+            }
+            Source::Await(from) => {
+                self.keys = Some(from.recv().map_err(|_| "the thread that expands the key has failed")?);
+            }
+            Source::Gone => return Err("this thread has failed before".into()),
+        }
+        Ok(None)
+    }
+
+    fn next(&mut self) -> Result<Option<Self::Run>, BoxError> {
+        let c = self.thread as usize + self.begun * self.cut.threads;
+        if c >= self.cut.chunks() {
+            return Ok(None);
+        }
+        let keys = match &self.source {
+            Source::PerChunk(keys) => keys.get(c),
+            _ => self.keys.as_ref(),
+        };
+        let keys = keys.ok_or("a chunk has no keys")?.clone();
+        let (cx, range) = (self.session.context(self.chunks, self.thread), self.cut.range(c));
+        self.chunks = self.chunks.checked_add(1).ok_or("more chunks than addresses")?;
+        self.begun += 1;
+        let (role, ws) = (self.session.role(), self.spare.pop().unwrap_or_default());
+        let (first, blocks) = (counter(range.start), range.len());
+        Ok(Some(Either::B(AesBlocks::counter(role, self.sbox, cx, keys, first, blocks, ws))))
+    }
+
+    fn done(&mut self, run: Self::Run) -> Result<(), BoxError> {
+        match run {
+            Either::A(expansion) => {
+                let keys = Arc::new(expansion.into_keys().0);
+                if let Source::Expand(_, others) = &self.source {
+                    for other in others {
+                        other.send(keys.clone()).map_err(|_| "another thread of this party has failed")?;
+                    }
+                }
+                self.keys = Some(keys);
+            }
+            Either::B(run) => {
+                let own = run.own();
+                self.own[self.filled..][..own.len()].copy_from_slice(own);
+                self.filled += own.len();
+                self.spare.push(run.into_workspace());
+            }
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        self.source = Source::Gone;
+    }
+}

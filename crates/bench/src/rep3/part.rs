@@ -1,0 +1,95 @@
+//! One party's batches of a thread.
+
+use std::collections::VecDeque;
+
+use hushwire_rep3::Session;
+
+use super::{
+    grid::Cut,
+    work::{Job, Operands, Run, compare},
+};
+use crate::{
+    BoxError,
+    three::{self, Thread},
+};
+
+/// A thread's batches of one party: as many operands as lanes, in turn.
+pub(super) struct Part {
+    session: Session,
+    thread: u32,
+    serial: u32,
+    batches: usize,
+    begun: usize,
+    ended: usize,
+    ready: VecDeque<Operands>,
+    in_use: VecDeque<Operands>,
+}
+
+/// The seed of the inputs that all threads and lanes work on.
+const SEED: u8 = 7;
+
+impl Part {
+    /// The parts of all threads of a party.
+    pub(super) fn all(session: &Session, job: &Job, cut: &Cut) -> Result<Vec<Self>, BoxError> {
+        let inputs = &job.deal(SEED, cut.instances).1[session.role().index()];
+        let part = |thread| -> Result<Self, BoxError> {
+            let operands = || Operands::new(job, cut.instances, inputs.clone());
+            Ok(Self {
+                session: session.clone(),
+                thread: u32::try_from(thread)?,
+                serial: 0,
+                batches: cut.batches,
+                begun: 0,
+                ended: 0,
+                ready: (0..cut.lanes).map(|_| operands()).collect(),
+                in_use: VecDeque::new(),
+            })
+        };
+        (0..cut.threads).map(part).collect()
+    }
+}
+
+impl three::Part for Part {
+    type Run = Run;
+
+    fn begin(&mut self) -> Result<Option<Run>, BoxError> {
+        (self.begun, self.ended) = (0, 0);
+        Ok(None)
+    }
+
+    fn next(&mut self) -> Result<Option<Run>, BoxError> {
+        if self.begun == self.batches {
+            return Ok(None);
+        }
+        self.begun += 1;
+        let mut operands = self.ready.pop_front().ok_or("more batches in flight than lanes")?;
+        let run = operands.begin(self.session.context(self.serial, self.thread))?;
+        self.serial += 1;
+        self.in_use.push_back(operands);
+        Ok(Some(run))
+    }
+
+    fn done(&mut self, run: Run) -> Result<(), BoxError> {
+        let mut operands = self.in_use.pop_front().ok_or("a batch ended twice")?;
+        self.ended += 1;
+        operands.done(run, self.ended == self.batches);
+        self.ready.push_back(operands);
+        Ok(())
+    }
+}
+
+/// Opens the first thread's last result and compares it with plain evaluation.
+pub(super) fn check(threads: &[Thread<Part>], job: &Job, cut: &Cut, spoiled: bool) -> Result<(), BoxError> {
+    let (inputs, _) = job.deal(SEED, cut.instances);
+    let mut expected = job.expected(&inputs, cut.instances, 1)?;
+    expected[0] ^= u8::from(spoiled);
+    let mut own: [Option<&[u8]>; 3] = [None; 3];
+    for part in three::parts(threads) {
+        // The operands used last are at the back.
+        if let Some(share) = part.ready.back().and_then(Operands::result) {
+            own[part.session.role().index()].get_or_insert(share);
+        }
+    }
+    let [Some(a), Some(b), Some(c)] = own else { return Err("a party has no result".into()) };
+    compare([a, b, c], &expected)
+}

@@ -1,0 +1,205 @@
+//! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on one thread.
+
+use hushwire_aes::Backend;
+use hushwire_prg::{PrssKeys, Seed};
+use hushwire_rep3::{Role, Session};
+use hushwire_wire::{
+    Cost, Meter, NetError, SessionId, Shape,
+    drive::{Exchanged, Lane, Lockstep, Machine, Round, Work, pipeline},
+};
+
+use crate::{
+    BoxError,
+    crew::Worker,
+    net::{Transport, each, nets},
+};
+
+/// One party's part of a thread's work, as machines.
+pub(crate) trait Part: Send {
+    /// Its machines.
+    type Run: Machine<Error = NetError> + Send;
+
+    /// Begins a repetition; a run that it gives ends before others begin.
+    fn begin(&mut self) -> Result<Option<Self::Run>, BoxError>;
+    /// The next run of the repetition.
+    fn next(&mut self) -> Result<Option<Self::Run>, BoxError>;
+    /// Takes a run back, in the order in which they were given.
+    fn done(&mut self, run: Self::Run) -> Result<(), BoxError>;
+    /// After an error: lets go of what other threads wait for.
+    fn abandon(&mut self) {}
+}
+
+/// Either of two machines.
+pub(crate) enum Either<A, B> {
+    A(A),
+    B(B),
+}
+
+/// The call, of the machine that it is.
+macro_rules! of_either {
+    ($either:expr, $run:ident => $call:expr) => {
+        match $either {
+            Either::A($run) => $call,
+            Either::B($run) => $call,
+        }
+    };
+}
+
+impl<A: Machine<Error = NetError>, B: Machine<Error = NetError>> Machine for Either<A, B> {
+    type Error = NetError;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        of_either!(self, run => run.round(slot))
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        of_either!(self, run => run.write(slot, out))
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        of_either!(self, run => run.read(messages))
+    }
+    fn upcoming(&self) -> Option<Round> {
+        of_either!(self, run => run.upcoming())
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        of_either!(self, run => run.turn(messages, out))
+    }
+    fn cost(&self) -> Option<Cost> {
+        of_either!(self, run => run.cost())
+    }
+}
+
+/// A thread: one party's, or that of all three.
+pub(crate) struct Thread<P: Part> {
+    parts: Vec<P>,
+    links: Links<P::Run>,
+}
+
+enum Links<R> {
+    Memory(Lockstep),
+    Lanes(Vec<Lane<R>>),
+}
+
+impl<P: Part> Worker for Thread<P> {
+    fn repeat(&mut self) -> Result<(), BoxError> {
+        let parts = &mut self.parts;
+        match &mut self.links {
+            Links::Memory(lockstep) => {
+                together(parts, lockstep, P::begin)?;
+                while together(parts, lockstep, P::next)? {}
+            }
+            Links::Lanes(lanes) => {
+                for part in parts {
+                    if let Some(run) = part.begin()? {
+                        part.done(lanes[0].run(run)?)?;
+                    }
+                    pipeline(lanes, &mut Batches(part))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        if let Links::Lanes(lanes) = &mut self.links {
+            lanes.clear();
+        }
+        self.parts.iter_mut().for_each(P::abandon);
+    }
+}
+
+/// A run of each party in lockstep; false where there is none.
+fn together<P: Part>(
+    parts: &mut [P],
+    lockstep: &mut Lockstep,
+    next: impl Fn(&mut P) -> Result<Option<P::Run>, BoxError>,
+) -> Result<bool, BoxError> {
+    let mut runs = Vec::with_capacity(parts.len());
+    for part in parts.iter_mut() {
+        runs.extend(next(part)?);
+    }
+    lockstep.run(&mut runs)?;
+    let any = !runs.is_empty();
+    parts.iter_mut().zip(runs).try_for_each(|(part, run)| part.done(run))?;
+    Ok(any)
+}
+
+/// The batches of a part, for the pipeline.
+struct Batches<'a, P>(&'a mut P);
+
+impl<P: Part> Work<P::Run> for Batches<'_, P> {
+    type Error = BoxError;
+
+    fn next(&mut self) -> Result<Option<P::Run>, BoxError> {
+        self.0.next()
+    }
+    fn done(&mut self, run: P::Run) -> Result<(), BoxError> {
+        self.0.done(run)
+    }
+}
+
+/// The parts of all threads: of one party where threads have lanes, of three where they have not.
+pub(crate) fn parts<P: Part>(threads: &[Thread<P>]) -> impl Iterator<Item = &P> {
+    threads.iter().flat_map(|thread| &thread.parts)
+}
+
+/// The way of three parties to each other, and what each has of them.
+pub(crate) struct Links3 {
+    pub(crate) transport: Transport,
+    pub(crate) net: Shape,
+    /// Lanes of a thread.
+    pub(crate) lanes: usize,
+    /// Threads of a party.
+    pub(crate) threads: usize,
+}
+
+impl Links3 {
+    /// Connects the parties and gives their threads; `parts` makes one party's, one for each thread. `meters` count what
+    /// each party sends on lanes.
+    pub(crate) fn threads<P: Part>(
+        &self,
+        backend: Backend,
+        meters: Option<&[Meter; 3]>,
+        parts: impl Fn(&Session) -> Result<Vec<P>, BoxError> + Sync,
+    ) -> Result<Vec<Thread<P>>, BoxError> {
+        let id = SessionId::fresh()?;
+        if self.transport == Transport::Inproc {
+            let seeds = [(); 3].map(|()| Seed::random());
+            let mut threads: Vec<Vec<P>> = (0..self.threads).map(|_| vec![]).collect();
+            for role in Role::ALL {
+                let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
+                let session = Session::from_keys(role, backend, id, &PrssKeys { own, prev });
+                threads.iter_mut().zip(parts(&session)?).for_each(|(thread, part)| thread.push(part));
+            }
+            let memory = |parts| Thread { parts, links: Links::Memory(Lockstep::new()) };
+            return Ok(threads.into_iter().map(memory).collect());
+        }
+        // One lane more, for session keys.
+        let key_lane = u16::try_from(self.lanes * self.threads)?;
+        let nets = nets::<3>(self.transport, self.net, id, key_lane + 1)?;
+        let threads = each(nets, |i, mut net| {
+            let role = Role::ALL[i];
+            let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+            let session = Session::establish(
+                role,
+                backend,
+                id,
+                Seed::random(),
+                &mut net.channel(key_lane, right, left)?,
+            )?;
+            let mut threads = vec![];
+            for (thread, part) in parts(&session)?.into_iter().enumerate() {
+                let mut lanes = vec![];
+                for lane in thread * self.lanes..(thread + 1) * self.lanes {
+                    let mut channel = net.channel(u16::try_from(lane)?, left, right)?;
+                    if let Some(meters) = meters {
+                        channel.tap(meters[i].tap());
+                    }
+                    lanes.push(Lane::new(channel));
+                }
+                threads.push(Thread { parts: vec![part], links: Links::Lanes(lanes) });
+            }
+            Ok(threads)
+        })?;
+        Ok(threads.into_iter().flatten().collect())
+    }
+}
