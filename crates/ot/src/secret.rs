@@ -112,9 +112,7 @@ mod tests {
         wiped::<crate::base::BaseReceiver<crate::Full>>();
         wiped::<crate::base::CswSender>();
         wiped::<crate::base::CswReceiver>();
-        wiped::<crate::base::ChouOrlandiSender>();
-        wiped::<crate::base::ChouOrlandiReceiver>();
-        wiped::<crate::base::NaorPinkasSender>();
-        wiped::<crate::base::NaorPinkasReceiver>();
+        wiped::<crate::base::PassiveSender<crate::base::NaorPinkas>>();
+        wiped::<crate::base::PassiveReceiver<crate::base::NaorPinkas>>();
     }
 }

@@ -41,7 +41,6 @@
 use core::iter::zip;
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
-use curve25519_dalek::ristretto::RistrettoBasepointTable;
 use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
 use hushwire_block::Block;
 use hushwire_prg::Seed;
@@ -197,10 +196,7 @@ impl CswSender {
         let (seed, points) = message.split_at(SEED);
         self.said = self.hashes.said.digest(message);
         self.half_t = self.hashes.half_t(seed);
-        self.points.reserve_exact(self.keys.len());
-        for point in points.as_chunks().0 {
-            self.points.push(group::decode(point, "base OT points")?);
-        }
+        self.points = group::decode_all(points, "base OT points")?;
         let half_z = RISTRETTO_BASEPOINT_TABLE * &self.half_r;
         group::encode_doubles(&[half_z], core::slice::from_mut(&mut self.z));
         Ok(())
@@ -208,15 +204,7 @@ impl CswSender {
 
     /// Makes the rest of the second message.
     fn entries(&mut self) {
-        let half_rt = Zeroizing::new((self.half_t + self.half_t) * self.half_r);
-        let mut rhos = Zeroizing::new(Vec::with_capacity(2 * self.points.len()));
-        for point in &self.points {
-            let rho = point * self.half_r;
-            rhos.push(rho);
-            rhos.push(rho - *half_rt);
-        }
-        let rhos = group::secret_doubles(&rhos);
-
+        let rhos = group::sender_secrets(&self.points, &self.half_r, &self.half_t, |rho, rt| rho - rt);
         self.message.reserve_exact(ENTRY * self.keys.len() + DIGEST);
         let mut answers = Zeroizing::new(Vec::with_capacity(self.keys.len()));
         for (i, ([rho0, rho1], [m0, m1])) in zip(rhos.as_chunks().0, &self.keys).enumerate() {
@@ -302,23 +290,15 @@ impl CswReceiver {
         let (seed, points) = out.split_at_mut(SEED);
         seed.copy_from_slice(&self.seed);
         let half_t = self.hashes.half_t(seed);
-        let mut halves = Zeroizing::new(Vec::with_capacity(self.choices.len()));
-        for (alpha, choice) in zip(&self.half_alphas, &self.choices) {
-            halves.push(RISTRETTO_BASEPOINT_TABLE * alpha + group::point_where(*choice, &half_t));
-        }
-        group::encode_doubles(&halves, points.as_chunks_mut().0);
+        let blind = |half, choice| group::blind(half, &half_t, choice);
+        group::blinded(&self.half_alphas, &self.choices, blind, points.as_chunks_mut().0);
         self.said = self.hashes.said.digest(out);
     }
 
     /// Makes the masks of the keys from z.
     fn masks(&mut self, message: &[u8]) -> Result<(), OtError> {
         self.z.copy_from_slice(message);
-        let z = RistrettoBasepointTable::create(&group::decode(&self.z, "base OT point")?);
-        let mut rhos = Zeroizing::new(Vec::with_capacity(self.choices.len()));
-        for alpha in &self.half_alphas {
-            rhos.push(&z * alpha);
-        }
-        let rhos = group::secret_doubles(&rhos);
+        let rhos = group::receiver_secrets(&self.half_alphas, &group::decode(&self.z, "base OT point")?);
         self.ps.reserve_exact(self.choices.len());
         self.ps.extend(rhos.iter().enumerate().map(|(i, rho)| self.hashes.h2.block(i, [rho])));
         Ok(())

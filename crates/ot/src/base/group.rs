@@ -2,7 +2,8 @@
 
 use core::iter::zip;
 
-use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
+use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable};
 use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
 use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
@@ -48,7 +49,7 @@ pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]])
 }
 
 /// The encodings, of which [`encode_doubles`] tells; zeroized on drop.
-pub(super) fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
+fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
     let mut out = Zeroizing::new(vec![[0; POINT]; points.len()]);
     encode_doubles(points, &mut out);
     out
@@ -69,10 +70,59 @@ pub(super) fn decode(bytes: &[u8; POINT], message: &'static str) -> Result<Ristr
     Ok(point)
 }
 
-/// `point` where `bit`, the identity elsewhere; no branch on `bit`.
-pub(super) fn point_where(bit: bool, point: &RistrettoPoint) -> RistrettoPoint {
+/// `half`, and `half_t` to it where `bit`; no branch on `bit`.
+pub(super) fn blind(half: RistrettoPoint, half_t: &RistrettoPoint, bit: bool) -> RistrettoPoint {
     let bit = Choice::from(u8::from(bit));
-    RistrettoPoint::conditional_select(&RistrettoPoint::identity(), point, bit)
+    half + RistrettoPoint::conditional_select(&RistrettoPoint::identity(), half_t, bit)
+}
+
+/// Writes R's points, of which `blind` makes each from half of β_i G.
+pub(super) fn blinded(
+    half_betas: &[Scalar],
+    choices: &[bool],
+    blind: impl Fn(RistrettoPoint, bool) -> RistrettoPoint,
+    out: &mut [[u8; POINT]],
+) {
+    let mut halves = Zeroizing::new(Vec::with_capacity(choices.len()));
+    for (beta, choice) in zip(half_betas, choices) {
+        halves.push(blind(RISTRETTO_BASEPOINT_TABLE * beta, *choice));
+    }
+    encode_doubles(&halves, out);
+}
+
+/// For each of R's points P, the encodings of s P and of what `other` makes of it and s T.
+pub(super) fn sender_secrets(
+    points: &[RistrettoPoint],
+    half_s: &Scalar,
+    half_t: &RistrettoPoint,
+    other: impl Fn(&RistrettoPoint, &RistrettoPoint) -> RistrettoPoint,
+) -> Zeroizing<Vec<[u8; POINT]>> {
+    let half_st = Zeroizing::new((half_t + half_t) * half_s);
+    let mut halves = Zeroizing::new(Vec::with_capacity(2 * points.len()));
+    for point in points {
+        let half = point * half_s;
+        halves.push(half);
+        halves.push(other(&half, &half_st));
+    }
+    secret_doubles(&halves)
+}
+
+/// The encodings of β_i S.
+pub(super) fn receiver_secrets(half_betas: &[Scalar], s: &RistrettoPoint) -> Zeroizing<Vec<[u8; POINT]>> {
+    let table = RistrettoBasepointTable::create(s);
+    let mut halves = Zeroizing::new(Vec::with_capacity(half_betas.len()));
+    for beta in half_betas {
+        halves.push(&table * beta);
+    }
+    secret_doubles(&halves)
+}
+
+/// The points of a message.
+///
+/// # Errors
+/// As [`decode`].
+pub(super) fn decode_all(points: &[u8], message: &'static str) -> Result<Vec<RistrettoPoint>, OtError> {
+    points.as_chunks().0.iter().map(|point| decode(point, message)).collect()
 }
 
 /// A random oracle of one domain and session.

@@ -37,6 +37,7 @@ mod chou_orlandi;
 mod csw;
 mod group;
 mod naor_pinkas;
+mod passive;
 #[cfg(test)]
 mod tests;
 
@@ -46,9 +47,10 @@ use hushwire_block::Block;
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-pub use chou_orlandi::{ChouOrlandi, ChouOrlandiReceiver, ChouOrlandiSender};
+pub use chou_orlandi::ChouOrlandi;
 pub use csw::{Csw, CswReceiver, CswSender, MIN_BATCH};
-pub use naor_pinkas::{NaorPinkas, NaorPinkasReceiver, NaorPinkasSender};
+pub use naor_pinkas::NaorPinkas;
+pub use passive::{PassiveReceiver, PassiveSender};
 
 use crate::{AtLeast, BaseSecurity, Context, Machine, OtError};
 
