@@ -7,17 +7,12 @@ use std::{
     time::Duration,
 };
 
-use crate::{Net, NetError, PartyId, Rx, Tap, Tx, Wait};
-
-/// AGREEMENT: opens a serialised recording; the digit is the version.
-const MAGIC: &[u8; 8] = b"hw-rec-1";
-/// Sender, lane, bytes.
-const ENTRY_HEAD_BYTES: usize = 1 + 2 + 8;
+use crate::{Net, PartyId, Rx, Tap, Tx, Wait};
 
 /// Everything that one party received, by sender and lane.
 ///
 /// It holds the party's view of the protocol: keep it as secret as the party's shares.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Recording {
     /// Messages one after the other: lengths are agreed, so a party that runs again asks for the same ones.
     links: BTreeMap<(PartyId, u16), Vec<u8>>,
@@ -68,46 +63,11 @@ impl Recording {
         self.links.get(&(from, lane)).map_or(&[], Vec::as_slice)
     }
 
-    /// One vector: magic, then for each link sender (1), lane (2), bytes (8, all little endian) and the bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
-        for ((from, lane), bytes) in &self.links {
-            out.push(from.0);
-            out.extend_from_slice(&lane.to_le_bytes());
-            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            out.extend_from_slice(bytes);
+    /// Forgets what came from `from` on `lane` after the first `len` bytes.
+    pub fn truncate(&mut self, from: PartyId, lane: u16, len: usize) {
+        if let Some(bytes) = self.links.get_mut(&(from, lane)) {
+            bytes.truncate(len);
         }
-        out
-    }
-
-    /// Reads what [`Recording::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// [`NetError::Malformed`] for anything else.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
-        let bad = |what: &str| NetError::Malformed { peer: None, msg: "recording", what: what.to_owned() };
-        let mut rest =
-            bytes.strip_prefix(MAGIC).ok_or_else(|| bad("it is not a recording of this version"))?;
-        let mut links = BTreeMap::new();
-        let mut last = None;
-        while !rest.is_empty() {
-            let (head, tail) = rest
-                .split_first_chunk::<ENTRY_HEAD_BYTES>()
-                .ok_or_else(|| bad("it is cut off in a link's head"))?;
-            let [from, lane_0, lane_1, len @ ..] = *head;
-            let len = usize::try_from(u64::from_le_bytes(len)).unwrap_or(usize::MAX);
-            let (body, tail) =
-                tail.split_at_checked(len).ok_or_else(|| bad("it is cut off in a link's bytes"))?;
-            let link = (PartyId(from), u16::from_le_bytes([lane_0, lane_1]));
-            if last >= Some(link) {
-                return Err(bad("its links are not in order"));
-            }
-            last = Some(link);
-            links.insert(link, body.to_vec());
-            rest = tail;
-        }
-        Ok(Self { links })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{Over, STALL, each, ok};
 use hushwire_wire::{
-    Channel, Cost, Edit, Meter, Net, NetError, PartyId, Record, Recording, Replay, Tamper,
+    Channel, Cost, Edit, Meter, Net, NetError, PartyId, Record, Replay, Tamper,
     drive::{Driver, Exchanged, Lane, Lockstep, Machine, Place, Round, Wiring},
 };
 
@@ -189,11 +189,11 @@ fn a_recorded_machine_runs_again_alone() {
         let mut channels = channels(&mut net, 3);
         channels.iter_mut().for_each(|channel| channel.tap(record.tap()));
         let done = Lane::over(channels).run(all(3, 200).swap_remove(me));
-        (done.unwrap_or_else(|e| panic!("{e:?}")), record.recording().to_bytes())
+        (done.unwrap_or_else(|e| panic!("{e:?}")), record.recording())
     });
-    for (me, (done, bytes)) in (0..3).zip(came) {
+    for (me, (done, recording)) in (0..3).zip(came) {
         let peers: Vec<_> = (0..3).filter(|peer| *peer != me).map(PartyId).collect();
-        let mut net = Replay::new(ok(Recording::from_bytes(&bytes))).net(PartyId(me), &peers, 1);
+        let mut net = Replay::new(recording).net(PartyId(me), &peers, 1);
         let again = Lane::over(channels(&mut net, 3)).run(all(3, 200).swap_remove(me.into()));
         assert_eq!(again.unwrap_or_else(|e| panic!("{e:?}")), done);
     }
