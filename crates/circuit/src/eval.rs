@@ -1,7 +1,7 @@
 //! Plain evaluation, the oracle of every protocol: bit-sliced over 512 instances, and gate by gate.
 
 use crate::walk::{Logic, Values};
-use crate::{Circuit, Gate, Layered, Program, planes};
+use crate::{Circuit, Gate, Planes, Program, planes};
 use std::convert::Infallible;
 
 /// An input that does not have the size that it needs.
@@ -27,28 +27,32 @@ fn check(
     if found == expected { Ok(()) } else { Err(EvalError { what: what(), unit, found, expected }) }
 }
 
-/// Runs `program` on `instances` inputs, side by side. Each input and output holds instance after instance,
-/// ⌈width/8⌉ bytes each, as [`planes`] describes.
+/// Runs `program` on the planes of all inputs; the planes of all outputs. Bits past the last instance are ignored, and 0.
+///
+/// # Errors
+/// There is not a plane for every input bit.
+pub fn eval(program: &Program, inputs: &Planes) -> Result<Planes, EvalError> {
+    check(|| "the inputs".into(), "planes", inputs.width(), program.input_bits())?;
+    // A single instance needs no wide words, and large programs then take an eighth of the memory.
+    Ok(if inputs.instances() <= 64 { batches::<1>(program, inputs) } else { batches::<8>(program, inputs) })
+}
+
+/// The same on values: each input and output holds instance after instance, ⌈width/8⌉ bytes each, as [`planes`] describes.
 ///
 /// # Errors
 /// An input is missing, too many, or not `instances` values long.
-pub fn eval(program: &Program, inputs: &[Vec<u8>], instances: usize) -> Result<Vec<Vec<u8>>, EvalError> {
+pub fn eval_values(
+    program: &Program,
+    inputs: &[Vec<u8>],
+    instances: usize,
+) -> Result<Vec<Vec<u8>>, EvalError> {
     check(|| "the inputs".into(), "of them", inputs.len(), program.inputs().len())?;
     for (i, (input, width)) in inputs.iter().zip(program.inputs()).enumerate() {
         check(|| format!("input {i}"), "bytes", input.len(), planes::value_bytes(*width) * instances)?;
     }
-    let mut outputs: Vec<Vec<u8>> = program
-        .outputs()
-        .iter()
-        .map(|width| Vec::with_capacity(planes::value_bytes(*width) * instances))
-        .collect();
-    // A single instance needs no wide words, and large programs then take an eighth of the memory.
-    if instances <= 64 {
-        batches::<1>(program, inputs, instances, &mut outputs);
-    } else {
-        batches::<8>(program, inputs, instances, &mut outputs);
-    }
-    Ok(outputs)
+    let packed = inputs.iter().zip(program.inputs()).map(|(v, width)| Planes::pack(v, *width, instances));
+    let outputs = eval(program, &Planes::join(instances, packed))?;
+    Ok(outputs.split(program.outputs()).map(|output| output.unpack()).collect())
 }
 
 /// Runs `program` once, on bits: wire 0 of every input first.
@@ -61,7 +65,7 @@ pub fn eval_bits(program: &Program, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool
         check(|| format!("input {i}"), "bits", input.len(), *width)?;
     }
     let packed: Vec<Vec<u8>> = inputs.iter().map(|bits| to_bytes(bits)).collect();
-    let outputs = eval(program, &packed, 1)?;
+    let outputs = eval_values(program, &packed, 1)?;
     Ok(outputs.iter().zip(program.outputs()).map(|(bytes, width)| to_bits(bytes, *width)).collect())
 }
 
@@ -113,30 +117,22 @@ pub fn eval_gates(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<boo
 /// 64 × `N` instances of a bit.
 type Word<const N: usize> = [u64; N];
 
-fn batches<const N: usize>(program: &Program, inputs: &[Vec<u8>], instances: usize, outputs: &mut [Vec<u8>]) {
+fn batches<const N: usize>(program: &Program, inputs: &Planes) -> Planes {
     let mut values = Values::new(Plain::<N>, program);
-    for first in (0..instances).step_by(64 * N) {
-        let n = (instances - first).min(64 * N);
-        let mut at = 0;
-        for (input, width) in inputs.iter().zip(program.inputs()) {
-            let bytes = planes::value_bytes(*width);
-            let packed = planes::pack(&input[first * bytes..(first + n) * bytes], *width, n);
-            for plane in packed.chunks_exact(planes::plane_bytes(n)) {
-                values.registers[at] = to_word(plane);
-                at += 1;
-            }
+    let mut outputs = Planes::zeros(program.output_bits(), inputs.instances());
+    let height = planes::plane_bytes(inputs.instances());
+    for first in (0..height).step_by(8 * N) {
+        let part = first..height.min(first + 8 * N);
+        for (register, plane) in values.registers.iter_mut().zip(inputs.chunks_exact(height)) {
+            *register = to_word(&plane[part.clone()]);
         }
         let Ok(()) = values.run(program);
-        let mut registers = program.output_registers().iter();
-        for (output, width) in outputs.iter_mut().zip(program.outputs()) {
-            let mut packed = Vec::with_capacity(width * planes::plane_bytes(n));
-            for register in registers.by_ref().take(*width) {
-                let bytes = values.registers[*register as usize].map(u64::to_le_bytes);
-                packed.extend_from_slice(&bytes.as_flattened()[..planes::plane_bytes(n)]);
-            }
-            output.extend(planes::unpack(&packed, *width, n));
+        for (plane, register) in outputs.chunks_exact_mut(height).zip(program.output_registers()) {
+            let bytes = values.registers[*register as usize].map(u64::to_le_bytes);
+            plane[part.clone()].copy_from_slice(&bytes.as_flattened()[..part.len()]);
         }
     }
+    outputs.trimmed()
 }
 
 fn to_word<const N: usize>(plane: &[u8]) -> Word<N> {
@@ -163,12 +159,4 @@ impl<const N: usize> Logic for Plain<N> {
     fn and(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
         Ok(std::array::from_fn(|i| a[i] & b[i]))
     }
-}
-
-/// Runs one block on `instances` inputs, side by side, as [`eval`] runs a program.
-///
-/// # Errors
-/// As [`eval`].
-pub fn eval_block(block: &Layered, inputs: &[Vec<u8>], instances: usize) -> Result<Vec<Vec<u8>>, EvalError> {
-    eval(&Program::of_block("block", std::sync::Arc::new(block.clone())), inputs, instances)
 }

@@ -50,6 +50,7 @@ pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use count::count;
 pub use flat::{Counts, Flat, Gates, TooLarge};
 pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
+pub use planes::{Planes, PlanesError};
 pub use program::{Program, Stage, Stages};
 pub use registers::Registers;
 pub use two::TwoParty;

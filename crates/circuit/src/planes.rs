@@ -10,6 +10,11 @@
 
 use hushwire_block::transpose;
 use hushwire_simd::cpu;
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
+use zeroize::Zeroizing;
 
 /// Bytes of one value of `width` bits.
 #[must_use]
@@ -23,32 +28,155 @@ pub const fn plane_bytes(instances: usize) -> usize {
     instances.div_ceil(8)
 }
 
-/// Planes of `instances` values.
-///
-/// # Panics
-/// If `values` is not `instances` × [`value_bytes`] long.
-#[must_use]
-pub fn pack(values: &[u8], width: usize, instances: usize) -> Vec<u8> {
-    let bytes = value_bytes(width);
-    assert_eq!(values.len(), bytes * instances, "{instances} values of {width} bits");
-    let height = plane_bytes(instances);
-    let mut planes = turn(values, 8 * bytes, instances, height);
-    planes.truncate(width * height);
-    planes
+/// Bytes that are no planes of so many bits and instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{width} planes of {instances} bits: found {found} bytes, expected {}", .width * plane_bytes(*.instances))]
+pub struct PlanesError {
+    /// Bits of a value.
+    pub width: usize,
+    /// Values.
+    pub instances: usize,
+    /// Bytes that came.
+    pub found: usize,
 }
 
-/// Values from the planes of `instances` of them.
-///
-/// # Panics
-/// If `planes` is not `width` × [`plane_bytes`] long.
-#[must_use]
-pub fn unpack(planes: &[u8], width: usize, instances: usize) -> Vec<u8> {
-    let height = plane_bytes(instances);
-    assert_eq!(planes.len(), width * height, "{width} planes of {instances} bits");
-    let bytes = value_bytes(width);
-    let mut values = turn(planes, 8 * height, width, bytes);
-    values.truncate(instances * bytes);
-    values
+/// Planes of values, one value after the other where there are several. As many bytes as they take, which are wiped in the end.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Planes {
+    width: usize,
+    instances: usize,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Planes {
+    /// Planes of `width` bits of each of `instances`.
+    ///
+    /// # Errors
+    /// There are not `width` × [`plane_bytes`] bytes.
+    pub fn new(
+        width: usize,
+        instances: usize,
+        bytes: impl Into<Zeroizing<Vec<u8>>>,
+    ) -> Result<Planes, PlanesError> {
+        let bytes = bytes.into();
+        let found = bytes.len();
+        if found == width * plane_bytes(instances) {
+            Ok(Planes { width, instances, bytes })
+        } else {
+            Err(PlanesError { width, instances, found })
+        }
+    }
+
+    /// Planes of zeros.
+    #[must_use]
+    pub fn zeros(width: usize, instances: usize) -> Planes {
+        Planes { width, instances, bytes: Zeroizing::new(vec![0; width * plane_bytes(instances)]) }
+    }
+
+    /// Planes of values.
+    ///
+    /// # Panics
+    /// If `values` is not `instances` × [`value_bytes`] long.
+    #[must_use]
+    pub fn pack(values: &[u8], width: usize, instances: usize) -> Planes {
+        let bytes = value_bytes(width);
+        assert_eq!(values.len(), bytes * instances, "{instances} values of {width} bits");
+        let height = plane_bytes(instances);
+        let mut planes = Zeroizing::new(turn(values, 8 * bytes, instances, height));
+        planes.truncate(width * height);
+        Planes { width, instances, bytes: planes }
+    }
+
+    /// Values from their planes, as one value of all bits.
+    #[must_use]
+    pub fn unpack(&self) -> Vec<u8> {
+        let bytes = value_bytes(self.width);
+        let mut values = turn(&self.bytes, 8 * plane_bytes(self.instances), self.width, bytes);
+        values.truncate(self.instances * bytes);
+        values
+    }
+
+    /// All of these, one after the other.
+    ///
+    /// # Panics
+    /// If one of them is not of `instances` (the caller's bug).
+    #[must_use]
+    pub fn join(instances: usize, all: impl IntoIterator<Item = Planes>) -> Planes {
+        let all: Vec<Planes> = all.into_iter().collect();
+        assert!(all.iter().all(|planes| planes.instances == instances), "planes of as many instances");
+        let mut bytes = Zeroizing::new(Vec::with_capacity(all.iter().map(|planes| planes.len()).sum()));
+        all.iter().for_each(|planes| bytes.extend_from_slice(planes));
+        Planes { width: all.iter().map(Planes::width).sum(), instances, bytes }
+    }
+
+    /// The planes of values of these widths, each for itself.
+    ///
+    /// # Panics
+    /// If there are fewer planes (the caller's bug).
+    pub fn split<'a>(&'a self, widths: &'a [usize]) -> impl Iterator<Item = Planes> + 'a {
+        let (instances, height, mut at) = (self.instances, plane_bytes(self.instances), 0);
+        widths.iter().map(move |&width| {
+            let bytes = Zeroizing::new(self.bytes[at..at + width * height].to_vec());
+            at += bytes.len();
+            Planes { width, instances, bytes }
+        })
+    }
+
+    /// Of values of these widths, the ones that `pick` picks by their number.
+    #[must_use]
+    pub fn select(&self, widths: &[usize], pick: impl Fn(usize) -> bool) -> Planes {
+        Planes::join(self.instances, self.split(widths).enumerate().filter(|(i, _)| pick(*i)).map(|(_, v)| v))
+    }
+
+    /// Bits of all values of one instance.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Instances.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.instances
+    }
+
+    /// Clears what lies past the last instance of every plane.
+    #[must_use]
+    pub fn trimmed(mut self) -> Planes {
+        let used = self.instances % 8;
+        if used > 0 {
+            for plane in self.bytes.chunks_exact_mut(plane_bytes(self.instances)) {
+                *plane.last_mut().expect("some bits are used") &= (1 << used) - 1;
+            }
+        }
+        self
+    }
+}
+
+impl Deref for Planes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Planes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+impl From<Planes> for Zeroizing<Vec<u8>> {
+    fn from(planes: Planes) -> Self {
+        planes.bytes
+    }
+}
+
+impl fmt::Debug for Planes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} planes of {} bits", self.width, self.instances)
+    }
 }
 
 /// Transposes `rows` rows of `cols` bits; rows up to the next multiple of 8 are zeros, `height` bytes of a result row.
@@ -84,7 +212,7 @@ mod tests {
             let (bytes, height) = (value_bytes(width), plane_bytes(n));
             let byte = |i: usize| (seed.wrapping_mul(2 * i as u64 + 1) >> 29) as u8;
             let values: Vec<u8> = (0..bytes * n).map(byte).collect();
-            let planes = pack(&values, width, n);
+            let planes = Planes::pack(&values, width, n);
             prop_assert_eq!(planes.len(), width * height);
             for i in 0..width {
                 for j in 0..8 * height {
@@ -92,7 +220,13 @@ mod tests {
                     prop_assert_eq!(bit(&planes[i * height..], j), expected);
                 }
             }
-            let back = unpack(&planes, width, n);
+            prop_assert!(planes.clone().trimmed() == planes && Planes::new(width, n, planes.to_vec()) == Ok(planes.clone()));
+            prop_assert!(Planes::new(width + 1, n, planes.to_vec()).is_err() || n == 0);
+            let widths = [width / 3, 0, width - width / 3];
+            prop_assert!(Planes::join(n, planes.split(&widths)) == planes);
+            let picked = planes.select(&widths, |i| i > 0);
+            prop_assert!(picked.width() == widths[2] && picked[..] == planes[widths[0] * height..]);
+            let back = planes.unpack();
             prop_assert_eq!(back.len(), values.len());
             for (j, (a, b)) in back.chunks(bytes.max(1)).zip(values.chunks(bytes.max(1))).enumerate() {
                 for i in 0..8 * bytes {

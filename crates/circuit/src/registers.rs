@@ -1,6 +1,9 @@
 //! Bit registers of protocols that share bits: a plane each, and copies of a block side by side in longer planes.
 
-use crate::{Program, Slot, Stage, input_slot, planes::plane_bytes};
+use crate::{
+    Program, Slot, Stage, input_slot,
+    planes::{Planes, plane_bytes},
+};
 use hushwire_block::bits::{put_range, xor_range};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -79,10 +82,11 @@ impl Registers {
 
     /// The planes of the outputs, after the run.
     #[must_use]
-    pub fn outputs(&self, program: &Program) -> Zeroizing<Vec<u8>> {
-        let mut out = Zeroizing::new(Vec::with_capacity(program.output_bits() * plane_bytes(self.instances)));
-        for register in program.output_registers() {
-            out.extend_from_slice(&self.bytes[self.place(*register)]);
+    pub fn outputs(&self, program: &Program) -> Planes {
+        let mut out = Planes::zeros(program.output_bits(), self.instances);
+        let height = plane_bytes(self.instances);
+        for (to, register) in out.chunks_exact_mut(height).zip(program.output_registers()) {
+            to.copy_from_slice(&self.bytes[self.place(*register)]);
         }
         out
     }

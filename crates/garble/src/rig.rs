@@ -10,13 +10,13 @@ use crate::{
     engine::table_bytes,
 };
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, eval, planes};
+use hushwire_circuit::{Planes, Program, eval, planes};
 use hushwire_prg::{Prg, Seed};
 use std::marker::PhantomData;
 
 /// The outputs of plain evaluation.
 pub(crate) fn plain(program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    eval::eval(program, inputs, instances).expect("inputs fit")
+    eval::eval_values(program, inputs, instances).expect("inputs fit")
 }
 
 /// One garbling.
@@ -73,8 +73,7 @@ impl<F: Family> Rig<F> {
         let value = |width: &usize| {
             let mut value = vec![0; planes::value_bytes(*width) * instances];
             prg.fill(&mut value);
-            let planes = planes::pack(&value, *width, instances);
-            planes::unpack(&planes, *width, instances)
+            Planes::pack(&value, *width, instances).unpack()
         };
         program.inputs().iter().map(value).collect()
     }

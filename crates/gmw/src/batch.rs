@@ -11,7 +11,7 @@ use crate::cost::{gates_in_part, messages, part_bytes};
 use crate::slots::Slots;
 use crate::stock::resize;
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, Registers, Slot, Stage, Walk, Wires, planes::plane_bytes};
+use hushwire_circuit::{Planes, Program, Registers, Slot, Stage, Walk, Wires};
 use hushwire_wire::drive::{Exchanged, Machine, Round};
 use hushwire_wire::{Cost, NetError};
 use std::ops::Range;
@@ -35,7 +35,6 @@ pub struct CircuitWorkspace {
 pub struct CircuitBatch<'p> {
     backend: Backend,
     program: &'p Program,
-    instances: usize,
     lengths: Vec<usize>,
     /// The round under way, and messages made so far.
     round: usize,
@@ -50,27 +49,26 @@ pub struct CircuitBatch<'p> {
 }
 
 impl<'p> CircuitBatch<'p> {
-    /// `inputs` is party `index`'s share of the input planes, one after the other.
+    /// `inputs` is party `index`'s share of the planes of all inputs.
     ///
     /// # Panics
-    /// If there are no instances, or `inputs` has not `input bits · ⌈instances/8⌉` bytes (the caller's bug).
+    /// If there are no instances, or not a plane for every input bit (the caller's bug).
     #[must_use]
     pub fn new(
         backend: Backend,
         index: usize,
         program: &'p Program,
-        inputs: &[u8],
-        instances: usize,
+        inputs: &Planes,
         stock: Stock,
         mut ws: CircuitWorkspace,
     ) -> CircuitBatch<'p> {
+        let instances = inputs.instances();
         assert!(instances > 0, "a batch has at least one instance");
         ws.registers.begin(program, inputs, instances, instances);
         ws.one = if index == 0 { 0xff } else { 0 };
         let mut batch = CircuitBatch {
             backend,
             program,
-            instances,
             lengths: messages(program, instances),
             round: 0,
             made: 0,
@@ -100,10 +98,8 @@ impl<'p> CircuitBatch<'p> {
 
     /// A share of the output planes, after the run. Bits past the last instance are 0.
     #[must_use]
-    pub fn output(&self) -> Zeroizing<Vec<u8>> {
-        let mut out = self.ws.registers.outputs(self.program);
-        trim(&mut out, self.instances);
-        out
+    pub fn output(&self) -> Planes {
+        self.ws.registers.outputs(self.program).trimmed()
     }
 
     /// The buffers and the triples that are left, for the next batch.
@@ -145,11 +141,13 @@ impl<'p> CircuitBatch<'p> {
             }
             let width = self.ws.slots.width();
             let most = gates_in_part(width);
+            if self.sent == 0 {
+                resize(&mut self.ws.products, layer.ands.len().div_ceil(most) * part_bytes(most, width));
+            }
             let gates = self.sent..layer.ands.len().min(self.sent + most);
             self.ws.open(&layer.ands[gates.clone()], &mut self.stock, message);
             let from = gates.start / most * part_bytes(most, width);
             self.pending = from..from + part_bytes(gates.len(), width);
-            resize_kept(&mut self.ws.products, self.pending.end);
             self.sent = gates.end;
             if self.sent == layer.ands.len() {
                 self.sent = 0;
@@ -202,27 +200,6 @@ impl Wires for CircuitWorkspace {
     fn leave(&mut self, stage: &Stage, _copies: Range<usize>) {
         let CircuitWorkspace { slots, registers, .. } = self;
         registers.scatter(stage, |slot, plane| slots.get(slot, plane, 0));
-    }
-}
-
-/// Makes room without losing what is there; what is left behind is wiped.
-fn resize_kept(bytes: &mut Zeroizing<Vec<u8>>, len: usize) {
-    if len > bytes.capacity() {
-        let mut grown = Zeroizing::new(vec![0; len.max(2 * bytes.len())]);
-        grown[..bytes.len()].copy_from_slice(bytes);
-        *bytes = grown;
-    } else if len > bytes.len() {
-        bytes.resize(len, 0);
-    }
-}
-
-/// Clears what lies past the last instance of every plane.
-pub(crate) fn trim(planes: &mut [u8], instances: usize) {
-    if !instances.is_multiple_of(8) {
-        let mask = (1 << (instances % 8)) - 1;
-        for plane in planes.chunks_exact_mut(plane_bytes(instances)) {
-            plane[instances / 8] &= mask;
-        }
     }
 }
 

@@ -18,12 +18,12 @@ pub enum GmwError {
     },
     /// This party's inputs do not have the size that they need.
     #[error(
-        "this party's inputs: found {found} bytes of planes, expected {expected}; bring a plane for every bit of its inputs"
+        "this party's inputs: found {found} planes, expected {expected}; bring a plane for every bit of its inputs"
     )]
     Inputs {
-        /// Bytes that came.
+        /// Planes that came.
         found: usize,
-        /// Bytes that it takes.
+        /// Planes that it takes.
         expected: usize,
     },
     /// A run before failed, and both parties' triples may no longer be each other's.

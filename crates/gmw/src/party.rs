@@ -1,10 +1,9 @@
 //! One party of a session, over a channel.
 
-use crate::batch::trim;
 use crate::cost::DIGEST;
 use crate::supply::{CALL, Supply};
 use crate::{CircuitBatch, CircuitWorkspace, GmwError, Stock, triples};
-use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
+use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{Channel, drive::Driver};
@@ -60,12 +59,12 @@ impl Party {
         })
     }
 
-    /// Runs a program on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, in the
-    /// circuit's order; gives the planes of the outputs that it learns, likewise. Bits past the last instance are ignored
-    /// in inputs and 0 in outputs.
+    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
+    /// the circuit's order; gives the outputs that it learns, likewise. Bits past the last instance are ignored in inputs and 0
+    /// in outputs.
     ///
     /// # Errors
-    /// The inputs have another size; the parties disagree on what is run; an OT message is malformed; the channel failed;
+    /// The inputs have another width; the parties disagree on what is run; an OT message is malformed; the channel failed;
     /// a run before failed.
     ///
     /// # Panics
@@ -75,25 +74,24 @@ impl Party {
         channel: &mut Channel,
         program: &Program,
         roles: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
-        assert!(instances > 0, "a run has at least one instance");
+        inputs: &Planes,
+    ) -> Result<Planes, GmwError> {
+        assert!(inputs.instances() > 0, "a run has at least one instance");
         assert!(
             roles.owners.len() == program.inputs().len() && roles.learns.len() == program.outputs().len(),
             "roles for every input and output"
         );
-        let expected = roles.input_bits(program, self.index) * plane_bytes(instances);
-        if inputs.len() != expected {
-            return Err(GmwError::Inputs { found: inputs.len(), expected });
+        let (found, expected) = (inputs.width(), roles.input_bits(program, self.index));
+        if found != expected {
+            return Err(GmwError::Inputs { found, expected });
         }
         if std::mem::replace(&mut self.lost, true) {
             return Err(GmwError::Lost);
         }
-        self.agree(channel, program, roles, instances)?;
-        let shares = self.share(program, roles, instances, inputs);
-        let output = self.layers(channel, program, instances, &shares)?;
-        let learnt = self.reveal(channel, program, roles, instances, &output)?;
+        self.agree(channel, program, roles, inputs.instances())?;
+        let shares = self.share(program, roles, inputs);
+        let output = self.layers(channel, program, &shares)?;
+        let learnt = self.reveal(channel, program, roles, &output)?;
         self.lost = false;
         Ok(learnt)
     }
@@ -124,31 +122,22 @@ impl Party {
     }
 
     /// This party's share of all input planes.
-    fn share(
-        &mut self,
-        program: &Program,
-        roles: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Zeroizing<Vec<u8>> {
-        let plane = plane_bytes(instances);
-        let mut shares = Zeroizing::new(vec![0; program.input_bits() * plane]);
-        let (mut at, mut own) = (0, inputs);
+    fn share(&mut self, program: &Program, roles: &TwoParty, inputs: &Planes) -> Planes {
+        let instances = inputs.instances();
+        let mut shares = Planes::zeros(program.input_bits(), instances);
+        let (mut rest, mut own) = (&mut shares[..], &inputs[..]);
         for (owner, width) in roles.owners.iter().zip(program.inputs()) {
-            let share = &mut shares[at..at + width * plane];
-            at += share.len();
+            let share = rest.split_off_mut(..width * plane_bytes(instances)).expect("a plane for every bit");
             let [mine, theirs] = &mut self.masks;
             if *owner == self.index {
                 mine.fill(share);
-                let (values, rest) = own.split_at(share.len());
+                let values = own.split_off(..share.len()).expect("a plane for every bit");
                 share.iter_mut().zip(values).for_each(|(mask, value)| *mask ^= value);
-                own = rest;
             } else {
                 theirs.fill(share);
             }
         }
-        trim(&mut shares, instances);
-        shares
+        shares.trimmed()
     }
 
     /// The program, layer by layer; its output shares.
@@ -156,13 +145,12 @@ impl Party {
         &mut self,
         channel: &mut Channel,
         program: &Program,
-        instances: usize,
-        shares: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
+        shares: &Planes,
+    ) -> Result<Planes, GmwError> {
         let (stock, ws) = (std::mem::take(&mut self.stock), std::mem::take(&mut self.ws));
         let backend = self.context.backend;
-        let mut batch = CircuitBatch::new(backend, self.index, program, shares, instances, stock, ws);
-        let mut left = triples(program, instances);
+        let mut batch = CircuitBatch::new(backend, self.index, program, shares, stock, ws);
+        let mut left = triples(program, shares.instances());
         let mut run = self.driver.begin(&mut batch);
         loop {
             // Between two layers the channel is idle, and serves for more triples.
@@ -186,22 +174,9 @@ impl Party {
         channel: &mut Channel,
         program: &Program,
         roles: &TwoParty,
-        instances: usize,
-        output: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, GmwError> {
-        let plane = plane_bytes(instances);
-        let due = |party: usize| {
-            let mut due = Zeroizing::new(Vec::with_capacity(roles.output_bits(program, party) * plane));
-            let mut at = 0;
-            for (learns, width) in roles.learns.iter().zip(program.outputs()) {
-                let planes = &output[at..at + width * plane];
-                at += planes.len();
-                if learns[party] {
-                    due.extend_from_slice(planes);
-                }
-            }
-            due
-        };
+        output: &Planes,
+    ) -> Result<Planes, GmwError> {
+        let due = |party: usize| output.select(program.outputs(), |j| roles.learns[j][party]);
         let (mut mine, theirs) = (due(self.index), due(1 - self.index));
         let mut arrived = Zeroizing::new(vec![0; mine.len()]);
         if !(mine.is_empty() && theirs.is_empty()) {
@@ -209,7 +184,6 @@ impl Party {
         }
         mine.iter_mut().zip(arrived.iter()).for_each(|(share, other)| *share ^= other);
         // The peer's bits past the last instance are no part of any output.
-        trim(&mut mine, instances);
-        Ok(mine)
+        Ok(mine.trimmed())
     }
 }

@@ -3,7 +3,7 @@
 //! `cargo run -p hushwire --example first_circuit`
 
 use hushwire::aes::Backend;
-use hushwire::circuit::{named, planes};
+use hushwire::circuit::{Planes, named};
 use hushwire::prg::{Prg, PrssKeys, Seed};
 use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Role, Session, circuit_cost, open, share};
 use hushwire::wire::{SessionId, drive::Lockstep};
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two owners' numbers, as bit planes: bit i of all of them, then bit i + 1, …
     let alice: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (7919 * i % 1000).to_le_bytes()).collect();
     let bob: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (104_729 * i % 1000).to_le_bytes()).collect();
-    let inputs = [planes::pack(&alice, 32, PAIRS), planes::pack(&bob, 32, PAIRS)].concat();
+    let inputs = Planes::join(PAIRS, [&alice, &bob].map(|numbers| Planes::pack(numbers, 32, PAIRS)));
     // Each party gets two of three random-looking shares.
     let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "first circuit"), &inputs);
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Lockstep::new().run(&mut parties)?;
 
     let out: Vec<_> = parties.iter().map(CircuitBatch::output).collect();
-    let opened = planes::unpack(&open([&out[0].own, &out[1].own, &out[2].own])?, 1, PAIRS);
+    let opened = Planes::new(1, PAIRS, open([&out[0].own, &out[1].own, &out[2].own])?)?.unpack();
     let less = opened.iter().filter(|bit| **bit == 1).count();
     let cost = circuit_cost(&program, PAIRS);
     println!(

@@ -6,7 +6,7 @@ use std::{error::Error, thread, time::Duration};
 
 use hushwire::{
     aes::Backend,
-    circuit::{TwoParty, named, planes},
+    circuit::{Planes, TwoParty, named},
     garble::{
         Role,
         yao::{Party, Terms},
@@ -30,10 +30,10 @@ fn party(role: Role, channel: &mut Channel, numbers: &[u32]) -> Outcome<Vec<u8>>
 
     let mut party = Party::open(channel, role, &context, Terms::default(), &Seed::random())?;
     let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-    let output = party.run(channel, &program, &roles, PAIRS, &planes::pack(&bytes, 32, PAIRS))?;
+    let output = party.run(channel, &program, &roles, &Planes::pack(&bytes, 32, PAIRS))?;
     let stats = party.stats();
     println!("{role:?}: {} ANDs, {} bytes of tables", stats.ands, stats.table_bytes);
-    Ok(planes::unpack(&output, 1, PAIRS))
+    Ok(output.unpack())
 }
 
 fn main() -> Outcome<()> {

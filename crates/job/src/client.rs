@@ -9,7 +9,7 @@ use crate::{
     run::{Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
-use hushwire_circuit::planes;
+use hushwire_circuit::Planes;
 use hushwire_rep3::{Owner, Role, xor_into};
 use hushwire_wire::{Channel, NetError, PartyId};
 use std::{sync::Arc, thread};
@@ -100,7 +100,7 @@ impl Sending {
         for &i in &self.brings {
             let source = self.sources[i].as_ref();
             let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
-            owner.share(b, i, source.planes(first, n)?, &mut messages);
+            owner.share(b, i, source.planes(first, n)?.into(), &mut messages);
         }
         Ok(messages)
     }
@@ -120,9 +120,7 @@ fn receive(
     let mut done = 0;
     for b in 0..plan.batches() {
         let n = plan.instances_of(b);
-        let lengths: Vec<usize> =
-            learns.iter().map(|j| plan.output_widths[*j] * planes::plane_bytes(n)).collect();
-        let mut sum = Zeroizing::new(vec![0; lengths.iter().sum()]);
+        let mut sum = Planes::zeros(learns.iter().map(|j| plan.output_widths[*j]).sum(), n);
         let mut share = Zeroizing::new(vec![0; sum.len()]);
         for channel in &mut from[(b % u32::from(plan.threads)) as usize] {
             if !share.is_empty() {
@@ -130,13 +128,7 @@ fn receive(
                 xor_into(&mut sum, &share);
             }
         }
-        let mut at = 0;
-        for (j, len) in learns.iter().zip(lengths) {
-            if let Some(sink) = &sinks[*j] {
-                sink.put(u64::from(b) * u64::from(plan.batch), n, &sum[at..at + len])?;
-            }
-            at += len;
-        }
+        place::put(plan, sinks, learns.iter().copied(), u64::from(b) * u64::from(plan.batch), &sum)?;
         done += n as u64;
         observer(Event::Progress(done, plan.instances));
     }

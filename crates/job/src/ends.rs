@@ -1,26 +1,24 @@
 //! The ends of protocols between two parties, one interface for all.
 
 use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, member_config::explain};
-use hushwire_circuit::{Program, TwoParty};
+use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;
 use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, NetError};
-use zeroize::Zeroizing;
 
 /// One party's end of a protocol, set up on a channel that serves it alone.
 pub(crate) trait End {
-    /// Computes `instances` copies of a program. Planes of the inputs that this party brings go in and planes of the
-    /// outputs that it learns come out, each one after the other in the circuit's order.
+    /// Computes a program: the inputs that this party brings go in and the outputs that it learns come out, in the circuit's
+    /// order.
     fn run(
         &mut self,
         channel: &mut Channel,
         program: &Program,
         who: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, Failure>;
+        inputs: &Planes,
+    ) -> Result<Planes, Failure>;
 }
 
 /// Sets up party `index`'s end of the plan's protocol. `seed` is fresh, and `context` of no other set-up.
@@ -49,10 +47,9 @@ impl End for yao::Party {
         channel: &mut Channel,
         program: &Program,
         who: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        Ok(yao::Party::run(self, channel, program, who, instances, inputs)?)
+        inputs: &Planes,
+    ) -> Result<Planes, Failure> {
+        Ok(yao::Party::run(self, channel, program, who, inputs)?)
     }
 }
 
@@ -62,10 +59,9 @@ impl End for hushwire_gmw::Party {
         channel: &mut Channel,
         program: &Program,
         who: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        Ok(hushwire_gmw::Party::run(self, channel, program, who, instances, inputs)?)
+        inputs: &Planes,
+    ) -> Result<Planes, Failure> {
+        Ok(hushwire_gmw::Party::run(self, channel, program, who, inputs)?)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     member_config::{Event, Observer},
     place,
 };
-use hushwire_circuit::{Program, planes};
+use hushwire_circuit::{Planes, Program, planes};
 use hushwire_rep3::{
     Batch, CircuitBatch, CircuitWorkspace, Comparison, Inconsistent, Input, OwnerInputs, OwnerSeeds, Party,
     Role, Shares,
@@ -168,16 +168,11 @@ impl Flow {
             outputs.map(|(j, place)| (Role::ALL.map(|role| learns(j, role)), place.len())).collect();
         let mut reveal = batch.reveal(&outputs, &shares);
         self.driver.run(&mut self.io, &mut reveal)?;
-        let value = reveal.finish();
         let first = u64::from(batch.number()) * u64::from(self.plan.batch);
-        let mut at = 0;
-        for (j, place) in places.iter().enumerate().filter(|(j, _)| learns(*j, self.party.role())) {
-            let part = &value[at..at + place.len()];
-            at += place.len();
-            if let Some(sink) = &self.sinks[j] {
-                sink.put(first, n, part).map_err(Failed::Job)?;
-            }
-        }
+        let mine = (0..places.len()).filter(|j| learns(*j, self.party.role()));
+        let width = mine.clone().map(|j| self.plan.output_widths[j]).sum();
+        let value = Planes::new(width, n, reveal.finish()).map_err(|e| JobError::internal(OUT, e))?;
+        place::put(&self.plan, &self.sinks, mine, first, &value)?;
         for (j, place) in places.iter().enumerate() {
             if self.plan.outputs[j].1.iter().any(|m| matches!(m, Member::Client(_))) {
                 batch.blind(&mut shares.own[place.clone()]);

@@ -1,7 +1,7 @@
 //! The sources and sinks of values, record by record, so that memory does not grow with them.
 
 use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, RunFiles, value};
-use hushwire_circuit::planes;
+use hushwire_circuit::Planes;
 use std::{
     fs::File,
     io::{self, Read, Write},
@@ -75,8 +75,8 @@ impl Source {
         Ok(Self { order, width, from })
     }
 
-    /// Shares' planes of `n` instances from the `first` on.
-    pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Zeroizing<Vec<u8>>, JobError> {
+    /// Planes of `n` instances from the `first` on.
+    pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Planes, JobError> {
         let record = Plan::record(self.width);
         let mut bytes = Zeroizing::new(vec![0; record * n]);
         match &self.from {
@@ -108,7 +108,7 @@ impl Source {
             }
             value::turn(self.order, self.width, record);
         }
-        Ok(Zeroizing::new(planes::pack(&bytes, self.width, n)))
+        Ok(Planes::pack(&bytes, self.width, n))
     }
 }
 
@@ -205,10 +205,10 @@ impl Sink {
         Ok(Self { order, width, to })
     }
 
-    /// Takes the planes of `n` instances from the `first` on, in any order.
-    pub(crate) fn put(&self, first: u64, n: usize, planes: &[u8]) -> Result<(), JobError> {
+    /// Takes the planes of instances from the `first` on, in any order.
+    pub(crate) fn put(&self, first: u64, planes: &Planes) -> Result<(), JobError> {
         let record = Plan::record(self.width);
-        let mut bytes = Zeroizing::new(planes::unpack(planes, self.width, n));
+        let mut bytes = Zeroizing::new(planes.unpack());
         for record in bytes.chunks_exact_mut(record.max(1)) {
             value::turn_back(self.order, self.width, record);
         }
@@ -258,6 +258,20 @@ impl Sink {
             To::Nowhere => Ok(None),
         }
     }
+}
+
+/// Takes apart the instances from the `first` on of outputs that a member learns, by their places in the circuit.
+pub(crate) fn put(
+    plan: &Plan,
+    sinks: &[Option<Sink>],
+    learns: impl Iterator<Item = usize>,
+    first: u64,
+    planes: &Planes,
+) -> Result<(), JobError> {
+    let learns: Vec<usize> = learns.collect();
+    let widths: Vec<usize> = learns.iter().map(|j| plan.output_widths[*j]).collect();
+    let mut sinks = learns.iter().map(|j| &sinks[*j]).zip(planes.split(&widths));
+    sinks.try_for_each(|(sink, planes)| sink.as_ref().map_or(Ok(()), |sink| sink.put(first, &planes)))
 }
 
 /// Opens what `member` brings, by the input's place in the circuit.

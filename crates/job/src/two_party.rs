@@ -15,7 +15,7 @@ use crate::{
     place,
     run::{Links, MemberSession, first_error},
 };
-use hushwire_circuit::{Program, TwoParty, planes};
+use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId, Reason, SessionId, Watch};
@@ -26,7 +26,6 @@ use std::{
     },
     thread,
 };
-use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 job of two sid v1";
@@ -138,8 +137,9 @@ impl Work {
             let n = self.plan.instances_of(b);
             let first = u64::from(b) * u64::from(self.plan.batch);
             let inputs = self.inputs(first, n)?;
-            let learnt = end.run(channel, &self.program, &self.who, n, &inputs);
-            self.keep(first, n, &learnt.map_err(|e| self.failed(&self.step(b), e))?)?;
+            let learnt = end.run(channel, &self.program, &self.who, &inputs);
+            let learnt = learnt.map_err(|e| self.failed(&self.step(b), e))?;
+            place::put(&self.plan, &self.sinks, self.plan.outputs_of(&self.me), first, &learnt)?;
             let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
             (self.observer)(Event::Progress(done, self.plan.instances));
         }
@@ -154,33 +154,13 @@ impl Work {
         }
     }
 
-    /// Planes of this party's inputs, one after the other in the circuit's order.
-    fn inputs(&self, first: u64, n: usize) -> Result<Zeroizing<Vec<u8>>, JobError> {
-        let plane = planes::plane_bytes(n);
-        let mut all =
-            Zeroizing::new(Vec::with_capacity(plane * self.who.input_bits(&self.program, self.index)));
-        for i in self.plan.inputs_of(&self.me) {
-            let source = self.sources[i].as_ref();
-            let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
-            all.extend_from_slice(&source.planes(first, n)?);
-        }
-        Ok(all)
-    }
-
-    /// Takes apart what this party learns.
-    fn keep(&self, first: u64, n: usize, learnt: &[u8]) -> Result<(), JobError> {
-        let mut rest = learnt;
-        for j in self.plan.outputs_of(&self.me) {
-            let bytes = self.plan.output_widths[j] * planes::plane_bytes(n);
-            let (value, behind) = rest
-                .split_at_checked(bytes)
-                .ok_or_else(|| JobError::internal(COMPUTE, "the protocol gave too few outputs"))?;
-            rest = behind;
-            if let Some(sink) = &self.sinks[j] {
-                sink.put(first, n, value)?;
-            }
-        }
-        Ok(())
+    /// This party's inputs, in the circuit's order.
+    fn inputs(&self, first: u64, n: usize) -> Result<Planes, JobError> {
+        let sources = self.plan.inputs_of(&self.me).map(|i| self.sources[i].as_ref());
+        let planes = sources.map(|source| {
+            source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?.planes(first, n)
+        });
+        Ok(Planes::join(n, planes.collect::<Result<Vec<_>, JobError>>()?))
     }
 
     fn failed(&self, step: &str, failure: Failure) -> JobError {

@@ -1,7 +1,7 @@
 //! The protocols that can compute a circuit.
 
 use crate::{PsiError, Side, Terms, plan::Protocol};
-use hushwire_circuit::{Program, TwoParty};
+use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{Role, yao};
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
@@ -41,11 +41,12 @@ impl Engine {
         channel: &mut Channel,
         program: &Program,
         roles: &TwoParty,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, PsiError> {
+        inputs: Zeroizing<Vec<u8>>,
+    ) -> Result<Planes, PsiError> {
+        let inputs = Planes::new(inputs.len(), 1, inputs).expect("a byte is a plane of one instance");
         match self {
-            Engine::Yao(party) => Ok(party.run(channel, program, roles, 1, inputs)?),
-            Engine::Gmw(party) => Ok(party.run(channel, program, roles, 1, inputs)?),
+            Engine::Yao(party) => Ok(party.run(channel, program, roles, &inputs)?),
+            Engine::Gmw(party) => Ok(party.run(channel, program, roles, &inputs)?),
         }
     }
 }

@@ -225,7 +225,7 @@ impl Run<'_, '_> {
             let controls = shuffle::route(&secret_order(psi::kept(a, b)));
             append(&mut inputs, controls.iter().map(|bit| u8::from(*bit)));
         }
-        let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
+        let learnt = self.engine.run(self.channel, &program, &roles, inputs)?;
         self.did(program.ands());
         if self.terms.reveal == Reveal::Size {
             return Ok(Found::Size(number(&learnt) as u64));
@@ -263,7 +263,7 @@ impl Run<'_, '_> {
                 append(&mut inputs, mask.iter().copied());
             }
             debug_assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
-            let learnt = self.engine.run(self.channel, &program, &roles, &inputs)?;
+            let learnt = self.engine.run(self.channel, &program, &roles, inputs)?;
             match (terms.reveal, self.side, piece) {
                 (_, Side::B, _) => {}
                 (Reveal::Size, ..) => share = share.wrapping_add(number(&learnt) as u32),

@@ -14,7 +14,10 @@
 use crate::layers::{Slots, Told};
 use crate::record::Record;
 use crate::{Context, Rep3, ShareError, Shares};
-use hushwire_block::Buffer;
+use hushwire_block::{
+    Buffer,
+    bits::{put_range, xor_range},
+};
 use hushwire_circuit::{Layer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes};
 use hushwire_wire::drive::{Exchanged, Machine, Round};
 use hushwire_wire::{Cost, NetError};
@@ -133,7 +136,7 @@ impl CircuitBatch {
     #[must_use]
     pub fn output(&self) -> Shares {
         let [own, next] = &self.steps.ws.registers;
-        let pick = |registers: &Registers| std::mem::take(&mut *registers.outputs(&self.program));
+        let pick = |registers: &Registers| registers.outputs(&self.program).to_vec();
         Rep3 { own: pick(own), next: pick(next) }
     }
 
@@ -198,10 +201,12 @@ impl Steps {
         }
         if few {
             products.set_len(layer.ands.len());
-            products.fill(0);
+            unpack(message, width, products);
             let told = self.rec.as_deref_mut().map(|rec| Told { rec, offset: 0, bits: width });
             slots.layer(&self.cx, layer, self.layer, pair, products, told);
-            pack_xor(products, width, message);
+            for (i, byte) in products.iter().enumerate() {
+                put_range(&[*byte], width, message, i * width);
+            }
         } else {
             slots.layer(&self.cx, layer, self.layer, pair, message, self.rec.as_deref_mut().map(Told::all));
         }
@@ -213,24 +218,11 @@ impl Steps {
     }
 }
 
-/// Adds `width` bits of every byte to `out`, without gaps.
-fn pack_xor(bytes: &[u8], width: usize, out: &mut [u8]) {
-    for (i, byte) in bytes.iter().enumerate() {
-        for j in 0..width {
-            let bit = i * width + j;
-            out[bit / 8] ^= (byte >> j & 1) << (bit % 8);
-        }
-    }
-}
-
-/// `width` bits to every byte.
+/// `width` bits to every byte, from where they stand without gaps.
 fn unpack(packed: &[u8], width: usize, out: &mut [u8]) {
+    out.fill(0);
     for (i, byte) in out.iter_mut().enumerate() {
-        *byte = 0;
-        for j in 0..width {
-            let bit = i * width + j;
-            *byte |= (packed[bit / 8] >> (bit % 8) & 1) << j;
-        }
+        xor_range(packed, i * width, width, std::slice::from_mut(byte));
     }
 }
 

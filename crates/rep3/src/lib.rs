@@ -38,7 +38,6 @@ mod steps;
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
 pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words};
 pub use consistency::{Comparison, Inconsistent, Tagging, Tags};
-pub use hushwire_circuit::planes::plane_bytes;
 pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
 pub use machine::{Context, Workspace};
 pub use multiply::{Field, Multiply};

@@ -15,12 +15,11 @@ use crate::{
     xor_into,
 };
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, planes::plane_bytes};
+use hushwire_circuit::{Planes, Program, planes::plane_bytes};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, NetError, SessionId, drive::Driver};
 use std::sync::Arc;
 use thiserror::Error;
-use zeroize::Zeroizing;
 
 /// Why a run ended without a result.
 #[derive(Debug, Error)]
@@ -112,11 +111,11 @@ impl Party {
         Ok(Batch { session: self.session.clone(), number, streams: 0 })
     }
 
-    /// Runs a program on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, in the
-    /// program's order; gives the planes of the outputs that it learns, likewise.
+    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
+    /// the program's order; gives the outputs that it learns, likewise.
     ///
     /// # Errors
-    /// The inputs have another size; a channel failed; the session is spent.
+    /// The inputs have another width; a channel failed; the session is spent.
     ///
     /// # Panics
     /// If there are no instances, or the roles are another program's (the caller's bug).
@@ -125,14 +124,13 @@ impl Party {
         [ring, back]: [&mut Channel; 2],
         program: &Arc<Program>,
         who: &ThreeParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, Rep3Error> {
+        inputs: &Planes,
+    ) -> Result<Planes, Rep3Error> {
         assert!(
             who.owners.len() == program.inputs().len() && who.learns.len() == program.outputs().len(),
             "roles for every input and output"
         );
-        let plane = plane_bytes(instances);
+        let (instances, plane) = (inputs.instances(), plane_bytes(inputs.instances()));
         let mut batch = self.next_batch()?;
         let owned = who.owners.iter().zip(program.inputs());
         let owned: Vec<_> =
@@ -148,7 +146,11 @@ impl Party {
         let mut reveal = batch.reveal(&outputs, &run.output());
         self.ws = run.into_workspace();
         self.driver.run(back, &mut reveal)?;
-        Ok(reveal.finish())
+        let width =
+            who.learns.iter().zip(program.outputs()).map(|(l, w)| w * usize::from(l[self.role().index()]));
+        let mut learnt = Planes::zeros(width.sum(), instances);
+        learnt.copy_from_slice(&reveal.finish());
+        Ok(learnt.trimmed())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_circuit::{Circuit, Program, eval, planes};
+use hushwire_circuit::{Circuit, Planes, Program, eval, planes::plane_bytes};
 use hushwire_garble::{
     Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Tables, engine::table_bytes,
     half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
@@ -102,7 +102,7 @@ struct Ends<F: Family> {
     zeros: Vec<ZeroLabel<F>>,
     held: Vec<ActiveLabel<F>>,
     tables: Memory,
-    wanted: Vec<Vec<u8>>,
+    wanted: Planes,
 }
 
 impl<F: Family> Ends<F> {
@@ -118,21 +118,17 @@ impl<F: Family> Ends<F> {
         let public = SessionNonce(prg.next_block());
         let mut garbler = F::Garbler::new(backend, scheme, public, &seed, None);
         let evaluator = F::Evaluator::new(backend, scheme, public);
-        let (mut zeros, mut held, mut values) = (vec![], vec![], vec![]);
-        for width in program.inputs() {
-            let bytes = planes::value_bytes(*width);
-            let mut value = vec![0; bytes * instances];
-            for i in 0..*width {
-                for j in 0..instances {
-                    let (active, bit) = input(&mut prg, scheme);
-                    value[j * bytes + i / 8] |= bit << (i % 8);
-                    zeros.push(garbler.own(active, bit));
-                    held.push(evaluator.label(active));
-                }
+        let (mut zeros, mut held) = (vec![], vec![]);
+        let mut values = Planes::zeros(program.input_bits(), instances);
+        for plane in values.chunks_exact_mut(plane_bytes(instances)) {
+            for j in 0..instances {
+                let (active, bit) = input(&mut prg, scheme);
+                plane[j / 8] |= bit << (j % 8);
+                zeros.push(garbler.own(active, bit));
+                held.push(evaluator.label(active));
             }
-            values.push(value);
         }
-        let wanted = eval::eval(program, &values, instances)?;
+        let wanted = eval::eval(program, &values)?;
         let room = program.registers() * instances;
         Ok(Ends {
             program: program.clone(),
@@ -169,18 +165,14 @@ impl<F: Family> Both for Ends<F> {
     }
 
     fn check(&mut self) -> Result<(), BoxError> {
-        let mut registers = self.program.output_registers().iter();
-        for (wanted, width) in self.wanted.iter().zip(self.program.outputs()) {
-            let bytes = planes::value_bytes(*width);
-            for i in 0..*width {
-                let register = *registers.next().ok_or("an output has no register")? as usize;
-                for j in 0..self.instances {
-                    let place = register * self.instances + j;
-                    let bit = self.garbler.end().permute_bit(self.zeros[place])
-                        ^ self.evaluator.end().signal(self.held[place]);
-                    if bit != wanted[j * bytes + i / 8] >> (i % 8) & 1 {
-                        return Err(format!("instance {j} has a wrong output bit {i}").into());
-                    }
+        let planes = self.wanted.chunks_exact(plane_bytes(self.instances));
+        for (i, (plane, register)) in planes.zip(self.program.output_registers()).enumerate() {
+            for j in 0..self.instances {
+                let place = *register as usize * self.instances + j;
+                let bit = self.garbler.end().permute_bit(self.zeros[place])
+                    ^ self.evaluator.end().signal(self.held[place]);
+                if bit != plane[j / 8] >> (j % 8) & 1 {
+                    return Err(format!("instance {j} has a wrong output bit {i}").into());
                 }
             }
         }

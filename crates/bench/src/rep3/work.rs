@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, eval, named, planes};
+use hushwire_circuit::{Planes, Program, eval, named, planes::plane_bytes};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
-    CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Shares, circuit_cost, open, plane_bytes, share,
+    CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Shares, circuit_cost, open, share,
 };
 use hushwire_wire::Cost;
 
@@ -74,15 +74,8 @@ impl Job {
                 x.iter().zip(y).map(|(x, y)| x & y).collect()
             });
         };
-        let (mut values, mut at) = (vec![], 0);
-        for width in program.inputs() {
-            let planes = &inputs[at..at + width * plane_bytes(instances)];
-            values.push(planes::unpack(planes, *width, instances));
-            at += planes.len();
-        }
-        let outputs = eval::eval(program, &values, instances)?;
-        let packed = outputs.iter().zip(program.outputs()).map(|(v, w)| planes::pack(v, *w, instances));
-        Ok(packed.flatten().collect())
+        let inputs = Planes::new(program.input_bits(), instances, inputs.to_vec())?;
+        Ok(eval::eval(program, &inputs)?.to_vec())
     }
 }
 

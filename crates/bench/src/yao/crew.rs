@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_circuit::{Planes, Program, TwoParty, eval};
 use hushwire_garble::{
     Role, Scheme,
     yao::{Party, Terms},
@@ -29,8 +29,8 @@ pub(super) struct Crew {
     meters: [Meter; 2],
     /// The turns of the evaluator.
     turns: Turns,
-    /// Values of all outputs.
-    wanted: Vec<Vec<u8>>,
+    /// All outputs.
+    wanted: Planes,
     message: u64,
 }
 
@@ -39,19 +39,16 @@ struct End {
     channel: Option<Channel>,
     program: Program,
     roles: TwoParty,
-    instances: usize,
-    inputs: Vec<u8>,
-    /// Planes that it learned last.
-    learned: Vec<u8>,
+    inputs: Planes,
+    /// The outputs that it learned last.
+    learned: Planes,
     repetitions: u64,
 }
 
 impl Worker for End {
     fn repeat(&mut self) -> Result<(), BoxError> {
         let channel = self.channel.as_mut().ok_or("the channel is closed")?;
-        let learned = self.party.run(channel, &self.program, &self.roles, self.instances, &self.inputs)?;
-        self.learned.clear();
-        self.learned.extend_from_slice(&learned);
+        self.learned = self.party.run(channel, &self.program, &self.roles, &self.inputs)?;
         self.repetitions += 1;
         Ok(())
     }
@@ -97,15 +94,11 @@ impl Crew {
         let mut prg = Prg::new(backend, &Seed::random(), "bench yao");
         let owners: Vec<usize> = (0..program.inputs().len()).map(|i| usize::from(i > 0)).collect();
         let roles = TwoParty::new(program, owners, vec![[false, true]; program.outputs().len()]);
-        let (mut inputs, mut values) = ([vec![], vec![]], vec![]);
-        for (width, owner) in program.inputs().iter().zip(&roles.owners) {
-            let mut value = vec![0; planes::value_bytes(*width) * instances];
-            prg.fill(&mut value);
-            let planes = planes::pack(&value, *width, instances);
-            inputs[*owner].extend_from_slice(&planes);
-            values.push(planes::unpack(&planes, *width, instances));
-        }
-        let wanted = eval::eval(program, &values, instances)?;
+        let mut all = Planes::zeros(program.input_bits(), instances);
+        prg.fill(&mut all);
+        let all = all.trimmed();
+        let inputs = [0, 1].map(|party| all.select(program.inputs(), |i| roles.owners[i] == party));
+        let wanted = eval::eval(program, &all)?;
         let (meters, turns) = ([Meter::new(), Meter::new()], Turns::default());
         let mut ends = vec![];
         for (((party, mut channel), inputs), meter) in parties.into_iter().zip(links).zip(inputs).zip(&meters)
@@ -120,9 +113,8 @@ impl Crew {
                 channel: Some(channel),
                 program,
                 roles,
-                instances,
                 inputs,
-                learned: vec![],
+                learned: Planes::zeros(0, instances),
                 repetitions: 0,
             });
         }
@@ -152,16 +144,7 @@ impl Crew {
     /// Compares what the evaluator learned last.
     pub(super) fn check(&self) -> Result<(), BoxError> {
         let [_, evaluator] = &self.ends[..] else { return Err("not two parties".into()) };
-        let mut at = 0;
-        for (j, (wanted, width)) in self.wanted.iter().zip(evaluator.program.outputs()).enumerate() {
-            let bytes = width * planes::plane_bytes(evaluator.instances);
-            let got = planes::unpack(&evaluator.learned[at..at + bytes], *width, evaluator.instances);
-            if got != *wanted {
-                return Err(format!("output {j} is wrong").into());
-            }
-            at += bytes;
-        }
-        Ok(())
+        if evaluator.learned == self.wanted { Ok(()) } else { Err("the outputs are wrong".into()) }
     }
 
     /// Bytes of the busier party, and how often the evaluator waits for the garbler, of one run.

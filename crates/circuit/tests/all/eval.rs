@@ -18,7 +18,7 @@ proptest! {
         let packed: Vec<Vec<u8>> = (0..circuit.inputs().len())
             .map(|i| runs.iter().flat_map(|run| eval::to_bytes(&run[i])).collect())
             .collect();
-        let outputs = eval::eval(&program, &packed, instances).unwrap();
+        let outputs = eval::eval_values(&program, &packed, instances).unwrap();
         for (j, run) in runs.iter().enumerate() {
             let expected = eval::eval_gates(&circuit, run).unwrap();
             for (o, bits) in expected.iter().enumerate() {
@@ -49,21 +49,13 @@ proptest! {
 fn inputs_of_the_wrong_size_are_told() {
     let circuit = Circuit::new(vec![3, 0], vec![1], 4, vec![Gate::And { a: 0, b: 1, out: 3 }]).unwrap();
     let program = Program::flat("and", &circuit);
-    let error = |inputs: &[Vec<u8>]| eval::eval(&program, inputs, 2).unwrap_err().to_string();
+    let error = |inputs: &[Vec<u8>]| eval::eval_values(&program, inputs, 2).unwrap_err().to_string();
     assert_eq!(error(&[vec![3, 3]]), "the inputs: found 1 of them, expected 2");
     assert_eq!(error(&[vec![3], vec![]]), "input 0: found 1 bytes, expected 2");
     assert_eq!(error(&[vec![3, 3], vec![1]]), "input 1: found 1 bytes, expected 0");
-    assert_eq!(eval::eval(&program, &[vec![3, 1], vec![]], 2).unwrap(), [vec![1, 0]]);
-    assert_eq!(eval::eval(&program, &[vec![], vec![]], 0).unwrap(), [Vec::<u8>::new()]);
+    assert_eq!(eval::eval_values(&program, &[vec![3, 1], vec![]], 2).unwrap(), [vec![1, 0]]);
+    assert_eq!(eval::eval_values(&program, &[vec![], vec![]], 0).unwrap(), [Vec::<u8>::new()]);
     let bits = eval::eval_bits(&program, &[vec![true], vec![]]).unwrap_err().to_string();
     assert_eq!(bits, "input 0: found 1 bits, expected 3");
     assert_eq!(eval::eval_gates(&circuit, &[vec![true], vec![]]).unwrap_err().to_string(), bits);
-}
-
-#[test]
-fn a_block_runs_by_itself() {
-    let gates = vec![Gate::Xor { a: 0, b: 1, out: 2 }, Gate::And { a: 0, b: 1, out: 3 }];
-    let half_adder = Layered::new(&Circuit::new(vec![1, 1], vec![2], 4, gates).unwrap());
-    let sums = eval::eval_block(&half_adder, &[vec![0, 1, 0, 1], vec![0, 0, 1, 1]], 4).unwrap();
-    assert_eq!(sums, [vec![0, 1, 1, 2]]);
 }

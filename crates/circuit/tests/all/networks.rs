@@ -34,7 +34,7 @@ fn zeros_and_ones_are_sorted_for_any_number_of_values() {
         let program = sort::sort("bits", n, Shape { width: 1, key: 1, compare: Compare::Small });
         let inputs: Vec<u8> =
             (0..1u16 << n).flat_map(|v| v.to_le_bytes()[..n.div_ceil(8)].to_vec()).collect();
-        let outputs = eval::eval(&program, &[inputs], 1 << n).unwrap();
+        let outputs = eval::eval_values(&program, &[inputs], 1 << n).unwrap();
         for (v, out) in outputs[0].chunks(n.div_ceil(8)).enumerate() {
             let ones = v.count_ones() as usize;
             let out = out.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b));

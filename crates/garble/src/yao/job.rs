@@ -40,11 +40,11 @@ impl<'a> Job<'a> {
 
     /// Wires of the inputs of a role.
     pub(super) fn input_wires(&self, role: Role) -> usize {
-        self.roles.input_bits(self.program, party(role)) * self.instances
+        self.input_bits(role) * self.instances
     }
 
-    pub(super) fn input_bytes(&self, role: Role) -> usize {
-        self.roles.input_bits(self.program, party(role)) * plane_bytes(self.instances)
+    pub(super) fn input_bits(&self, role: Role) -> usize {
+        self.roles.input_bits(self.program, party(role))
     }
 
     /// Registers of the outputs that a role learns, bit by bit.

@@ -62,7 +62,7 @@ pub use stats::Stats;
 
 use crate::{Family, GarbleError, Role, Scheme, half, prf, three_halves};
 use agree::{greet, terms_digest};
-use hushwire_circuit::{Program, TwoParty};
+use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_ot::{Context, Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
@@ -176,28 +176,28 @@ impl Party {
         Party { side: self.side.with_width(width), ..self }
     }
 
-    /// Runs `program` on `instances` sets of inputs. `inputs` are the planes of the inputs that this party brings, one
-    /// input after the other in the circuit's order; the result holds the planes of the outputs that it learns, likewise.
+    /// Runs `program` on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
+    /// the circuit's order; gives the outputs that it learns, likewise.
     ///
     /// # Errors
     /// The peer runs another program, roles or instances, or the channel failed. After an error every later call fails.
     ///
     /// # Panics
-    /// If `roles` are of another program, or `inputs` are not as long as they say (the caller's bug).
+    /// If `roles` are of another program, or `inputs` not as wide as they say (the caller's bug).
     pub fn run(
         &mut self,
         channel: &mut Channel,
         program: &Program,
         roles: &TwoParty,
-        instances: usize,
-        inputs: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, GarbleError> {
-        let job = Job::new(program, roles, instances);
-        assert_eq!(inputs.len(), job.input_bytes(self.role), "planes of this party's inputs");
+        inputs: &Planes,
+    ) -> Result<Planes, GarbleError> {
+        let job = Job::new(program, roles, inputs.instances());
+        assert_eq!(inputs.width(), job.input_bits(self.role), "planes of this party's inputs");
         if core::mem::replace(&mut self.lost, true) {
             return Err(OtError::Lost { step: STEP }.into());
         }
-        let outputs = self.side.run(channel, &job, inputs, &mut self.stats)?;
+        let mut outputs = Planes::zeros(job.output_planes(self.role), job.instances);
+        outputs.copy_from_slice(&self.side.run(channel, &job, inputs, &mut self.stats)?);
         self.stats.runs += 1;
         self.lost = false;
         Ok(outputs)

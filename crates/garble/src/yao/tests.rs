@@ -7,7 +7,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_circuit::{Slot, named, planes::plane_bytes};
+use hushwire_circuit::{Planes, Slot, named};
 use hushwire_ot::Sid;
 use hushwire_wire::{PartyId, Tap, Transcript, inproc};
 use std::{
@@ -189,8 +189,9 @@ fn session<F: Family + 'static>(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [See
             let program = named::program(name).expect("a circuit of ours");
             let owners = (0..program.inputs().len()).map(|k| k % 2).collect();
             let roles = TwoParty::new(&program, owners, vec![[true; 2]; program.outputs().len()]);
-            let inputs = vec![0x5a; roles.input_bits(&program, i) * plane_bytes(n)];
-            outputs.push(party.run(channel, &program, &roles, n, &inputs).expect("a run").to_vec());
+            let mut inputs = Planes::zeros(roles.input_bits(&program, i), n);
+            inputs.fill(0x5a);
+            outputs.push(party.run(channel, &program, &roles, &inputs).expect("a run").to_vec());
             after.push(LOG.with_borrow(|log| log.calls.last().map_or(0, |range| range.end)));
         }
         let log = LOG.take();

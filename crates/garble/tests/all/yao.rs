@@ -2,7 +2,7 @@
 
 use crate::common::{ROLES, due, inproc_nets, open, parties, random_circuit, run, tcp_nets, terms, values};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Bit, Builder, Layered, Program, Stage, TwoParty, named, planes};
+use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, Stage, TwoParty, named};
 use hushwire_garble::{Scheme, yao::Terms};
 use hushwire_ot::Protocol;
 use hushwire_prg::{Prg, Seed};
@@ -162,7 +162,7 @@ fn vectors_of_standards_over_tcp() {
             for (program, (_, values, _)) in programs.iter().zip(&vectors) {
                 let roles = TwoParty::new(program, vec![0, 1], vec![[true; 2]]);
                 let out = run(&mut party, channel, program, &roles, 1, values).expect("a run");
-                results.push(planes::unpack(&out, program.output_bits(), 1));
+                results.push(Planes::new(program.output_bits(), 1, out).expect("all outputs").unpack());
             }
             results
         });

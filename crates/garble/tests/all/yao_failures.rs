@@ -3,7 +3,7 @@
 use crate::common::{
     IDS, ROLES, brought, context, due, inproc_nets, open, parties, run, tcp_nets, terms, values,
 };
-use hushwire_circuit::{Program, TwoParty, named};
+use hushwire_circuit::{Planes, Program, TwoParty, named};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
@@ -290,6 +290,6 @@ fn inputs_of_another_length_are_the_callers_bug() {
         let mut channel = zero.channel(0, Some(IDS[1]), Some(IDS[1])).expect("the lane is there");
         let mut party = open(Role::Garbler, &mut channel, terms(Scheme::Mi)).expect("set up");
         let inputs = brought(&program, &roles, Role::Garbler, 3, &values(&program, 3, 1));
-        let _ = party.run(&mut channel, &program, &roles, 3, &inputs[1..]);
+        let _ = party.run(&mut channel, &program, &roles, &Planes::zeros(inputs.width() - 1, 3));
     });
 }

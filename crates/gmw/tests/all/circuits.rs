@@ -158,9 +158,9 @@ fn runs_follow_each_other_in_a_session() {
         for (k, program) in programs.iter().enumerate() {
             let (roles, instances) = (roles(program), 50 * k + 1);
             let all = random_inputs(program, instances, k as u8);
-            let inputs = own(program, &roles, i, instances, &all);
-            let learnt = party.run(channel, program, &roles, instances, &inputs).expect("an honest run");
-            assert!(*learnt == plain(program, &roles, i, instances, &all), "run {k}");
+            let inputs = own(program, &roles, i, &all);
+            let learnt = party.run(channel, program, &roles, &inputs).expect("an honest run");
+            assert!(learnt == plain(program, &roles, i, &all), "run {k}");
         }
     });
 }
@@ -177,9 +177,9 @@ fn triples_from_every_extension() {
             let mut party = hushwire_gmw::Party::open(channel, i, &context(Backend::best()), ot, &seed)
                 .expect("a set-up");
             for _ in 0..2 {
-                let inputs = own(&program, &roles, i, instances, &all);
-                let learnt = party.run(channel, &program, &roles, instances, &inputs).expect("an honest run");
-                assert!(*learnt == plain(&program, &roles, i, instances, &all), "{ot}");
+                let inputs = own(&program, &roles, i, &all);
+                let learnt = party.run(channel, &program, &roles, &inputs).expect("an honest run");
+                assert!(learnt == plain(&program, &roles, i, &all), "{ot}");
             }
         });
     }

@@ -2,7 +2,7 @@
 
 use crate::pair::{IDS, both, context, open, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, TwoParty, named};
+use hushwire_circuit::{Planes, Program, TwoParty, named};
 use hushwire_gmw::{GmwError, Party};
 use hushwire_ot::{OtError, Protocol};
 use hushwire_prg::Seed;
@@ -13,10 +13,6 @@ fn program(name: &str) -> Program {
     named::program(name).expect("a circuit of ours")
 }
 
-fn zeros(program: &Program, roles: &TwoParty, i: usize, instances: usize) -> Vec<u8> {
-    vec![0; roles.input_bits(program, i) * instances.div_ceil(8)]
-}
-
 fn run(
     party: &mut Party,
     channel: &mut Channel,
@@ -25,7 +21,7 @@ fn run(
     roles: &TwoParty,
     n: usize,
 ) -> Result<(), GmwError> {
-    party.run(channel, program, roles, n, &zeros(program, roles, i, n)).map(drop)
+    party.run(channel, program, roles, &Planes::zeros(roles.input_bits(program, i), n)).map(drop)
 }
 
 #[test]
@@ -59,8 +55,8 @@ fn inputs_of_another_size_are_refused_before_anything_is_sent() {
     let roles = roles(&program);
     both(|i, channel| {
         let mut party = open(channel, i, Backend::best()).expect("a set-up");
-        let short = party.run(channel, &program, &roles, 9, &[0; 15]);
-        assert!(matches!(short, Err(GmwError::Inputs { found: 15, expected: 16 })), "{short:?}");
+        let short = party.run(channel, &program, &roles, &Planes::zeros(7, 9));
+        assert!(matches!(short, Err(GmwError::Inputs { found: 7, expected: 8 })), "{short:?}");
         run(&mut party, channel, i, &program, &roles, 9).expect("nothing happened");
     });
 }
@@ -137,8 +133,8 @@ fn changed_messages_end_in_wrong_outputs_or_typed_errors() {
                 channel.tap(Box::new(tamper));
             }
             let mut party = open(channel, i, Backend::best())?;
-            let learnt = party.run(channel, &program, &roles, 20, &own(&program, &roles, i, 20, &all))?;
-            Ok(i == 0 && *learnt == plain(&program, &roles, i, 20, &all) || i == 1 && hits.count() == 0)
+            let learnt = party.run(channel, &program, &roles, &own(&program, &roles, i, &all))?;
+            Ok(i == 0 && learnt == plain(&program, &roles, i, &all) || i == 1 && hits.count() == 0)
         });
         let [zero, one] = results;
         let typed =

@@ -2,7 +2,9 @@
 
 use crate::pair::{self, both, random_inputs, roles};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Layered, ONE, Program, TwoParty, ZERO, input_slot, named, planes::plane_bytes};
+use hushwire_circuit::{
+    Layered, ONE, Planes, Program, TwoParty, ZERO, input_slot, named, planes::plane_bytes,
+};
 use hushwire_gmw::{Party, triples};
 use hushwire_ot::{
     BitTriples, Context, Driver, Protocol, SemiHonest, Sid, Triples, open_receiver, open_sender,
@@ -51,7 +53,7 @@ impl Of {
 }
 
 /// A program, its instances, and all inputs.
-type Run = (Program, usize, Vec<Vec<u8>>);
+type Run = (Program, usize, Planes);
 
 fn run_of(name: &str, instances: usize, seed: u8) -> Run {
     let program = named::program(name).expect("a circuit of ours");
@@ -61,9 +63,9 @@ fn run_of(name: &str, instances: usize, seed: u8) -> Run {
 
 /// The same with zeros for inputs.
 fn zeros_of(name: &str, instances: usize) -> Run {
-    let (program, n, inputs) = run_of(name, instances, 0);
-    let zeros = inputs.iter().map(|value| vec![0; value.len()]).collect();
-    (program, n, zeros)
+    let program = named::program(name).expect("a circuit of ours");
+    let zeros = Planes::zeros(program.input_bits(), instances);
+    (program, instances, zeros)
 }
 
 /// The messages of both parties: those that open the session, then those of every run.
@@ -73,11 +75,11 @@ fn session(of: Of, runs: &[Run]) -> [Vec<Vec<Vec<u8>>>; 2] {
         channel.tap(Box::new(sent.clone()));
         let mut party = Party::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
         let mut all = vec![sent.take()];
-        for (program, n, inputs) in runs {
+        for (program, _, inputs) in runs {
             let roles = roles(program);
-            let own = pair::own(program, &roles, i, *n, inputs);
-            let learnt = party.run(channel, program, &roles, *n, &own).expect("an honest run");
-            assert!(*learnt == pair::plain(program, &roles, i, *n, inputs), "{}", program.name());
+            let own = pair::own(program, &roles, i, inputs);
+            let learnt = party.run(channel, program, &roles, &own).expect("an honest run");
+            assert!(learnt == pair::plain(program, &roles, i, inputs), "{}", program.name());
             all.push(sent.take());
         }
         all
@@ -130,17 +132,16 @@ fn expected(run: &Run, made: [&BitTriples; 2], streams: &mut [Prg; 2]) -> [Vec<V
     slots[ONE as usize][0].fill(true);
     assert_eq!(ZERO, 0);
     let (mut at, plane) = (0, plane_bytes(*n));
-    for (k, (value, width)) in inputs.iter().zip(program.inputs()).enumerate() {
+    for (k, width) in program.inputs().iter().enumerate() {
         let owner = roles(program).owners[k];
         let mut mask = vec![0; width * plane];
         streams[owner].fill(&mut mask);
-        let bytes = value.len() / n;
         for i in 0..*width {
             for j in 0..*n {
                 let masked = bit(&mask[i * plane..], j);
                 let share = &mut slots[input_slot(at + i) as usize];
                 share[1 - owner][j] = masked;
-                share[owner][j] = masked ^ bit(&value[j * bytes..], i);
+                share[owner][j] = masked ^ bit(&inputs[(at + i) * plane..], j);
             }
         }
         at += width;
@@ -286,7 +287,7 @@ fn shares_of_inputs_are_fresh_in_every_run() {
             channel.tap(Box::new(sent.clone()));
             let mut party = Party::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
             let last = |_| {
-                party.run(channel, &program, &roles, 8, &[0; 128]).expect("an honest run");
+                party.run(channel, &program, &roles, &Planes::zeros(128, 8)).expect("an honest run");
                 sent.take().pop().expect("the outputs' shares")
             };
             (0..3).map(last).collect::<Vec<_>>()

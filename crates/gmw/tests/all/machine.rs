@@ -1,8 +1,8 @@
 //! The machine alone, with triples from a dealer: all parties on one thread, lanes, and bytes that no tier changes.
 
-use crate::pair::{both, packed, random_inputs};
+use crate::pair::{both, random_inputs};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, named, planes::plane_bytes};
+use hushwire_circuit::{Planes, Program, eval, named};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
 use hushwire_ot::BitTriples;
 use hushwire_prg::{Prg, Seed};
@@ -32,26 +32,28 @@ fn dealt(count: u64) -> [Stock; 2] {
 }
 
 /// Both parties' batches, and the output planes that they should give.
-fn batches(backend: Backend, program: &Program, instances: usize) -> ([CircuitBatch<'_>; 2], Vec<u8>) {
-    let all = random_inputs(program, instances, 3);
-    let inputs = packed(&all, program.inputs(), instances, |_| true);
-    let mut mask = vec![0; inputs.len()];
-    prg("shares").fill(&mut mask);
-    let masked: Vec<u8> = inputs.iter().zip(&mask).map(|(x, m)| x ^ m).collect();
-    let shares = [masked, mask];
+fn batches(backend: Backend, program: &Program, instances: usize) -> ([CircuitBatch<'_>; 2], Planes) {
+    let inputs = random_inputs(program, instances, 3);
+    let mut shares = [inputs.clone(), Planes::zeros(inputs.width(), instances)];
+    prg("shares").fill(&mut shares[1]);
+    let [masked, mask] = &mut shares;
+    masked.iter_mut().zip(mask.iter()).for_each(|(x, m)| *x ^= m);
     let mut stocks = dealt(triples(program, instances)).into_iter();
     let batches = [0, 1].map(|i| {
         let (stock, ws) = (stocks.next().expect("one each"), CircuitWorkspace::default());
-        CircuitBatch::new(backend, i, program, &shares[i], instances, stock, ws)
+        CircuitBatch::new(backend, i, program, &shares[i], stock, ws)
     });
-    let outputs = hushwire_circuit::eval::eval(program, &all, instances).expect("inputs fit");
-    (batches, packed(&outputs, program.outputs(), instances, |_| true))
+    (batches, eval::eval(program, &inputs).expect("inputs fit"))
 }
 
-fn opened(batches: &mut [CircuitBatch<'_>; 2]) -> Vec<u8> {
+fn sum([mut a, b]: [Planes; 2]) -> Planes {
+    a.iter_mut().zip(b.iter()).for_each(|(a, b)| *a ^= b);
+    a
+}
+
+fn opened(batches: &mut [CircuitBatch<'_>; 2]) -> Planes {
     assert!(batches.iter_mut().all(|b| b.stock().bytes() == 0), "every triple is used once");
-    let [a, b] = batches.each_ref().map(CircuitBatch::output);
-    a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect()
+    sum(batches.each_ref().map(CircuitBatch::output))
 }
 
 const RUNS: [(&str, usize); 7] = [
@@ -90,8 +92,7 @@ fn lanes_run_batches() {
         (done.output(), expected)
     });
     let [(a, expected), (b, _)] = outputs;
-    let sum: Vec<u8> = a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect();
-    assert_eq!(sum, expected);
+    assert!(sum([a, b]) == expected);
 }
 
 /// Every message of both parties.
@@ -123,16 +124,9 @@ fn no_message_depends_on_the_tier() {
 #[should_panic(expected = "triples are needed")]
 fn a_batch_without_triples_is_a_bug() {
     let program = named::program("add:8").expect("a circuit of ours");
-    let shares = vec![0; program.input_bits() * plane_bytes(5)];
-    let mut batch = CircuitBatch::new(
-        Backend::best(),
-        0,
-        &program,
-        &shares,
-        5,
-        Stock::new(),
-        CircuitWorkspace::default(),
-    );
+    let shares = Planes::zeros(program.input_bits(), 5);
+    let ws = CircuitWorkspace::default();
+    let mut batch = CircuitBatch::new(Backend::best(), 0, &program, &shares, Stock::new(), ws);
     let mut message = vec![0; batch.round(0).map_or(0, |round| round.out)];
     drop(batch.write(0, &mut message));
 }

@@ -2,9 +2,9 @@
 
 use crate::{WORD, hex, keys, tap};
 use hushwire_aes::Backend;
-use hushwire_circuit::named;
+use hushwire_circuit::{named, planes::plane_bytes};
 use hushwire_prg::Address;
-use hushwire_rep3::{plane_bytes, share};
+use hushwire_rep3::share;
 use hushwire_testkit::{noise, prg, world};
 use serde_json::{Value, json};
 use std::{error::Error, sync::Arc};

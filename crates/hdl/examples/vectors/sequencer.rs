@@ -2,10 +2,10 @@
 
 use crate::{WORD, hex_words, keys, tap};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Layered, Program, eval, named};
+use hushwire_circuit::{Layered, Program, eval, named, planes::plane_bytes};
 use hushwire_hdl::Microcode;
 use hushwire_prg::Address;
-use hushwire_rep3::{Role, Shares, open, plane_bytes};
+use hushwire_rep3::{Role, Shares, open};
 use hushwire_testkit::{noise, world};
 use serde_json::{Value, json};
 use std::{error::Error, fs, path::Path, sync::Arc};

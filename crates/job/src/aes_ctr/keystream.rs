@@ -2,7 +2,7 @@
 
 use super::cut::Terms;
 use crate::{JobError, Kind};
-use hushwire_circuit::{Layered, Program, named, planes};
+use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
@@ -173,12 +173,14 @@ impl Batch {
 /// `i` of the counter is wire `i`.
 fn counters(role: Role, first: u128, blocks: usize) -> Shares {
     let values = (0..blocks).flat_map(|i| first.wrapping_add(i as u128).to_le_bytes());
-    Shares::public(role, &planes::pack(&values.collect::<Vec<u8>>(), BLOCK, blocks))
+    Shares::public(role, &Planes::pack(&values.collect::<Vec<u8>>(), BLOCK, blocks))
 }
 
 /// Adds blocks that come as planes.
 fn add_planes(data: &mut [u8], planes: &[u8]) {
-    let mut blocks = Zeroizing::new(planes::unpack(planes, BLOCK, 8 * planes.len() / BLOCK));
+    let planes =
+        Planes::new(BLOCK, 8 * planes.len() / BLOCK, planes.to_vec()).expect("whole bytes of blocks");
+    let mut blocks = Zeroizing::new(planes.unpack());
     blocks.as_chunks_mut::<16>().0.iter_mut().for_each(|block| block.reverse());
     xor_into(data, &blocks[..data.len()]);
 }

@@ -1,10 +1,8 @@
 //! Any circuit on shares against plain evaluation: few and many instances, stages, every capability; pinned traces.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Program, Stage};
-use hushwire_rep3::{
-    CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, plane_bytes, share,
-};
+use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Planes, Program, Stage, planes::plane_bytes};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share};
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
 use hushwire_wire::drive::Machine;
 use proptest::prelude::*;
@@ -34,12 +32,8 @@ fn zip(wires: &[Vec<u8>], a: u32, b: u32, f: impl Fn(u8, u8) -> u8) -> Vec<u8> {
 }
 
 /// Clears what lies past the last instance of every plane.
-fn trimmed(mut planes: Vec<u8>, instances: usize) -> Vec<u8> {
-    let plane = plane_bytes(instances);
-    if !instances.is_multiple_of(8) {
-        planes.chunks_exact_mut(plane).for_each(|p| p[plane - 1] &= (1 << (instances % 8)) - 1);
-    }
-    planes
+fn trimmed(planes: Vec<u8>, instances: usize) -> Vec<u8> {
+    Planes::new(planes.len() / plane_bytes(instances), instances, planes).unwrap().trimmed().to_vec()
 }
 
 fn batches(backend: Backend, program: &Arc<Program>, inputs: &[u8], instances: usize) -> [CircuitBatch; 3] {

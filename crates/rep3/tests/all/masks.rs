@@ -2,11 +2,11 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::Backend;
-use hushwire_circuit::named;
+use hushwire_circuit::{named, planes::plane_bytes};
 use hushwire_prg::{PrssKeys, Seed};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply,
-    Place as At, Record, Role, Sbox, Session, Workspace, circuit_zero_words, open, plane_bytes, share,
+    Place as At, Record, Role, Sbox, Session, Workspace, circuit_zero_words, open, share,
 };
 use hushwire_testkit::{Traced, backends, noise, prg};
 use hushwire_wire::{

@@ -1,11 +1,11 @@
 //! Whole parties: inputs, runs and outputs; owners outside; and that no mask is handed out twice.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{eval, named, planes};
+use hushwire_circuit::{Planes, eval, named, planes};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, Comparison, Input, Owner, OwnerInputs, OwnerSeeds, Party, Rep3Error,
-    Role, Shares, ThreeParty, open, plane_bytes,
+    Role, Shares, ThreeParty, open,
 };
 use hushwire_testkit::{Transport, noise, run_three};
 use hushwire_wire::{
@@ -35,17 +35,10 @@ fn three() -> [Party; 3] {
 fn parties_share_run_and_reveal_to_those_who_learn() {
     for (name, instances) in [("mul:8", 9), ("less:16", 3), ("add:5", 200)] {
         let program = Arc::new(named::program(name).unwrap_or_else(|e| panic!("{e}")));
-        let plane = plane_bytes(instances);
-        let values: Vec<Vec<u8>> = program
-            .inputs()
-            .iter()
-            .enumerate()
-            .map(|(i, width)| planes::unpack(&noise(i as u64, width * plane), *width, instances))
-            .collect();
-        let packed: Vec<Vec<u8>> =
-            values.iter().zip(program.inputs()).map(|(v, w)| planes::pack(v, *w, instances)).collect();
-        let outputs = eval::eval(&program, &values, instances).unwrap_or_else(|e| panic!("{e}"));
-        let plain = planes::pack(&outputs[0], program.outputs()[0], instances);
+        let bits = program.input_bits();
+        let noise = noise(7, bits * planes::plane_bytes(instances));
+        let all = Planes::new(bits, instances, noise).unwrap_or_else(|e| panic!("{e}"));
+        let plain = eval::eval(&program, &all).unwrap_or_else(|e| panic!("{e}"));
         for (owners, learns) in
             [([0, 1], [true; 3]), ([2, 0], [false, true, false]), ([1, 1], [true, false, true])]
         {
@@ -54,22 +47,17 @@ fn parties_share_run_and_reveal_to_those_who_learn() {
             let came = run_three(Transport::Inproc, 1, None, |role, mut net| {
                 let [mut ring, mut back] = rings(role, &mut net);
                 let mut party = party(role, &mut back);
-                let mine = owners.iter().zip(&packed).filter(|(owner, _)| **owner == role);
-                let inputs: Vec<u8> = mine.flat_map(|(_, planes)| planes.clone()).collect();
+                let inputs = all.select(program.inputs(), |i| owners[i] == role);
                 // Twice in one session.
                 [0, 1].map(|_| {
-                    let ran = party.run([&mut ring, &mut back], &program, &who, instances, &inputs);
-                    ran.unwrap_or_else(|e| panic!("{e}")).to_vec()
+                    let ran = party.run([&mut ring, &mut back], &program, &who, &inputs);
+                    ran.unwrap_or_else(|e| panic!("{e}"))
                 })
             });
-            let trimmed = |bytes: &[u8]| planes::unpack(bytes, program.outputs()[0], instances);
             for (role, came) in Role::ALL.into_iter().zip(came) {
-                for bytes in came {
-                    if learns[role.index()] {
-                        assert_eq!(trimmed(&bytes), trimmed(&plain), "{name} at {role}");
-                    } else {
-                        assert!(bytes.is_empty(), "{role} learns nothing");
-                    }
+                for learnt in came {
+                    let expected = plain.select(program.outputs(), |_| learns[role.index()]);
+                    assert!(learnt == expected, "{name} at {role}");
                 }
             }
         }
@@ -133,7 +121,7 @@ fn no_mask_is_handed_out_twice_and_all_parties_agree_on_them() {
 #[test]
 fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     let program = Arc::new(named::program("mul:8").unwrap_or_else(|e| panic!("{e}")));
-    let bytes = program.input_bits() * plane_bytes(800);
+    let bytes = program.input_bits() * planes::plane_bytes(800);
     let mut parties = three();
     let mut messages = || {
         let mut runs = parties.each_mut().map(|party| {

@@ -1,10 +1,10 @@
 //! The verifier's place, the primitive products, and what messages look like to the one who receives them.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Builder, Program};
+use hushwire_circuit::{Builder, Program, planes::plane_bytes};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeySize, Multiply, Place, Record, Role,
-    Sbox, Unit, Workspace, open, plane_bytes, share,
+    Sbox, Unit, Workspace, open, share,
 };
 use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use std::sync::{Arc, Mutex};

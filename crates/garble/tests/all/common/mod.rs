@@ -2,7 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Bit, Builder, Layered, Program, Stage, Stages, TwoParty, eval, planes};
+use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, Stage, Stages, TwoParty, eval, planes};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
@@ -61,24 +61,25 @@ pub fn values(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
     let value = |width: &usize| {
         let mut value = vec![0; planes::value_bytes(*width) * instances];
         prg.fill(&mut value);
-        planes::unpack(&planes::pack(&value, *width, instances), *width, instances)
+        Planes::pack(&value, *width, instances).unpack()
     };
     program.inputs().iter().map(value).collect()
 }
 
-/// Planes of the inputs of a party.
-pub fn brought(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
-    let all = values.iter().zip(program.inputs()).zip(&roles.owners);
-    all.filter(|(_, owner)| **owner == role as usize)
-        .flat_map(|((v, width), _)| planes::pack(v, *width, n))
-        .collect()
+/// Planes of all inputs.
+fn packed(program: &Program, n: usize, values: &[Vec<u8>]) -> Planes {
+    Planes::join(n, values.iter().zip(program.inputs()).map(|(v, width)| Planes::pack(v, *width, n)))
 }
 
-/// Planes of what a party must learn.
+/// The inputs of a party.
+pub fn brought(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Planes {
+    packed(program, n, values).select(program.inputs(), |i| roles.owners[i] == role as usize)
+}
+
+/// What a party must learn.
 pub fn due(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
-    let outputs = eval::eval(program, values, n).expect("inputs fit");
-    let all = outputs.iter().zip(program.outputs()).zip(&roles.learns);
-    all.filter(|(_, learns)| learns[role as usize]).flat_map(|((v, w), _)| planes::pack(v, *w, n)).collect()
+    let outputs = eval::eval(program, &packed(program, n, values)).expect("inputs fit");
+    outputs.select(program.outputs(), |j| roles.learns[j][role as usize]).to_vec()
 }
 
 /// One run of a party that is open.
@@ -91,7 +92,7 @@ pub fn run(
     values: &[Vec<u8>],
 ) -> Result<Vec<u8>, GarbleError> {
     let inputs = brought(program, roles, party.role(), n, values);
-    party.run(channel, program, roles, n, &inputs).map(|out| out.to_vec())
+    party.run(channel, program, roles, &inputs).map(|out| out.to_vec())
 }
 
 /// A circuit of random gates on inputs of random widths: equal operands, constants, NOTs, outputs that are inputs.

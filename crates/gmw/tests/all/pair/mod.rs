@@ -1,7 +1,7 @@
 //! Two parties as threads, and what they should compute.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Program, TwoParty, eval, planes};
+use hushwire_circuit::{Planes, Program, TwoParty, eval, planes};
 use hushwire_gmw::{GmwError, Party};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -47,49 +47,26 @@ pub(crate) fn open(channel: &mut Channel, index: usize, backend: Backend) -> Res
     Party::open(channel, index, &context(backend), Protocol::SoftSpoken4, &seed)
 }
 
-/// Values of all inputs, with 0 past their width.
-pub(crate) fn random_inputs(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
+/// Planes of all inputs.
+pub(crate) fn random_inputs(program: &Program, instances: usize, seed: u8) -> Planes {
     let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "inputs");
     let value = |width: &usize| {
         let mut value = vec![0; planes::value_bytes(*width) * instances];
         prg.fill(&mut value);
-        planes::unpack(&planes::pack(&value, *width, instances), *width, instances)
+        Planes::pack(&value, *width, instances)
     };
-    program.inputs().iter().map(value).collect()
+    Planes::join(instances, program.inputs().iter().map(value))
 }
 
-/// Planes of the values for which `pick` answers true.
-pub(crate) fn packed(
-    values: &[Vec<u8>],
-    widths: &[usize],
-    instances: usize,
-    pick: impl Fn(usize) -> bool,
-) -> Vec<u8> {
-    let values = values.iter().zip(widths).enumerate().filter(|(i, _)| pick(*i));
-    values.flat_map(|(_, (value, width))| planes::pack(value, *width, instances)).collect()
+/// A party's own inputs.
+pub(crate) fn own(program: &Program, roles: &TwoParty, index: usize, all: &Planes) -> Planes {
+    all.select(program.inputs(), |i| roles.owners[i] == index)
 }
 
-/// Planes of a party's own inputs.
-pub(crate) fn own(
-    program: &Program,
-    roles: &TwoParty,
-    index: usize,
-    instances: usize,
-    all: &[Vec<u8>],
-) -> Vec<u8> {
-    packed(all, program.inputs(), instances, |i| roles.owners[i] == index)
-}
-
-/// Planes of the outputs that a party learns, by plain evaluation.
-pub(crate) fn plain(
-    program: &Program,
-    roles: &TwoParty,
-    index: usize,
-    instances: usize,
-    all: &[Vec<u8>],
-) -> Vec<u8> {
-    let outputs = eval::eval(program, all, instances).expect("inputs fit");
-    packed(&outputs, program.outputs(), instances, |i| roles.learns[i][index])
+/// The outputs that a party learns, by plain evaluation.
+pub(crate) fn plain(program: &Program, roles: &TwoParty, index: usize, all: &Planes) -> Planes {
+    let outputs = eval::eval(program, all).expect("inputs fit");
+    outputs.select(program.outputs(), |j| roles.learns[j][index])
 }
 
 /// Owners take turns; both learn everything.
@@ -110,9 +87,9 @@ pub(crate) fn check(
         let mut party = open(channel, i, backend).expect("a set-up");
         let meter = hushwire_wire::Meter::new();
         channel.tap(meter.tap());
-        let inputs = own(program, roles, i, instances, &all);
-        let learnt = party.run(channel, program, roles, instances, &inputs).expect("an honest run");
-        assert!(*learnt == plain(program, roles, i, instances, &all), "{} × {instances}", program.name());
+        let inputs = own(program, roles, i, &all);
+        let learnt = party.run(channel, program, roles, &inputs).expect("an honest run");
+        assert!(learnt == plain(program, roles, i, &all), "{} × {instances}", program.name());
         meter.reading()
     })
 }

@@ -1,7 +1,7 @@
 //! A circuit, its shares, and devices to run it on.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{Layered, Program, eval, named, planes};
+use hushwire_circuit::{Layered, Planes, Program, eval, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Session, Shares, open, share};
 use hushwire_testkit::{noise, prg, world};
@@ -105,22 +105,11 @@ impl Case {
 
     /// The output planes of batch `b`, computed in the open.
     pub(crate) fn plain(&self, b: u32) -> Vec<u8> {
-        let (widths, plane) = (self.program.inputs(), self.instances / 8);
+        let (bits, n) = (self.common_bits, self.instances);
         let common = open([&self.common[0].own, &self.common[1].own, &self.common[2].own]).unwrap();
-        let mut inputs = vec![];
-        let mut rows = &self.rows(b)[..];
-        for (i, width) in widths.iter().enumerate() {
-            if i == 0 && self.common_bits > 0 {
-                inputs.push(common.repeat(self.instances));
-                continue;
-            }
-            let (these, others) = rows.split_at(width * plane);
-            inputs.push(planes::unpack(these, *width, self.instances));
-            rows = others;
-        }
-        let outputs = eval::eval(&self.program, &inputs, self.instances).unwrap();
-        let of_output = outputs.iter().zip(self.program.outputs());
-        of_output.flat_map(|(values, width)| planes::pack(values, *width, self.instances)).collect()
+        let common = (bits > 0).then(|| Planes::pack(&common.repeat(n), bits, n));
+        let rows = Planes::new(self.rest(), n, self.rows(b)).unwrap();
+        eval::eval(&self.program, &Planes::join(n, common.into_iter().chain([rows]))).unwrap().to_vec()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A job's members as threads over TCP with TLS on loopback.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::{eval, planes};
+use hushwire_circuit::{Planes, eval, planes};
 use hushwire_job::{
     CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Outputs,
     Peer, Plan, Prepared, Stats, run, session_of,
@@ -27,16 +27,11 @@ pub(crate) fn check(
     let n = instances as usize;
     let mut values = vec![];
     for (i, width) in program.inputs().iter().enumerate() {
-        let mut value = noise(i as u64, planes::value_bytes(*width) * n);
-        if width % 8 > 0 {
-            value
-                .chunks_mut(planes::value_bytes(*width))
-                .for_each(|v| *v.last_mut().expect("a byte") &= (1 << (width % 8)) - 1);
-        }
+        let value = Planes::pack(&noise(i as u64, planes::value_bytes(*width) * n), *width, n).unpack();
         fs::write(world.at(&format!("in{i}")), &value).expect("a file");
         values.push(value);
     }
-    let expected = eval::eval(&program, &values, n).expect("it evaluates");
+    let expected = eval::eval_values(&program, &values, n).expect("it evaluates");
     let ended = world.run(|world, member, config| {
         for i in world.plan.inputs_of(member) {
             config.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
