@@ -301,7 +301,7 @@ mod tests {
                 let terms = Terms { protocol, circuit: Some(Method::Scs), ..Terms::new(reveal) };
                 let plan = Plan::new(&terms, [20, 30]).expect("it is small");
                 let (program, roles) = plan.scs(&terms);
-                let width = if reveal == Reveal::Size { 5 } else { 20 * plan.width };
+                let width = if reveal == Reveal::Size { 5 } else { psi::kept(20, 30) * plan.width };
                 assert_eq!(roles.learns, [[reveal == Reveal::Size, true]], "{terms:?}");
                 assert_eq!(program.outputs(), [width], "{terms:?}");
 

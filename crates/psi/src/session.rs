@@ -462,6 +462,18 @@ mod tests {
     }
 
     #[test]
+    fn two_keys_of_one_value_take_the_next_salt() {
+        for circuit in [Method::Scs, Method::Phasing] {
+            let terms = Terms { circuit: Some(circuit), ..Terms::new(Reveal::Size) };
+            let plan = Plan::new(&terms, [2, 2]).expect("it is small");
+            let placed = |keys: [&str; 2]| {
+                place(Side::A, &keys.map(str::to_owned), &plan, &Salt::new(&[1; 32], 0)).is_some()
+            };
+            assert!(placed(["ann", "bob"]) && !placed(["ann", "ann"]));
+        }
+    }
+
+    #[test]
     fn secret_orders_are_orders_and_never_the_same() {
         let [a, b] = [secret_order(100), secret_order(100)];
         let mut sorted = a.to_vec();

@@ -182,6 +182,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stash_is_filled_up_with_what_nobody_has() {
+        let tables = tables_of([40, 40], 60);
+        let cuckoo = Cuckoo { bins: Zeroizing::default(), stash: Zeroizing::new(vec![1]) };
+        let items = stash_items(&cuckoo, &[5, 6, 7], &tables);
+        assert_eq!((items[0], &items[1..]), (6, &[0; 11][..]));
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let mut tables = tables_of([40, 40], 60);
         let salt = Salt::new(&[2; 32], 0);
