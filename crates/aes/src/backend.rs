@@ -82,12 +82,14 @@ impl Backend {
 
     /// The tier.
     #[must_use]
+    #[inline]
     pub fn tier(self) -> Tier {
         self.tier
     }
 
     /// Blocks in a vector of the tier.
     #[must_use]
+    #[inline]
     pub fn lanes(self) -> usize {
         match self.tier {
             Tier::Portable | Tier::Vaes512 => 4,
@@ -99,6 +101,7 @@ impl Backend {
     /// The same, on vectors that hold as few blocks as will do for `blocks`: for short batches. The portable tier has
     /// but one width.
     #[must_use]
+    #[inline]
     pub fn narrowed(self, blocks: usize) -> Self {
         let tier = match self.tier {
             Tier::Vaes512 | Tier::Vaes256 if blocks <= 1 => Tier::AesNi,
@@ -122,6 +125,7 @@ impl Backend {
 
     /// Whether blocks are batched, as they are unless [`Backend::unbatched`] says otherwise.
     #[must_use]
+    #[inline]
     pub fn is_batched(self) -> bool {
         self.batched
     }

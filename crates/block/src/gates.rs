@@ -72,12 +72,19 @@ impl Kernel for Strips<'_> {
 
 /// Sums of three wires, `[a, b, c, out]`, in order; `out` may be one of the others. A list that runs many times: wires'
 /// numbers are checked once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums {
-    /// Wires' numbers, doubled: where their words are.
-    gates: Vec<[u32; 4]>,
+    gates: Gates,
     /// One more than the largest number.
     wires: usize,
+}
+
+/// Wires' numbers, doubled: where their words are. A long list is read once a run from beyond the second cache, so that
+/// short numbers are worth having.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Gates {
+    Short(Vec<[u16; 4]>),
+    Long(Vec<[u32; 4]>),
 }
 
 impl Sums {
@@ -90,7 +97,11 @@ impl Sums {
         let wires = gates.as_flattened().iter().max().map_or(0, |most| *most as usize + 1);
         assert!(wires <= 1 << 31, "wires have numbers below 2^31");
         gates.as_flattened_mut().iter_mut().for_each(|w| *w *= 2);
-        Sums { gates, wires }
+        if wires <= 1 << 15 {
+            let gates = Gates::Short(gates.iter().map(|gate| gate.map(|w| w as u16)).collect());
+            return Sums { gates, wires };
+        }
+        Sums { gates: Gates::Long(gates), wires }
     }
 
     /// Makes those in `range`, of `strip` copies each: copy `i` of wire `w` is `w strip + i`.
@@ -100,34 +111,46 @@ impl Sums {
     pub fn run(&self, tier: Tier, range: Range<usize>, wires: &mut [Block], strip: usize) {
         let room = self.wires.checked_mul(strip);
         assert!(room.is_some_and(|room| room <= wires.len()), "a gate names a wire that does not exist");
-        let gates = &self.gates[range];
-        match strip {
-            0 => {}
-            1 => {
-                let words = wires.as_mut_ptr().cast::<u64>();
-                for gate in gates {
-                    // SAFETY: every number is twice one below `self.wires`, and so many wires there are; a block is two words,
-                    // of any alignment, and every bit pattern is one.
-                    unsafe {
-                        let [a, b, c, out] = gate.map(|w| words.add(w as usize).cast::<[u64; 2]>());
-                        let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
-                        out.write_unaligned([a[0] ^ b[0] ^ c[0], a[1] ^ b[1] ^ c[1]]);
-                    }
-                }
+        // SAFETY: every number is twice one below `self.wires`, and there are `strip` times as many wires.
+        unsafe {
+            match &self.gates {
+                Gates::Short(gates) => sums(tier, &gates[range], wires, strip),
+                Gates::Long(gates) => sums(tier, &gates[range], wires, strip),
             }
-            _ => dispatch(tier, false, StripSums { bytes: as_bytes_mut(wires), strip, gates }),
         }
     }
 }
 
-/// Sums of several copies of every wire.
-struct StripSums<'a> {
-    bytes: &'a mut [u8],
-    strip: usize,
-    gates: &'a [[u32; 4]],
+/// Makes sums.
+///
+/// # Safety
+/// Half of each number, times `strip`, is less than the number of wires.
+unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [Block], strip: usize) {
+    match strip {
+        0 => {}
+        1 => {
+            let words = wires.as_mut_ptr().cast::<u64>();
+            for gate in gates {
+                // SAFETY: the caller checked the numbers; a block is two words, of any alignment, and every bit pattern is one.
+                unsafe {
+                    let [a, b, c, out] = gate.map(|w| words.add(w.into() as usize).cast::<[u64; 2]>());
+                    let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
+                    out.write_unaligned([a[0] ^ b[0] ^ c[0], a[1] ^ b[1] ^ c[1]]);
+                }
+            }
+        }
+        _ => dispatch(tier, false, StripSums { bytes: as_bytes_mut(wires), strip, gates }),
+    }
 }
 
-impl Kernel for StripSums<'_> {
+/// Sums of several copies of every wire.
+struct StripSums<'a, W> {
+    bytes: &'a mut [u8],
+    strip: usize,
+    gates: &'a [[W; 4]],
+}
+
+impl<W: Copy + Into<u32>> Kernel for StripSums<'_, W> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -135,7 +158,7 @@ impl Kernel for StripSums<'_> {
         let len = 16 * strip;
         let whole = len / L::BYTES * L::BYTES;
         for gate in gates {
-            let [a, b, c, out] = gate.map(|w| w as usize / 2 * len);
+            let [a, b, c, out] = gate.map(|w| w.into() as usize / 2 * len);
             assert!(a.max(b).max(c).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
             // Wires are the same or apart, so that a vector may be written before the next is read.
             for i in (0..whole).step_by(L::BYTES) {
@@ -187,11 +210,16 @@ mod tests {
 
     #[test]
     fn sums_are_two_gates_in_one() {
-        let n = 23u32;
-        let sums: Vec<[u32; 4]> =
-            (0..300u32).map(|k| [k * 7 % n, (k * k + 3) % n, k * 11 % n, (k * 5 + k / 9) % n]).collect();
-        let list = Sums::new(sums.clone());
-        for strip in [0, 1, 2, 3, 4, 5, 8, 31] {
+        let all = [0, 1, 2, 3, 4, 5, 8, 31].map(|strip| (23u32, strip));
+        // The last numbers that are kept short, and the first that are not.
+        for (n, strip) in
+            all.into_iter().chain([(1 << 15, 1), (1 << 15, 3), ((1 << 15) + 1, 1), ((1 << 15) + 1, 3)])
+        {
+            let from_last = |w: u32| n - 1 - w % 23;
+            let sums: Vec<[u32; 4]> =
+                (0..300u32).map(|k| [k * 7, k * k + 3, k * 11, k * 5 + k / 9].map(from_last)).collect();
+            let list = Sums::new(sums.clone());
+            assert_eq!(matches!(list.gates, Gates::Short(_)), n <= 1 << 15);
             let wires: Vec<Block> = (0..u128::from(n) * strip as u128)
                 .map(|i| (i * 0x1_0000_0000_0000_0067 + 1).into())
                 .collect();
@@ -222,7 +250,7 @@ mod tests {
                 assert!(std::panic::catch_unwind(run).is_err(), "a wire less");
             }
         }
-        Sums::default().run(cpu().best(), 0..0, &mut [], 1);
+        Sums::new(vec![]).run(cpu().best(), 0..0, &mut [], 1);
     }
 
     #[test]

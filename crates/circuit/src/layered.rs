@@ -12,6 +12,7 @@ pub const ONE: Slot = 1;
 
 /// The slot in which bit `i` of all inputs together starts out.
 #[must_use]
+#[inline]
 pub const fn input_slot(i: usize) -> Slot {
     2 + i as Slot
 }

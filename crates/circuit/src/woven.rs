@@ -82,30 +82,35 @@ impl Woven {
 
     /// The layers: one more than the AND-depth.
     #[must_use]
+    #[inline]
     pub fn layers(&self) -> &[WovenLayer] {
         &self.layers
     }
 
     /// The sums of all layers.
     #[must_use]
+    #[inline]
     pub fn sums(&self) -> &Sums {
         &self.sums
     }
 
     /// The number of cells, without the products behind them.
     #[must_use]
+    #[inline]
     pub fn cells(&self) -> usize {
         self.cells
     }
 
     /// The most products of a layer.
     #[must_use]
+    #[inline]
     pub fn products(&self) -> usize {
         self.products
     }
 
     /// The places of the output bits after the last layer, in order.
     #[must_use]
+    #[inline]
     pub fn outputs(&self) -> &[Cell] {
         &self.outputs
     }

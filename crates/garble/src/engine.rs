@@ -1,6 +1,6 @@
 //! Runs layered circuits and programs on an end: gates in batches, wires in slots.
 
-use crate::{GarbleError, GateBackend, Role, Tables, room::resize};
+use crate::{GarbleError, GateBackend, Role, Tables, room::Room};
 use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, Woven, ZERO, input_slot};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -67,18 +67,17 @@ pub struct Engine<E: GateBackend> {
     end: E,
     ands: Ands,
     /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
-    slots: Zeroizing<Vec<E::Wire>>,
+    slots: Room<E::Wire>,
     /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there are any.
-    products: Zeroizing<Vec<E::Wire>>,
+    products: Room<E::Wire>,
     /// Outputs of a stage, which become registers when all copies have read theirs.
-    written: Zeroizing<Vec<E::Wire>>,
+    written: Room<E::Wire>,
 }
 
 impl<E: GateBackend> Engine<E> {
     /// An end without wires.
     #[must_use]
     pub fn new(end: E) -> Self {
-        let empty = || Zeroizing::new(vec![]);
         Engine {
             end,
             ands: Ands {
@@ -87,9 +86,9 @@ impl<E: GateBackend> Engine<E> {
                 pairs: vec![],
                 bits: vec![0; PIECE],
             },
-            slots: empty(),
-            products: empty(),
-            written: empty(),
+            slots: Room::new(),
+            products: Room::new(),
+            written: Room::new(),
         }
     }
 
@@ -173,18 +172,21 @@ impl<E: GateBackend> Engine<E> {
         let Stage { block, copies, reads, writes } = stage;
         let (ins, outs) = (block.input_bits(), block.output_slots().len());
         let units = copies * instances;
-        resize(&mut self.written, units * outs);
+        self.written.resize(units * outs);
         let mut written = 0;
         for strip in strips(block.slots(), units) {
             let n = strip.len();
             self.ready(block, n);
-            for Run { copy, instance, at, len } in runs(&strip, instances) {
-                for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
-                    let from = *r as usize * instances + instance;
-                    copy_wires(
-                        &registers[from..from + len],
-                        &mut self.slots[input_slot(i) as usize * n + at..],
-                    );
+            if instances == 1 {
+                let reads = &reads[strip.start * ins..strip.end * ins];
+                gather(registers, reads, ins, &mut self.slots[input_slot(0) as usize * n..]);
+            } else {
+                for Run { copy, instance, at, len } in runs(&strip, instances) {
+                    for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
+                        let from = *r as usize * instances + instance;
+                        let to = input_slot(i) as usize * n + at;
+                        copy_wires(&registers[from..from + len], &mut self.slots[to..]);
+                    }
                 }
             }
             self.layers(block, n, tables)?;
@@ -212,7 +214,7 @@ impl<E: GateBackend> Engine<E> {
     /// Room for a strip's wires, with the constants in theirs.
     fn ready(&mut self, block: &Layered, strip: usize) {
         let slots = if E::SUMS { block.woven().cells() + block.woven().products() } else { block.slots() };
-        resize(&mut self.slots, slots * strip);
+        self.slots.resize(slots * strip);
         let [zero, one] = self.end.constants();
         self.slots[ZERO as usize * strip..][..strip].fill(zero);
         self.slots[ONE as usize * strip..][..strip].fill(one);
@@ -227,7 +229,7 @@ impl<E: GateBackend> Engine<E> {
                 copy_wires(product, &mut self.slots[*slot as usize * strip..]);
             }
             self.end.xors(&mut self.slots, strip, &layer.xors, tables)?;
-            resize(&mut self.products, layer.ands.len() * strip);
+            self.products.resize(layer.ands.len() * strip);
             self.ands.run(&mut self.end, &self.slots, &layer.ands, strip, &mut self.products, tables)?;
         }
         Ok(())
@@ -274,7 +276,9 @@ impl Ands {
     ) -> Result<(), GarbleError> {
         let total = gates.len() * strip;
         let format = E::FORMAT;
-        for first in (0..total).step_by(PIECE) {
+        // No divisions, in what narrow layers do a million times a second.
+        let mut first = 0;
+        while first < total {
             let n = PIECE.min(total - first);
             let pairs = expand(gates, strip, first, n, &mut self.pairs);
             let (bytes, packed) = tables.next(format.piece(n))?.split_at_mut(n * format.and_bytes);
@@ -282,9 +286,9 @@ impl Ands {
             if E::ROLE == Role::Evaluator {
                 unpack(packed, format.and_bits, bits);
             }
-            let width = self.width;
-            for at in (0..n).step_by(width) {
-                let end_at = n.min(at + width);
+            let mut at = 0;
+            while at < n {
+                let end_at = n.min(at + self.width);
                 let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..end_at] };
                 end.ands(
                     wires,
@@ -293,12 +297,14 @@ impl Ands {
                     &mut bytes[at * format.and_bytes..end_at * format.and_bytes],
                     bits,
                 );
+                self.batches.calls += 1;
+                at = end_at;
             }
             if E::ROLE == Role::Garbler {
                 pack(bits, format.and_bits, packed);
             }
-            self.batches.calls += n.div_ceil(width) as u64;
             self.batches.gates += n as u64;
+            first += n;
         }
         Ok(())
     }
@@ -322,6 +328,27 @@ fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = Run> {
         unit += len;
         (len > 0).then_some(Run { copy, instance, at, len })
     })
+}
+
+/// LOCAL: copies of which a slot's wires are gathered together: a vector of labels.
+const TILE: usize = 4;
+
+/// The `ins` wires that each of some copies reads, to `to`, input by input, copy by copy.
+fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
+    // Large tables are not in the cache, and lie in pieces that are too short for the CPU to see what comes next: a wire of
+    // every line is read first, many lines at once.
+    for r in reads.iter().step_by(64 / size_of::<W>()) {
+        std::hint::black_box(registers[*r as usize]);
+    }
+    let copies = reads.len() / ins.max(1);
+    for (tile, reads) in reads.chunks(TILE * ins.max(1)).enumerate() {
+        for i in 0..ins {
+            let to = &mut to[i * copies + tile * TILE..];
+            for (to, reads) in to.iter_mut().zip(reads.chunks_exact(ins)) {
+                *to = registers[reads[i] as usize];
+            }
+        }
+    }
 }
 
 /// All of `from` to the start of `to`; a single wire, as there is without copies, without a call.
@@ -391,6 +418,20 @@ fn unpack(packed: &[u8], width: usize, bits: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gathered_wires_stand_input_by_input_and_copy_by_copy() {
+        let registers: Vec<u128> = (0..97).map(|r| r + 1000).collect();
+        for (ins, copies) in (0..6).flat_map(|ins| (0..20).map(move |copies| (ins, copies))) {
+            let reads: Vec<u32> = (0..ins * copies).map(|k| (k * k * 7 + 3) as u32 % 97).collect();
+            let mut to = vec![0; ins * copies + 1];
+            gather(&registers, &reads, ins, &mut to);
+            for (k, r) in reads.iter().enumerate() {
+                assert_eq!(to[k % ins * copies + k / ins], registers[*r as usize]);
+            }
+            assert_eq!(to[ins * copies], 0, "nothing is written behind them");
+        }
+    }
 
     #[test]
     fn strips_are_whole_vectors_and_nearly_even() {

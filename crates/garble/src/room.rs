@@ -1,5 +1,6 @@
 //! Room for wires: no label stays behind in memory that a vector grows out of.
 
+use std::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Makes `wires` exactly `len` long; what they hold then is of no use. Memory that they grow out of is wiped first, which
@@ -13,6 +14,50 @@ pub(crate) fn resize<W: Copy + Default + Zeroize>(wires: &mut Zeroizing<Vec<W>>,
         wires.reserve_exact(room);
     }
     wires.resize(len, W::default());
+}
+
+/// Bytes of a line of the cache, and of the longest vector.
+const LINE: usize = 64;
+
+/// Wires that begin at a multiple of [`LINE`] bytes, where their allocation lets them: a vector of labels across two lines
+/// costs more, above all to those who read a part of it at once.
+pub(crate) struct Room<W: Zeroize> {
+    wires: Zeroizing<Vec<W>>,
+    /// Wires before the first.
+    skipped: usize,
+}
+
+impl<W: Copy + Default + Zeroize> Room<W> {
+    /// Of no wires.
+    pub(crate) fn new() -> Self {
+        Room { wires: Zeroizing::new(vec![]), skipped: 0 }
+    }
+
+    /// [`resize`].
+    #[inline]
+    pub(crate) fn resize(&mut self, len: usize) {
+        if self.skipped + len > self.wires.capacity() {
+            resize(&mut self.wires, len + LINE / size_of::<W>());
+            self.skipped = self.wires.as_ptr().addr().wrapping_neg() % LINE / size_of::<W>();
+        }
+        self.wires.resize(self.skipped + len, W::default());
+    }
+}
+
+impl<W: Zeroize> Deref for Room<W> {
+    type Target = [W];
+
+    #[inline]
+    fn deref(&self) -> &[W] {
+        &self.wires[self.skipped..]
+    }
+}
+
+impl<W: Zeroize> DerefMut for Room<W> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [W] {
+        &mut self.wires[self.skipped..]
+    }
 }
 
 #[cfg(test)]
@@ -44,5 +89,14 @@ mod tests {
             assert_eq!((wires.len(), WIPED.get()), (len, wiped));
         }
         assert_eq!(wiped, 5 + 6, "it grew twice when it held something");
+    }
+
+    #[test]
+    fn wires_begin_with_a_line() {
+        let mut wires = Room::<u128>::new();
+        for len in [1, 100, 7, 10_000] {
+            wires.resize(len);
+            assert_eq!((wires.len(), wires.as_ptr().addr() % LINE), (len, 0));
+        }
     }
 }

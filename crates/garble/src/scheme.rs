@@ -45,6 +45,7 @@ impl Format {
 
     /// Bytes of a piece of `n` ANDs.
     #[must_use]
+    #[inline]
     pub const fn piece(self, n: usize) -> usize {
         n * self.and_bytes + (n * self.and_bits).div_ceil(8)
     }

@@ -97,6 +97,7 @@ impl Cpu {
 
     /// Whether kernels may run with `tier`.
     #[must_use]
+    #[inline]
     pub fn has(&self, tier: Tier) -> bool {
         self.tiers.contains(&tier)
     }
@@ -109,6 +110,7 @@ impl Cpu {
 }
 
 /// The CPU as it was detected, once per process.
+#[inline]
 pub fn cpu() -> &'static Cpu {
     static CPU: OnceLock<Cpu> = OnceLock::new();
     CPU.get_or_init(detect)

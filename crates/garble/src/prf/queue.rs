@@ -1,9 +1,9 @@
 //! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
 
-use crate::{Batches, Format, GarbleError, Tables, engine::has_table, room::resize};
+use crate::{Batches, Format, GarbleError, Tables, engine::has_table, room::Room};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 /// Bytes of an XOR's table.
 pub(super) const TABLE: usize = Format::PRF.xor_bytes;
@@ -15,9 +15,9 @@ const UNITS: usize = 256;
 /// Gates of which the operands are read and the results are not there yet, copies included.
 pub(super) struct Queue<W: Zeroize> {
     /// Unit by unit, in the order of tables.
-    left: Zeroizing<Vec<W>>,
-    right: Zeroizing<Vec<W>>,
-    made: Zeroizing<Vec<W>>,
+    left: Room<W>,
+    right: Room<W>,
+    made: Room<W>,
     units: usize,
     /// The slots of the results, gate by gate.
     outs: Vec<Slot>,
@@ -39,7 +39,11 @@ pub(super) trait Linear {
 impl<W: Copy + Default + Zeroize> Queue<W> {
     /// Unbatched, every gate is on its own.
     pub(super) fn new(backend: Backend) -> Self {
-        let room = || Zeroizing::new(vec![W::default(); if backend.is_batched() { UNITS } else { 1 }]);
+        let room = || {
+            let mut room = Room::new();
+            room.resize(if backend.is_batched() { UNITS } else { 1 });
+            room
+        };
         Queue {
             left: room(),
             right: room(),
@@ -100,7 +104,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         if until > self.left.len() {
             // A strip beyond what the engine makes; nothing is in the queue.
             for room in [&mut self.left, &mut self.right, &mut self.made] {
-                resize(room, until);
+                room.resize(until);
             }
         }
         if strip == 1 {
