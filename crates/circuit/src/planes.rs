@@ -220,7 +220,11 @@ mod tests {
                     prop_assert_eq!(bit(&planes[i * height..], j), expected);
                 }
             }
-            prop_assert!(planes.clone().trimmed() == planes && Planes::new(width, n, planes.to_vec()) == Ok(planes.clone()));
+            let mut ones = planes.clone();
+            ones.fill(0xff);
+            let ones = ones.trimmed();
+            prop_assert!((0..8 * planes.len()).all(|k| bit(&ones, k) == (k % (8 * height) < n)));
+            prop_assert!(Planes::new(width, n, planes.to_vec()) == Ok(planes.clone()));
             prop_assert!(Planes::new(width + 1, n, planes.to_vec()).is_err() || n == 0);
             let widths = [width / 3, 0, width - width / 3];
             prop_assert!(Planes::join(n, planes.split(&widths)) == planes);
