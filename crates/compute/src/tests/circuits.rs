@@ -104,6 +104,17 @@ fn each_operation_at_every_edge() {
 }
 
 #[test]
+fn composed_permutations_are_undone_from_their_end() {
+    let c = one("u4", "[n]", "permute(x, invert(permute(order(y), order(x))))");
+    let column = |numbers: [i128; 7]| Tensor::from_numbers(crate::Scalar::unsigned(4), &[7], numbers);
+    let given = BTreeMap::from([
+        ("x".to_owned(), column([3, 9, 1, 7, 7, 0, 4])),
+        ("y".to_owned(), column([5, 2, 8, 2, 0, 6, 1])),
+    ]);
+    assert!(check(&c, &given).unwrap().is_some());
+}
+
+#[test]
 fn what_is_moved_costs_nothing() {
     for expr in [
         "x << 2",

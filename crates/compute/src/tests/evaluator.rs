@@ -75,6 +75,13 @@ fn fixed_numbers_round_towards_minus_infinity() {
     assert_eq!(single(fixed, "x / y", 7 * 256, -2 * 256), (-896i32) as u32 as u128);
     assert_eq!(single(fixed, "x % y", -7 * 256, 2 * 256), (-256i32) as u32 as u128);
     assert_eq!(single(fixed, "x + 0.5", 0, 0), 128);
+    let ty = |expr: &str| {
+        let text = format!("computation c\nmembers m\ninput x: {fixed} from m\noutput z = {expr} to m\n");
+        let c: Computation = text.parse().unwrap();
+        c.node(c.outputs()[0].value).ty.scalar
+    };
+    assert_eq!(ty("x * x"), Scalar::Fixed { bits: 32, frac: 16 });
+    assert_eq!(ty("rescale(x, 5)"), Scalar::Fixed { bits: 32, frac: 3 });
 }
 
 /// Rows by definition, one at a time.

@@ -85,6 +85,23 @@ fn the_order_of_writing_is_no_part_of_the_identity() {
 }
 
 #[test]
+fn those_who_learn_are_a_set() {
+    let to = |members: &str| {
+        format!("computation c\nmembers m, k\ninput x: u8 from m\noutput x to {members}\n")
+            .parse::<Computation>()
+    };
+    assert_eq!(to("m, k").unwrap().digest(), to("k, m").unwrap().digest());
+    assert!(to("m, m").is_err());
+}
+
+#[test]
+fn compared_comparisons_keep_their_parentheses() {
+    let text = "computation c\nmembers m\ninput x: u8 from m\noutput z = (x < 3) == (x > 1) to m\n";
+    let c: Computation = text.parse().unwrap();
+    assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
+}
+
+#[test]
 fn deep_graphs_end() {
     let mut dice = Dice(3);
     let chain: String = (0..20_000).map(|k| format!("t{} = t{k} + {}\n", k + 1, dice.below(9))).collect();
