@@ -148,7 +148,7 @@ fn data_goes_through_pipes() {
     assert!(!place.noted("/output"), "nothing is remembered of what went by");
     let (code, sum, err) = through(run, &[4, 0, 0, 0]);
     assert!(code == Some(4) && sum.is_empty(), "b.bin has ten values: {err}");
-    let (code, out, err) = through("local run --circuit add:32 --input-file 0=-,1=- --input-file 1=-", b"");
+    let (code, out, err) = through("local run --circuit add:32 --input-file 0=- --input-file 1=-", b"");
     assert!(code == Some(2) && out.is_empty() && err.contains("two inputs are standard input"), "{err}");
     let (code, out, err) = through(&format!("{run} --output 0=- --json -"), &[4, 0, 0, 0]);
     assert!(code == Some(2) && !out.is_empty() && err.contains("both standard output"), "{err}");
