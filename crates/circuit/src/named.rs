@@ -5,6 +5,7 @@ use crate::phasing::{self, Tables};
 use crate::sha::{self, Adder};
 use crate::sort::{Compare, Shape};
 use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
+use std::fmt;
 
 /// A family of circuits: a name and what its numbers stand for.
 #[derive(Clone, Copy, Debug)]
@@ -39,12 +40,11 @@ pub enum Named {
     Program(Program),
 }
 
-/// The reason why a name makes no circuit. Each message ends with what can be done.
+/// The reason why a name makes no circuit. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
     /// No family has this name.
-    #[error("there is no circuit called '{name}'; {hint}")]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -52,7 +52,6 @@ pub enum NameError {
         hint: String,
     },
     /// The family is there, and its numbers do not fit.
-    #[error("'{name}': {problem}; write it as in {example}")]
     Numbers {
         /// The name that was asked for.
         name: String,
@@ -61,6 +60,32 @@ pub enum NameError {
         /// A name that works.
         example: String,
     },
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
+impl NameError {
+    /// The cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Unknown { name, .. } => format!("there is no circuit called '{name}'"),
+            Self::Numbers { name, problem, .. } => format!("'{name}': {problem}"),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Unknown { hint, .. } => hint.clone(),
+            Self::Numbers { example, .. } => format!("write it as in {example}"),
+        }
+    }
 }
 
 /// The families of names, in the order in which they are listed.

@@ -8,7 +8,7 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_circuit::mark;
 use hushwire_job::{Kind, Member, NewFile, open_input, read_private_key};
-use hushwire_wire::{Identity, Pin, Validity, presented, printable};
+use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented, printable};
 use serde::Serialize;
 use std::{
     fs::{self, Permissions},
@@ -154,11 +154,7 @@ struct Described {
 
 impl Described {
     fn new(file: &Path, pem: &str) -> Result<(Self, Validity), Error> {
-        let wrong = |e: hushwire_wire::IdentityError| {
-            let whole = e.to_string();
-            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
-            Error::file("use", file, cause, remedy)
-        };
+        let wrong = |e: IdentityError| Error::file("use", file, e.cause(), e.remedy());
         let (pin, validity) = Identity::describe(pem).map_err(wrong)?;
         let private_key = pem.contains("PRIVATE KEY-----");
         if private_key {
@@ -336,10 +332,10 @@ fn pin(what: &str) -> Result<(), Error> {
         let text = read(path)?;
         let (described, _) = Described::new(path, &text)?;
         described.warnings.iter().for_each(log::warn);
-        described.pin.parse().map_err(|e: hushwire_wire::IdentityError| Error::Internal {
-            doing: "reading a pin",
-            cause: e.to_string(),
-        })?
+        described
+            .pin
+            .parse()
+            .map_err(|e: IdentityError| Error::Internal { doing: "reading a pin", cause: e.to_string() })?
     } else {
         let pin = presented(what, ASK)?;
         log::warn(format_args!(

@@ -1,14 +1,17 @@
 //! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and misuse.
 
+use std::{borrow::Cow, fmt};
+
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
 
 /// The reason why a garbled circuit ended without a result.
+///
+/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 pub enum GarbleError {
     /// A message that no party following the protocol sends.
-    #[error("{}: {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
@@ -18,7 +21,6 @@ pub enum GarbleError {
         what: String,
     },
     /// The parties were not given the same thing to do.
-    #[error("{}: {what} differ from ours; give both parties the same", named(.peer))]
     Mismatch {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
@@ -26,9 +28,6 @@ pub enum GarbleError {
         what: &'static str,
     },
     /// The tables end before the circuit does.
-    #[error(
-        "the garbled tables end early: {wanted} bytes are needed and {left} are left; evaluate with the circuit that was garbled"
-    )]
     Short {
         /// Bytes that it needs.
         wanted: usize,
@@ -36,7 +35,6 @@ pub enum GarbleError {
         left: usize,
     },
     /// The scheme cannot do what was asked for.
-    #[error("scheme {scheme} {what}; take one of {instead}")]
     Unsupported {
         /// The scheme's name.
         scheme: &'static str,
@@ -46,7 +44,6 @@ pub enum GarbleError {
         instead: String,
     },
     /// No scheme has that name.
-    #[error("no garbling scheme is called {name:?}, only {known} are")]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -54,17 +51,55 @@ pub enum GarbleError {
         known: String,
     },
     /// The circuit's gates cannot be read.
-    #[error("the circuit cannot be read: {0}; see whether its file is whole")]
     Gates(#[from] std::io::Error),
     /// Oblivious transfer of inputs failed.
-    #[error(transparent)]
     Ot(#[from] OtError),
     /// The channel failed.
-    #[error(transparent)]
     Net(#[from] NetError),
 }
 
+impl fmt::Display for GarbleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
 impl GarbleError {
+    /// The peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Malformed { peer, message, what } => {
+                format!("{}: {message} is malformed: {what}", named(*peer))
+            }
+            Self::Mismatch { peer, what } => format!("{}: {what} differ from ours", named(*peer)),
+            Self::Short { wanted, left } => {
+                format!("the garbled tables end early: {wanted} bytes are needed and {left} are left")
+            }
+            Self::Unsupported { scheme, what, .. } => format!("scheme {scheme} {what}"),
+            Self::Unknown { name, .. } => format!("no garbling scheme is called {name:?}"),
+            Self::Gates(e) => format!("the circuit cannot be read: {e}"),
+            Self::Ot(e) => e.cause(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Malformed { .. } => "run the same version at both sides",
+            Self::Mismatch { .. } => "give both parties the same",
+            Self::Short { .. } => "evaluate with the circuit that was garbled",
+            Self::Unsupported { instead: known, .. } | Self::Unknown { known, .. } => {
+                return format!("take one of {known}").into();
+            }
+            Self::Gates(_) => "see whether its file is whole",
+            Self::Ot(e) => return e.remedy(),
+            Self::Net(e) => return e.remedy(),
+        })
+    }
+
     /// A malformed message.
     #[must_use]
     pub fn malformed(peer: Option<PartyId>, message: &'static str, what: impl Into<String>) -> Self {
@@ -72,6 +107,6 @@ impl GarbleError {
     }
 }
 
-fn named(peer: &Option<PartyId>) -> String {
+fn named(peer: Option<PartyId>) -> String {
     peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

@@ -1,25 +1,22 @@
 //! Errors of a run: of the network, the OTs, and the parties' disagreement.
 
+use std::{borrow::Cow, fmt};
+
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
 
 /// The reason why a run ended without a result. The party is lost then: open a new session.
+///
+/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 pub enum GmwError {
     /// The parties are not about to run the same thing.
-    #[error(
-        "{}: runs another circuit, other roles, another number of instances or another run of the session; give both parties the same job",
-        named(.peer)
-    )]
     Mismatch {
         /// The party at fault, where the channel knows it.
         peer: Option<PartyId>,
     },
     /// This party's inputs do not have the size that they need.
-    #[error(
-        "this party's inputs: found {found} planes, expected {expected}; bring a plane for every bit of its inputs"
-    )]
     Inputs {
         /// Planes that came.
         found: usize,
@@ -27,16 +24,48 @@ pub enum GmwError {
         expected: usize,
     },
     /// A run before failed, and both parties' triples may no longer be each other's.
-    #[error("this party is lost, because a run before failed; set up a new session")]
     Lost,
     /// The OTs that triples are made of failed.
-    #[error(transparent)]
     Ot(#[from] OtError),
     /// The channel failed.
-    #[error(transparent)]
     Net(#[from] NetError),
 }
 
-fn named(peer: &Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
+impl fmt::Display for GmwError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
+impl GmwError {
+    /// The peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Mismatch { peer } => {
+                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
+                format!(
+                    "{peer}: runs another circuit, other roles, another number of instances or another run of the session"
+                )
+            }
+            Self::Inputs { found, expected } => {
+                format!("this party's inputs: found {found} planes, expected {expected}")
+            }
+            Self::Lost => "this party is lost, because a run before failed".to_owned(),
+            Self::Ot(e) => e.cause(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Mismatch { .. } => "give both parties the same job",
+            Self::Inputs { .. } => "bring a plane for every bit of its inputs",
+            Self::Lost => "set up a new session",
+            Self::Ot(e) => return e.remedy(),
+            Self::Net(e) => return e.remedy(),
+        })
+    }
 }

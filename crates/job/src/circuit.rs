@@ -6,7 +6,7 @@
 //! recipient  hears the share that it lacks; nobody else hears anything
 //! ```
 //!
-//! Two parties give their values to the ends of their protocol, and learn from them what they may: see `two_party.rs`.
+//! Two parties give their values to the engines of their protocol, and learn from them what they may: see `two_party.rs`.
 //!
 //! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
 //! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest

@@ -46,6 +46,16 @@ impl fmt::Display for JobError {
     }
 }
 
+/// A setting that is not wrong, and should not stay so. Reads as its cause, then its remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}; {remedy}")]
+pub struct Warning {
+    /// The cause, as a clause.
+    pub cause: String,
+    /// The remedy, as a clause.
+    pub remedy: String,
+}
+
 impl JobError {
     /// An error without a name of its own. Files, peers and arguments may have a part in the texts: control characters
     /// in them are escaped.

@@ -1,7 +1,7 @@
 //! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
 
 use crate::{
-    JobError, Member,
+    JobError, Member, Warning,
     aes_ctr::AesCtrPlaces,
     read_private_key,
     toml_file::{Section, Source, Value},
@@ -86,7 +86,7 @@ pub struct MemberFile {
     /// Its settings for encryptions.
     pub aes_ctr: AesCtrPlaces,
     /// Warnings: settings that are not wrong and should not stay so.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A party file. No `Debug`: inputs may stand in it.
@@ -226,10 +226,10 @@ impl MemberFile {
     /// Warns of secrets that others can read.
     fn watched(mut self, path: &Path) -> Self {
         if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_))) && others_can_read(path) {
-            self.warnings.push(format!(
-                "{} holds an input and other users can read it; chmod 600 it, or name a file with `file`",
-                path.display()
-            ));
+            self.warnings.push(Warning {
+                cause: format!("{} holds an input and other users can read it", path.display()),
+                remedy: "run chmod 600 on it, or name a file of the input with `file`".to_owned(),
+            });
         }
         self
     }
@@ -239,11 +239,8 @@ impl MemberFile {
     /// # Errors
     /// The key file cannot be read, or holds something else; others may read or change it ([`read_private_key`]).
     pub fn identity(&self) -> Result<Identity, JobError> {
-        Identity::from_pem(&read_private_key(&self.key)?).map_err(|e| {
-            let whole = e.to_string();
-            let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "make a new one"));
-            JobError::file("use the key", &self.key, cause, remedy)
-        })
+        Identity::from_pem(&read_private_key(&self.key)?)
+            .map_err(|e| JobError::file("use the key", &self.key, e.cause(), e.remedy()))
     }
 }
 
@@ -307,7 +304,8 @@ fn peers(me: &Member, list: Value<'_>) -> Result<Vec<Peer>, JobError> {
             }
         };
         let pin = section.need("pin", "pin = \"sha256:…\", as `hushwire keys pin` prints it")?;
-        let pin = pin.parsed(str::parse, "copy what `hushwire keys pin` prints at the peer")?;
+        let read = |text: &str| text.parse().map_err(|e: hushwire_wire::IdentityError| e.cause());
+        let pin = pin.parsed(read, "copy what `hushwire keys pin` prints at the peer")?;
         section.finish()?;
         peers.push(Peer { member, address, pin });
     }

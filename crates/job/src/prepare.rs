@@ -51,12 +51,8 @@ impl CircuitSource {
     pub fn load(&self) -> Result<Found, JobError> {
         match self {
             Self::Builtin(name) => {
-                let program = named::program(name).map_err(|e| {
-                    let whole = e.to_string();
-                    let (cause, remedy) =
-                        whole.rsplit_once("; ").unwrap_or((&whole, "see `hushwire circuit list`"));
-                    JobError::usage("making the circuit", cause, remedy)
-                })?;
+                let program = named::program(name)
+                    .map_err(|e| JobError::usage("making the circuit", e.cause(), e.remedy()))?;
                 Ok(Found { program, natural_order: BitOrderChoice::Lsb })
             }
             Self::File(path) => read(path),

@@ -1,4 +1,4 @@
-//! Two parties' side of a run: every thread has a channel of its own and an end of the protocol on it.
+//! Two parties' side of a run: every thread has a channel of its own and an engine of the protocol on it.
 //!
 //! ```text
 //! both      32 fresh bytes each ─► the run's name; every thread has a name under it
@@ -9,11 +9,11 @@ use crate::{
     JobError, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
-    ends::{self, Failure},
     flow::{COMPUTE, IN},
     member_config::{Event, Observer, explain},
     place,
     run::{Links, MemberSession, first_error},
+    two_party_engine::{self, Failure},
 };
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_ot::{Context, Sid};
@@ -33,7 +33,7 @@ const NAME: &str = "naming the run";
 const SETUP: &str = "oblivious transfer set-up";
 
 /// The state that all threads share.
-struct Work {
+struct Shared {
     index: usize,
     me: Member,
     plan: Arc<Plan>,
@@ -63,7 +63,7 @@ pub(crate) fn compute(
     let context = name(member, index, &mut control)?;
     let channels = (0..plan.threads).map(|t| member.channel(0, t, peer, peer));
     let channels = channels.collect::<Result<Vec<_>, _>>()?;
-    let work = Work {
+    let shared = Shared {
         index,
         me: member.config.me.clone(),
         who: plan.between_two(&part.prepared.program),
@@ -79,9 +79,9 @@ pub(crate) fn compute(
         observer: member.observer.clone(),
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let work = &work;
+        let shared = &shared;
         let running =
-            channels.into_iter().zip(0..).map(|(channel, t)| scope.spawn(move || work.run(t, channel)));
+            channels.into_iter().zip(0..).map(|(channel, t)| scope.spawn(move || shared.run(t, channel)));
         let running: Vec<_> = running.collect();
         running.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
@@ -118,7 +118,7 @@ fn sid(session: SessionId, plan: &[u8; 32], fresh: &[[u8; 32]; 2]) -> Sid {
     Sid(*hash.finalize().as_bytes())
 }
 
-impl Work {
+impl Shared {
     /// All of thread `t`'s batches.
     fn run(&self, t: u16, mut channel: Channel) -> Result<Channel, JobError> {
         self.batches(t, &mut channel).inspect_err(|_| self.stop.store(true, Ordering::SeqCst))?;
@@ -127,8 +127,8 @@ impl Work {
 
     fn batches(&self, t: u16, channel: &mut Channel) -> Result<(), JobError> {
         let context = self.context.child("thread", t.into());
-        let end = ends::open(&self.plan, channel, self.index, &context, &Seed::random());
-        let mut end = end.map_err(|e| self.failed(SETUP, e))?;
+        let engine = two_party_engine::open(&self.plan, channel, self.index, &context, &Seed::random());
+        let mut engine = engine.map_err(|e| self.failed(SETUP, e))?;
         for b in (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()) {
             if self.stop.load(Ordering::SeqCst) {
                 let error = JobError::internal(COMPUTE, "another thread failed");
@@ -137,7 +137,7 @@ impl Work {
             let n = self.plan.instances_of(b);
             let first = u64::from(b) * u64::from(self.plan.batch);
             let inputs = self.inputs(first, n)?;
-            let learnt = end.run(channel, &self.program, &self.who, &inputs);
+            let learnt = engine.run(channel, &self.program, &self.who, &inputs);
             let learnt = learnt.map_err(|e| self.failed(&self.step(b), e))?;
             place::put(&self.plan, &self.sinks, self.plan.outputs_of(&self.me), first, &learnt)?;
             let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;

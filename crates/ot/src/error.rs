@@ -1,6 +1,7 @@
 //! Errors of OT: the network, the peer's messages, checks, and misuse.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
@@ -33,13 +34,11 @@ impl fmt::Display for Check {
 }
 
 /// The reason why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
+///
+/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 pub enum OtError {
     /// A consistency check failed.
-    #[error(
-        "{}: the {check} check failed: the peer left the protocol, or its messages were changed; nothing of this batch may be used; set up a new session",
-        named(.peer)
-    )]
     Abort {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
@@ -47,7 +46,6 @@ pub enum OtError {
         check: Check,
     },
     /// A message that no party following the protocol sends.
-    #[error("{}: message {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
@@ -57,7 +55,6 @@ pub enum OtError {
         what: String,
     },
     /// The protocol does not exist at this security level.
-    #[error("{protocol} is not a {wanted} protocol; take one of {instead}")]
     Unsupported {
         /// The protocol that was asked for.
         protocol: String,
@@ -67,7 +64,6 @@ pub enum OtError {
         instead: &'static str,
     },
     /// No protocol has that name.
-    #[error("no OT protocol is called {name:?}, only {known} are")]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -76,22 +72,58 @@ pub enum OtError {
     },
     /// This end failed before, a step of it came out of turn, or a call was dropped before its last step: its numbers
     /// and checks may no longer be the peer's, and what was open will never be checked.
-    #[error(
-        "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished; set up a new session"
-    )]
     Lost {
         /// The step that was to run.
         step: &'static str,
     },
     /// Outputs were to be opened before a check covered them.
-    #[error("these outputs are not verified yet: run verify after the extension that made them")]
     Unverified,
     /// The channel failed.
-    #[error(transparent)]
     Net(#[from] NetError),
 }
 
+impl fmt::Display for OtError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
 impl OtError {
+    /// The peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Abort { peer, check } => format!(
+                "{}: the {check} check failed: the peer left the protocol, or its messages were changed",
+                named(*peer)
+            ),
+            Self::Malformed { peer, message, what } => {
+                format!("{}: message {message} is malformed: {what}", named(*peer))
+            }
+            Self::Unsupported { protocol, wanted, .. } => format!("{protocol} is not a {wanted} protocol"),
+            Self::Unknown { name, .. } => format!("no OT protocol is called {name:?}"),
+            Self::Lost { step } => format!(
+                "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished"
+            ),
+            Self::Unverified => "these outputs are not verified yet".to_owned(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Abort { .. } => "nothing of this batch may be used; set up a new session",
+            Self::Malformed { .. } => "run the same version at both sides",
+            Self::Unsupported { instead: known, .. } => return format!("take one of {known}").into(),
+            Self::Unknown { known, .. } => return format!("take one of {known}").into(),
+            Self::Lost { .. } => "set up a new session",
+            Self::Unverified => "run verify after the extension that made them",
+            Self::Net(e) => return e.remedy(),
+        })
+    }
+
     /// A failed check.
     #[must_use]
     pub fn abort(check: Check) -> Self {
@@ -114,6 +146,6 @@ impl OtError {
     }
 }
 
-fn named(peer: &Option<PartyId>) -> String {
+fn named(peer: Option<PartyId>) -> String {
     peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

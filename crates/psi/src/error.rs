@@ -4,7 +4,11 @@ use hushwire_garble::GarbleError;
 use hushwire_gmw::GmwError;
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId};
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    fmt,
+    path::{Path, PathBuf},
+};
 use thiserror::Error;
 
 /// A place in a file. Everything counts from 1.
@@ -23,19 +27,18 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}", self.line)?;
         // "Column" is what CSV calls something else.
         self.column.map_or(Ok(()), |column| write!(f, ", character {column}"))
     }
 }
 
-/// The reason why there is no intersection. Each message ends with what can be done.
+/// The reason why there is no intersection. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 pub enum PsiError {
     /// A file that cannot be read as it is.
-    #[error("cannot read {}{}: {cause}; {remedy}", .path.display(), at(*.place))]
     File {
         /// The file's path.
         path: PathBuf,
@@ -47,16 +50,11 @@ pub enum PsiError {
         remedy: String,
     },
     /// The parties do not ask for the same thing.
-    #[error(
-        "{}: asks for another intersection: the circuit, the protocol, the scheme or the result to reveal differs, or both are the same side; give both parties the same options, and one of them side a",
-        named(.peer)
-    )]
     Terms {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
     },
     /// A set that this machine could not hold.
-    #[error("{whose} {count} different keys, and {what} takes {most} at most; {remedy}")]
     TooLarge {
         /// "this party has", "party 1 has", "both parties have".
         whose: String,
@@ -70,12 +68,8 @@ pub enum PsiError {
         remedy: &'static str,
     },
     /// No salt was found under which both sets fit their tables.
-    #[error(
-        "no salt out of {0} fits both sets, which happens by chance in no lifetime: the keys of a party were chosen to collide; look for odd ones among them"
-    )]
     NoSalt(u8),
     /// A message that no party following the protocol sends.
-    #[error("{}: message {message} is malformed: {what}; both sides must run the same version", named(.peer))]
     Malformed {
         /// The party at fault, where a channel knows it.
         peer: Option<PartyId>,
@@ -85,23 +79,72 @@ pub enum PsiError {
         what: &'static str,
     },
     /// The system gave no random bytes.
-    #[error("drawing random bytes: {0}; see the system's log")]
     Random(String),
     /// The result cannot be written.
-    #[error("writing the result: {0}; see the system's log about that file or device")]
     Output(String),
     /// Yao's protocol failed.
-    #[error(transparent)]
     Yao(#[from] GarbleError),
     /// GMW failed.
-    #[error(transparent)]
     Gmw(#[from] GmwError),
     /// The channel failed.
-    #[error(transparent)]
     Net(#[from] NetError),
 }
 
+impl fmt::Display for PsiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
 impl PsiError {
+    /// The place or the peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::File { path, place, cause, .. } => {
+                let place = place.map_or_else(String::new, |place| format!(", {place}"));
+                format!("cannot read {}{place}: {cause}", path.display())
+            }
+            Self::Terms { peer } => format!(
+                "{}: asks for another intersection: the circuit, the protocol, the scheme or the result to reveal differs, or \
+                 both are the same side",
+                named(*peer)
+            ),
+            Self::TooLarge { whose, count, what, most, .. } => {
+                format!("{whose} {count} different keys, and {what} takes {most} at most")
+            }
+            Self::NoSalt(tried) => format!(
+                "no salt out of {tried} fits both sets, which happens by chance in no lifetime: the keys of a party were \
+                 chosen to collide"
+            ),
+            Self::Malformed { peer, message, what } => {
+                format!("{}: message {message} is malformed: {what}", named(*peer))
+            }
+            Self::Random(e) => format!("drawing random bytes: {e}"),
+            Self::Output(e) => format!("writing the result: {e}"),
+            Self::Yao(e) => e.cause(),
+            Self::Gmw(e) => e.cause(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::File { remedy, .. } => return remedy.clone().into(),
+            Self::Terms { .. } => "give both parties the same options, and one of them side a",
+            Self::TooLarge { remedy, .. } => remedy,
+            Self::NoSalt(_) => "look for odd ones among them",
+            Self::Malformed { .. } => "run the same version at both sides",
+            Self::Random(_) => "see the system's log",
+            Self::Output(_) => "see the system's log about that file or device",
+            Self::Yao(e) => return e.remedy(),
+            Self::Gmw(e) => return e.remedy(),
+            Self::Net(e) => return e.remedy(),
+        })
+    }
+
     /// The network's error, if it is one.
     #[must_use]
     pub fn net(&self) -> Option<&NetError> {
@@ -124,10 +167,6 @@ impl PsiError {
     }
 }
 
-fn at(place: Option<Place>) -> String {
-    place.map_or_else(String::new, |place| format!(", {place}"))
-}
-
-fn named(peer: &Option<PartyId>) -> String {
+fn named(peer: Option<PartyId>) -> String {
     peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

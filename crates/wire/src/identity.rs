@@ -2,6 +2,7 @@
 
 use core::{fmt, str::FromStr};
 use std::{
+    borrow::Cow,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -51,15 +52,13 @@ impl FromStr for Pin {
     }
 }
 
-/// The reason why an identity could not be made or read.
+/// The reason why an identity could not be made or read. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
     /// The key could not be made.
-    #[error("no key could be made: {0}")]
     Generate(String),
     /// The PEM text lacks a part, or one is damaged.
-    #[error("the PEM text holds no usable {part}: {cause}; make a new one with `hushwire keys init`")]
     Pem {
         /// The part of the file.
         part: &'static str,
@@ -67,16 +66,46 @@ pub enum IdentityError {
         cause: String,
     },
     /// Certificate and key do not belong together, or are of an unsupported kind.
-    #[error("certificate and key do not work together: {0}; make a new pair with `hushwire keys init`")]
     Pair(String),
     /// Not a pin.
-    #[error("{given:?} is not a pin of 64 hexadecimal digits: {cause}")]
     Pin {
         /// The text that was given.
         given: String,
         /// The fault of the text.
         cause: String,
     },
+}
+
+impl fmt::Display for IdentityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
+impl IdentityError {
+    /// The cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Generate(e) => format!("no key could be made: {e}"),
+            Self::Pem { part, cause } => format!("the PEM text holds no usable {part}: {cause}"),
+            Self::Pair(e) => format!("certificate and key do not work together: {e}"),
+            Self::Pin { given, cause } => {
+                format!("{given:?} is not a pin of 64 hexadecimal digits: {cause}")
+            }
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Generate(_) => "try again with a plain name",
+            Self::Pem { .. } => "make a new one with `hushwire keys init`",
+            Self::Pair(_) => "make a new pair with `hushwire keys init`",
+            Self::Pin { .. } => "copy what `hushwire keys pin` prints at the peer",
+        })
+    }
 }
 
 /// A self-made certificate and its private key. No `Debug`: it holds a secret.

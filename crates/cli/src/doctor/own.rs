@@ -31,7 +31,7 @@ fn key(patient: &Patient) -> Check {
         [] => Check::ok("key", format!("{path}, for its owner's eyes only, {}", patient.identity.pin())),
         warnings => {
             let (found, remedies): (Vec<_>, Vec<_>) =
-                warnings.iter().map(|w| w.rsplit_once("; ").unwrap_or((w, "see above"))).unzip();
+                warnings.iter().map(|w| (w.cause.as_str(), w.remedy.as_str())).unzip();
             Check::warn("key", found.join(", "), remedies.join(", "))
         }
     }

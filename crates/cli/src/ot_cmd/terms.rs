@@ -133,12 +133,7 @@ impl Terms {
         if let Some((cause, remedy)) = known {
             (error.cause, error.remedy) = (cause, remedy.to_owned());
         }
-        for side in [Side::Sender, Side::Receiver] {
-            for text in [&mut error.cause, &mut error.remedy] {
-                *text = text.replace(&side.id().to_string(), &side.to_string());
-            }
-        }
-        error.during(step).of(me)
+        with_sides(error).during(step).of(me)
     }
 
     /// Any error of the protocol.
@@ -149,13 +144,19 @@ impl Terms {
             OtError::Unsupported { .. } => Kind::Usage,
             _ => Kind::Internal,
         };
-        let mut whole = e.to_string();
-        for side in [Side::Sender, Side::Receiver] {
-            whole = whole.replace(&side.id().to_string(), &side.to_string());
-        }
-        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "start again"));
-        JobError::new(kind, "oblivious transfer", cause, remedy).of(me)
+        let error = JobError::new(kind, "oblivious transfer", e.cause(), e.remedy());
+        with_sides(error).of(me)
     }
+}
+
+/// The sides by their names, in place of numbers.
+fn with_sides(mut error: JobError) -> JobError {
+    for side in [Side::Sender, Side::Receiver] {
+        for text in [&mut error.cause, &mut error.remedy] {
+            *text = text.replace(&side.id().to_string(), &side.to_string());
+        }
+    }
+    error
 }
 
 /// The remedy in the words of this command, where that of [`NetError`] names files that it has not.

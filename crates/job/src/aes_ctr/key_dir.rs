@@ -1,7 +1,7 @@
 //! The directory of one key: three shares, the ledger of counters, and a lock.
 
 use super::{ledger::Ledger, share_file};
-use crate::{JobError, NewFile};
+use crate::{JobError, NewFile, Warning};
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io,
@@ -56,11 +56,13 @@ impl KeyDir {
         Ok(Self { path: path.to_path_buf(), open_to_others })
     }
 
-    /// A line for people where other users can look into it.
+    /// The warning where other users can look into it.
     #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        let line = || format!("other users can look into {}; run: chmod 700 {0}", self.path.display());
-        self.open_to_others.then(line)
+    pub fn warning(&self) -> Option<Warning> {
+        let path = self.path.display();
+        let (cause, remedy) =
+            (format!("other users can look into {path}"), format!("run `chmod 700 {path}`"));
+        self.open_to_others.then_some(Warning { cause, remedy })
     }
 
     /// Its path, as it was given.

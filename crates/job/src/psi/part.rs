@@ -4,9 +4,9 @@ use super::{CSV, Common, Intersection, PsiTask};
 use crate::{
     Event, InputPlace, JobError, Kind, Member, MemberConfig, NewFile, OutputPlace, Part,
     agreement::Agreement,
-    ends::Failure,
     member_config::explain,
     run::{Links, MemberSession},
+    two_party_engine::Failure,
 };
 use hushwire_psi::{
     Column, Found, Outcome, PsiError, Reveal, intersect, write_flags, write_flags_of, write_items,
@@ -150,7 +150,7 @@ fn of_file(e: PsiError) -> JobError {
             let place = place.map_or_else(String::new, |place| format!(", {place}"));
             JobError::new(Kind::File, format!("cannot read {}{place}", path.display()), cause, remedy)
         }
-        other => JobError::internal("writing the result", other),
+        other => JobError::new(Kind::Internal, "writing the result", other.cause(), other.remedy()),
     }
 }
 
@@ -161,8 +161,10 @@ fn failed(agreement: &Agreement, e: PsiError) -> JobError {
         PsiError::Net(e) => return explain(agreement, e).during(STEP),
         PsiError::Yao(e) => Failure::from(e),
         PsiError::Gmw(e) => Failure::from(e),
-        e @ (PsiError::Terms { .. } | PsiError::TooLarge { .. }) => Failure::Ours(Kind::Usage, e.to_string()),
-        e => Failure::Peer(e.to_string()),
+        PsiError::Terms { .. } | PsiError::TooLarge { .. } => {
+            Failure::ours(Kind::Usage, e.cause(), e.remedy())
+        }
+        e => Failure::peer(e.cause(), e.remedy()),
     };
     failure.explain(agreement).during(STEP)
 }

@@ -1,4 +1,4 @@
-//! The ends of protocols between two parties, one interface for all.
+//! The engines of protocols between two parties, one interface for all.
 
 use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, member_config::explain};
 use hushwire_circuit::{Planes, Program, TwoParty};
@@ -7,9 +7,10 @@ use hushwire_gmw::GmwError;
 use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, NetError};
+use std::fmt;
 
-/// One party's end of a protocol, set up on a channel that serves it alone.
-pub(crate) trait End {
+/// One party's side of a protocol, set up on a channel that serves it alone.
+pub(crate) trait TwoPartyEngine {
     /// Computes a program: the inputs that this party brings go in and the outputs that it learns come out, in the circuit's
     /// order.
     fn run(
@@ -21,14 +22,14 @@ pub(crate) trait End {
     ) -> Result<Planes, Failure>;
 }
 
-/// Sets up party `index`'s end of the plan's protocol. `seed` is fresh, and `context` of no other set-up.
+/// Sets up party `index`'s side of the plan's protocol. `seed` is fresh, and `context` of no other set-up.
 pub(crate) fn open(
     plan: &Plan,
     channel: &mut Channel,
     index: usize,
     context: &Context,
     seed: &Seed,
-) -> Result<Box<dyn End>, Failure> {
+) -> Result<Box<dyn TwoPartyEngine>, Failure> {
     match (plan.protocol, plan.scheme, plan.ot) {
         (Protocol::Yao, Some(scheme), Some(ot)) => {
             let role = if index == 0 { Role::Garbler } else { Role::Evaluator };
@@ -37,11 +38,14 @@ pub(crate) fn open(
         (Protocol::Gmw, None, Some(ot)) => {
             Ok(Box::new(hushwire_gmw::Party::open(channel, index, context, ot, seed)?))
         }
-        _ => Err(Failure::Ours(Kind::Internal, format!("{} is no plan for two parties", plan.computing()))),
+        _ => {
+            let cause = format!("{} is no plan for two parties", plan.computing());
+            Err(Failure::Ours(JobError::internal("", cause)))
+        }
     }
 }
 
-impl End for yao::Party {
+impl TwoPartyEngine for yao::Party {
     fn run(
         &mut self,
         channel: &mut Channel,
@@ -53,7 +57,7 @@ impl End for yao::Party {
     }
 }
 
-impl End for hushwire_gmw::Party {
+impl TwoPartyEngine for hushwire_gmw::Party {
     fn run(
         &mut self,
         channel: &mut Channel,
@@ -65,26 +69,31 @@ impl End for hushwire_gmw::Party {
     }
 }
 
-/// The reason why an end gave up.
+/// The reason why an engine gave up.
 pub(crate) enum Failure {
     /// The channel failed.
     Net(NetError),
     /// The peer left the protocol.
-    Peer(String),
+    Peer(JobError),
     /// This party cannot go on.
-    Ours(Kind, String),
+    Ours(JobError),
 }
 
 impl Failure {
+    pub(crate) fn peer(cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
+        Self::Peer(JobError::new(Kind::Network, "", cause, remedy))
+    }
+
+    pub(crate) fn ours(kind: Kind, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
+        Self::Ours(JobError::new(kind, "", cause, remedy))
+    }
+
     /// In the words of the job.
     pub(crate) fn explain(self, plan: &Agreement) -> JobError {
-        let (kind, whole) = match self {
-            Self::Net(e) => return explain(plan, e),
-            Self::Peer(whole) => (Kind::Network, whole),
-            Self::Ours(kind, whole) => (kind, whole),
-        };
-        let (cause, remedy) = whole.rsplit_once("; ").unwrap_or((&whole, "please report this with the job"));
-        JobError::new(kind, "", cause, remedy)
+        match self {
+            Self::Net(e) => explain(plan, e),
+            Self::Peer(e) | Self::Ours(e) => e,
+        }
     }
 }
 
@@ -92,8 +101,8 @@ impl From<OtError> for Failure {
     fn from(e: OtError) -> Self {
         match e {
             OtError::Net(e) => Self::Net(e),
-            e @ (OtError::Abort { .. } | OtError::Malformed { .. }) => Self::Peer(e.to_string()),
-            e => Self::Ours(Kind::Internal, e.to_string()),
+            OtError::Abort { .. } | OtError::Malformed { .. } => Self::peer(e.cause(), e.remedy()),
+            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
         }
     }
 }
@@ -103,9 +112,9 @@ impl From<GarbleError> for Failure {
         match e {
             GarbleError::Net(e) => Self::Net(e),
             GarbleError::Ot(e) => e.into(),
-            e @ GarbleError::Unsupported { .. } => Self::Ours(Kind::Usage, e.to_string()),
-            e @ (GarbleError::Malformed { .. } | GarbleError::Mismatch { .. }) => Self::Peer(e.to_string()),
-            e => Self::Ours(Kind::Internal, e.to_string()),
+            GarbleError::Unsupported { .. } => Self::ours(Kind::Usage, e.cause(), e.remedy()),
+            GarbleError::Malformed { .. } | GarbleError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
+            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
         }
     }
 }
@@ -115,8 +124,8 @@ impl From<GmwError> for Failure {
         match e {
             GmwError::Net(e) => Self::Net(e),
             GmwError::Ot(e) => e.into(),
-            e @ GmwError::Mismatch { .. } => Self::Peer(e.to_string()),
-            e => Self::Ours(Kind::Internal, e.to_string()),
+            GmwError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
+            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
         }
     }
 }
@@ -133,10 +142,11 @@ mod tests {
         let abort = || OtError::abort(hushwire_ot::Check::Rows).of(peer);
         let mismatch = GmwError::Mismatch { peer };
         for failure in [malformed.into(), GarbleError::Ot(abort()).into(), abort().into(), mismatch.into()] {
-            let Failure::Peer(text) = failure else { panic!("the peer is to blame") };
-            assert!(text.starts_with("party 1: ") && text.contains("; "), "{text}");
+            let Failure::Peer(e) = failure else { panic!("the peer is to blame") };
+            assert!(e.cause.starts_with("party 1: ") && !e.cause[9..].contains("party 1"), "{e}");
+            assert!(!e.remedy.is_empty() && !e.cause.contains(&e.remedy), "{e}");
         }
         let failure = Failure::from(OtError::Unverified);
-        assert!(matches!(failure, Failure::Ours(Kind::Internal, _)));
+        assert!(matches!(failure, Failure::Ours(e) if e.kind == Kind::Internal));
     }
 }
