@@ -11,11 +11,13 @@ use std::{
 };
 
 use crate::{
-    Listener, TransportKind,
+    Listener, NetError, TransportKind,
     bell::Bell,
     connect::{BACKOFF, GRACE, Joining, lock},
     error::out_of_descriptors,
+    greeting::Kept,
     lobby::{Crowd, Lobby, Origin, Visitor},
+    port::{Port, Registration},
 };
 
 /// LOCAL: connections that greet at the same time, in all and of one address.
@@ -33,6 +35,9 @@ pub(crate) struct Greeter {
     out: Arc<AtomicBool>,
 }
 
+/// A connection of this session, or of another one that has it now. The error says whether it ends the session.
+type Greeted = Result<Option<Kept>, (bool, NetError)>;
+
 impl Joining<'_> {
     /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
     fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
@@ -42,11 +47,12 @@ impl Joining<'_> {
         self.guard.check().is_ok()
     }
 
-    /// `ear` rings when the last connection is there.
+    /// `ear` rings when the last connection is there; `registration` is where other sessions of the port pass connections on.
     pub(crate) fn accept_all<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
         listener: &'s Listener,
+        registration: Option<&Registration<'_>>,
         mut ear: &'s Bell,
     ) {
         let mut lobby = Lobby::new(self.cfg.transport == TransportKind::TcpTls);
@@ -62,16 +68,26 @@ impl Joining<'_> {
             // Rung or not, the loop looks.
             let _ = ear.read(&mut [0; 8]);
             while self.greeting.load(Ordering::SeqCst) < GREETERS {
+                if let Some(guest) = registration.and_then(Registration::next) {
+                    self.start(scope, 0, move || self.welcome(guest, &self.greeting_guard(None)).map(Some));
+                    continue;
+                }
                 let Some(visitor) = lobby.next() else { break };
                 number += 1;
-                self.receive(scope, number, visitor);
+                self.receive(scope, number, visitor, listener.port());
             }
         }
     }
 
     /// Greets on a thread of its own. Where there are too many the oldest goes whose peer has not yet proved who it
     /// is.
-    fn receive<'s, 'e>(&'s self, scope: &'s Scope<'s, 'e>, number: u64, visitor: Visitor) {
+    fn receive<'s, 'e>(
+        &'s self,
+        scope: &'s Scope<'s, 'e>,
+        number: u64,
+        visitor: Visitor,
+        port: Option<&'s Port>,
+    ) {
         let out = Arc::new(AtomicBool::new(false));
         let origin = visitor.origin;
         {
@@ -81,10 +97,21 @@ impl Joining<'_> {
             }
             unproven.push(Greeter { number, origin, out: out.clone() });
         }
+        self.start(scope, number, move || self.greet(visitor, port, &out, || self.proved(number)));
+    }
+
+    /// Runs a greeting on a thread of its own.
+    fn start<'s, 'e>(
+        &'s self,
+        scope: &'s Scope<'s, 'e>,
+        number: u64,
+        greet: impl FnOnce() -> Greeted + Send + 's,
+    ) {
         self.greeting.fetch_add(1, Ordering::SeqCst);
         let greeter = thread::Builder::new().name("greeter".to_owned()).spawn_scoped(scope, move || {
-            match self.greet(visitor, &out, || self.proved(number)) {
-                Ok((slot, link)) => self.keep(slot, link),
+            match greet() {
+                Ok(Some((slot, link))) => self.keep(slot, link),
+                Ok(None) => {}
                 Err((true, e)) => self.give_up(e),
                 Err((false, e)) => self.refuse(e.to_string()),
             }

@@ -25,6 +25,7 @@ use crate::{
     bell::{self, Bell},
     error::out_of_descriptors,
     hello::CONTROL_LANE,
+    port::Registration,
     roster::{Nonce, Roster},
     tcp::Guard,
     tls::TlsSide,
@@ -65,9 +66,10 @@ impl fmt::Display for Slot {
 /// Joins the session: connects every lane with every peer, both ways, and waits until all peers have done so.
 ///
 /// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
-/// do not end the session. `listener` may be `None` when every peer has an address, as for a client. A peer that dies
-/// after it has joined, or ends the session, ends the wait for the others. One process of each member takes part: the
-/// connections of a second one with the same key are refused, and [`Net::session`] is new each time.
+/// do not end the session. `listener` may be `None` when every peer has an address, as for a client; many sessions may join
+/// on one at a time where it is [shared](Listener::shared). A peer that dies after it has joined, or ends the session,
+/// ends the wait for the others. One process of each member takes part: the connections of a second one with the same
+/// key are refused, and [`Net::session`] is new each time.
 ///
 /// # Errors
 /// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::Duplicate`] when another process
@@ -107,6 +109,8 @@ fn join(
     if let Some(listener) = listener {
         listener.check(cfg.transport)?;
     }
+    let port = listener.and_then(Listener::port);
+    let registration = port.map(|port| port.register(cfg, identity.pin())).transpose()?;
     let own = identity.validity();
     if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
         return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
@@ -137,7 +141,7 @@ fn join(
         refused: Mutex::default(),
         undialled: Mutex::default(),
     };
-    joining.run(listener, &ear);
+    joining.run(listener, registration.as_ref(), &ear);
     joining.into_net()
 }
 
@@ -176,7 +180,7 @@ pub(crate) struct Joining<'a> {
 }
 
 impl Joining<'_> {
-    fn run(&self, listener: Option<&Listener>, ear: &Bell) {
+    fn run(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
         let expected = self.slots(|_, dials| !dials);
         self.awaited.store(expected.len(), Ordering::SeqCst);
         thread::scope(|scope| {
@@ -194,7 +198,7 @@ impl Joining<'_> {
                 }
             }
             if let Some(listener) = listener.filter(|_| !expected.is_empty()) {
-                self.accept_all(scope, listener, ear);
+                self.accept_all(scope, listener, registration, ear);
                 self.heard_all.store(true, Ordering::SeqCst);
             }
         });

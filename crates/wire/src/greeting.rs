@@ -9,6 +9,7 @@ use crate::{
     connect::{Duplex, Joining, Slot, lock},
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     lobby::Visitor,
+    port::{Guest, Port},
     roster::Refusal,
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
@@ -17,6 +18,9 @@ use crate::{
 
 /// LOCAL: how long an accepted connection may take to greet once it has said its first words.
 const GREETING: Duration = Duration::from_secs(10);
+
+/// A connection that is in, and its place.
+pub(crate) type Kept = (Slot, Box<dyn Duplex>);
 
 impl Joining<'_> {
     /// One attempt to dial `peer` for `slot`.
@@ -57,26 +61,32 @@ impl Joining<'_> {
     }
 
     /// Greets on an accepted connection, until `out` says otherwise; calls `proved` when the peer has shown who it is.
-    /// The error says whether it ends the session: only a known peer's does.
+    /// `None` where it was for another session of this port, which has it now. The error says whether it ends the session:
+    /// only a known peer's does.
     pub(crate) fn greet(
         &self,
         visitor: Visitor,
+        port: Option<&Port>,
         out: &AtomicBool,
         proved: impl FnOnce(),
-    ) -> Result<(Slot, Box<dyn Duplex>), (bool, NetError)> {
+    ) -> Result<Option<Kept>, (bool, NetError)> {
         let Visitor { stream, first, .. } = visitor;
-        let guard = Guard { given_up: &self.heard_all, out: Some(out), ..self.guard }.within(GREETING);
+        let guard = self.greeting_guard(Some(out));
         let stranger =
             |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
         let holder = |pin: Pin| self.cfg.peers.iter().find(|peer| peer.pin == pin).map(|peer| peer.id);
-        let accepted = transport::accepted(stream, self.cfg, &self.tls, &guard, &first);
+        // Of a peer of another session only that one knows the pin.
+        let pins = port.is_none().then(|| self.cfg.peers.iter().map(|peer| peer.pin).collect());
+        let accepted = transport::accepted(stream, self.cfg, &self.tls, pins, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
             // It holds the key, so it is that peer.
             Some(peer) => (true, handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)),
             None => stranger(None)(e),
         })?;
-        proved();
         let pinned = shown.and_then(|shown| holder(shown.pin));
+        if port.is_none() || pinned.is_some() {
+            proved();
+        }
         let mut bytes = [0; HELLO_BYTES];
         match <[u8; HELLO_BYTES]>::try_from(first) {
             // Without TLS the hello itself came first.
@@ -90,6 +100,30 @@ impl Joining<'_> {
             Ok(_) => return Err(stranger(pinned)(io::ErrorKind::InvalidData.into())),
             Err(e) => return Err(stranger(pinned)(e)),
         }
+        let guest = Guest { link, shown, hello: bytes };
+        if let Some(port) = port.filter(|_| !Hello::is_probe(&bytes)) {
+            let hello = Hello::decode(&bytes).map_err(|bad| (false, bad_hello(pinned, &bad)))?;
+            if !Port::is_for(self.cfg, &hello) {
+                let presented = format!("a hello of {} for another session", hello.from);
+                let none = NetError::UnknownPeer { peer: None, step: "handshake".to_owned(), presented };
+                return if port.pass(&hello, guest) { Ok(None) } else { Err((false, none)) };
+            }
+        }
+        self.welcome(guest, &guard).map(Some)
+    }
+
+    /// Ends the greeting of one connection in time.
+    pub(crate) fn greeting_guard<'g>(&'g self, out: Option<&'g AtomicBool>) -> Guard<'g> {
+        Guard { given_up: &self.heard_all, out, ..self.guard }.within(GREETING)
+    }
+
+    /// Judges and answers a connection that has said its hello. The error says whether it ends the session.
+    pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Kept, (bool, NetError)> {
+        let Guest { mut link, shown, hello: bytes } = guest;
+        let stranger =
+            |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
+        let pinned = shown.and_then(|shown| self.cfg.peers.iter().find(|peer| peer.pin == shown.pin));
+        let pinned = pinned.map(|peer| peer.id);
         let theirs = Hello::decode(&bytes);
         let claimed = match &theirs {
             Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),
@@ -144,7 +178,7 @@ impl Joining<'_> {
         };
         answer(&ours)?;
         self.remember(peer.id, shown);
-        let link = self.settled(link, slot, Role::Listener, &guard).map_err(stranger(Some(peer.id)))?;
+        let link = self.settled(link, slot, Role::Listener, guard).map_err(stranger(Some(peer.id)))?;
         admission.keep();
         Ok((slot, link))
     }

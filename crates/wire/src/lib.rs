@@ -45,6 +45,7 @@ mod net;
 mod notice;
 mod observe;
 mod pacer;
+mod port;
 mod printable;
 mod probe;
 mod record;

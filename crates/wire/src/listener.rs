@@ -12,15 +12,18 @@ use rustix::{
 
 #[cfg(unix)]
 use crate::unix::UnixPath;
-use crate::{NetError, TransportKind, tcp, tcp::Guard, transport::Stream};
+use crate::{NetError, TransportKind, port::Port, tcp, tcp::Guard, transport::Stream};
 
 /// The scheme of a Unix socket's address; a path follows.
 pub(crate) const UNIX_PREFIX: &str = "unix:";
 
-/// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions.
+/// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions, of which it serves one at a time,
+/// or many where it is [shared](Listener::shared).
 pub struct Listener {
     socket: Socket,
     address: String,
+    /// Of one that serves many sessions at a time.
+    port: Option<Port>,
 }
 
 enum Socket {
@@ -43,10 +46,22 @@ impl Listener {
             Some(path) => bind_unix(path),
             None => tcp::bind(addr).and_then(|socket| {
                 let address = socket.local_addr()?.to_string();
-                Ok(Self { socket: Socket::Tcp(socket), address })
+                Ok(Self { socket: Socket::Tcp(socket), address, port: None })
             }),
         };
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
+    }
+
+    /// Lets many sessions join on it at the same time, of one key and transport, told apart by what hellos say: member,
+    /// session, job and parameters. A hello that fits none of them is not answered, as its session may begin here later;
+    /// so a peer with another job waits in vain, where without this both sides would name what differs.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Self { port: Some(Port::default()), ..self }
+    }
+
+    pub(crate) fn port(&self) -> Option<&Port> {
+        self.port.as_ref()
     }
 
     /// The address that peers dial: `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
@@ -116,7 +131,8 @@ impl Listener {
 #[cfg(unix)]
 fn bind_unix(path: &str) -> io::Result<Listener> {
     let socket = UnixPath::bind(path.as_ref())?;
-    Ok(Listener { socket: Socket::Unix(socket), address: format!("{UNIX_PREFIX}{path}") })
+    let address = format!("{UNIX_PREFIX}{path}");
+    Ok(Listener { socket: Socket::Unix(socket), address, port: None })
 }
 
 #[cfg(not(unix))]

@@ -150,8 +150,9 @@ impl Prober {
     fn visit(&self, Incoming(stream): Incoming) -> Result<Visit, NetError> {
         let greeting = guard(STEP);
         let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, self.tls.pin(), peer, e);
-        let (mut link, shown) =
-            transport::accepted(stream, &self.cfg, &self.tls, &greeting, &[]).map_err(on(None))?;
+        let pins = Some(self.cfg.peers.iter().map(|peer| peer.pin).collect());
+        let accepted = transport::accepted(stream, &self.cfg, &self.tls, pins, &greeting, &[]);
+        let (mut link, shown) = accepted.map_err(on(None))?;
         let pinned = shown.and_then(|s| self.cfg.peers.iter().find(|p| p.pin == s.pin)).map(|p| p.id);
         let mut bytes = [0; HELLO_BYTES];
         greeting.recv(&mut *link, &mut bytes).map_err(on(pinned))?;

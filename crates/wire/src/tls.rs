@@ -63,9 +63,9 @@ impl TlsSide {
         self.pin
     }
 
-    /// The pins that may be at the other end of one connection.
-    pub(crate) fn pinned(&self, pins: Vec<Pin>) -> Arc<Pinned> {
-        Arc::new(Pinned { pins, provider: self.provider.clone(), outdated: OnceLock::new() })
+    /// The pins that may be at the other end of one connection; `None` for any, which is judged later.
+    pub(crate) fn pinned(&self, pins: impl Into<Option<Vec<Pin>>>) -> Arc<Pinned> {
+        Arc::new(Pinned { pins: pins.into(), provider: self.provider.clone(), outdated: OnceLock::new() })
     }
 
     /// The configuration with which this side dials the holder of a pin, and nobody else.
@@ -110,12 +110,12 @@ impl TlsSide {
         pinned.shown(greet(conn, socket, guard, &[]))
     }
 
-    /// The handshake of the side that listened, with a holder of one of `pins`, of which `first` was read; answers
-    /// whose.
+    /// The handshake of the side that listened, with a holder of one of `pins` or with anybody, of which `first` was read;
+    /// answers whose.
     pub(crate) fn accept(
         &self,
         socket: TcpStream,
-        pins: Vec<Pin>,
+        pins: impl Into<Option<Vec<Pin>>>,
         guard: &Guard<'_>,
         first: &[u8],
     ) -> io::Result<(TlsLink, Shown)> {
@@ -149,7 +149,7 @@ pub(crate) fn outdated(e: &io::Error) -> Option<Outdated> {
 /// Accepts the certificates whose pins it holds, and checks that the peer holds the key.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    pins: Vec<Pin>,
+    pins: Option<Vec<Pin>>,
     provider: Arc<CryptoProvider>,
     /// The certificate that was refused for its dates.
     outdated: OnceLock<Outdated>,
@@ -159,7 +159,7 @@ impl Pinned {
     /// Neither names nor issuers count: the pin covers the whole certificate.
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
         let pin = Pin::of(certificate);
-        if self.pins.contains(&pin) {
+        if self.pins.as_ref().is_none_or(|pins| pins.contains(&pin)) {
             return Ok(());
         }
         let wrong = OtherError(Arc::new(WrongPin(pin)));

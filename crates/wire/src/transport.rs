@@ -74,17 +74,17 @@ pub(crate) fn dialled(
 }
 
 /// The listener's side of `stream` under `transport`, and the certificate that the peer showed, where it shows one.
-/// TLS goes on from `first`, what was already read.
+/// TLS goes on from `first`, what was already read, with a holder of one of `pins`, or with anybody.
 pub(crate) fn accepted(
     stream: Stream,
     cfg: &SessionConfig,
     tls: &TlsSide,
+    pins: Option<Vec<Pin>>,
     guard: &Guard<'_>,
     first: &[u8],
 ) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
     match (cfg.transport, stream) {
         (TransportKind::TcpTls, Stream::Tcp(stream)) => {
-            let pins = cfg.peers.iter().map(|peer| peer.pin).collect();
             let (link, shown) = tls.accept(stream, pins, guard, first)?;
             Ok((Box::new(link), Some(shown)))
         }

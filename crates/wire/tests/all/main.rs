@@ -10,6 +10,7 @@ mod join;
 mod local;
 mod machines;
 mod pipeline;
+mod port;
 mod probe;
 mod processes;
 mod ring;

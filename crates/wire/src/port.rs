@@ -1,0 +1,111 @@
+//! Sessions that join on one port at the same time, told apart by what hellos say.
+//!
+//! Each of them takes connections and hears hellos. A hello names whom it is for: a member of a session with a name, a job
+//! and parameters. Whoever hears one for another session passes the connection on; one for none is closed without an
+//! answer, and its sender dials again, as its session may begin here later. Who the sender is, that session judges.
+
+use std::sync::{
+    Mutex,
+    mpsc::{self, Receiver, Sender},
+};
+
+use crate::{
+    NetError, PartyId, Pin, SessionConfig, SessionId, TransportKind,
+    connect::{Duplex, lock},
+    hello::{HELLO_BYTES, Hello},
+    tls::Shown,
+};
+
+/// A connection that has said its hello.
+pub(crate) struct Guest {
+    pub(crate) link: Box<dyn Duplex>,
+    /// The certificate that it proved to hold, where the transport has such.
+    pub(crate) shown: Option<Shown>,
+    pub(crate) hello: [u8; HELLO_BYTES],
+}
+
+/// A member of one session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Name {
+    member: PartyId,
+    session: SessionId,
+    job_digest: [u8; 32],
+    params: [u8; 32],
+}
+
+impl Name {
+    fn of(cfg: &SessionConfig) -> Self {
+        Self { member: cfg.me, session: cfg.session, job_digest: cfg.job_digest, params: cfg.params }
+    }
+
+    fn in_hello(hello: &Hello) -> Self {
+        let Hello { to: member, session, job_digest, params, .. } = *hello;
+        Self { member, session, job_digest, params }
+    }
+}
+
+/// The sessions that join on a port now.
+#[derive(Default)]
+pub(crate) struct Port(Mutex<Vec<Joins>>);
+
+struct Joins {
+    name: Name,
+    own: Pin,
+    transport: TransportKind,
+    inbox: Sender<Guest>,
+}
+
+/// A session's registration at the port, until it is dropped.
+pub(crate) struct Registration<'a> {
+    port: &'a Port,
+    name: Name,
+    inbox: Receiver<Guest>,
+}
+
+impl Port {
+    /// Lets a session join here.
+    ///
+    /// # Errors
+    /// [`NetError::Config`]: the same one joins already, or others with another certificate or transport.
+    pub(crate) fn register(&self, cfg: &SessionConfig, own: Pin) -> Result<Registration<'_>, NetError> {
+        let bad = |what: &str| Err(NetError::Config { peer: Some(cfg.me), what: what.to_owned() });
+        let mut all = lock(&self.0);
+        let name = Name::of(cfg);
+        if all.iter().any(|other| other.name == name) {
+            return bad("another run of this job and label joins on the same port");
+        }
+        if all.iter().any(|other| other.transport != cfg.transport) {
+            return bad("another run joins on the same port over another transport");
+        }
+        if cfg.transport == TransportKind::TcpTls && all.iter().any(|other| other.own != own) {
+            return bad("another run joins on the same port with another key");
+        }
+        let (sender, inbox) = mpsc::channel();
+        all.push(Joins { name, own, transport: cfg.transport, inbox: sender });
+        Ok(Registration { port: self, name, inbox })
+    }
+
+    /// Whether a hello is for the session of `cfg`.
+    pub(crate) fn is_for(cfg: &SessionConfig, hello: &Hello) -> bool {
+        Name::of(cfg) == Name::in_hello(hello)
+    }
+
+    /// Passes a connection on; false where no session that joins here has that name.
+    pub(crate) fn pass(&self, hello: &Hello, guest: Guest) -> bool {
+        let (all, name) = (lock(&self.0), Name::in_hello(hello));
+        all.iter().find(|joins| joins.name == name).is_some_and(|joins| joins.inbox.send(guest).is_ok())
+    }
+}
+
+impl Registration<'_> {
+    /// The next connection that another session heard for this one.
+    pub(crate) fn next(&self) -> Option<Guest> {
+        self.inbox.try_recv().ok()
+    }
+}
+
+impl Drop for Registration<'_> {
+    fn drop(&mut self) {
+        lock(&self.port.0).retain(|joins| joins.name != self.name);
+    }
+}
