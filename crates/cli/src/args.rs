@@ -1,17 +1,22 @@
 //! The command line.
 
 use crate::{
-    bench::BenchArgs, circuit_cmd::CircuitArgs, completions, doctor, files::Replace, keys, local_files,
-    log::LogArgs, man, ot_cmd, psi_cmd, run_args, size, version,
+    bench::BenchArgs,
+    circuit_cmd::CircuitArgs,
+    completions, doctor, keys, local_files,
+    log::LogArgs,
+    man,
+    options::{Between, Common},
+    ot_cmd, psi_cmd, run_args, size, version,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  a bug, or a benchmark failed
-  2  the command line is wrong
+  0  success
+  1  a bug in hushwire, or a benchmark that failed
+  2  a wrong command line or job
   3  a party or the network failed
   4  a file could not be used
   5  refused because it would not be safe
@@ -46,7 +51,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         job: LocalJob,
     },
-    /// Measure against the limit of this machine, and draw what was measured.
+    /// Benchmarks against the limits of this machine, and plots of their results.
     #[command(
         disable_help_flag = true,
         after_help = "Example:\n  hushwire bench aes --quick --json aes.json"
@@ -64,7 +69,7 @@ pub(crate) enum Command {
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
     Client(run_args::MemberArgs),
-    /// Let somebody choose from pairs of messages, without learning what they chose: oblivious transfer between files.
+    /// Oblivious transfer between files: a receiver takes one message of each pair, and the sender does not learn which.
     #[command(arg_required_else_help = true, after_help = ot_cmd::HELP)]
     Ot(ot_cmd::OtArgs),
     /// Make, show and replace a party's key; print the pin that its peers know it by.
@@ -79,13 +84,7 @@ pub(crate) enum Command {
     /// Print the manual page, or write those of all commands into a directory.
     #[command(after_help = man::HELP)]
     Man(man::ManArgs),
-    /// One party of `local aes-ctr`; started by it, never by hand.
-    #[command(name = "__party", hide = true)]
-    AesParty {
-        /// 0, 1 or 2.
-        index: u8,
-    },
-    /// One member of `local run` or `local psi`; started by it, never by hand.
+    /// One member of a local run; started by it, never by hand.
     #[command(name = "__member", hide = true)]
     Member {
         /// The member's number in the order of starting.
@@ -122,21 +121,21 @@ Examples:
   hushwire local aes-ctr --in a.txt --backend hdl-sim
                                                      all three as hardware; the output is the same
 
-Hardware parties (--backend hdl-sim) are Verilated sequencers: programs named party-sim that hdl/setup in a checkout
-of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in hdl beside
-the directory of this program, never in the current one. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key
+Hardware parties (--backend hdl-sim) are Verilated sequencers: programs named party-sim that hdl/setup in a checkout \
+of the source builds into target/hdl. They are looked for in the folder HUSHWIRE_HDL if it is set, else in hdl beside \
+the directory of this program, never in the current one. They run AES-128 as a circuit on round keys (--sbox bp32 or depth4); a key \
 that is drawn or kept as shares is expanded by the party's own processor, as in software.
 
-Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one
-key: the key directory's ledger.json records what was used, and a run that would use it again is refused. It also has
-the digest of each encrypted file: --decrypt refuses one that was changed or replaced since. An output that is there
+Counter mode hides the data and does not protect it from changes. One counter must never be used twice under one \
+key: the key directory's ledger.json records what was used, and a run that would use it again is refused. It also has \
+the digest of each encrypted file: --decrypt refuses one that was changed or replaced since. An output that is there \
 already is replaced only if this command wrote it under the same key; --force replaces any file but inputs and keys.
 
-The report compares the speed with the PRF bound: how many AES blocks a second the CPU's AES units alone would allow
-(measured in the run, times the cores that the parties can use), divided by the AES calls that the three parties need
+The report compares the speed with the PRF bound: how many AES blocks a second the CPU's AES units alone would allow \
+(measured in the run, times the cores that the parties can use), divided by the AES calls that the three parties need \
 per block for their randomness.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 /// Encrypt or decrypt a file with AES in counter mode. The file is shared to three party processes on this
@@ -160,8 +159,8 @@ pub(crate) struct AesCtrArgs {
     /// A file with the key: 16, 24 or 32 bytes, or twice as many hexadecimal digits
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// The directory of the key's shares and its ledger: drawn on first use, taken up again later; with a key given,
-    /// that one is imported [default: OUT.keys; with --decrypt IN.keys]
+    /// The directory of the key's shares and of the ledger of counters. The key is drawn on first use and used again later; a
+    /// key that is given is imported [default: OUT.keys; with --decrypt IN.keys]
     #[arg(long, value_name = "DIR")]
     pub(crate) key_shares: Option<PathBuf>,
     /// The length of a key that is drawn: AES-128, AES-192 or AES-256 [default: 128]
@@ -191,17 +190,10 @@ pub(crate) struct AesCtrArgs {
     /// Memory that each process may use, as in 64MiB; longer files are streamed
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     pub(crate) memory: u64,
-    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
-    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
-    pub(crate) transport: String,
-    /// Write a report for programs to FILE; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    pub(crate) aes_backend: Option<String>,
+    pub(crate) between: Between,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 /// The backend with hardware parties.

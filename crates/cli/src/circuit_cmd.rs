@@ -63,8 +63,8 @@ Examples:
     0=000102030405060708090a0b0c0d0e0f,1=00112233445566778899aabbccddeeff
   hushwire circuit eval adder_32bit.txt --bit-order lsb --inputs 0=00000005,1=fffffffe
 
-A number of n bits has exactly n/4 hexadecimal digits, rounded up. With lsb, wire 0 of an input or output is its least
-significant bit, with msb its most significant one. auto takes lsb for Bristol Fashion and msb for the older format,
+A number of n bits has exactly n/4 hexadecimal digits, rounded up. With lsb, wire 0 of an input or output is its least \
+significant bit, with msb its most significant one. auto takes lsb for Bristol Fashion and msb for the older format, \
 which fits its ciphers; its arithmetic circuits need lsb.";
 
 #[derive(Args)]
@@ -258,8 +258,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         Named::Program(program) => program,
     };
     let inputs = inputs(&args.inputs, program.inputs(), order).map_err(Error::Usage)?;
-    let outputs = eval_bits(&program, &inputs)
-        .map_err(|e| Error::Internal { doing: "running a circuit", cause: e.to_string() })?;
+    let outputs = eval_bits(&program, &inputs).map_err(|e| Error::internal("running a circuit", e))?;
     let lines = outputs.iter().enumerate().map(|(i, bits)| format!("{i}={}\n", text::format(bits, order)));
     out::text(lines.collect::<String>())
 }

@@ -1,132 +1,34 @@
-//! The messages between the owner's process and a party's over the party's stdin and stdout: one JSON line each.
+//! The messages between the supervisor and a member's process over the member's stdin and stdout: one JSON line each.
 
-use crate::error::{Error, Failure};
-use hushwire_job::{Job, Member};
+use hushwire::LocalMember;
+use hushwire_job::{Job, JobError, Outcome, Peer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    io::{self, Read, Write},
-    os::unix::ffi::{OsStrExt, OsStringExt},
-    path::{Path, PathBuf},
+    io::{self, Write},
     process,
     sync::mpsc::{self, Receiver},
     thread,
 };
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
-/// The owner to a party.
+/// The supervisor to a member.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ToParty {
-    /// First, to a member of a job: what it is and what it brings.
-    Job(Box<JobSetup>),
-    /// Then: where the others are.
-    Meet(Vec<Met>),
+pub(crate) enum ToMember {
+    /// First: what is computed, and who it is.
+    Job(Box<(Job, LocalMember)>),
+    /// Then: where all are.
+    Meet(Vec<Peer>),
     /// The result is complete.
     Bye,
 }
 
-/// The message to a member of a job before it listens. No `Debug`: it holds a private key and inputs.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct JobSetup {
-    pub(crate) me: Member,
-    pub(crate) job: Job,
-    /// Certificate and private key of this run.
-    pub(crate) pem: String,
-    /// The address on which it listens, if it is a party.
-    pub(crate) listen: Option<String>,
-    pub(crate) transport: String,
-    /// The network's model, as `--net` has it.
-    pub(crate) net: String,
-    /// 32 hexadecimal digits.
-    pub(crate) session: String,
-    pub(crate) aes_backend: String,
-    pub(crate) inputs: BTreeMap<String, Given>,
-    pub(crate) outputs: BTreeMap<String, Kept>,
-    /// Whether outputs may replace files of others.
-    pub(crate) force: bool,
-    /// Of a party that keeps its share of a key: the share's file, as [`path_to_text`] has it.
-    pub(crate) key_share: Option<String>,
-}
-
-impl Drop for JobSetup {
-    fn drop(&mut self) {
-        self.pem.zeroize();
-        for given in self.inputs.values_mut() {
-            if let Given::Hex(digits) | Given::Bytes(digits) = given {
-                digits.zeroize();
-            }
-        }
-    }
-}
-
-/// The result of a party of an intersection.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct PsiFound {
-    /// The result as a file has it, as hexadecimal digits.
-    pub(crate) text: String,
-    /// Different keys of A and of B.
-    pub(crate) sizes: [usize; 2],
-    pub(crate) circuit: String,
-    /// Bits of a value.
-    pub(crate) width: usize,
-    pub(crate) ands: u64,
-    pub(crate) size: Option<u64>,
-    pub(crate) items: Option<Vec<String>>,
-    /// One for each row.
-    pub(crate) flags: Option<Vec<bool>>,
-}
-
-/// An input of a local run. No `Debug`: it is secret.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Given {
-    Hex(String),
-    /// The bytes that a file would hold, as hexadecimal digits.
-    Bytes(String),
-    #[serde(with = "any_path")]
-    File(PathBuf),
-}
-
-impl Given {
-    /// All of standard input.
-    pub(crate) fn from_stream() -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new(vec![]);
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
-        Ok(Self::Bytes(hex::encode(&bytes[..])))
-    }
-}
-
-/// The place of an output at a member of a local run; an output without a place goes to the supervisor.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kept {
-    #[serde(with = "any_path")]
-    File(PathBuf),
-    Nowhere,
-}
-
-/// Another member of a job.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Met {
-    pub(crate) member: Member,
-    pub(crate) address: Option<String>,
-    pub(crate) pin: String,
-}
-
-/// A party to the owner.
+/// A member to the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FromParty {
-    /// It listens.
-    Ready {
-        /// The address on which it listens.
-        address: String,
-        /// The key that its share file belongs to.
-        key_id: Option<String>,
-    },
+pub(crate) enum FromMember {
+    /// It listens, if it is a party, and its files are open.
+    Ready(Ready),
     /// It has met all others.
     Joined,
     /// So many instances of a job are done, of so many.
@@ -134,39 +36,24 @@ pub(crate) enum FromParty {
     /// Something for a person who waits.
     Note(String),
     /// It has sent everything.
-    Done(Stats),
+    Done(Box<Ended>),
     /// It gives up.
-    Failed(Failure),
+    Failed(JobError),
 }
 
-/// A party's measurements of itself; bytes are payload.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Stats {
-    pub(crate) bytes_sent: u64,
-    pub(crate) bytes_received: u64,
-    pub(crate) rounds: u64,
+/// A member before it meets the others.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ready {
+    pub(crate) peer: Peer,
+    /// The key that its share file belongs to.
+    pub(crate) key_id: Option<String>,
+}
+
+/// A member's end: what it learns, as JSON, and what it measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome<serde_json::Value>,
     pub(crate) peak_memory_bytes: Option<u64>,
-    /// From the first connection on; of a job's members.
-    #[serde(default)]
-    pub(crate) seconds: f64,
-    /// The counters of a hardware party.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) device: Option<DeviceStats>,
-    /// Outputs of a job that went to no file: place, and hexadecimal digits.
-    #[serde(default)]
-    pub(crate) outputs: Vec<(usize, String)>,
-    /// Of an intersection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) found: Option<PsiFound>,
-}
-
-/// The counters of a party's device.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct DeviceStats {
-    /// Clock cycles.
-    pub(crate) cycles: u64,
-    /// AND instructions, each for one bit of a whole batch.
-    pub(crate) ands: u64,
 }
 
 /// Writes one line.
@@ -183,13 +70,13 @@ pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
 }
 
 /// A member's own line to its supervisor.
-pub(crate) fn tell(message: &FromParty) {
+pub(crate) fn tell(message: &FromMember) {
     // The process ends when stdin closes; a lost line shows there.
     let _ = say(io::stdout().lock(), message);
 }
 
 /// Orders from stdin. The process ends as soon as the supervisor's is gone.
-pub(crate) fn orders() -> Receiver<ToParty> {
+pub(crate) fn orders() -> Receiver<ToMember> {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
         let mut line = Zeroizing::new(String::new());
@@ -211,31 +98,6 @@ pub(crate) fn orders() -> Receiver<ToParty> {
     orders
 }
 
-/// A path as text, whatever its bytes.
-pub(crate) fn path_to_text(path: &Path) -> String {
-    hex::encode(path.as_os_str().as_bytes())
-}
-
-/// Paths in messages, whatever their bytes.
-mod any_path {
-    use super::{path_to_text, text_to_path};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::path::{Path, PathBuf};
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&path_to_text(path))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        text_to_path(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
-}
-
-/// The reverse of [`path_to_text`].
-pub(crate) fn text_to_path(text: &str) -> Result<PathBuf, String> {
-    Ok(PathBuf::from(OsString::from_vec(hex::decode(text).map_err(|e| e.to_string())?)))
-}
-
 /// The most memory that this process ever had resident.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -250,17 +112,11 @@ mod tests {
     #[test]
     fn messages_survive() {
         let mut line = vec![];
-        let ready = FromParty::Ready { address: "127.0.0.1:1".into(), key_id: None };
-        say(&mut line, &ready).unwrap_or_else(|e| panic!("{e}"));
+        let note = FromMember::Note("a line\nand another".into());
+        say(&mut line, &note).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
         let heard = hear(std::str::from_utf8(&line).unwrap_or_default());
-        assert!(matches!(heard, Ok(FromParty::Ready { .. })), "{heard:?}");
-        assert!(hear::<FromParty>("{\"ready\":1}").is_err());
-    }
-
-    #[test]
-    fn any_path_survives() {
-        let path = PathBuf::from(OsString::from_vec(vec![b'/', 0xff, b' ', b'\n']));
-        assert_eq!(text_to_path(&path_to_text(&path)), Ok(path));
+        assert!(matches!(heard, Ok(FromMember::Note(_))), "{heard:?}");
+        assert!(hear::<FromMember>("{\"ready\":1}").is_err());
     }
 }

@@ -10,12 +10,11 @@ mod verdicts;
 
 use crate::{
     error::Error,
-    error::Failure,
     files::{Replace, RunFiles, json_file},
     log, out,
 };
 use clap::Args;
-use hushwire_job::{Member, MemberFile};
+use hushwire_job::{JobError, Kind, Member, MemberFile};
 use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
 use report::{Check, Report, Verdict};
 use std::{path::PathBuf, time::Duration};
@@ -25,8 +24,8 @@ Examples:
   hushwire doctor --config party0.toml               on every host at about the same time
   hushwire doctor --config party0.toml --json -      for programs
 
-It checks this host (key, certificate, port, open files, CPU) and each peer of the file: address, pin, certificate,
-release, clock, round trip, and the rate both ways. Peers that run it as well are measured. Of a peer that waits in
+It checks this host (key, certificate, port, open files, CPU) and each peer of the file: address, pin, certificate, \
+release, clock, round trip, and the rate both ways. Peers that run it as well are measured. Of a peer that waits in \
 `hushwire party` it checks what shows from outside; that run is not disturbed.
 
 Exit codes: 0 nothing failed, 2 wrong command line, 3 a check failed, 4 a file could not be used.";
@@ -110,14 +109,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     }
     match report.checks.iter().find(|check| check.verdict == Verdict::Fail) {
         None => Ok(()),
-        Some(Check { subject, check, found, remedy, .. }) => Err(Error::Party(Failure {
-            party: 0,
-            who: subject.clone(),
-            step: format!("the check of {check}"),
-            cause: found.clone(),
-            remedy: remedy.clone().unwrap_or_else(|| "see the table".to_owned()),
-            code: 3,
-            consequence: false,
-        })),
+        Some(Check { subject, check, found, remedy, .. }) => {
+            let remedy = remedy.as_deref().unwrap_or("see the table");
+            Err(JobError::new(Kind::Network, format!("the check of {check}"), found, remedy)
+                .of(subject)
+                .into())
+        }
     }
 }

@@ -2,12 +2,15 @@
 
 use crate::{error::Error, out};
 use clap::Args;
+use hushwire_job::InputPlace;
 use std::{
     fs::{self, DirBuilder, File, Permissions},
-    io,
+    io::{self, Read},
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
+use zeroize::Zeroizing;
 
 pub(crate) use hushwire_job::{NewFile, RunFiles};
 
@@ -39,6 +42,14 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 /// goes to standard output until it is whole.
 pub(crate) fn unnamed() -> Result<NewFile, Error> {
     Ok(NewFile::create(&std::env::temp_dir().join("hushwire-stream"), 0o600)?)
+}
+
+/// All of standard input, as an input's place.
+pub(crate) fn stream() -> Result<InputPlace, Error> {
+    let mut bytes = Zeroizing::new(vec![]);
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
+    Ok(InputPlace::Memory(Arc::new(bytes)))
 }
 
 /// A place for what another process writes and standard output gets, removed when this is dropped.

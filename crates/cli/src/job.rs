@@ -3,22 +3,20 @@
 use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
-    files::{NewFile, absolute, appended, is_stream, open_to_others, unnamed},
+    files::{NewFile, appended, is_stream, open_to_others, unnamed},
     local::OWNER,
     log, size,
 };
 use hushwire_job::{
-    JobError,
-    aes_ctr::{
-        AesCtrJob, Book, Cut, GIVEN, Holds, Iv, Key, KeyDir, KeyId, KeyMode, KeySource, Ledger, NoIv, Unfit,
-        Wanted, draw, share_file,
-    },
+    InputPlace, JobError,
+    aes_ctr::{AesCtrJob, Cut, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file},
 };
 use hushwire_rep3::Sbox;
 use std::{
     fs::File,
     io::{self, Seek, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// LOCAL: compute threads of each party.
@@ -31,10 +29,17 @@ const SAMPLE_NAME: &str = "hushwire-sample.txt";
 pub(crate) struct Files {
     pub(crate) input: PathBuf,
     pub(crate) out: PathBuf,
-    pub(crate) file: File,
+    file: Arc<File>,
     pub(crate) bytes: u64,
     /// The bytes that came by standard input, for as long as they are read.
     _spool: Option<NewFile>,
+}
+
+impl Files {
+    /// The input as it is open now.
+    pub(crate) fn data(&self) -> InputPlace {
+        InputPlace::Open(self.file.clone(), self.input.clone())
+    }
 }
 
 /// Opens the input and names the output.
@@ -66,11 +71,11 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
         ));
     }
     let out = args.out.clone().unwrap_or_else(|| default_out(&input, args.decrypt));
-    if is_stream(&out) && args.json.as_deref().is_some_and(is_stream) {
+    if is_stream(&out) && args.common.json.as_deref().is_some_and(is_stream) {
         let what = "--out and --json are both standard output; give one of them a file";
         return Err(Error::Usage(what.into()));
     }
-    Ok(Files { input, out, file, bytes: meta.len(), _spool: spool })
+    Ok(Files { input, out, file: Arc::new(file), bytes: meta.len(), _spool: spool })
 }
 
 /// Takes in standard input: the length of what is shared is known beforehand.
@@ -142,100 +147,65 @@ pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result
     }
 }
 
-/// The choices of a run. Until the key and its counters are settled, no other run makes any.
-pub(crate) struct Job {
+/// The choices of a run that the job does not make itself.
+pub(crate) struct Choice {
     pub(crate) job: AesCtrJob,
     pub(crate) mode: KeyMode,
-    /// The key's name, where it is kept and known.
+    /// The key that the ledger is of.
     pub(crate) key_id: Option<String>,
-    /// The name of a key that is new.
-    pub(crate) new_id: KeyId,
-    pub(crate) iv: Iv,
+    pub(crate) iv: Option<Iv>,
     pub(crate) key: Option<Key>,
     pub(crate) dir: Option<PathBuf>,
-    /// The ledger, where counters are used up.
-    pub(crate) book: Option<Book>,
-    /// Names the runs that may replace each other's output.
-    pub(crate) writer: String,
+    /// Whether a key is there, and its ledger is lost.
+    pub(crate) history_lost: bool,
 }
 
-impl Job {
-    /// Chooses key, counter and cut. Nothing but an empty key directory is written yet.
-    pub(crate) fn choose(
+impl Choice {
+    /// Chooses the cut and the source of the key. Nothing but an empty key directory is written yet.
+    pub(crate) fn new(
         args: &AesCtrArgs,
         files: &Files,
         key: Option<Key>,
-        dir: Option<&Path>,
+        path: Option<&Path>,
     ) -> Result<Self, Error> {
         let cut = cut(args, files.bytes)?;
         let iv = args.iv_hex.as_deref().map(Iv::from_hex).transpose();
         let iv = iv.map_err(|e| Error::Usage(format!("--iv-hex: {e}")))?;
-        let dir = match (dir, args.decrypt) {
+        let dir = match (path, args.decrypt) {
             (None, _) => None,
             (Some(path), true) => Some(open_for_reading(path, key.is_some())?),
             (Some(path), false) => Some(KeyDir::create(path)?),
         };
         dir.as_ref().and_then(KeyDir::warning).iter().for_each(log::warn);
+        // Another run may be storing a new key there.
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
-        let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.unwrap_or_default();
+        let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.flatten().unwrap_or_default();
         if let (KeyMode::Drawn, Some(id), Some(dir)) = (mode, &ledger.key_id, &dir)
             && ledger.ranges.iter().any(|range| range.written && range.key_id == *id)
         {
-            return Err(Error::Refused {
-                what: format!("{} has the ledger of key {id} and none of its shares", dir.path().display()),
-                remedy: "restore the shares from their backup, or name another directory with --key-shares to begin \
-                         with a new key"
-                    .into(),
-            });
+            return Err(Error::refused(
+                format!("{} has the ledger of key {id} and none of its shares", dir.path().display()),
+                "restore the shares from their backup, or name another directory with --key-shares to begin with a new key",
+            ));
         }
-        let new_id: KeyId = draw("naming the key")?;
-        let key_id = match mode {
-            KeyMode::Given => None,
-            KeyMode::Kept => ledger.key_id.clone(),
-            KeyMode::Imported | KeyMode::Drawn => Some(hex::encode(new_id)),
-        };
-        let bytes = files.bytes;
-        let out = if is_stream(&files.out) { "standard output".to_owned() } else { absolute(&files.out) };
-        let blocks = bytes.div_ceil(16);
-        let iv = match (iv, &dir) {
-            (Some(iv), _) => iv,
-            (None, Some(dir)) if args.decrypt => {
-                let key_id = key_id.as_deref().unwrap_or(GIVEN);
-                let (name, digest) = (&*absolute(&files.input), &*digest(files)?);
-                let found = ledger.find(&Wanted { name, bytes, digest, key_id });
-                found.map_err(|why| no_iv(&why, &ledger, dir, files))?
-            }
-            (None, _) => Iv::draw()?,
-        };
-        if let (Some(dir), false) = (&dir, args.decrypt) {
-            check_counters(&ledger, dir, iv, blocks, args.iv_hex.is_some())?;
-        }
+        let key_id = ledger.key_id;
         let key_bits = key_bits(args, mode, key.as_ref(), dir.as_ref())?;
+        drop(lock);
         if cut.hdl.is_some() && key_bits != 128 {
             return Err(Error::Usage(format!(
                 "--backend hdl-sim runs AES-128, and the key has {key_bits} bits; use a key of 128 bits, or leave \
                  --backend out"
             )));
         }
-        let fingerprint = key.as_ref().map(Key::fingerprint);
-        let writer = match (key_id.clone(), fingerprint, &dir) {
-            _ if args.decrypt => format!("local aes-ctr --decrypt of {}", absolute(&files.input)),
-            (Some(id), _, _) | (None, Some(id), _) => format!("local aes-ctr under key {id}"),
-            (None, None, dir) => {
-                let dir = dir.as_ref().map(|dir| absolute(dir.path())).unwrap_or_default();
-                format!("local aes-ctr under the key in {dir}")
-            }
-        };
         let source = match mode {
             KeyMode::Given => KeySource::Given,
             KeyMode::Imported => KeySource::Imported,
             KeyMode::Drawn | KeyMode::Kept => KeySource::Kept,
         };
         let job = AesCtrJob { owner: OWNER.to_owned(), key: source, key_bits, cut };
-        let path = dir.as_ref().map(|dir| dir.path().to_path_buf());
-        let book = dir.zip(lock).map(|(dir, lock)| Book::new(dir, ledger, lock, out));
-        Ok(Self { job, mode, key_id, new_id, iv, key, dir: path, book, writer })
+        let history_lost = args.history_lost && mode == KeyMode::Kept;
+        Ok(Self { job, mode, key_id, iv, key, dir: path.map(Path::to_path_buf), history_lost })
     }
 }
 
@@ -304,10 +274,10 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
     let Some(dir) = dir else { return Ok(KeyMode::Given) };
     let named = args.key_shares.is_some();
     match (has_key, dir.holds()?) {
-        (true, Holds::Key) if named => Err(Error::Refused {
-            what: format!("{} already holds a key, and another one was given", dir.path().display()),
-            remedy: "leave out --key-hex and --key-file to use the key there, or name a new directory".into(),
-        }),
+        (true, Holds::Key) if named => Err(Error::refused(
+            format!("{} already holds a key, and another one was given", dir.path().display()),
+            "leave out --key-hex and --key-file to use the key there, or name a new directory",
+        )),
         (true, Holds::Nothing) if named && !args.decrypt => Ok(KeyMode::Imported),
         (true, _) => Ok(KeyMode::Given),
         (false, Holds::Key) => Ok(KeyMode::Kept),
@@ -342,107 +312,25 @@ fn key_bits(
     }
 }
 
-/// The ledger of a key directory. One that is missing beside the shares of a key is an error until the user says that
-/// it is lost: without it, a counter may be used twice.
-fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Ledger, Error> {
-    let found = dir.ledger()?;
+/// The ledger of a key directory, if there is one. A ledger that is missing beside the shares of a key is an error until
+/// the user says that it is lost: without it, a counter may be used twice.
+fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Option<Ledger>, Error> {
     let path = dir.path().display();
-    match found {
+    match dir.ledger()? {
         Some(_) if args.history_lost => {
             let what = format!("--history-lost, and {path} has a ledger");
             Err(Error::Usage(format!("{what}; leave the option out, it is for a ledger that is lost")))
         }
-        Some(ledger) => Ok(ledger),
-        None if dir.holds()? == Holds::Nothing => Ok(Ledger::default()),
-        None if args.history_lost => Ok(Ledger { history_lost: true, ..Ledger::default() }),
+        Some(ledger) => Ok(Some(ledger)),
+        None if dir.holds()? == Holds::Nothing || args.history_lost => Ok(None),
         // Who gives the counter of what is decrypted needs no ledger, and nothing is recorded.
-        None if args.decrypt && args.iv_hex.is_some() => Ok(Ledger::default()),
-        None => Err(Error::Refused {
-            what: format!("{path} holds a key and no ledger.json: which counters were used is not known"),
-            remedy: "restore the ledger from its backup; where it is lost, say so with --history-lost, and counters \
-                     are drawn for this key from then on"
-                .into(),
-        }),
+        None if args.decrypt && args.iv_hex.is_some() => Ok(None),
+        None => Err(Error::refused(
+            format!("{path} holds a key and no ledger.json: which counters were used is not known"),
+            "restore the ledger from its backup; where it is lost, say so with --history-lost, and counters are drawn \
+             for this key from then on",
+        )),
     }
-}
-
-/// BLAKE3 of the input, which is read again afterwards.
-fn digest(files: &Files) -> Result<String, Error> {
-    let mut hash = blake3::Hasher::new();
-    let read = hash.update_reader(&files.file).and_then(|_| (&files.file).rewind());
-    read.map_err(|e| Error::io("read", &files.input, &e))?;
-    Ok(hash.finalize().to_hex().to_string())
-}
-
-/// Refuses counters that were used, or of which that is not known.
-fn check_counters(ledger: &Ledger, dir: &KeyDir, iv: Iv, blocks: u64, chosen: bool) -> Result<(), Error> {
-    let remedy = "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares";
-    if let Some(range) = ledger.clash(iv, blocks) {
-        return Err(Error::Refused {
-            what: format!(
-                "counters from {iv} on overlap those of {} ({} from {} on, {}): under one key that gives both \
-                 plaintexts away",
-                range.out,
-                size::show(range.bytes),
-                range.iv,
-                range.date
-            ),
-            remedy: remedy.into(),
-        });
-    }
-    if ledger.history_lost && chosen {
-        let what = format!(
-            "the ledger of {} was lost once: which counters were used under its key is not known",
-            dir.path().display()
-        );
-        return Err(Error::Refused { what, remedy: remedy.into() });
-    }
-    Ok(())
-}
-
-fn no_iv(why: &NoIv, ledger: &Ledger, dir: &KeyDir, files: &Files) -> Error {
-    let path = dir.path().join("ledger.json");
-    let (cause, remedy) = match why {
-        NoIv::Empty => {
-            ("nothing was encrypted with this directory".to_owned(), "give the counter with --iv-hex")
-        }
-        NoIv::OtherKey(range) if range.key_id == GIVEN => (
-            format!("{} was encrypted under a key that is not kept here", range.out),
-            "give that key with --key-file",
-        ),
-        NoIv::OtherKey(range) if ledger.key_id.as_ref() == Some(&range.key_id) => (
-            format!("{} was encrypted under the key that is kept here", range.out),
-            "leave out --key-file and --key-hex",
-        ),
-        NoIv::OtherKey(range) => (
-            format!(
-                "{} was encrypted under key {}, which is not kept here any more",
-                range.out, range.key_id
-            ),
-            "name the directory that has its shares with --key-shares, and the counter with --iv-hex",
-        ),
-        NoIv::Changed(range) => {
-            let cause = format!(
-                "it is not the file that was encrypted into that name on {}: it was changed or replaced since",
-                range.date
-            );
-            let remedy = format!(
-                "restore it, or give the key and counter that it was encrypted with; to decrypt it all the same, add \
-                 --iv-hex {}",
-                range.iv
-            );
-            return Error::file("decrypt", &files.input, cause, remedy);
-        }
-        NoIv::Unknown => (
-            format!(
-                "{} is none of the files that were encrypted here: {}",
-                files.input.display(),
-                ledger.list()
-            ),
-            "give the right counter with --iv-hex",
-        ),
-    };
-    Error::file("find the counter in", &path, cause, remedy)
 }
 
 #[cfg(test)]

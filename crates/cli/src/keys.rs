@@ -223,7 +223,7 @@ pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
         return Err(Error::file("use", path, "it holds a certificate without its key", remedy));
     }
     described.warnings.iter().for_each(log::warn);
-    Identity::from_pem(&pem).map_err(|e| Error::Internal { doing: "reading a key", cause: e.to_string() })
+    Identity::from_pem(&pem).map_err(|e| Error::internal("reading a key", e))
 }
 
 fn print_json(value: &impl Serialize) -> Result<(), Error> {
@@ -232,8 +232,7 @@ fn print_json(value: &impl Serialize) -> Result<(), Error> {
 
 fn made(name: &str, days: u32) -> Result<Identity, Error> {
     let lifetime = Duration::from_secs(u64::from(days) * DAY);
-    Identity::generate_for(name, Validity::lasting(lifetime))
-        .map_err(|e| Error::Internal { doing: "making a key", cause: e.to_string() })
+    Identity::generate_for(name, Validity::lasting(lifetime)).map_err(|e| Error::internal("making a key", e))
 }
 
 /// Writes a secret that only its owner may read, at once or not at all.
@@ -251,12 +250,11 @@ fn init(args: &InitArgs) -> Result<(), Error> {
         .out
         .clone()
         .unwrap_or_else(|| args.dir.clone().unwrap_or_default().join(format!("{}.pem", args.name)));
-    let taken = || Error::Refused {
-        what: format!("{} is there already, and a key that is lost cannot be made again", path.display()),
-        remedy: format!(
-            "choose another name, or run `hushwire keys rotate {}` to replace it",
-            path.display()
-        ),
+    let taken = || {
+        let path = path.display();
+        let cause = format!("{path} is there already, and a key that is lost cannot be made again");
+        let remedy = format!("choose another name, or run `hushwire keys rotate {path}` to replace it");
+        Error::refused(cause, remedy)
     };
     if path.symlink_metadata().is_ok() {
         return Err(taken());
@@ -332,10 +330,7 @@ fn pin(what: &str) -> Result<(), Error> {
         let text = read(path)?;
         let (described, _) = Described::new(path, &text)?;
         described.warnings.iter().for_each(log::warn);
-        described
-            .pin
-            .parse()
-            .map_err(|e: IdentityError| Error::Internal { doing: "reading a pin", cause: e.to_string() })?
+        described.pin.parse().map_err(|e: IdentityError| Error::internal("reading a pin", e))?
     } else {
         let pin = presented(what, ASK)?;
         log::warn(format_args!(

@@ -19,7 +19,7 @@ pub(crate) const HELP: &str = "\
 Example:
   hushwire local files examples/jobs/millionaires.toml --dir rehearsal
 
-The files are those that real members write themselves (docs/jobs.md), with loopback addresses. Here one directory holds
+The files are those that real members write themselves (docs/jobs.md), with loopback addresses. Here one directory holds \
 everybody's keys: good for trying, and for nothing else.";
 
 /// Write keys and files of all members of a job, to rehearse it in terminals on this machine.
@@ -64,16 +64,16 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         _ => return Err(unknown_kind()),
     };
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => Error::Refused {
-            what: format!("{} is there already, perhaps with keys in it", args.dir.display()),
-            remedy: "name another directory with --dir".into(),
-        },
+        io::ErrorKind::AlreadyExists => Error::refused(
+            format!("{} is there already, perhaps with keys in it", args.dir.display()),
+            "name another directory with --dir",
+        ),
         _ => Error::io("make", &args.dir, &e),
     })?;
     let mut made = vec![];
     for member in members {
-        let identity = Identity::generate(&member.to_string())
-            .map_err(|e| Error::Internal { doing: "making a key", cause: e.to_string() })?;
+        let identity =
+            Identity::generate(&member.to_string()).map_err(|e| Error::internal("making a key", e))?;
         made.push(Made { member, identity });
     }
     for one in &made {

@@ -19,7 +19,7 @@ use tracing::level_filters::LevelFilter;
 #[derive(Args)]
 #[command(next_help_heading = "Diagnostics")]
 pub(crate) struct LogArgs {
-    /// Say on stderr what is done; twice: in more detail
+    /// Report each step on stderr; -vv with more detail
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     pub(crate) verbose: u8,
     /// No notes and no progress; warnings, errors and results stay

@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod member;
 mod member_cmd;
+mod options;
 mod ot_cmd;
 mod out;
 mod progress;
@@ -64,8 +65,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
-        Command::AesParty { index } => member::main(index.into()),
-        Command::Member { index, .. } => member::main(index),
+        Command::Member { .. } => member::main(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -117,11 +117,8 @@ fn with_run(mut args: Vec<OsString>) -> Vec<OsString> {
 fn started_by_us() -> Option<Command> {
     let mut args = std::env::args().skip(1);
     let (command, index) = (args.next()?, args.next()?);
-    match command.as_str() {
-        "__party" => Some(Command::AesParty { index: index.parse().ok()? }),
-        "__member" => Some(Command::Member { index: index.parse().ok()?, name: args.next()? }),
-        _ => None,
-    }
+    (command == member::COMMAND).then_some(())?;
+    Some(Command::Member { index: index.parse().ok()?, name: args.next()? })
 }
 
 /// A bug in one thread ends the process, so that no other thread waits for it.

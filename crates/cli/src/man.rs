@@ -42,7 +42,7 @@ fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let below: Vec<Command> = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
     let mut page = vec![];
     let rendered = clap_mangen::Man::new(command).source("hushwire").manual("Hushwire").render(&mut page);
-    rendered.map_err(|e| Error::Internal { doing: "writing a manual page", cause: e.to_string() })?;
+    rendered.map_err(|e| Error::internal("writing a manual page", e))?;
     let mut all = vec![(name, page)];
     for command in below {
         all.extend(pages(command)?);

@@ -3,17 +3,17 @@
 use crate::{
     control::peak_memory,
     error::Error,
-    files::json_file,
     log, progress,
     run_args::MemberArgs,
     run_report::{self, OfMember},
     size,
     told::Told,
 };
+use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
-    ClientFile, Event, Forecast, Job, JobError, MemberConfig, Observer, PartyFile, Prepared, PsiTask, Task,
-    run,
+    ClientFile, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile, Prepared,
+    PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -26,40 +26,32 @@ pub(crate) const ROOM: &str = "if the network is as in one room (10 Gbit/s, 0.2 
 /// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
 const LONG: f64 = 10.0;
 
-/// The tier that was asked for, or the widest.
-pub(crate) fn backend(name: Option<&str>) -> Result<Backend, Error> {
-    match name {
-        Some(name) if !name.is_empty() => Backend::named(name).map_err(|e| Error::Usage(e.to_string())),
-        _ => Ok(Backend::best()),
-    }
-}
-
 /// `hushwire party`
 pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
-    let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
+    let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
-    check_transport(args, file.member.transport)?;
-    file.member.warnings.iter().for_each(log::warn);
-    let me = file.member.me.clone();
-    run_job(args, &job, || MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.of(&me)))
+    let member = file.member.clone();
+    run_job(args, &job, &member, || MemberConfig::of_party(file, &args.run, backend))
 }
 
 /// `hushwire client`
 pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
-    let (backend, job) = (backend(args.aes_backend.as_deref())?, Job::read(&args.job)?);
+    let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
     let file = ClientFile::read(&args.config)?;
-    check_transport(args, file.0.transport)?;
-    file.0.warnings.iter().for_each(log::warn);
-    let me = file.0.me.clone();
-    run_job(args, &job, || MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.of(&me)))
+    let member = file.0.clone();
+    run_job(args, &job, &member, || MemberConfig::of_client(file, &args.run, backend))
 }
 
 /// Plans a job of any kind, takes a config in it, and runs it.
 fn run_job(
     args: &MemberArgs,
     job: &Job,
+    file: &MemberFile,
     config: impl FnOnce() -> Result<MemberConfig, JobError>,
 ) -> Result<(), Error> {
+    check_transport(args, file.transport)?;
+    file.warnings.iter().for_each(log::warn);
+    let config = || config().map_err(|e| e.of(&file.me));
     match job {
         Job::Circuit(job) => {
             let task = Prepared::new(job)?;
@@ -74,7 +66,7 @@ fn run_job(
 
 /// A kind of job that the library has and the command line does not.
 pub(crate) fn unknown_kind() -> Error {
-    Error::Internal { doing: "planning the job", cause: "its kind is not known here".into() }
+    Error::internal("planning the job", "its kind is not known here")
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.
@@ -87,7 +79,7 @@ fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Er
         args.config.display()
     );
     let remedy = "write transport = \"tcp-tls\" in every member's file, or add --allow-insecure to measure without TLS";
-    Err(Error::Refused { what, remedy: remedy.into() })
+    Err(Error::refused(what, remedy))
 }
 
 fn noted(task: &impl Task) {
@@ -108,12 +100,12 @@ struct MemberReport<R> {
 }
 
 fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Result<(), Error> {
-    config.files.set_force(args.replace.force);
+    config.files.set_force(args.common.replace.force);
     config.files.reads("the job file", &args.job);
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
     let report = format!("{}, {}", config.me, plan.title);
-    let json = json_file(&mut config.files, args.json.as_deref(), &report, 0o600)?;
+    let json = args.common.json_file(&mut config.files, &report)?;
     let (me, transport, tier) =
         (config.me.clone(), config.transport.to_string(), config.backend.tier().name());
     if transport == "tcp-insecure" {
@@ -137,7 +129,7 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
-    let outcome = run(task, config, &observer(&bar, begun, forecast))?;
+    let outcome = Member::new(config).observer(observer(&bar, begun, forecast)).run(task)?;
     bar.finish_and_clear();
     let stats = &outcome.stats;
     debug!(
@@ -159,16 +151,9 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
         of_kind: task.report(&outcome.learnt),
         transport,
         aes_tier: tier,
-        measured: OfMember {
-            member: me.key(),
-            bytes_sent: stats.bytes_sent,
-            bytes_received: stats.bytes_received,
-            rounds: stats.rounds,
-            peak_memory_bytes: peak_memory(),
-            seconds: stats.seconds,
-        },
+        measured: OfMember::new(me.key(), stats, peak_memory()),
     };
-    run_report::deliver(Some(task.printed(&outcome.learnt)), &report, json, args.json.as_deref())
+    run_report::deliver(Some(task.printed(&outcome.learnt)), &report, json, args.common.json.as_deref())
 }
 
 /// A bar for people at a terminal.

@@ -7,9 +7,10 @@ mod values;
 use crate::{
     control::peak_memory,
     error::Error,
-    files::{NewFile, Replace, RunFiles, is_stream, json_file, unnamed},
+    files::{NewFile, RunFiles, is_stream, unnamed},
     log,
-    member_cmd::{ROOM, announce, backend, has_aes},
+    member_cmd::{ROOM, announce, has_aes},
+    options::Common,
     out,
     run_report::deliver,
     size,
@@ -29,12 +30,12 @@ Examples:
   hushwire ot send --messages pairs.txt --listen 0.0.0.0:7000 --key sender.pem --pin sha256:…
   hushwire ot recv --choices bits.txt --out chosen.txt --connect 10.0.0.2:7000 --key receiver.pem --pin sha256:…
 
-Line i of pairs.txt holds two messages, numbers of up to 32 hexadecimal digits; line i of bits.txt holds 0 or 1; line i of
-chosen.txt will hold the message that it names, as 32 digits. The receiver does not learn the other one, and the sender
-not which one it was. Both files have as many lines. `hushwire keys init` makes a key and prints the pin that the other
+Line i of pairs.txt holds two messages, numbers of up to 32 hexadecimal digits; line i of bits.txt holds 0 or 1; line i of \
+chosen.txt will hold the message that it names, as 32 digits. The receiver does not learn the other one, and the sender \
+not which one it was. Both files have as many lines. `hushwire keys init` makes a key and prints the pin that the other \
 side gives.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 /// Chosen oblivious transfer between two files.
@@ -96,7 +97,7 @@ struct LinkArgs {
     /// ferret-b13
     #[arg(long, value_name = "NAME", default_value = "softspoken4", value_parser = protocol)]
     protocol: Protocol,
-    /// The behaviour of the other side that is withstood, the same at both sides: malicious, or semi-honest, which is faster
+    /// The security, the same at both sides: against a malicious other side, or a semi-honest one, which is faster
     #[arg(long, value_name = "LEVEL", default_value = "malicious", value_parser = level)]
     security: Level,
     /// The transport between the processes: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
@@ -105,14 +106,8 @@ struct LinkArgs {
     /// The time to wait for the other side, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wait: u64,
-    /// Write a report for programs to FILE; - is standard output
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     #[command(flatten)]
-    replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    aes_backend: Option<String>,
+    common: Common,
 }
 
 /// The place of one side: it listens, or it connects.
@@ -164,12 +159,12 @@ impl<'a> Prepared<'a> {
             return Err(Error::Usage(what));
         }
         args.key.iter().for_each(|key| files.reads("this side's private key", key));
-        let json = json_file(files, args.json.as_deref(), "ot", 0o600)?;
+        let json = args.common.json_file(files, "ot")?;
         if args.transport == "tcp-insecure" {
             log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
         }
         let terms = Terms { count: count as u64, protocol, level: security };
-        let backend = backend(args.aes_backend.as_deref())?;
+        let backend = args.common.backend()?;
         let forecast = Forecast::of_ots(protocol, security, count, has_aes(backend));
         announce(&forecast, Shape::lan(), ROOM);
         Ok(Self { args, terms, backend, json })
@@ -197,7 +192,7 @@ impl<'a> Prepared<'a> {
             size::show(report.bytes_sent),
             size::show(report.bytes_received)
         );
-        deliver(None, &report, self.json, self.args.json.as_deref())
+        deliver(None, &report, self.json, self.args.common.json.as_deref())
     }
 }
 
@@ -222,7 +217,7 @@ struct Report {
 
 fn send(args: &SendArgs) -> Result<(), Error> {
     let messages = values::messages(&args.messages)?;
-    let mut files = RunFiles::new(args.link.replace.force);
+    let mut files = RunFiles::new(args.link.common.replace.force);
     files.reads("the messages", &args.messages);
     let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
     let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
@@ -237,11 +232,11 @@ fn send(args: &SendArgs) -> Result<(), Error> {
 
 fn recv(args: &RecvArgs) -> Result<(), Error> {
     let choices = values::choices(&args.choices)?;
-    let mut files = RunFiles::new(args.link.replace.force);
+    let mut files = RunFiles::new(args.link.common.replace.force);
     files.reads("the choices", &args.choices);
     let prepared = Prepared::new(&args.link, choices.count(), &mut files)?;
     let stream = is_stream(&args.out);
-    if stream && args.link.json.as_deref().is_some_and(is_stream) {
+    if stream && args.link.common.json.as_deref().is_some_and(is_stream) {
         let what = "--out and --json are both standard output; give one of them a file";
         return Err(Error::Usage(what.into()));
     }

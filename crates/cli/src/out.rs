@@ -66,7 +66,7 @@ pub(crate) fn line(text: impl fmt::Display) -> Result<(), Error> {
 
 /// A value as JSON for programs and for people who look at it; a line end is last.
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
-    let wrong = |e: serde_json::Error| Error::Internal { doing: "writing JSON", cause: e.to_string() };
+    let wrong = |e: serde_json::Error| Error::internal("writing JSON", e);
     Ok(serde_json::to_string_pretty(value).map_err(wrong)? + "\n")
 }
 

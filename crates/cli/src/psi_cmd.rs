@@ -3,24 +3,24 @@
 mod report;
 
 use crate::{
-    control::{Given, PsiFound, Stats},
-    error::{Error, Failure},
-    files::{Replace, RunFiles, absolute, is_stream, json_file},
-    local_run::{Share, Start},
+    error::Error,
+    files::{RunFiles, absolute, is_stream, stream},
     log,
-    member_cmd::{announce, backend, has_aes},
+    member_cmd::{announce, has_aes},
+    options::{Between, Common},
     progress,
     run_report::deliver,
+    supervisor::{OfProcess, run_all},
 };
 use clap::Args;
+use hushwire::Local;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::{Job, Member, PsiJob, PsiTask, Task};
+use hushwire_job::{InputPlace, Intersection, Job, JobError, Member, PsiJob, PsiTask, Task};
 use hushwire_psi::{Reveal, Side};
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -34,11 +34,11 @@ Examples:
   hushwire local psi --a shop.csv --b charity.csv --column-a email --column-b mail --reveal flags
                                       party A learns it for each of its rows (a column in_both), party B nothing
 
-The first line of a file names its columns. Keys are compared letter by letter, without the white space around them;
-rows with an empty key are in no set, and a key that comes twice counts once. Each party learns how many different keys
+The first line of a file names its columns. Keys are compared letter by letter, without the white space around them; \
+rows with an empty key are in no set, and a key that comes twice counts once. Each party learns how many different keys \
 the other one has. docs/psi.md says what is hidden, how, and what it costs.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 /// Find what two CSV files have in common, without showing either to the other party.
@@ -60,8 +60,8 @@ pub(crate) struct PsiArgs {
     /// The column with the keys in B's file [default: --column]
     #[arg(long, value_name = "NAME")]
     column_b: Option<String>,
-    /// The result to reveal: size, to both, how many keys are in both files; items, to both, which; flags, to A alone, which of
-    /// its rows
+    /// The result: size tells both parties how many keys are in both files, items tells both which keys, flags tells A alone
+    /// which of its rows
     #[arg(long, value_name = "WHAT", value_parser = ["size", "items", "flags"])]
     reveal: String,
     /// The method of comparing sets: scs (sort, compare, shuffle) or phasing (hash tables) [default: the one with fewer ANDs]
@@ -76,17 +76,10 @@ pub(crate) struct PsiArgs {
     /// The file to write the result to, which appears when it is whole; - is standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
-    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
-    transport: String,
-    /// Write a report for programs to FILE; - is standard output, in place of the result
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     #[command(flatten)]
-    replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    aes_backend: Option<String>,
+    between: Between,
+    #[command(flatten)]
+    common: Common,
 }
 
 impl PsiArgs {
@@ -113,12 +106,12 @@ impl PsiArgs {
     }
 
     /// A party's rows: its process opens its file, and is given what came by standard input.
-    fn rows(&self, side: Side) -> Result<Given, Error> {
+    fn rows(&self, side: Side) -> Result<InputPlace, Error> {
         let path = self.file(side);
         if !is_stream(path) {
-            return Ok(Given::File(path.to_owned()));
+            return Ok(InputPlace::File(path.to_owned()));
         }
-        Given::from_stream()
+        stream()
     }
 }
 
@@ -133,78 +126,67 @@ fn name(side: Side) -> &'static str {
 /// Runs both.
 pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let begun = Instant::now();
-    let backend = backend(args.aes_backend.as_deref())?;
-    if args.transport == "tcp-insecure" {
-        log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
-    }
+    let backend = args.common.backend()?;
     if SIDES.iter().all(|side| is_stream(args.file(*side))) {
         return Err(Error::Usage("--a and --b are both standard input; give one of them a file".into()));
     }
-    let mut files = RunFiles::new(args.replace.force);
+    let mut files = RunFiles::new(args.common.replace.force);
     for (side, role) in SIDES.into_iter().zip(["party A's file", "party B's file"]) {
         if !is_stream(args.file(side)) {
             files.reads(role, args.file(side));
         }
     }
     let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
-    let json = json_file(&mut files, args.json.as_deref(), &job, 0o600)?;
+    let json = args.common.json_file(&mut files, &job)?;
     let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
     let out = out.map(|path| files.create("with --out", path, &job, 0o600)).transpose()?;
     let named = out.is_some();
     let bar = progress::bar(0, "ANDs");
-    let (found, stats) = compute(args, backend, &bar)?;
+    let task = PsiTask::new(&args.job()?)?;
+    let ended = compute(args, &task, backend, &bar)?;
     bar.finish_and_clear();
-    let text = report::result(&found)?;
+    let text = report::result(&ended)?;
     let shown = match out {
         Some(out) => out.write(&text).map(|()| None)?,
         None => Some(text),
     };
-    let report = report::Report::new(args, backend, &found, &stats, begun.elapsed().as_secs_f64());
+    let report = report::Report::new(args, &task, backend, &ended, begun.elapsed().as_secs_f64());
     log::note!("{}", report.for_people().trim_end());
     if let Some(path) = args.out.as_ref().filter(|_| named) {
         log::note!("the result is in {}", path.display());
     }
-    deliver(shown, &report, json, args.json.as_deref())
+    deliver(shown, &report, json, args.common.json.as_deref())
 }
 
-/// Runs both parties to their end: what they found, and what each measured.
+/// Runs both parties to their ends.
 fn compute(
     args: &PsiArgs,
+    task: &PsiTask,
     backend: Backend,
     bar: &ProgressBar,
-) -> Result<(Vec<PsiFound>, Vec<Stats>), Error> {
-    let job = args.job()?;
-    let task = PsiTask::new(&job)?;
-    let share = |(index, side): (u8, Side)| {
-        let inputs = BTreeMap::from([("csv".to_owned(), args.rows(side)?)]);
-        let (member, who) = (Member::Party(index), name(side).to_owned());
-        Ok(Share { member, who, inputs, outputs: BTreeMap::new() })
+) -> Result<Vec<OfProcess<Intersection>>, Error> {
+    let rows = [args.rows(Side::A)?, args.rows(Side::B)?];
+    let local = Local::new(task).transport(args.between.kind()?).backend(backend).rows(rows);
+    let who = |member: &Member| {
+        let side = SIDES.into_iter().zip(0..).find(|(_, i)| *member == Member::Party(*i));
+        side.map_or_else(|| member.to_string(), |(side, _)| name(side).to_owned())
     };
-    let shares = (0..).zip(SIDES).map(share).collect::<Result<_, Error>>()?;
-    let (job, phases) = (Job::Psi(job), ["reading the files", "the intersection"]);
-    let (transport, force, shape) = (&args.transport, args.replace.force, Shape::NONE);
-    let start = Start { transport, job: &job, shares, phases, force, backend, shape };
-    let stats = start.run(bar, |done, of| {
+    let (job, phases) = (Job::Psi(task.job().clone()), ["reading the files", "the intersection"]);
+    let ended = run_all(local, &job, who, phases, bar, |done, of| {
         bar.set_length(of);
         bar.set_position(done);
         if let (0, Some(forecast)) = (done, task.forecast(has_aes(backend), Some(of))) {
             bar.suspend(|| announce(&forecast, Shape::NONE, "on this machine"));
         }
     });
-    let stats = stats.map_err(of_sides)?;
-    let found: Vec<PsiFound> = stats.iter().filter_map(|stats| stats.found.clone()).collect();
-    if found.len() != SIDES.len() {
-        let cause = "a party ended without a result".to_owned();
-        return Err(Error::Internal { doing: "starting the run", cause });
-    }
-    Ok((found, stats))
+    ended.map_err(of_sides)
 }
 
 /// The parties have numbers in a job, and people know sides here.
 fn of_sides(e: Error) -> Error {
-    let Error::Party(Failure { party, who, step, cause, remedy, code, consequence }) = e else { return e };
+    let Error::Job(JobError { who, step, cause, remedy, kind, consequence }) = e else { return e };
     let [who, step, cause, remedy] = [who, step, cause, remedy].map(|text| {
         (0..).zip(SIDES).fold(text, |text, (i, side)| text.replace(&Member::Party(i).to_string(), name(side)))
     });
-    Error::Party(Failure { party, who, step, cause, remedy, code, consequence })
+    Error::Job(JobError { who, step, cause, remedy, kind, consequence })
 }

@@ -1,14 +1,10 @@
 //! The cost of a run, for people and for programs.
 
 use crate::{
-    args::AesCtrArgs,
-    control::{DeviceStats, Stats, peak_memory},
-    error::Error,
-    job::Files,
-    out, size,
+    args::AesCtrArgs, control::peak_memory, error::Error, job::Files, out, size, supervisor::OfProcess,
 };
 use hushwire_aes::Backend;
-use hushwire_job::aes_ctr::{Iv, KeyMode, Terms};
+use hushwire_job::aes_ctr::{DeviceUse, Iv, KeyMode, Learnt, Terms};
 use hushwire_rep3::zero_words;
 use serde::Serialize;
 use std::{
@@ -30,7 +26,7 @@ pub(crate) struct Run {
     pub(crate) terms: Terms,
     /// The directory of the key and of its ledger.
     pub(crate) key_dir: Option<PathBuf>,
-    pub(crate) parties: Vec<Stats>,
+    pub(crate) parties: Vec<OfProcess<Learnt>>,
 }
 
 /// The report; its fields are the JSON's.
@@ -84,7 +80,7 @@ struct OfParty {
     peak_memory_bytes: Option<u64>,
     /// The counters of a hardware party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    device: Option<DeviceStats>,
+    device: Option<DeviceUse>,
 }
 
 #[derive(Serialize)]
@@ -112,13 +108,13 @@ impl Report {
     pub(crate) fn new(args: &AesCtrArgs, files: &Files, run: Run) -> Self {
         let terms = &run.terms;
         let rate = terms.blocks() as f64 / run.streamed.seconds;
-        let parties = run.parties.into_iter().enumerate().map(|(party, stats)| OfParty {
+        let parties = run.parties.into_iter().enumerate().map(|(party, process)| OfParty {
             party,
-            bytes_sent: stats.bytes_sent,
-            bytes_received: stats.bytes_received,
-            rounds: stats.rounds,
-            peak_memory_bytes: stats.peak_memory_bytes,
-            device: stats.device,
+            bytes_sent: process.outcome.stats.bytes_sent,
+            bytes_received: process.outcome.stats.bytes_received,
+            rounds: process.outcome.stats.rounds,
+            peak_memory_bytes: process.peak_memory_bytes,
+            device: process.outcome.learnt.device,
         });
         let parties: Vec<_> = parties.collect();
         Self {
@@ -136,7 +132,7 @@ impl Report {
             backend: args.backend.clone(),
             hdl_parties: terms.cut.hdl.clone().unwrap_or_default(),
             sbox: terms.cut.sbox.name().to_owned(),
-            transport: args.transport.clone(),
+            transport: args.between.transport.clone(),
             aes_tier: run.backend.tier().name(),
             threads: terms.cut.threads,
             lanes_per_thread: terms.cut.lanes,

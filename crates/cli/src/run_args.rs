@@ -1,6 +1,6 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
-use crate::files::Replace;
+use crate::options::{Between, Common};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -24,11 +24,11 @@ Examples:
   hushwire local run examples/jobs/millionaires.toml
                                             a job file: owners, recipients, clients; docs/jobs.md has every key
 
-Without a job file, of n parties party i mod n brings input i, and party 0 learns the outputs. Values are hexadecimal
-numbers with ⌈bits/4⌉ digits, or with any number of them behind 0x, or decimal ones behind dec:; --bit-order says which of
+Without a job file, of n parties party i mod n brings input i, and party 0 learns the outputs. Values are hexadecimal \
+numbers with ⌈bits/4⌉ digits, or with any number of them behind 0x, or decimal ones behind dec:; --bit-order says which of \
 their bits is wire 0. Each output is printed as NAME=DIGITS, under the job's name for it, else its place.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 /// Compute a circuit among parties, each a process on this machine that sees nobody else's inputs.
@@ -75,20 +75,13 @@ pub(crate) struct RunArgs {
     /// Instances that are computed at once [default: the job's, else what fits memory, up to 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) batch: Option<u32>,
-    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
-    #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
-    pub(crate) transport: String,
+    #[command(flatten)]
+    pub(crate) between: Between,
     /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     pub(crate) net: String,
-    /// Write a report for programs to FILE; - is standard output, in place of the outputs
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    pub(crate) aes_backend: Option<String>,
+    pub(crate) common: Common,
 }
 
 pub(crate) const PARTY_HELP: &str = "\
@@ -97,24 +90,24 @@ Examples:
   hushwire party job.toml --config party1.toml       in another
   hushwire party job.toml --config party2.toml       in a third
 
-All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others'
+All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others' \
 addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
 
 Protocols yao and gmw have two parties, 0 and 1, and no clients; everything else is the same.
 
 Outputs for which the party file names no file are printed as NAME=DIGITS. Nothing is written before every member has said that it is done.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 pub(crate) const CLIENT_HELP: &str = "\
 Examples:
   hushwire client job.toml --config alice.toml       brings the inputs of client:alice, takes her outputs
 
-A client does not compute: it shares its inputs to the parties, or adds up the outputs that it may learn. It dials the
+A client does not compute: it shares its inputs to the parties, or adds up the outputs that it may learn. It dials the \
 parties and listens to nobody. docs/jobs.md has every key of its file.
 
-Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used,
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
 /// The options of `party` and `client`.
@@ -132,12 +125,6 @@ pub(crate) struct MemberArgs {
     /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads and changes everything
     #[arg(long)]
     pub(crate) allow_insecure: bool,
-    /// Write a report for programs to FILE; - is standard output, in place of the outputs
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
-    #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
-    pub(crate) aes_backend: Option<String>,
+    pub(crate) common: Common,
 }

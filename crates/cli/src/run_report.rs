@@ -1,9 +1,9 @@
 //! The cost of a job's run, for programs and for people.
 
-use crate::{error::Error, files::NewFile, out, size};
-use hushwire_job::{Member, Plan, Protocol};
+use crate::{error::Error, files::NewFile, out, size, supervisor::OfProcess, told::CircuitReport};
+use hushwire_job::{Member, Plan, Stats};
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt::Write, path::Path};
+use std::{fmt::Write, path::Path};
 
 /// One member's measurements.
 #[derive(Serialize)]
@@ -20,24 +20,28 @@ pub(crate) struct OfMember {
     pub(crate) seconds: f64,
 }
 
+impl OfMember {
+    pub(crate) fn new(member: String, stats: &Stats, peak_memory_bytes: Option<u64>) -> Self {
+        let Stats { seconds, bytes_sent, bytes_received, rounds } = *stats;
+        Self { member, bytes_sent, bytes_received, rounds, peak_memory_bytes, seconds }
+    }
+
+    /// Of a member that was a process.
+    pub(crate) fn of<L>(member: String, process: &OfProcess<L>) -> Self {
+        Self::new(member, &process.outcome.stats, process.peak_memory_bytes)
+    }
+}
+
 /// The report of `local run`; its fields are the JSON's.
 #[derive(Serialize)]
 pub(crate) struct RunReport {
     pub(crate) command: &'static str,
     pub(crate) version: &'static str,
-    pub(crate) circuit: String,
+    #[serde(flatten)]
+    pub(crate) of_kind: CircuitReport,
     pub(crate) circuit_digest: String,
-    pub(crate) protocol: Protocol,
-    /// The scheme of yao's gates.
-    pub(crate) scheme: Option<&'static str>,
-    /// The OT extension of two parties.
-    pub(crate) ot: Option<&'static str>,
     pub(crate) bit_order: &'static str,
-    /// Hexadecimal digits by the output's name; outputs that went to files are not here.
-    pub(crate) outputs: BTreeMap<String, String>,
-    pub(crate) instances: u64,
-    /// AND gates of one instance, and layers of them.
-    pub(crate) ands: u64,
+    /// Layers of AND gates.
     pub(crate) and_depth: usize,
     /// Exchanges one after the other, of the busiest party.
     pub(crate) rounds: u64,
@@ -62,15 +66,13 @@ impl RunReport {
         let mut text = String::new();
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
         let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
-        let instances =
-            if self.instances == 1 { "once".to_owned() } else { format!("{} times", self.instances) };
+        let CircuitReport { circuit, instances, ands, .. } = &self.of_kind;
+        let times = if *instances == 1 { "once".to_owned() } else { format!("{instances} times") };
         let lines = [
             format!(
-                "computed {} {instances} among {} parties with {}: {} ANDs, depth {}",
-                self.circuit,
+                "computed {circuit} {times} among {} parties with {}: {ands} ANDs, depth {}",
                 if self.parties.len() == 2 { "two" } else { "three" },
                 plan.computing(),
-                self.ands,
                 self.and_depth
             ),
             format!(

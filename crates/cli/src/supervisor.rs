@@ -1,10 +1,15 @@
 //! The processes of a local run: started, heard, and ended together.
 
 use crate::{
-    control::{self, FromParty, Stats, ToParty},
-    error::{Error, Failure},
+    control::{self, Ended, FromMember, Ready, ToMember},
+    error::Error,
+    log,
+    member::arguments,
 };
-use hushwire_job::{JobError, Outcome, aes_ctr::Learnt};
+use hushwire::{Local, LocalMember, LocalMembers};
+use hushwire_job::{Job, JobError, Kind, Member, Outcome, Peer, Task, aes_ctr::Learnt};
+use indicatif::ProgressBar;
+use serde::de::DeserializeOwned;
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
@@ -18,8 +23,6 @@ use std::{
 };
 use tracing::debug;
 
-/// The hidden subcommand that a party of `local aes-ctr` runs.
-const PARTY_COMMAND: &str = "__party";
 /// LOCAL: how long after the first failure the others may say what they saw.
 const VERDICT: Duration = Duration::from_millis(1500);
 /// LOCAL: how often an ending process is looked at.
@@ -28,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// An event in one of the processes, the owner's included.
 pub(crate) enum Event {
     /// A party said something else than that it failed.
-    Said(usize, FromParty),
+    Said(usize, FromMember),
     /// A party's process is gone.
     Ended(usize, ExitStatus),
     /// The owner's own part is over.
@@ -45,11 +48,11 @@ pub(crate) struct Supervisor {
     /// The step under way, for errors.
     phase: &'static str,
     /// In the order in which they came.
-    reports: Vec<Failure>,
+    reports: Vec<(usize, JobError)>,
     ended: Vec<(usize, ExitStatus)>,
     /// The number of parties that have met all others.
     joined: usize,
-    done: Vec<Option<Stats>>,
+    done: Vec<Option<Ended>>,
     owner_error: Option<Error>,
     /// The owner's own part is under way.
     owner_runs: bool,
@@ -64,21 +67,39 @@ struct Party {
 }
 
 impl Supervisor {
-    /// Starts the three parties of `local aes-ctr`.
-    pub(crate) fn start() -> Result<Self, Error> {
-        Self::of((0..3).map(|i| (format!("party {i}"), vec![PARTY_COMMAND.to_owned(), i.to_string()])))
+    /// Starts a process of this program for each, and waits until all have opened their files and listen. `who` is
+    /// how messages name a member.
+    pub(crate) fn start(
+        job: &Job,
+        members: Vec<LocalMember>,
+        phase: &'static str,
+        who: impl Fn(&Member) -> String,
+    ) -> Result<(Self, Vec<Ready>), Error> {
+        let started = members.iter().enumerate();
+        let mut supervisor =
+            Self::of(phase, started.map(|(i, member)| (who(member.name()), arguments(i, member.name()))))?;
+        for (i, member) in members.into_iter().enumerate() {
+            supervisor.tell(i, &ToMember::Job(Box::new((job.clone(), member))));
+        }
+        let mut found: Vec<Option<Ready>> = supervisor.parties.iter().map(|_| None).collect();
+        while found.iter().any(Option::is_none) {
+            if let Event::Said(i, FromMember::Ready(ready)) = supervisor.next()? {
+                found[i] = Some(ready);
+            }
+        }
+        Ok((supervisor, found.into_iter().flatten().collect()))
     }
 
     /// Starts a process of this program for each name and arguments.
-    pub(crate) fn of(members: impl Iterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
-        let wrong = |e: std::io::Error| Error::Internal { doing: "starting a party", cause: e.to_string() };
+    fn of(phase: &'static str, members: impl Iterator<Item = (String, [String; 3])>) -> Result<Self, Error> {
+        let wrong = |e: std::io::Error| Error::internal("starting a party", e);
         let program = std::env::current_exe().map_err(wrong)?;
         let (sender, events) = mpsc::channel();
         let mut supervisor = Self {
             parties: vec![],
             events,
             sender,
-            phase: "start",
+            phase,
             reports: vec![],
             ended: vec![],
             joined: 0,
@@ -119,12 +140,12 @@ impl Supervisor {
     }
 
     /// Tells one party. That it is gone shows as an event.
-    pub(crate) fn tell(&mut self, party: usize, message: &ToParty) {
+    fn tell(&mut self, party: usize, message: &ToMember) {
         let _ = control::say(&mut self.parties[party].stdin, message);
     }
 
     /// Tells all parties.
-    pub(crate) fn tell_all(&mut self, message: &ToParty) {
+    pub(crate) fn tell_all(&mut self, message: &ToMember) {
         for party in 0..self.parties.len() {
             self.tell(party, message);
         }
@@ -133,32 +154,32 @@ impl Supervisor {
     /// The next event that is not a failure; a failure ends in the verdict on who is to blame.
     pub(crate) fn next(&mut self) -> Result<Event, Error> {
         // `self.sender` lives, so the queue never closes.
-        let lost = |_| Error::Internal { doing: "waiting for the parties", cause: "the queue closed".into() };
+        let lost = |_| Error::internal("waiting for the parties", "the queue closed");
         let event = self.events.recv().map_err(lost)?;
         self.note(event).ok_or_else(|| self.verdict())
     }
 
-    /// The measurements of every party, once all are done.
-    pub(crate) fn stats(&self) -> Option<Vec<Stats>> {
+    /// The ends of all parties, once all are done.
+    pub(crate) fn ended(&self) -> Option<Vec<Ended>> {
         self.done.iter().cloned().collect()
     }
 
     /// Remembers what an event says; `None` when it is a failure.
     fn note(&mut self, event: Event) -> Option<Event> {
         match event {
-            Event::Said(_, FromParty::Failed(failure)) => {
-                self.reports.push(failure);
+            Event::Said(party, FromMember::Failed(e)) => {
+                self.reports.push((party, e));
                 None
             }
-            Event::Said(_, FromParty::Joined) => {
+            Event::Said(_, FromMember::Joined) => {
                 self.joined += 1;
                 if self.joined == self.parties.len() {
                     debug!("all parties are connected");
                 }
                 Some(event)
             }
-            Event::Said(party, FromParty::Done(ref stats)) => {
-                self.done[party] = Some(stats.clone());
+            Event::Said(party, FromMember::Done(ref ended)) => {
+                self.done[party] = Some(Ended::clone(ended));
                 Some(event)
             }
             Event::Owner(Ok(_)) => {
@@ -187,10 +208,10 @@ impl Supervisor {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
-        let net = |e: &Error| matches!(e, Error::Peer(_));
-        let late = |e: &Error| matches!(e, Error::Peer(e) if e.consequence);
+        let net = |e: &Error| matches!(e, Error::Net(_));
+        let late = |e: &Error| matches!(e, Error::Net(e) if e.consequence);
         let silent =
-            |party: usize| !self.reports.iter().any(|r| r.party == party) && self.done[party].is_none();
+            |party: usize| !self.reports.iter().any(|(i, _)| *i == party) && self.done[party].is_none();
         if let Some(error) = self.owner_error.take_if(|e| !net(e)) {
             return error;
         }
@@ -199,29 +220,21 @@ impl Supervisor {
                 Some(signal) => format!("its process was killed by signal {signal}"),
                 None => format!("its process ended without a report, with {status}"),
             };
-            return Error::Party(Failure {
-                party: *party,
-                who: self.parties[*party].who.clone(),
-                step: self.phase.to_owned(),
-                cause,
-                remedy: "nothing was written; see the system's log for who killed it (out of memory?) and start again"
-                    .to_owned(),
-                code: 3,
-                consequence: false,
-            });
+            let remedy = "nothing was written; see the system's log for who killed it (out of memory?) and start again";
+            return JobError::new(Kind::Network, self.phase, cause, remedy)
+                .of(&self.parties[*party].who)
+                .into();
         }
-        if let Some(failure) = self.reports.iter().find(|r| !r.consequence) {
-            return Error::Party(failure.clone());
+        if let Some((_, e)) = self.reports.iter().find(|(_, e)| !e.consequence) {
+            return e.clone().into();
         }
         if let Some(error) = self.owner_error.take_if(|e| !late(e)) {
             return error;
         }
         match (self.reports.first(), self.owner_error.take()) {
-            (Some(failure), _) => Error::Party(failure.clone()),
+            (Some((_, e)), _) => e.clone().into(),
             (None, Some(error)) => error,
-            (None, None) => {
-                Error::Internal { doing: "running the parties", cause: "all of them ended".into() }
-            }
+            (None, None) => Error::internal("running the parties", "all of them ended"),
         }
     }
 }
@@ -237,13 +250,56 @@ impl Drop for Supervisor {
     }
 }
 
+/// One member's end: what it learnt, what it measured, and the most memory that it had.
+pub(crate) struct OfProcess<L> {
+    pub(crate) outcome: Outcome<L>,
+    pub(crate) peak_memory_bytes: Option<u64>,
+}
+
+impl<L: DeserializeOwned> OfProcess<L> {
+    /// A member's end as its process told it.
+    pub(crate) fn read(ended: Ended) -> Result<Self, Error> {
+        let Ended { outcome: Outcome { learnt, stats }, peak_memory_bytes } = ended;
+        let wrong = |e: serde_json::Error| Error::internal("hearing a party", e);
+        let learnt = serde_json::from_value(learnt).map_err(wrong)?;
+        Ok(Self { outcome: Outcome { learnt, stats }, peak_memory_bytes })
+    }
+}
+
+/// Runs all members as processes to their ends, in the agreement's order. `phases` name what is under way before members
+/// meet, and then; `progress` hears how much the first one has done, of how much.
+pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
+    local: Local<'_, T>,
+    job: &Job,
+    who: impl Fn(&Member) -> String,
+    phases: [&'static str; 2],
+    bar: &ProgressBar,
+    progress: impl Fn(u64, u64),
+) -> Result<Vec<OfProcess<T::Learnt>>, Error> {
+    let LocalMembers { members, places: _places } = local.members()?;
+    let (mut supervisor, ready) = Supervisor::start(job, members, phases[0], who)?;
+    supervisor.enter(phases[1]);
+    supervisor.tell_all(&ToMember::Meet(ready.into_iter().map(|ready| ready.peer).collect::<Vec<Peer>>()));
+    loop {
+        match supervisor.next()? {
+            Event::Said(0, FromMember::Progress(done, of)) => progress(done, of),
+            Event::Said(_, FromMember::Note(note)) => bar.suspend(|| log::note!("{note}")),
+            _ => {}
+        }
+        if let Some(ended) = supervisor.ended() {
+            supervisor.tell_all(&ToMember::Bye);
+            return ended.into_iter().map(OfProcess::read).collect();
+        }
+    }
+}
+
 /// Passes on what a party says, then that it ended.
 fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Sender<Event>) {
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
         let said = control::hear(&line).unwrap_or_else(|e| {
             let error = JobError::internal("start", format!("hearing a party: {e}"));
-            FromParty::Failed(Failure::of_job(party, &error.of(format!("party {party}"))))
+            FromMember::Failed(error.of(format!("party {party}")))
         });
         if events.send(Event::Said(party, said)).is_err() {
             return;

@@ -30,13 +30,17 @@ pub(crate) trait Told: Task + Clone + Send + Sync + 'static {
 /// Fields of a circuit's job in a member's report.
 #[derive(Serialize)]
 pub(crate) struct CircuitReport {
-    circuit: String,
+    pub(crate) circuit: String,
     protocol: Protocol,
+    /// The scheme of yao's gates.
     scheme: Option<&'static str>,
+    /// The OT extension of two parties.
     ot: Option<&'static str>,
-    instances: u64,
+    pub(crate) instances: u64,
+    /// Hexadecimal digits by the output's name; outputs that went to files are not here.
     outputs: BTreeMap<String, String>,
-    ands: u64,
+    /// AND gates of one instance.
+    pub(crate) ands: u64,
 }
 
 impl Told for Prepared {
@@ -73,22 +77,22 @@ impl Told for Prepared {
 /// Fields of an intersection in a member's report.
 #[derive(Serialize)]
 pub(crate) struct PsiReport {
-    reveal: &'static str,
-    circuit: &'static str,
-    protocol: Protocol,
-    scheme: Option<&'static str>,
+    pub(crate) reveal: &'static str,
+    pub(crate) circuit: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) scheme: Option<&'static str>,
     /// Different keys of party 0 and of party 1.
-    keys: [usize; 2],
+    pub(crate) keys: [usize; 2],
     /// The number of common keys; with flags, rows of this party's. None where it learns nothing.
-    found: Option<u64>,
+    pub(crate) found: Option<u64>,
     /// With items: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
     /// With flags: of each of this party's rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     flags: Option<Vec<bool>>,
-    value_bits: usize,
-    ands: u64,
+    pub(crate) value_bits: usize,
+    pub(crate) ands: u64,
 }
 
 impl Told for PsiTask {

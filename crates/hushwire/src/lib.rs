@@ -17,10 +17,46 @@
 //! # }
 //! ```
 //!
+//! A file is encrypted under a key that exists only as the parties' shares, which are kept, and decrypted again:
+//!
+//! ```
+//! use hushwire::{Local, job::{InputPlace, OutputPlace, aes_ctr::AesCtrJob}};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let dir = dir.path();
+//! std::fs::write(dir.join("letter"), "Dear Bob")?;
+//! let (job, keys, secret) = (AesCtrJob::new("alice"), dir.join("keys"), dir.join("letter.enc"));
+//! let run = Local::new(&job).keys(&keys).data(InputPlace::File(dir.join("letter")));
+//! run.result(OutputPlace::File(secret.clone())).run()?;
+//! assert_ne!(std::fs::read(&secret)?, b"Dear Bob");
+//!
+//! let run = Local::new(&job).keys(&keys).decrypt(true).data(InputPlace::File(secret));
+//! let ended = run.result(OutputPlace::Memory).run()?;
+//! assert_eq!(ended.bytes(), Some(&b"Dear Bob"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Two lists are compared, and each party learns what both have:
+//!
+//! ```
+//! use hushwire::{Local, job::{Common, InputPlace, JobError, PsiJob, PsiTask}, psi::Reveal};
+//!
+//! # fn main() -> Result<(), JobError> {
+//! let task = PsiTask::new(&PsiJob::new(Reveal::Items, "email"))?;
+//! let lists = ["email\nann@x\nbob@x\n", "email\neve@x\nann@x\n"];
+//! let ended = Local::new(&task).rows(lists.map(InputPlace::memory)).run()?;
+//! assert_eq!(ended.common(0), Some(&Common::Items(vec!["ann@x".to_owned()])));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! - [`CircuitBuilder`] puts a circuit's job together; [`job::Job::read`] reads one of any kind from its file, and
 //!   [`job::PsiJob`] is an intersection.
-//! - [`Local`] runs all members in this process, [`Member`] one of them, whose others are elsewhere: the engine of
-//!   `hushwire local run`, `party` and `client`, with the same checks, errors and files.
+//! - [`Local`] runs all members of a job of any kind in this process, or hands out a [`LocalMember`] for each; [`Member`] is one of
+//!   them, whose others are elsewhere. `hushwire local`, `party` and `client` stand on these, with their checks, errors and
+//!   files.
 //! - [`job`]: jobs, member files, the agreement and the engine itself.
 //! - [`circuit`]: Boolean circuits by name, from Bristol files, or gate by gate; the plain evaluator.
 //! - [`rep3`]: three parties, replicated shares: circuits, AES, products.
@@ -42,8 +78,8 @@ mod member;
 mod places;
 
 pub use builder::CircuitBuilder;
-pub use local::{Ended, Local};
-pub use member::Member;
+pub use local::{Ended, Local, LocalMembers};
+pub use member::{LocalMember, Member, Opened};
 pub use places::Places;
 
 pub use hushwire_aes as aes;

@@ -1,27 +1,30 @@
 //! All members of a job in this process.
 
-use crate::places::Places;
+use crate::{
+    member::{LocalMember, Opened},
+    places::Places,
+};
 use hushwire_aes::Backend;
 use hushwire_job::{
-    InputPlace, JobError, Member, MemberConfig, Observer, Outcome, OutputPlace, Outputs, Peer, Prepared,
-    RunFiles, Stats, Task, aes_ctr::AesCtrPlaces, first_error, open, run_part,
+    Common, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask, Stats,
+    Task,
+    aes_ctr::{AesCtrJob, AesCtrPlaces, Iv, Said, share_file},
+    first_error,
 };
-use hushwire_wire::{Identity, Listener, NetError, SessionId, Shape, TransportKind};
-use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
+use hushwire_wire::{Identity, SessionId, Shape, TransportKind};
+use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
 use zeroize::Zeroizing;
 
-/// LOCAL: all members are threads of this process and start together; a loaded machine may take a while.
-const CONNECT: Duration = Duration::from_secs(60);
-/// LOCAL: the dead are noticed long before; this is for those who live and never answer.
-const STALL: Duration = Duration::from_secs(3600);
-
-/// A run of all members as threads of this process, each with its own key, links and values: the same protocol, messages
-/// and checks as across machines.
+/// A run of all members on this machine, each with its own key, links and values: the same protocol, messages and checks as
+/// across machines.
 ///
-/// One process holds everybody's values here. It is for trying, for tests, and for programs that only want the result;
-/// members that trust each other less run as [`Member`](crate::Member)s on machines of their own.
+/// [`Local::run`] has them as threads of this process, which holds everybody's values then. It is for trying, for tests, and
+/// for programs that only want the result. [`Local::members`] is for a program that starts a process for each, as
+/// `hushwire local` does; members that trust each other less run as [`Member`](crate::Member)s on machines of their own.
 pub struct Local<'a, T: Task> {
     task: &'a T,
+    aes_ctr: BTreeMap<Member, AesCtrPlaces>,
+    force: bool,
     inputs: BTreeMap<Member, BTreeMap<String, InputPlace>>,
     outputs: BTreeMap<Member, BTreeMap<String, OutputPlace>>,
     transport: TransportKind,
@@ -32,16 +35,14 @@ pub struct Local<'a, T: Task> {
     wrong: Option<JobError>,
 }
 
-impl<'a, T: Task> Local<'a, T>
-where
-    T::Part: Send,
-    T::Learnt: Send,
-{
+impl<'a, T: Task> Local<'a, T> {
     /// A run over Unix sockets, with the widest AES instructions of this CPU.
     #[must_use]
     pub fn new(task: &'a T) -> Self {
         Self {
             task,
+            aes_ctr: BTreeMap::new(),
+            force: false,
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             transport: TransportKind::Unix,
@@ -73,6 +74,13 @@ where
         self
     }
 
+    /// Whether outputs may replace files that this job did not write.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.force = force;
+        self
+    }
+
     /// A listener to the events of the first member.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
@@ -98,35 +106,34 @@ where
     ///
     /// # Errors
     /// The first cause of a failure. No output is in place then.
-    pub fn run(mut self) -> Result<Ended<'a, T>, JobError> {
-        if let Some(e) = self.wrong.take() {
-            return Err(e);
+    pub fn run(self) -> Result<Ended<'a, T>, JobError>
+    where
+        T::Part: Send,
+        T::Learnt: Send,
+    {
+        let (task, observer) = (self.task, self.observer.clone());
+        let LocalMembers { members, places } = self.members()?;
+        let mut opened = vec![];
+        // Owners first: they make the directories of their keys.
+        for member in members.into_iter().rev() {
+            let me = member.name().clone();
+            opened.insert(0, (me, member.start()?.open(task)?));
         }
-        let places = Places::of(self.transport)?;
-        let configs = self.configs(&places)?;
-        let mut parts = vec![];
-        for mut config in configs {
-            // Before anybody waits for anybody.
-            let part = open(self.task, &mut config)?;
-            parts.push((config.me.clone(), part, config));
-        }
-        let agreement = self.task.agreement();
-        let quiet: Observer = Arc::new(|_| {});
-        let observers = [self.observer.clone()].into_iter().chain(std::iter::repeat(quiet));
+        opened[0].1.listen(observer);
+        let peers: Vec<_> = opened.iter().map(|(_, member)| member.peer()).collect();
         let ended: Vec<_> = thread::scope(|scope| {
-            let running = parts.into_iter().zip(observers);
-            let running: Vec<_> = running
-                .map(|((me, part, config), observer)| {
-                    let agreement = agreement.clone();
-                    (me, scope.spawn(move || run_part(agreement, part, config, &observer)))
-                })
-                .collect();
+            let running = opened.into_iter().map(|(me, member): (_, Opened<T::Part>)| {
+                let peers = &peers;
+                (me, scope.spawn(move || member.run(peers)))
+            });
+            let running: Vec<_> = running.collect();
             let ended = running.into_iter().map(|(me, thread)| {
                 let panicked = |_| Err(JobError::internal("computing", "a thread panicked"));
                 (me, thread.join().unwrap_or_else(panicked))
             });
             ended.collect()
         });
+        drop(places);
         let (mut outcomes, mut errors) = (BTreeMap::new(), vec![]);
         for (me, ended) in ended {
             match ended {
@@ -135,49 +142,51 @@ where
             }
         }
         first_error(errors)?;
-        Ok(Ended { task: self.task, outcomes })
+        Ok(Ended { task, outcomes })
     }
 
-    fn configs(&mut self, places: &Places) -> Result<Vec<MemberConfig>, JobError> {
+    /// The members, each ready to become a process of its own.
+    ///
+    /// # Errors
+    /// A value is nobody's; the system has no randomness, or no room for a directory.
+    pub fn members(mut self) -> Result<LocalMembers, JobError> {
+        if let Some(e) = self.wrong.take() {
+            return Err(e);
+        }
         let wrong = |e: &dyn std::fmt::Display| JobError::internal("starting the run", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-        let mut configs = vec![];
+        let places = Places::of(self.transport)?;
+        let mut members = vec![];
         for me in self.task.agreement().members() {
-            let listen =
-                |party: &str| -> Result<Listener, NetError> { Listener::bind(&places.address(party)) };
-            let listener = matches!(me, Member::Party(_)).then(|| listen(&me.key())).transpose();
-            configs.push(MemberConfig {
-                identity: Identity::generate(&me.to_string()).map_err(|e| wrong(&e))?,
-                listener: listener.map_err(JobError::from)?,
-                peers: vec![],
-                transport: self.transport,
-                connect_timeout: CONNECT,
-                stall: STALL,
-                shape: self.shape,
-                session,
-                backend: self.backend,
+            let identity = Identity::generate(&me.to_string()).map_err(|e| wrong(&e))?;
+            members.push(LocalMember {
+                pem: identity.to_pem().to_string(),
+                listen: matches!(me, Member::Party(_)).then(|| places.address(&me.key())),
+                transport: self.transport.to_string(),
+                shape: self.shape.to_string(),
+                session: session.0,
+                backend: self.backend.tier().name().to_owned(),
                 inputs: self.inputs.remove(&me).unwrap_or_default(),
                 outputs: self.outputs.remove(&me).unwrap_or_default(),
-                files: RunFiles::default(),
-                aes_ctr: AesCtrPlaces::default(),
+                aes_ctr: self.aes_ctr.remove(&me).unwrap_or_default(),
+                force: self.force,
                 me,
             });
         }
-        if let Some(odd) = self.inputs.keys().chain(self.outputs.keys()).next() {
+        if let Some(odd) = self.inputs.keys().chain(self.outputs.keys()).chain(self.aes_ctr.keys()).next() {
             let remedy = "give values to members that the job names";
             return Err(JobError::usage("starting the run", format!("the job has no {odd}"), remedy));
         }
-        let peer = |config: &MemberConfig| Peer {
-            member: config.me.clone(),
-            address: config.listener.as_ref().map(Listener::address),
-            pin: config.identity.pin(),
-        };
-        let peers: Vec<_> = configs.iter().map(peer).collect();
-        for config in &mut configs {
-            config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
-        }
-        Ok(configs)
+        Ok(LocalMembers { members, places })
     }
+}
+
+/// The members of a local run, and the places where they listen, which are there until this is dropped.
+pub struct LocalMembers {
+    /// In the agreement's order: parties, then clients.
+    pub members: Vec<LocalMember>,
+    /// Sockets that must outlive the members.
+    pub places: Places,
 }
 
 /// The ends of all members.
@@ -241,6 +250,96 @@ impl Local<'_, Prepared> {
             }
         }
         self
+    }
+}
+
+impl Local<'_, PsiTask> {
+    /// Both parties' rows, as CSV with the names of columns first.
+    #[must_use]
+    pub fn rows(self, [zero, one]: [InputPlace; 2]) -> Self {
+        self.bring(Member::Party(0), PsiTask::CSV, zero).bring(Member::Party(1), PsiTask::CSV, one)
+    }
+}
+
+impl Ended<'_, PsiTask> {
+    /// The result that party `index` learns.
+    #[must_use]
+    pub fn common(&self, index: u8) -> Option<&Common> {
+        self.learnt(&Member::Party(index)).map(|learnt| &learnt.common)
+    }
+}
+
+impl Local<'_, AesCtrJob> {
+    fn owner(&mut self) -> &mut AesCtrPlaces {
+        self.aes_ctr.entry(Member::Client(self.task.owner.clone())).or_default()
+    }
+
+    /// The directory of the key, made where it is not there: the parties' shares of it, and the owner's ledger of counters.
+    #[must_use]
+    pub fn keys(mut self, dir: &Path) -> Self {
+        self.owner().ledger = Some(dir.to_path_buf());
+        for party in 0..3 {
+            let places = self.aes_ctr.entry(Member::Party(party)).or_default();
+            places.key_share = Some(share_file::path(dir, party.into()));
+        }
+        self
+    }
+
+    /// The file that is encrypted or decrypted.
+    #[must_use]
+    pub fn data(self, place: InputPlace) -> Self {
+        let owner = Member::Client(self.task.owner.clone());
+        self.bring(owner, AesCtrJob::DATA, place)
+    }
+
+    /// The key, in a job whose owner brings it.
+    #[must_use]
+    pub fn key(self, place: InputPlace) -> Self {
+        let owner = Member::Client(self.task.owner.clone());
+        self.bring(owner, AesCtrJob::KEY, place)
+    }
+
+    /// The place of the result.
+    #[must_use]
+    pub fn result(self, place: OutputPlace) -> Self {
+        let owner = Member::Client(self.task.owner.clone());
+        self.keep(owner, AesCtrJob::RESULT, place)
+    }
+
+    /// The first counter block, which is drawn or found in the ledger where it is not given.
+    #[must_use]
+    pub fn iv(mut self, iv: Iv) -> Self {
+        self.owner().iv = Some(iv);
+        self
+    }
+
+    /// Decrypts: the counter is looked up in the ledger, and nothing is recorded.
+    #[must_use]
+    pub fn decrypt(mut self, decrypt: bool) -> Self {
+        self.owner().decrypt = decrypt;
+        self
+    }
+
+    /// Goes on with a key whose ledger is lost: counters are drawn from now on, and may not be chosen.
+    #[must_use]
+    pub fn history_lost(mut self, lost: bool) -> Self {
+        self.owner().history_lost = lost;
+        self
+    }
+
+    /// The form in which a person gave all this, for remedies.
+    #[must_use]
+    pub fn said(mut self, said: Said) -> Self {
+        self.owner().said = said;
+        self
+    }
+}
+
+impl Ended<'_, AesCtrJob> {
+    /// The result, where it was to be in memory.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.learnt(&Member::Client(self.task.owner.clone()))?.bytes.as_deref()
     }
 }
 

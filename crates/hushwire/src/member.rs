@@ -1,12 +1,16 @@
-//! One member of a job, whose others are elsewhere.
+//! One member of a job: from its configuration to its end.
 
 use hushwire_aes::Backend;
 use hushwire_job::{
-    ClientFile, InputPlace, JobError, MemberConfig, Observer, Outcome, OutputPlace, PartyFile, Task,
+    Agreement, ClientFile, InputPlace, JobError, Member as Name, MemberConfig, Observer, Outcome,
+    OutputPlace, Part, PartyFile, Peer, RunFiles, Task, aes_ctr::AesCtrPlaces,
 };
-use std::{path::Path, sync::Arc};
+use hushwire_wire::{Identity, Listener, SessionId, Shape};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+use zeroize::Zeroize;
 
-/// One member of a run across machines: what `hushwire party` and `hushwire client` are.
+/// One member of a run: what `hushwire party` and `hushwire client` are, and each process of a local run.
 pub struct Member {
     config: MemberConfig,
     observer: Observer,
@@ -55,6 +59,13 @@ impl Member {
         self
     }
 
+    /// The files that the run reads besides inputs, and what its outputs may replace.
+    #[must_use]
+    pub fn files(mut self, files: RunFiles) -> Self {
+        self.config.files = files;
+        self
+    }
+
     /// A listener to the run's events.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
@@ -62,11 +73,118 @@ impl Member {
         self
     }
 
+    /// Opens this member's files for a job of any kind. Nobody is dialled.
+    ///
+    /// # Errors
+    /// A file cannot be used, a value is missing, or is nobody's.
+    pub fn open<T: Task>(mut self, task: &T) -> Result<Opened<T::Part>, JobError> {
+        let part = hushwire_job::open(task, &mut self.config)?;
+        Ok(Opened { agreement: task.agreement(), part, member: self })
+    }
+
     /// Meets the others and runs this member's side of a job of any kind to its end.
     ///
     /// # Errors
     /// Something failed here or elsewhere; no output is in place.
     pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, JobError> {
-        hushwire_job::run(task, self.config, &self.observer)
+        let Opened { agreement, part, member } = self.open(task)?;
+        hushwire_job::run_part(agreement, part, member.config, &member.observer)
+    }
+}
+
+/// A member whose files are open and that listens, before it meets the others.
+pub struct Opened<P> {
+    agreement: Agreement,
+    part: P,
+    member: Member,
+}
+
+impl<P: Part> Opened<P> {
+    /// Its part of the run.
+    pub fn part(&self) -> &P {
+        &self.part
+    }
+
+    /// The member as the others know it.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        let MemberConfig { me, listener, identity, .. } = &self.member.config;
+        Peer { member: me.clone(), address: listener.as_deref().map(Listener::address), pin: identity.pin() }
+    }
+
+    /// Lets `observer` hear the run's events from now on.
+    pub fn listen(&mut self, observer: Observer) {
+        self.member.observer = observer;
+    }
+
+    /// Meets these, of whom it may be one itself, and runs to the end.
+    ///
+    /// # Errors
+    /// Something failed here or elsewhere; no output is in place.
+    pub fn run(self, all: &[Peer]) -> Result<Outcome<P::Learnt>, JobError> {
+        let Self { agreement, part, member: Member { mut config, observer } } = self;
+        config.peers = all.iter().filter(|peer| peer.member != config.me).cloned().collect();
+        hushwire_job::run_part(agreement, part, config, &observer)
+    }
+}
+
+/// A member of a local run that does not listen yet, and may go to another process as it is: everything it needs but the
+/// job and where the others are. No `Debug`: it holds a private key and inputs.
+#[derive(Serialize, Deserialize)]
+pub struct LocalMember {
+    pub(crate) me: Name,
+    /// Certificate and private key of this run.
+    pub(crate) pem: String,
+    /// The address on which it listens, if it is a party.
+    pub(crate) listen: Option<String>,
+    pub(crate) transport: String,
+    pub(crate) shape: String,
+    pub(crate) session: [u8; 16],
+    pub(crate) backend: String,
+    pub(crate) inputs: BTreeMap<String, InputPlace>,
+    pub(crate) outputs: BTreeMap<String, OutputPlace>,
+    pub(crate) aes_ctr: AesCtrPlaces,
+    /// Whether outputs may replace files of others.
+    pub(crate) force: bool,
+}
+
+impl Drop for LocalMember {
+    fn drop(&mut self) {
+        self.pem.zeroize();
+    }
+}
+
+impl LocalMember {
+    /// The member's name in the job.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.me
+    }
+
+    /// Starts it here: a party listens from now on.
+    ///
+    /// # Errors
+    /// Its address cannot be had.
+    pub fn start(mut self) -> Result<Member, JobError> {
+        self.member().map_err(|e| e.of(&self.me))
+    }
+
+    fn member(&mut self) -> Result<Member, JobError> {
+        let wrong = |e: &dyn std::fmt::Display| JobError::internal("start", e);
+        let shape: Shape = self.shape.parse().map_err(|e| wrong(&e))?;
+        let identity = Identity::from_pem(&self.pem).map_err(|e| wrong(&e))?;
+        let listener = self.listen.as_deref().map(Listener::bind).transpose();
+        let listener = listener.map_err(|e| JobError::from(e).during("listening"))?;
+        Ok(Member::new(MemberConfig {
+            transport: self.transport.parse()?,
+            shape,
+            session: SessionId(self.session),
+            backend: Backend::named(&self.backend).map_err(|e| wrong(&e))?,
+            inputs: std::mem::take(&mut self.inputs),
+            outputs: std::mem::take(&mut self.outputs),
+            aes_ctr: std::mem::take(&mut self.aes_ctr),
+            files: RunFiles::new(self.force),
+            ..MemberConfig::new(self.me.clone(), identity, listener.map(Arc::new))
+        }))
     }
 }

@@ -2,9 +2,9 @@
 
 use hushwire::{
     CircuitBuilder, Local,
-    job::{Common, InputPlace, Kind, Member, OutputPlace, Protocol, PsiJob, PsiTask},
+    job::{Common, InputPlace, Kind, Member, MemberConfig, OutputPlace, Protocol, PsiJob, PsiTask},
     psi::Reveal,
-    wire::TransportKind,
+    wire::{Identity, Listener, TransportKind},
 };
 use std::sync::Arc;
 
@@ -83,4 +83,48 @@ fn mistakes_are_said_before_anybody_waits() {
     }
     let error = job.output("less", ["alice"]).build().err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("\"alice\" is neither a party") && error.contains("client:alice"), "{error}");
+}
+
+/// A party that serves several jobs listens on one port for all of them.
+#[test]
+fn jobs_at_once_share_each_partys_port() {
+    let jobs: Vec<_> = [("add:8", "07", "18"), ("less:8", "07", "11"), ("sub:8", "30", "11")]
+        .into_iter()
+        .map(|(circuit, x, y)| {
+            let job = CircuitBuilder::named(Protocol::Rep3, circuit).input("x", "party0");
+            let job = job.input("y", "party1").output("out", ["party2"]).build();
+            (job.unwrap_or_else(|e| panic!("{e}")), [x, y])
+        })
+        .collect();
+    let parties: Vec<_> = (0..3)
+        .map(|i| {
+            let identity = Identity::generate(&format!("party {i}")).unwrap_or_else(|e| panic!("{e}"));
+            let listener = Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
+            (Member::Party(i), identity.to_pem(), Arc::new(listener.shared()))
+        })
+        .collect();
+    let open = |job, values: &[&str; 2], i: usize| {
+        let (me, pem, listener) = &parties[i];
+        let identity = Identity::from_pem(pem).unwrap_or_else(|e| panic!("{e}"));
+        let mut member =
+            hushwire::Member::new(MemberConfig::new(me.clone(), identity, Some(listener.clone())));
+        if let Some(value) = values.get(i) {
+            member = member.bring(["x", "y"][i], InputPlace::Hex((*value).to_owned().into()));
+        }
+        member.open(job).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let outputs: Vec<_> = std::thread::scope(|scope| {
+        let mut running = vec![];
+        for (job, values) in &jobs {
+            let members: Vec<_> = (0..3).map(|i| open(job, values, i)).collect();
+            let peers: Arc<Vec<_>> = Arc::new(members.iter().map(hushwire::Opened::peer).collect());
+            running.extend(members.into_iter().map(|member| {
+                let peers = peers.clone();
+                scope.spawn(move || member.run(&peers).unwrap_or_else(|e| panic!("{e}")).learnt.digits)
+            }));
+        }
+        running.into_iter().map(|member| member.join().unwrap_or_else(|e| panic!("{e:?}"))).collect()
+    });
+    let shown: Vec<_> = outputs.into_iter().flatten().map(|(_, digits)| digits).collect();
+    assert_eq!(shown, ["01f", "1", "01f"]);
 }

@@ -20,10 +20,11 @@ use crate::{
     run::{Links, MemberSession},
     two_party,
 };
+use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc};
 
 /// Outputs of a circuit that went to no file, by place in the circuit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outputs {
     /// Hexadecimal digits of those that were to be shown.
     pub digits: Vec<(usize, String)>,

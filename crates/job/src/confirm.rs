@@ -40,7 +40,7 @@ fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) ->
     if theirs == *word {
         return Ok(());
     }
-    let cause = format!("{peer} said something else than that it is done");
+    let cause = format!("{peer} sent another word than that it is done");
     Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"))
 }
 

@@ -1,10 +1,11 @@
 //! Errors of a job: who, during what, why, and the remedy.
 
 use hushwire_wire::{NetError, printable};
+use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
 
 /// The sort of a failure; commands turn it into their exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A bug of ours.
     Internal,
@@ -19,7 +20,7 @@ pub enum Kind {
 }
 
 /// A job that could not be read, or did not end well.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 pub struct JobError {
     /// The member that failed, as `party 1`; empty where it is this program and nobody else takes part yet.
     pub who: String,
@@ -38,8 +39,9 @@ pub struct JobError {
 impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.who.is_empty() {
-            // "party 1 cannot write …" needs no more.
-            let failed = if self.step.starts_with("cannot ") { "" } else { "failed during " };
+            // "party 1 cannot write …" and "client alice refused: …" need no more.
+            let whole = self.step.starts_with("cannot ") || self.step == "refused";
+            let failed = if whole { "" } else { "failed during " };
             write!(f, "{} {failed}", self.who)?;
         }
         write!(f, "{}: {}; {}", self.step, self.cause, self.remedy)

@@ -14,6 +14,7 @@
 
 pub mod aes_ctr;
 mod agreement;
+mod as_text;
 mod circuit;
 mod claim;
 mod client;

@@ -11,6 +11,12 @@ use hushwire_wire::{
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+/// LOCAL: how long all peers together may take to come, where nothing else is said.
+pub(crate) const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else is said. Dead peers
+/// are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
+pub(crate) const STALL: Duration = Duration::from_secs(3600);
+
 /// An event of a run under way, for the program that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,8 +38,8 @@ pub struct MemberConfig {
     pub me: Member,
     /// Certificate and private key.
     pub identity: Identity,
-    /// The socket that peers dial; none for a client.
-    pub listener: Option<Listener>,
+    /// The socket that peers dial, perhaps of many runs; none for a client.
+    pub listener: Option<Arc<Listener>>,
     /// Everybody this member has links with; others that are listed do not matter.
     pub peers: Vec<Peer>,
     /// The transport of the links.
@@ -69,6 +75,27 @@ pub fn session_of(label: &str) -> SessionId {
 }
 
 impl MemberConfig {
+    /// A member over TLS that knows no peers and has no values yet, in the session of the empty label.
+    #[must_use]
+    pub fn new(me: Member, identity: Identity, listener: Option<Arc<Listener>>) -> Self {
+        Self {
+            me,
+            identity,
+            listener,
+            peers: vec![],
+            transport: TransportKind::TcpTls,
+            connect_timeout: CONNECT,
+            stall: STALL,
+            shape: Shape::NONE,
+            session: session_of(""),
+            backend: Backend::best(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            aes_ctr: AesCtrPlaces::default(),
+            files: RunFiles::default(),
+        }
+    }
+
     /// The configuration of a party that listens as its file says.
     ///
     /// # Errors
@@ -76,7 +103,7 @@ impl MemberConfig {
     pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, JobError> {
         let identity = file.member.identity()?;
         let listener = Listener::bind(&file.listen).map_err(|e| JobError::from(e).during("listening"))?;
-        Ok(Self::new(file.member, identity, Some(listener), label, backend))
+        Ok(Self::of_file(file.member, identity, Some(Arc::new(listener)), label, backend))
     }
 
     /// The configuration of a client.
@@ -85,13 +112,13 @@ impl MemberConfig {
     /// The key cannot be used.
     pub fn of_client(file: ClientFile, label: &str, backend: Backend) -> Result<Self, JobError> {
         let identity = file.0.identity()?;
-        Ok(Self::new(file.0, identity, None, label, backend))
+        Ok(Self::of_file(file.0, identity, None, label, backend))
     }
 
-    fn new(
+    fn of_file(
         file: MemberFile,
         identity: Identity,
-        listener: Option<Listener>,
+        listener: Option<Arc<Listener>>,
         label: &str,
         backend: Backend,
     ) -> Self {
@@ -99,20 +126,17 @@ impl MemberConfig {
         files.reads("this member's own file", &file.file);
         files.reads("this member's private key", &file.key);
         let mut config = Self {
-            me: file.me,
-            identity,
-            listener,
             peers: file.peers,
             transport: file.transport,
             connect_timeout: file.connect_timeout,
             stall: file.stall,
-            shape: Shape::NONE,
             session: session_of(label),
             backend,
             inputs: file.inputs,
             outputs: file.outputs,
             aes_ctr: file.aes_ctr,
             files,
+            ..Self::new(file.me, identity, listener)
         };
         config.protect_inputs();
         config
@@ -122,7 +146,7 @@ impl MemberConfig {
     /// program writes beside the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
-            if let InputPlace::File(path) | InputPlace::HexFile(path) = input {
+            if let InputPlace::File(path) | InputPlace::HexFile(path) | InputPlace::Open(_, path) = input {
                 self.files.reads(format!("input {name}"), path);
             }
         }
@@ -136,7 +160,7 @@ impl MemberConfig {
         let heard: wire::Observer = Arc::new(move |event| {
             hears(Event::Note(with_names(&event.to_string(), &names)));
         });
-        let net = wire::connect_observed(&config, &self.identity, self.listener.as_ref(), heard);
+        let net = wire::connect_observed(&config, &self.identity, self.listener.as_deref(), heard);
         let mut net = net.map_err(|e| self.refused(plan, e).during("connect"))?;
         net.shape(self.shape);
         observer(Event::Connected);

@@ -3,13 +3,17 @@
 use crate::{
     JobError, Member, Warning,
     aes_ctr::AesCtrPlaces,
+    as_text,
+    member_config::{CONNECT, STALL},
+    protocol::by_name,
     read_private_key,
     toml_file::{Section, Source, Value},
 };
 use hushwire_wire::{Identity, Pin, TransportKind};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, File},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -17,32 +21,41 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: how long all peers together may take to come, where the file does not say.
-const CONNECT: Duration = Duration::from_secs(60);
-/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where the file does not say. Dead
-/// peers are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
-const STALL: Duration = Duration::from_secs(3600);
-
-/// The place of an input's value.
-#[derive(Clone)]
+/// The place of an input's value. No `Debug`: values may stand in it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum InputPlace {
     /// One record for each instance, one after the other.
-    File(PathBuf),
+    File(#[serde(with = "as_text::path")] PathBuf),
     /// Hexadecimal digits in the party file itself: for one instance.
-    Hex(Zeroizing<String>),
+    Hex(#[serde(with = "as_text::secret")] Zeroizing<String>),
     /// A file of hexadecimal digits: for one instance.
-    HexFile(PathBuf),
+    HexFile(#[serde(with = "as_text::path")] PathBuf),
     /// The bytes that [`InputPlace::File`] would have.
-    Memory(Arc<Zeroizing<Vec<u8>>>),
+    Memory(#[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
+    /// The same in a file that this process has open, at its begin, with its name in messages.
+    #[serde(skip)]
+    Open(Arc<File>, PathBuf),
+}
+
+impl InputPlace {
+    /// The bytes that [`InputPlace::File`] would have.
+    #[must_use]
+    pub fn memory(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::Memory(Arc::new(Zeroizing::new(bytes.into())))
+    }
 }
 
 /// The place of an output's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OutputPlace {
     /// One record for each instance, one after the other.
-    File(PathBuf),
+    File(#[serde(with = "as_text::path")] PathBuf),
     /// A file of hexadecimal digits: for one instance.
-    HexFile(PathBuf),
+    HexFile(#[serde(with = "as_text::path")] PathBuf),
+    /// Back to the caller, in a file that never has a name: of encryptions.
+    Unnamed,
     /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text, as text.
     Show,
     /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
@@ -52,13 +65,14 @@ pub enum OutputPlace {
 }
 
 /// Somebody this member has links with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     /// The peer.
     pub member: Member,
     /// The address on which it listens; none for a client, which dials.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
+    #[serde(with = "by_name::one")]
     pub pin: Pin,
 }
 

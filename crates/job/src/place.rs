@@ -20,7 +20,7 @@ pub(crate) struct Source {
 
 enum Origin {
     Memory(Arc<Zeroizing<Vec<u8>>>),
-    File(File, PathBuf),
+    File(Arc<File>, PathBuf),
 }
 
 impl Source {
@@ -69,7 +69,11 @@ impl Source {
             InputPlace::File(path) => {
                 let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
                 check_length(&file, path, plan, width)?;
-                Origin::File(file, path.clone())
+                Origin::File(Arc::new(file), path.clone())
+            }
+            InputPlace::Open(file, path) => {
+                check_length(file, path, plan, width)?;
+                Origin::File(file.clone(), path.clone())
             }
         };
         Ok(Self { order, width, from })
@@ -194,6 +198,10 @@ impl Sink {
                 To::Memory(Mutex::new(vec![0; bytes]))
             }
             OutputPlace::Discard => To::Nowhere,
+            OutputPlace::Unnamed => {
+                let cause = "files without names are for results of encryptions";
+                return Err(JobError::usage(format!("preparing output {name}"), cause, "name a file"));
+            }
             OutputPlace::HexFile(path) => To::Hex(single()?, create(path)?),
             OutputPlace::File(path) => {
                 let new = create(path)?;

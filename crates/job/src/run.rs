@@ -13,6 +13,7 @@ use crate::{
     member_config::{Observer, explain},
 };
 use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
+use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
 /// A job of some kind, read and planned: all that a run needs of it.
@@ -75,7 +76,7 @@ pub trait Part {
 }
 
 /// The end of a member's run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome<L> {
     /// The part of the result that went to no file.
     pub learnt: L,
@@ -84,7 +85,7 @@ pub struct Outcome<L> {
 }
 
 /// A member's measurements of itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// From the first connection to the last confirmation.
     pub seconds: f64,

@@ -19,9 +19,9 @@ Examples:
   hushwire circuit make-microcode aes128-expanded-key --common 0 --out aes.hwm
   hushwire circuit make-microcode adder.txt --out adder.hwm --json -
 
-The file has a head in comment lines, then a 64-bit instruction a line, as Verilog's $readmemh reads it. A common input
-is the same for all instances of a batch, as the round keys of aes128-expanded-key are: it is loaded once and takes no
-row, and sums with its bits cost no instruction. A circuit in stages, as sort:16x32, is compiled as one block; a
+The file has a head in comment lines, then a 64-bit instruction a line, as Verilog's $readmemh reads it. A common input \
+is the same for all instances of a batch, as the round keys of aes128-expanded-key are: it is loaded once and takes no \
+row, and sums with its bits cost no instruction. A circuit in stages, as sort:16x32, is compiled as one block; a \
 software party runs the same one from the file that `circuit make` writes.";
 
 #[derive(Args)]

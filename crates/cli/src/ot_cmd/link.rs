@@ -155,8 +155,7 @@ impl Link {
 
 /// This side's identity and the other one's pin. Where nobody is authenticated any will do.
 fn who(args: &LinkArgs, transport: TransportKind) -> Result<(Identity, Pin), Error> {
-    let internal =
-        |doing| move |e: hushwire_wire::IdentityError| Error::Internal { doing, cause: e.to_string() };
+    let internal = |doing| move |e: hushwire_wire::IdentityError| Error::internal(doing, e);
     if transport != TransportKind::TcpTls {
         let identity = Identity::generate("ot").map_err(internal("making a key"))?;
         let pin = identity.pin();

@@ -22,7 +22,7 @@ fn long_run(place: &Place, options: &str) -> (Child, Vec<u32>) {
     while begun.elapsed() < Duration::from_secs(30) {
         let mut pids = children(run.id());
         pids.sort_by_key(|pid| cmdline(*pid));
-        if pids.len() == 3 && pids.iter().all(|pid| cmdline(*pid).contains("__party")) {
+        if pids.len() == 3 && pids.iter().all(|pid| cmdline(*pid).contains("__member")) {
             return (run, pids);
         }
         sleep(Duration::from_millis(5));

@@ -129,6 +129,6 @@ fn help_teaches() {
         for word in words {
             assert!(text.contains(word), "{args:?}: no {word:?} in {text}");
         }
-        assert!(!text.contains("__party"));
+        assert!(!text.contains("__member"));
     }
 }

@@ -5,7 +5,7 @@
 //! LIN adds: the pending scalar that its readers ask for most, ANDs first, since these cannot add one themselves.
 //! Where an AND asks for another, or the material is a row or a product, it reads a copy made by a LIN of one slot.
 
-use super::schedule::{Lin, Node, Plan};
+use super::schedule::{DataFlow, Lin, Node};
 use super::sums::{Sum, Sums};
 use super::{Microcode, MicrocodeError, Scalar};
 use hushwire_circuit::{Layered, ONE, ZERO, input_slot};
@@ -171,7 +171,7 @@ impl Graph {
     }
 
     /// Settles biases and copies.
-    fn plan(&mut self, layer_ands: &[usize]) -> Result<Plan, MicrocodeError> {
+    fn plan(&mut self, layer_ands: &[usize]) -> Result<DataFlow, MicrocodeError> {
         let mut bias: Vec<Sum> = vec![0; self.nodes.len()];
         for id in 0..self.nodes.len() {
             let Node::Lin(mut lin) = self.nodes[id] else { continue };
@@ -214,6 +214,6 @@ impl Graph {
             outputs.push((value.material, self.sums.xor(value.pending, held)?));
         }
         let (nodes, layer) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.layer));
-        Ok(Plan::new(nodes, layer, ands, layer_ands.to_vec(), outputs))
+        Ok(DataFlow::new(nodes, layer, ands, layer_ands.to_vec(), outputs))
     }
 }

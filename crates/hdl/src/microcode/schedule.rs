@@ -27,7 +27,7 @@ pub(super) struct Lin {
 }
 
 /// All that is to be done, without its order.
-pub(super) struct Plan {
+pub(super) struct DataFlow {
     nodes: Vec<Node>,
     /// The layer in which each node is made at the earliest.
     layer: Vec<u32>,
@@ -60,14 +60,14 @@ enum Order {
     Early,
 }
 
-impl Plan {
+impl DataFlow {
     pub(super) fn new(
         nodes: Vec<Node>,
         layer: Vec<u32>,
         ands: Vec<[Id; 2]>,
         layer_ands: Vec<usize>,
         outputs: Vec<(Option<Id>, Sum)>,
-    ) -> Plan {
+    ) -> DataFlow {
         let mut needed = vec![false; nodes.len()];
         let mut stack: Vec<Id> = ands.iter().flatten().copied().collect();
         stack.extend(outputs.iter().filter_map(|(id, _)| *id));
@@ -80,7 +80,7 @@ impl Plan {
         }
         let is_product = |id: &Id| matches!(nodes[*id as usize], Node::Product);
         let products = (0..nodes.len() as Id).filter(is_product).collect();
-        Plan { nodes, layer, ands, products, layer_ands, outputs, needed }
+        DataFlow { nodes, layer, ands, products, layer_ands, outputs, needed }
     }
 
     /// The program, its scalars in the order of their first use, and how many slots it takes: the order that takes the

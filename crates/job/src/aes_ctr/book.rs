@@ -9,7 +9,7 @@ use super::{
 use crate::JobError;
 
 /// A ledger, held against other runs until the key and its counters are chosen.
-pub struct Book {
+pub(super) struct Book {
     dir: KeyDir,
     ledger: Ledger,
     lock: Option<Locked>,
@@ -19,15 +19,8 @@ pub struct Book {
 
 impl Book {
     /// The `ledger` of `dir`, read under `lock`, for a run that writes the file of absolute name `out`.
-    #[must_use]
-    pub fn new(dir: KeyDir, ledger: Ledger, lock: Locked, out: String) -> Self {
+    pub(super) fn new(dir: KeyDir, ledger: Ledger, lock: Locked, out: String) -> Self {
         Self { dir, ledger, lock: Some(lock), out }
-    }
-
-    /// The key that the ledger is of, if it is of one.
-    #[must_use]
-    pub fn key_id(&self) -> Option<&str> {
-        self.ledger.key_id.as_deref()
     }
 
     /// Puts the counters of `terms` into the ledger; it is on the disk when this returns.

@@ -86,7 +86,9 @@ impl Key {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// Its bytes, which are secret.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
         match &self.0 {
             Bytes::Aes128(key) => key,
             Bytes::Aes192(key) => key,
@@ -97,7 +99,7 @@ impl Key {
     /// A name for it that says nothing about it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", self.bytes())[..8])
+        hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", self.expose())[..8])
     }
 
     /// Its round keys, one after the other.
@@ -177,7 +179,7 @@ mod tests {
         let digits = "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
         for (len, size) in [(32, KeySize::Aes128), (48, KeySize::Aes192), (64, KeySize::Aes256)] {
             let key = Key::from_hex(&digits[..len]).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!((key.bytes()[10..12].to_vec(), key.size()), (vec![10, 11], size));
+            assert_eq!((key.expose()[10..12].to_vec(), key.size()), (vec![10, 11], size));
         }
         for bad in ["", "00", "zz0102030405060708090a0b0c0d0e0f", "000102030405060708090a0b0c0d0e0f00"] {
             let error = Key::from_hex(bad).err().unwrap_or_else(|| panic!("{bad} was taken"));
@@ -204,7 +206,7 @@ mod tests {
             std::fs::write(&path, &text).unwrap_or_else(|e| panic!("{e}"));
             let key = Key::from_file(&path);
             assert_eq!(key.is_ok(), good, "{text:?}");
-            assert!(key.is_err() || key.is_ok_and(|k| k.bytes() == raw));
+            assert!(key.is_err() || key.is_ok_and(|k| k.expose() == raw));
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// The key id of a key that is not kept in the directory.
-pub const GIVEN: &str = "given";
+pub(super) const GIVEN: &str = "given";
 
 /// Everything that was encrypted with the key of one directory.
 #[derive(Clone, Default, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,15 +42,15 @@ pub struct Range {
 }
 
 /// A ciphertext whose counter is wanted.
-pub struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     /// The absolute path of the file.
-    pub name: &'a str,
+    pub(super) name: &'a str,
     /// The length of the file in bytes.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// BLAKE3 of its content, as hexadecimal digits.
-    pub digest: &'a str,
+    pub(super) digest: &'a str,
     /// The key at hand, as ranges have it.
-    pub key_id: &'a str,
+    pub(super) key_id: &'a str,
 }
 
 /// Whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
@@ -60,7 +60,7 @@ fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
 
 /// The reason why no initial counter could be found for a file.
 #[derive(Debug, PartialEq)]
-pub enum NoIv {
+pub(super) enum NoIv {
     /// The ledger is empty.
     Empty,
     /// The file was encrypted under another kind of key than the one at hand.
@@ -74,8 +74,7 @@ pub enum NoIv {
 impl Ledger {
     /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys count as well: an
     /// imported key may be the one that was given earlier.
-    #[must_use]
-    pub fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
+    pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
@@ -84,7 +83,7 @@ impl Ledger {
     ///
     /// # Errors
     /// No range is its, or one under another key.
-    pub fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
+    pub(super) fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
         let written = || self.ranges.iter().rev().filter(|range| range.written && range.bytes == file.bytes);
         let same = written().find(|range| range.digest.as_deref() == Some(file.digest));
         let named = || written().find(|range| range.out == file.name);
@@ -100,18 +99,10 @@ impl Ledger {
             None => Err(NoIv::Unknown),
         }
     }
-
-    /// All ranges, for an error.
-    #[must_use]
-    pub fn list(&self) -> String {
-        let range = |r: &Range| format!("--iv-hex {} ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date);
-        self.ranges.iter().map(range).collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// Now, as `2026-01-31T23:59:59Z`.
-#[must_use]
-pub fn now() -> String {
+pub(super) fn now() -> String {
     OffsetDateTime::now_utc().truncate_to_second().format(&Rfc3339).unwrap_or_default()
 }
 

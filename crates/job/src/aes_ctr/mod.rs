@@ -39,14 +39,12 @@ mod spec;
 mod stream;
 mod wire;
 
-pub use book::Book;
 pub use cut::{Cut, KeyMode, Terms, Unfit};
 pub use key::{Iv, Key, draw};
-pub use key_dir::{Holds, KeyDir, Locked};
-pub use ledger::{GIVEN, Ledger, NoIv, Range, Wanted, now};
-pub use owner::{Expected, OwnersFiles};
+pub use key_dir::{Holds, KeyDir};
+pub use ledger::{Ledger, Range};
 pub use party::DeviceUse;
-pub use places::AesCtrPlaces;
+pub use places::{AesCtrPlaces, Said};
 pub use share_file::KeyId;
 pub use spec::{AesCtrJob, KeySource};
 
@@ -56,16 +54,21 @@ use crate::{
 };
 use owner::Owner;
 use party::Party;
+use serde::{Deserialize, Serialize};
 
 /// The end of an encryption at one member.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Learnt {
     /// The terms on which it ran; always there in the end.
     pub terms: Option<Terms>,
     /// Of the owner, where counters were used up: BLAKE3 of the output.
     pub digest: Option<String>,
-    /// Of the owner, where it asked for that: the output, which has no name.
+    /// Of the owner, where it asked for that: the output, in a file without a name.
+    #[serde(skip)]
     pub output: Option<NewFile>,
+    /// Of the owner, where it asked for that: the output.
+    #[serde(skip)]
+    pub bytes: Option<Vec<u8>>,
     /// Of a party that is hardware: the work of its device.
     pub device: Option<DeviceUse>,
 }
@@ -84,33 +87,27 @@ impl Task for AesCtrJob {
 
     fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, JobError> {
         Ok(AesCtrPart(match config.me {
-            Member::Party(index) => Role::Party(Box::new(Party::open(self, index, config)?)),
-            Member::Client(_) => Role::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
+            Member::Party(index) => PartyOrOwner::Party(Box::new(Party::open(self, index, config)?)),
+            Member::Client(_) => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
         }))
     }
 }
 
 /// One member's part of an encryption.
-pub struct AesCtrPart(Role);
+pub struct AesCtrPart(PartyOrOwner);
 
-enum Role {
+enum PartyOrOwner {
     Party(Box<Party>),
     Owner(Box<Owner>),
 }
 
 impl AesCtrPart {
-    /// The part of an owner who has chosen file, key and counter otherwise than by a member's file.
-    #[must_use]
-    pub fn of_owner(job: &AesCtrJob, files: OwnersFiles) -> Self {
-        Self(Role::Owner(Box::new(Owner::new(job, files))))
-    }
-
     /// The key of which this member keeps a share.
     #[must_use]
     pub fn key_id(&self) -> Option<&KeyId> {
         match &self.0 {
-            Role::Party(party) => party.key_id(),
-            Role::Owner(_) => None,
+            PartyOrOwner::Party(party) => party.key_id(),
+            PartyOrOwner::Owner(_) => None,
         }
     }
 }
@@ -120,22 +117,22 @@ impl Part for AesCtrPart {
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
         match &mut self.0 {
-            Role::Party(party) => party.compute(member),
-            Role::Owner(owner) => owner.compute(member),
+            PartyOrOwner::Party(party) => party.compute(member),
+            PartyOrOwner::Owner(owner) => owner.compute(member),
         }
     }
 
     fn prepare(&mut self) -> Result<(), JobError> {
         match &mut self.0 {
-            Role::Party(_) => Ok(()),
-            Role::Owner(owner) => owner.prepare(),
+            PartyOrOwner::Party(_) => Ok(()),
+            PartyOrOwner::Owner(owner) => owner.prepare(),
         }
     }
 
     fn commit(self) -> Result<Learnt, JobError> {
         match self.0 {
-            Role::Party(party) => Ok(party.commit()),
-            Role::Owner(owner) => owner.commit(),
+            PartyOrOwner::Party(party) => Ok(party.commit()),
+            PartyOrOwner::Owner(owner) => owner.commit(),
         }
     }
 }

@@ -4,17 +4,20 @@ use super::{
     book::Book,
     key::{Iv, Key, draw},
     key_dir::KeyDir,
-    ledger::{GIVEN, Ledger, NoIv, Wanted},
-    owner::{Expected, OwnersFiles},
+    ledger::{GIVEN, Ledger, NoIv, Range, Wanted},
+    owner::{Expected, Input, Output, OwnersFiles},
     party::nothing_else,
+    places::Said,
     spec::{AesCtrJob, KeySource},
 };
-use crate::{InputPlace, JobError, Kind, MemberConfig, OutputPlace, run_files::resolve};
+use crate::{InputPlace, JobError, Kind, MemberConfig, NewFile, OutputPlace, run_files::resolve};
 use std::{
     fs::File,
-    io::{self, Seek},
+    io::{self, Cursor},
     path::{Path, PathBuf},
+    sync::Arc,
 };
+use zeroize::Zeroizing;
 
 const STEP: &str = "taking part";
 
@@ -27,31 +30,38 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
     let names: &[&str] =
         if job.key.is_the_owners() { &[AesCtrJob::DATA, AesCtrJob::KEY] } else { &[AesCtrJob::DATA] };
     nothing_else(&config.me, config, names, &[AesCtrJob::RESULT])?;
-    let (input, from, bytes) = data(config)?;
-    let Some(OutputPlace::File(to)) = config.outputs.get(AesCtrJob::RESULT).cloned() else {
-        return Err(usage(
-            "this member's file names no file for the result",
-            "add [outputs] with result = { file = \"…\" }",
-        ));
+    let mut data = data(config)?;
+    let to = config.outputs.get(AesCtrJob::RESULT).cloned();
+    let out = match &to {
+        Some(OutputPlace::File(path)) => resolve(path).to_string_lossy().into_owned(),
+        Some(OutputPlace::Unnamed) => "standard output".to_owned(),
+        Some(OutputPlace::Memory) => "memory".to_owned(),
+        _ => {
+            return Err(usage(
+                "this member's file names no file for the result",
+                "add [outputs] with result = { file = \"…\" }",
+            ));
+        }
     };
     let key = job.key.is_the_owners().then(|| key(job, config)).transpose()?;
     let places = config.aes_ctr.clone();
-    let out = resolve(&to).to_string_lossy().into_owned();
     if let Some(dir) = &places.ledger {
         config.files.keys_in(dir);
     }
+    let said = places.said;
     let counters = match (&places.ledger, places.decrypt) {
-        (Some(dir), false) => Counters::use_up(job, dir, places.iv, bytes, places.history_lost, out)?,
-        (Some(dir), true) => {
-            Counters::look_up(job, dir, places.iv, &Encrypted { file: &input, path: &from, bytes })?
+        (Some(dir), false) => {
+            let choice = (places.iv, places.history_lost, said);
+            Counters::use_up(job, dir, choice, data.bytes, out)?
         }
+        (Some(dir), true) => Counters::look_up(job, dir, (places.iv, said), &mut data)?,
         (None, decrypt) => match places.iv {
             Some(iv) if decrypt || job.key == KeySource::Given => {
                 Counters { iv, expects: Expected::Some, book: None }
             }
             _ => {
                 return Err(usage(
-                    "which counters were used must be kept, and this member's file names no place for that",
+                    "the counters that were used must be recorded, and this member's file names no place for that",
                     "add [aes-ctr] with ledger = \"DIRECTORY\"; to decrypt, or with key = \"given\" in the job, iv = \"…\" \
                      will do",
                 ));
@@ -59,36 +69,75 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
         },
     };
     let Counters { iv, expects, book } = counters;
-    // A ledger is of one key, so that what it wrote last may be replaced by what it writes next.
-    let writer = match (places.decrypt, &places.ledger, &key) {
-        (true, ..) => format!("aes-ctr, decrypting {}", resolve(&from).display()),
-        (false, Some(dir), _) => format!("aes-ctr with the ledger {}", resolve(dir).display()),
-        (false, None, key) => {
-            format!("aes-ctr under key {}", key.as_ref().map(Key::fingerprint).unwrap_or_default())
-        }
+    // A ledger is of one key that is kept, so that what it wrote last may be replaced by what it writes next.
+    let writer = match (places.decrypt, job.key, &key, &places.ledger) {
+        (true, ..) => format!("aes-ctr, decrypting {}", resolve(&data.path).display()),
+        (false, KeySource::Given, Some(key), _) => format!("aes-ctr under key {}", key.fingerprint()),
+        (false, .., Some(dir)) => format!("aes-ctr with the ledger {}", resolve(dir).display()),
+        (false, .., None) => String::new(),
     };
-    let output = config.files.create("for output result", &to, &writer, 0o600)?;
-    output.reserve(bytes)?;
+    let (to, output) = match to {
+        Some(OutputPlace::File(path)) => {
+            let option = said.choose("for output result", "with --out");
+            let new = config.files.create(option, &path, &writer, 0o600)?;
+            (path, Output::File(new))
+        }
+        Some(OutputPlace::Unnamed) => {
+            let stream = std::env::temp_dir().join("hushwire-stream");
+            (PathBuf::from("standard output"), Output::Unnamed(NewFile::create(&stream, 0o600)?))
+        }
+        _ => (PathBuf::from("memory"), Output::Memory(vec![])),
+    };
+    output.reserve(data.bytes)?;
     let new_id = draw("naming the key")?;
-    Ok(OwnersFiles { input, from, bytes, output, to, named: true, iv, key, expects, new_id, book })
+    let Data { from, path, bytes } = data;
+    Ok(OwnersFiles { input: from, from: path, bytes, output, to, iv, key, expects, new_id, book })
 }
 
-fn data(config: &MemberConfig) -> Result<(File, PathBuf, u64), JobError> {
-    let Some(InputPlace::File(path)) = config.inputs.get(AesCtrJob::DATA) else {
-        return Err(usage(
-            "this member's file names no file to encrypt",
-            "add [inputs] with data = { file = \"…\" }",
-        ));
+/// The file that goes in.
+struct Data {
+    from: Box<dyn Input>,
+    /// As messages name it.
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// Bytes in memory that are read as a file is.
+struct Shared(Arc<Zeroizing<Vec<u8>>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn data(config: &MemberConfig) -> Result<Data, JobError> {
+    let (file, path) = match config.inputs.get(AesCtrJob::DATA) {
+        Some(InputPlace::File(path)) => {
+            (File::open(path).map_err(|e| JobError::io("read", path, &e))?, path.clone())
+        }
+        Some(InputPlace::Open(file, path)) => {
+            (file.try_clone().map_err(|e| JobError::io("read", path, &e))?, path.clone())
+        }
+        Some(InputPlace::Memory(all)) => {
+            let (bytes, from) = (all.len() as u64, Box::new(Cursor::new(Shared(all.clone()))));
+            return Ok(Data { from, path: PathBuf::from("memory"), bytes });
+        }
+        _ => {
+            return Err(usage(
+                "this member's file names no file to encrypt",
+                "add [inputs] with data = { file = \"…\" }",
+            ));
+        }
     };
-    let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
-    let meta = file.metadata().map_err(|e| JobError::io("read", path, &e))?;
+    let meta = file.metadata().map_err(|e| JobError::io("read", &path, &e))?;
     if meta.is_dir() {
-        return Err(JobError::io("read", path, &io::ErrorKind::IsADirectory.into()));
+        return Err(JobError::io("read", &path, &io::ErrorKind::IsADirectory.into()));
     }
     if !meta.is_file() {
-        return Err(JobError::file("read", path, "it is no plain file", "copy it into one"));
+        return Err(JobError::file("read", &path, "it is no plain file", "copy it into one"));
     }
-    Ok((file, path.clone(), meta.len()))
+    Ok(Data { from: Box::new(file), path, bytes: meta.len() })
 }
 
 fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, JobError> {
@@ -97,6 +146,7 @@ fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, JobError> {
         Some(InputPlace::Hex(digits)) => Key::from_hex(digits)
             .map_err(|e| usage(format!("input key: {e}"), "correct it, or name a file"))?,
         Some(InputPlace::Memory(bytes)) => Key::from_reader(&bytes[..], Path::new("input key"))?,
+        Some(InputPlace::Open(file, path)) => Key::from_reader(&**file, path)?,
         None => {
             return Err(usage(
                 "the job's key comes from its owner, and this member's file names none",
@@ -120,27 +170,20 @@ struct Counters {
     book: Option<Book>,
 }
 
-/// The file that is decrypted.
-struct Encrypted<'a> {
-    file: &'a File,
-    path: &'a Path,
-    bytes: u64,
-}
-
 impl Counters {
     /// Counters that nobody used under the key of the ledger in `dir`.
     fn use_up(
         job: &AesCtrJob,
         dir: &Path,
-        chosen: Option<Iv>,
+        (chosen, lost, said): (Option<Iv>, bool, Said),
         bytes: u64,
-        lost: bool,
         out: String,
     ) -> Result<Self, JobError> {
         let dir = KeyDir::create(dir)?;
         let lock = dir.lock()?;
         let ledger = dir.ledger()?.unwrap_or_else(|| Ledger { history_lost: lost, ..Ledger::default() });
-        if let (KeySource::Imported, Some(id)) = (job.key, &ledger.key_id) {
+        // By options a person has said that another key takes its place.
+        if let (KeySource::Imported, Some(id), Said::File) = (job.key, &ledger.key_id, said) {
             let cause =
                 format!("the ledger {} is of key {id}, and the job brings another one", dir.path().display());
             let remedy = "write key = \"kept\" into the job to use that key, or name another ledger";
@@ -148,7 +191,10 @@ impl Counters {
         }
         let iv = chosen.map_or_else(Iv::draw, Ok)?;
         let refused = |cause: String| {
-            let remedy = "leave out `iv` to draw a fresh counter, or name another ledger for another key";
+            let remedy = said.choose(
+                "leave out `iv` to draw a fresh counter, or name another ledger for another key",
+                "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares",
+            );
             Err(JobError::new(Kind::Refused, "refused", cause, remedy))
         };
         if let Some(range) = ledger.clash(iv, bytes.div_ceil(16)) {
@@ -178,8 +224,8 @@ impl Counters {
     fn look_up(
         job: &AesCtrJob,
         dir: &Path,
-        chosen: Option<Iv>,
-        encrypted: &Encrypted<'_>,
+        (chosen, said): (Option<Iv>, Said),
+        encrypted: &mut Data,
     ) -> Result<Self, JobError> {
         let dir = KeyDir::open(dir)?;
         let path = dir.path().join("ledger.json");
@@ -187,8 +233,8 @@ impl Counters {
             (Some(ledger), _) => ledger,
             (None, Some(_)) => Ledger::default(),
             (None, None) => {
-                let cause = "it is not there";
-                return Err(JobError::file("find the counter in", &path, cause, "give the counter as `iv`"));
+                let remedy = said.choose("give the counter as `iv`", "give the counter with --iv-hex");
+                return Err(JobError::file("find the counter in", &path, "it is not there", remedy));
             }
         };
         let expects = ledger.key_id.clone().map_or(Expected::Some, Expected::Key);
@@ -196,7 +242,7 @@ impl Counters {
             Some(iv) => iv,
             None => {
                 let kept = ledger.key_id.as_deref().filter(|_| job.key == KeySource::Kept);
-                let name = resolve(encrypted.path).to_string_lossy().into_owned();
+                let name = resolve(&encrypted.path).to_string_lossy().into_owned();
                 let digest = encrypted.digest()?;
                 let found = ledger.find(&Wanted {
                     name: &name,
@@ -204,42 +250,54 @@ impl Counters {
                     digest: &digest,
                     key_id: kept.unwrap_or(GIVEN),
                 });
-                found.map_err(|why| no_iv(&why, &ledger, &path, encrypted.path))?
+                found.map_err(|why| no_iv(&why, &ledger, &path, &encrypted.path, said))?
             }
         };
         Ok(Self { iv, expects, book: None })
     }
 }
 
-impl Encrypted<'_> {
-    /// BLAKE3 of the file, which is read again afterwards.
-    fn digest(&self) -> Result<String, JobError> {
-        let (mut hash, mut file) = (blake3::Hasher::new(), self.file);
-        let read = hash.update_reader(file).and_then(|_| file.rewind());
-        read.map_err(|e| JobError::io("read", self.path, &e))?;
+impl Data {
+    /// BLAKE3 of the content, which is read again afterwards.
+    fn digest(&mut self) -> Result<String, JobError> {
+        let mut hash = blake3::Hasher::new();
+        let read = hash.update_reader(&mut self.from).and_then(|_| self.from.rewind());
+        read.map_err(|e| JobError::io("read", &self.path, &e))?;
         Ok(hash.finalize().to_hex().to_string())
     }
 }
 
-fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path) -> JobError {
+fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path, said: Said) -> JobError {
     let find = |cause: String, remedy: &str| JobError::file("find the counter in", path, cause, remedy);
-    let give = "give the right counter as `iv`";
+    let give = said.choose("give the right counter as `iv`", "give the right counter with --iv-hex");
+    let iv = |iv: Iv| match said {
+        Said::File => format!("iv = \"{iv}\""),
+        Said::Options => format!("--iv-hex {iv}"),
+    };
     match why {
         NoIv::Empty => find("nothing was encrypted with this ledger".into(), give),
         NoIv::OtherKey(range) if range.key_id == GIVEN => find(
             format!("{} was encrypted under a key that the parties do not keep", range.out),
-            "write key = \"given\" into the job, and bring that key",
+            said.choose(
+                "write key = \"given\" into the job, and bring that key",
+                "give that key with --key-file",
+            ),
         ),
         NoIv::OtherKey(range) if ledger.key_id.as_ref() != Some(&range.key_id) => find(
             format!(
-                "{} was encrypted under key {}, and the ledger is of another one now",
-                range.out, range.key_id
+                "{} was encrypted under key {}, {}",
+                range.out,
+                range.key_id,
+                said.choose("and the ledger is of another one now", "which is not kept here any more")
             ),
-            "name the ledger of that key, and the shares that belong to it",
+            said.choose(
+                "name the ledger of that key, and the shares that belong to it",
+                "name the directory that has its shares with --key-shares, and the counter with --iv-hex",
+            ),
         ),
         NoIv::OtherKey(range) => find(
             format!("{} was encrypted under key {}, which the parties keep", range.out, range.key_id),
-            "write key = \"kept\" into the job",
+            said.choose("write key = \"kept\" into the job", "leave out --key-file and --key-hex"),
         ),
         NoIv::Changed(range) => JobError::file(
             "decrypt",
@@ -248,14 +306,13 @@ fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path) -> JobError {
                 "it is not what was encrypted into that name on {}: it was changed or replaced since",
                 range.date
             ),
-            format!("restore it; to decrypt it all the same, add iv = \"{}\"", range.iv),
+            format!("restore it; to decrypt it all the same, add {}", iv(range.iv)),
         ),
         NoIv::Unknown => {
-            let range = |r: &super::ledger::Range| {
-                format!("iv = \"{}\" ({}, {} bytes, {})", r.iv, r.out, r.bytes, r.date)
-            };
+            let range = |r: &Range| format!("{} ({}, {} bytes, {})", iv(r.iv), r.out, r.bytes, r.date);
             let all = ledger.ranges.iter().map(range).collect::<Vec<_>>().join(", ");
-            find(format!("{} is none of the files that were encrypted with it: {all}", input.display()), give)
+            let by = said.choose("with it", "here");
+            find(format!("{} is none of the files that were encrypted {by}: {all}", input.display()), give)
         }
     }
 }

@@ -19,8 +19,7 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Shares, share, xor_into};
 use hushwire_wire::{Channel, NetError, PartyId, Reason, Watch};
 use std::{
-    fs::File,
-    io::{self, Read, Write},
+    io::{self, Read, Seek, Write},
     path::PathBuf,
     thread,
 };
@@ -31,34 +30,64 @@ const SEND: &str = "sharing the file";
 const RECEIVE: &str = "receiving the result";
 
 /// The owner's choices, made before anybody is dialled. Whoever makes them has looked that the counters are free.
-pub struct OwnersFiles {
+pub(super) struct OwnersFiles {
     /// The file that goes in, at its begin.
-    pub input: File,
+    pub(super) input: Box<dyn Input>,
     /// Its path, for messages.
-    pub from: PathBuf,
+    pub(super) from: PathBuf,
     /// Its length.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// The file that comes out.
-    pub output: NewFile,
+    pub(super) output: Output,
     /// Its path, for messages.
-    pub to: PathBuf,
-    /// Whether the output gets its name at the end; else it comes back without one.
-    pub named: bool,
+    pub(super) to: PathBuf,
     /// The first counter block.
-    pub iv: Iv,
+    pub(super) iv: Iv,
     /// The key, where the owner brings it.
-    pub key: Option<Key>,
+    pub(super) key: Option<Key>,
     /// The key that the parties must keep.
-    pub expects: Expected,
+    pub(super) expects: Expected,
     /// The name of a key that will be new.
-    pub new_id: KeyId,
+    pub(super) new_id: KeyId,
     /// The ledger, where counters are used up.
-    pub book: Option<Book>,
+    pub(super) book: Option<Book>,
+}
+
+/// A file, or bytes in memory.
+pub(super) trait Input: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Input for T {}
+
+/// The place of the result.
+pub(super) enum Output {
+    /// A file that gets its name at the end.
+    File(NewFile),
+    /// One that goes back without a name.
+    Unnamed(NewFile),
+    /// Bytes that go back.
+    Memory(Vec<u8>),
+}
+
+impl Output {
+    /// Asks for room now, so that a full disk shows before the work.
+    pub(super) fn reserve(&self, bytes: u64) -> Result<(), JobError> {
+        match self {
+            Self::File(file) | Self::Unnamed(file) => file.reserve(bytes),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+
+    fn writer(&mut self) -> Result<Box<dyn Write + '_>, JobError> {
+        Ok(match self {
+            Self::File(file) | Self::Unnamed(file) => Box::new(file.writer()?),
+            Self::Memory(bytes) => Box::new(bytes),
+        })
+    }
 }
 
 /// The key that an owner expects the parties to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub(super) enum Expected {
     /// Any or none: the history of the key is lost, and that is known.
     Any,
     /// None, so that they draw one; or the one of this name, under which a run was begun and nothing written.
@@ -112,7 +141,7 @@ impl Owner {
         (member.observer)(Event::Progress(0, terms.bytes));
         self.learnt.terms = Some(terms.clone());
 
-        let input = self.files.input.try_clone().map_err(|e| JobError::io("read", &self.files.from, &e))?;
+        let input = std::mem::replace(&mut self.files.input, Box::new(io::empty()));
         let sending =
             Sending { terms: &terms, agreement: &agreement, backend, seeds, input, path: &self.files.from };
         let output = self.files.output.writer()?;
@@ -152,7 +181,9 @@ impl Owner {
 
     /// Puts the result on the disk, and its digest into the ledger.
     pub(super) fn prepare(&mut self) -> Result<(), JobError> {
-        self.files.output.sync()?;
+        if let Output::File(file) | Output::Unnamed(file) = &self.files.output {
+            file.sync()?;
+        }
         match (&self.files.book, &self.learnt.terms) {
             (Some(book), Some(terms)) => book.written(terms.iv, self.learnt.digest.clone()),
             _ => Ok(()),
@@ -160,14 +191,11 @@ impl Owner {
     }
 
     pub(super) fn commit(self) -> Result<Learnt, JobError> {
-        let OwnersFiles { output, named, .. } = self.files;
-        let output = if named {
-            output.commit()?;
-            None
-        } else {
-            Some(output)
-        };
-        Ok(Learnt { output, ..self.learnt })
+        Ok(match self.files.output {
+            Output::File(file) => file.commit().map(|()| self.learnt)?,
+            Output::Unnamed(file) => Learnt { output: Some(file), ..self.learnt },
+            Output::Memory(bytes) => Learnt { bytes: Some(bytes), ..self.learnt },
+        })
     }
 
     /// The terms, once the parties have said which keys they keep: these must be of one key, and of the expected one.
@@ -205,7 +233,7 @@ impl Owner {
         terms: &Terms,
         seeds: &[Seed; 3],
     ) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
-        let wrong = || JobError::internal(KEY, "the terms cannot be said");
+        let wrong = || JobError::internal(KEY, "the terms cannot be encoded");
         let shares: Option<[Shares; 3]> = match (self.job.key.is_the_owners(), self.files.key.take()) {
             (true, Some(key)) => {
                 let seed = Seed::from_bytes(draw("drawing shares of the key")?);
@@ -236,7 +264,7 @@ fn hear_keys(agreement: &Agreement, from: &mut [Channel; 3]) -> Result<[Option<K
         let mut message = [0; HELD];
         channel.recv(HELD_STEP, &mut message).map_err(|e| explain(agreement, e).during(KEY))?;
         *held = wire::decode_held(&message).ok_or_else(|| {
-            let cause = format!("party {party} says what no party says of its key");
+            let cause = format!("party {party} sent a malformed message about its key");
             JobError::new(Kind::Network, KEY, cause, "run the same release everywhere")
         })?;
     }
@@ -314,7 +342,7 @@ struct Sending<'a> {
     agreement: &'a Agreement,
     backend: Backend,
     seeds: [Seed; 3],
-    input: File,
+    input: Box<dyn Input>,
     path: &'a PathBuf,
 }
 
@@ -354,7 +382,7 @@ impl Sending<'_> {
 struct Receiving<'a> {
     terms: &'a Terms,
     agreement: &'a Agreement,
-    output: File,
+    output: Box<dyn Write + 'a>,
     path: &'a PathBuf,
     /// Of the output, where its digest is wanted.
     hash: Option<blake3::Hasher>,

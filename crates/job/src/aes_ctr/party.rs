@@ -22,6 +22,7 @@ use hushwire_wire::{
     Channel, PartyId, Reason,
     drive::{Lane, pipeline},
 };
+use serde::{Deserialize, Serialize};
 use std::{sync::Arc, thread};
 use zeroize::Zeroizing;
 
@@ -161,7 +162,8 @@ impl Party {
             }
         }
         first_error(errors)?;
-        self.learnt.device = self.device.as_ref().map(Device::statistics).transpose()?;
+        let used = self.device.as_ref().map(Device::statistics).transpose()?;
+        self.learnt.device = used.map(|Statistics { cycles, ands }| DeviceUse { cycles, ands });
         let mut links = Links { word: vec![forward], kept: vec![] };
         links.word.extend(backward);
         for (t, (lanes, client)) in finished.into_iter().enumerate() {
@@ -197,9 +199,9 @@ impl Party {
             JobError::new(Kind::Refused, COMPARE, what, remedy)
         };
         let (terms, secrets) = wire::decode_terms(&self.job, self.key_id(), &message)
-            .map_err(|cause| deviates(format!("{client} said what makes no sense here: {cause}")))?;
+            .map_err(|cause| deviates(format!("{client} sent terms that cannot be used: {cause}")))?;
         let public =
-            wire::public(&terms).ok_or_else(|| JobError::internal(COMPARE, "the terms cannot be said"))?;
+            wire::public(&terms).ok_or_else(|| JobError::internal(COMPARE, "the terms cannot be encoded"))?;
         let mut tagging = desk.session.tagging(0, TERMS_SHARD);
         tagging.part(&public, &public);
         let mut of_key = desk.session.tagging(0, EXPAND_SHARD);
@@ -335,5 +337,11 @@ pub(super) fn nothing_else(
     Err(JobError::usage(step, cause, "name those, or leave them out"))
 }
 
-/// The cycles and instructions of a device.
-pub type DeviceUse = Statistics;
+/// The work of a hardware party's device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceUse {
+    /// Clock cycles.
+    pub cycles: u64,
+    /// AND instructions, each for one bit of a whole batch.
+    pub ands: u64,
+}

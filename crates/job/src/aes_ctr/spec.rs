@@ -87,6 +87,14 @@ impl AesCtrJob {
     /// The name that the owner's file has for the file that comes out.
     pub const RESULT: &str = "result";
 
+    /// A job for the file of client `owner`, under a key of AES-128 that the parties draw and keep.
+    #[must_use]
+    pub fn new(owner: &str) -> Self {
+        let cut =
+            Cut { sbox: Sbox::Tower, chunk_blocks: CHUNK_BLOCKS, threads: THREADS, lanes: LANES, hdl: None };
+        Self { owner: owner.to_owned(), key: KeySource::Kept, key_bits: 128, cut }
+    }
+
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         if let Some(protocol) = top.take("protocol") {
             protocol.parsed(three, "write protocol = \"rep3\", or leave it out")?;
@@ -202,7 +210,7 @@ fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, JobError> 
     let mut number = |key, most| {
         let Some(value) = section.take(key) else { return Ok(None) };
         if hardware {
-            return Err(value.error("is a device's to say", "leave it out in a job with `hardware`"));
+            return Err(value.error("is set by the device in a job with `hardware`", "leave it out"));
         }
         value.number(1..=most).map(Some)
     };

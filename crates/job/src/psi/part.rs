@@ -49,7 +49,7 @@ impl PsiPart {
                 (Rows::Memory(bytes.clone()), column)
             }
             InputPlace::File(path) => (Rows::File(path.clone()), Column::read(path, name)),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) => {
+            InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Open(..) => {
                 return Err(JobError::internal(STEP, "rows are text"));
             }
         };

@@ -3,15 +3,16 @@
 use super::{CSV, PsiJob, PsiPart, RESULT};
 use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
-    suggest,
+    as_text, protocol::by_name, suggest,
 };
 use hushwire_psi::{Method, Reveal, Side, Terms};
+use serde::{Deserialize, Serialize};
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 1;
 
 /// A party's result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Common {
     /// The number of keys in both files.
     Size(u64),
@@ -24,15 +25,17 @@ pub enum Common {
 }
 
 /// The end of an intersection at one party.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intersection {
     /// This party's result.
     pub common: Common,
     /// The same as the text of a file, where none was named: a number, or CSV.
+    #[serde(with = "as_text::maybe_bytes")]
     pub text: Option<Vec<u8>>,
     /// Different keys of party 0 and of party 1.
     pub keys: [usize; 2],
     /// The circuit that compared sets.
+    #[serde(with = "by_name::one")]
     pub circuit: Method,
     /// Bits of a value.
     pub width: usize,
@@ -57,6 +60,9 @@ fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
 }
 
 impl PsiTask {
+    /// The name that member files have for a party's rows.
+    pub const CSV: &str = CSV;
+
     /// Plans an intersection.
     ///
     /// # Errors
@@ -172,7 +178,7 @@ impl PsiTask {
             return preparing(cause, &suggest::remedy(odd, names));
         }
         match config.outputs.get(RESULT) {
-            Some(OutputPlace::HexFile(_)) => preparing(
+            Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => preparing(
                 format!("output `{RESULT}` is text already"),
                 "write result = { file = \"…\" } under [outputs]",
             ),

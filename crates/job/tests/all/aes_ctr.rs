@@ -1,12 +1,10 @@
 //! An owner of a file who says different things to different parties: it is named, and nothing is computed or stored.
 
-use hushwire_aes::Backend;
 use hushwire_job::{
-    Job, Member, MemberConfig, Observer, Peer, RunFiles, aes_ctr::AesCtrJob, aes_ctr::AesCtrPlaces, run,
-    session_of,
+    Job, Member, MemberConfig, Observer, Peer, aes_ctr::AesCtrJob, aes_ctr::AesCtrPlaces, run, session_of,
 };
-use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, Shape, TransportKind, connect};
-use std::{collections::BTreeMap, path::Path, sync::Arc, thread, time::Duration};
+use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
+use std::{path::Path, sync::Arc, thread, time::Duration};
 
 /// Bytes of the terms, and where they lie in the owner's first message.
 const IV: usize = 0;
@@ -58,43 +56,27 @@ fn play(job: &AesCtrJob, messages: &[Vec<u8>; 3]) -> ([String; 3], [bool; 3]) {
         .zip(identities.by_ref())
         .enumerate()
         .map(|(party, (listener, identity))| MemberConfig {
-            me: members[party].clone(),
-            identity,
-            listener: Some(listener),
             peers: peers.iter().filter(|peer| peer.member != members[party]).cloned().collect(),
-            transport: TransportKind::TcpTls,
             connect_timeout: Duration::from_secs(30),
             stall: Duration::from_secs(30),
-            shape: Shape::NONE,
             session: session_of("test"),
-            backend: Backend::best(),
-            inputs: BTreeMap::new(),
-            outputs: BTreeMap::new(),
             aes_ctr: AesCtrPlaces { key_share: Some(share(party)), ..AesCtrPlaces::default() },
-            files: RunFiles::default(),
+            ..MemberConfig::new(members[party].clone(), identity, Some(Arc::new(listener)))
         })
         .collect();
     let owner = identities.next().expect("the owner's key");
     let agreement = job.agreement();
+    let parties = peers.iter().take(3).zip(0..);
+    let parties =
+        parties.map(|(peer, i)| PeerConfig { id: PartyId(i), address: peer.address.clone(), pin: peer.pin });
+    let me = Member::Client("mallory".into()).id(&agreement.clients).expect("an id");
     let config = SessionConfig {
-        me: Member::Client("mallory".into()).id(&agreement.clients).expect("an id"),
-        session: session_of("test"),
         job_digest: agreement.tags(),
         params: agreement.digest(),
-        lanes: 1,
         client_lanes: agreement.client_lanes,
-        peers: (0..3)
-            .map(|i| PeerConfig {
-                id: PartyId(i as u8),
-                address: peers[i].address.clone(),
-                pin: peers[i].pin,
-            })
-            .collect(),
-        transport: TransportKind::TcpTls,
         connect_timeout: Duration::from_secs(30),
         stall: Duration::from_secs(30),
-        liveness: SessionConfig::LIVENESS,
-        socket_buffer: None,
+        ..SessionConfig::new(me, session_of("test"), parties.collect(), TransportKind::TcpTls)
     };
     let said = thread::scope(|scope| {
         let running: Vec<_> = configs

@@ -1,11 +1,10 @@
 //! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets of the standard library.
 
-use hushwire_aes::Backend;
 use hushwire_job::{
     Common, InputPlace, Intersection, Job, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
-    PsiTask, RunFiles, Task, aes_ctr::AesCtrPlaces, run, session_of,
+    PsiTask, Task, run,
 };
-use hushwire_wire::{Identity, Listener, Shape, TransportKind};
+use hushwire_wire::{Identity, Listener};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -28,20 +27,11 @@ type Places = (InputPlace, Option<OutputPlace>);
 
 fn config(index: u8, (rows, result): Places, identity: Identity) -> MemberConfig {
     MemberConfig {
-        me: Member::Party(index),
-        identity,
-        listener: None,
-        peers: vec![],
-        transport: TransportKind::TcpTls,
         connect_timeout: Duration::from_secs(30),
         stall: Duration::from_secs(30),
-        shape: Shape::NONE,
-        session: session_of("psi"),
-        backend: Backend::best(),
         inputs: BTreeMap::from([("csv".to_owned(), rows)]),
         outputs: result.map(|place| ("result".to_owned(), place)).into_iter().collect(),
-        files: RunFiles::default(),
-        aes_ctr: AesCtrPlaces::default(),
+        ..MemberConfig::new(Member::Party(index), identity, None)
     }
 }
 
@@ -57,7 +47,7 @@ fn both(tasks: [&PsiTask; 2], places: [Places; 2]) -> [Ended; 2] {
     for config in &mut configs {
         let listener = Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
         let (member, address, pin) = (config.me.clone(), Some(listener.address()), config.identity.pin());
-        config.listener = Some(listener);
+        config.listener = Some(Arc::new(listener));
         peers.push(Peer { member, address, pin });
     }
     for config in &mut configs {
@@ -83,7 +73,7 @@ fn refused(task: &PsiTask, index: u8, places: Places) -> JobError {
 }
 
 fn memory(text: &str) -> InputPlace {
-    InputPlace::Memory(Arc::new(text.as_bytes().to_vec().into()))
+    InputPlace::memory(text)
 }
 
 fn learnt(ended: Ended) -> Intersection {

@@ -1,12 +1,11 @@
 //! A job's members as threads over TCP with TLS on loopback.
 
-use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, eval, planes};
 use hushwire_job::{
     CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Outputs,
-    Peer, Plan, Prepared, Stats, run, session_of,
+    Peer, Plan, Prepared, Stats, run,
 };
-use hushwire_wire::{Identity, Listener, TransportKind};
+use hushwire_wire::{Identity, Listener};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
 
 /// The first line of a job.
@@ -157,19 +156,9 @@ impl World {
         let configs = configs.into_iter().map(|(me, identity, listener)| {
             let mut config = MemberConfig {
                 peers: peers.iter().filter(|p| p.member != me).cloned().collect(),
-                me: me.clone(),
-                identity,
-                listener,
-                transport: TransportKind::TcpTls,
                 connect_timeout: Duration::from_secs(30),
                 stall: Duration::from_secs(30),
-                shape: hushwire_wire::Shape::NONE,
-                session: session_of("test"),
-                backend: Backend::best(),
-                inputs: BTreeMap::new(),
-                outputs: BTreeMap::new(),
-                aes_ctr: Default::default(),
-                files: hushwire_job::RunFiles::default(),
+                ..MemberConfig::new(me.clone(), identity, listener.map(Arc::new))
             };
             furnish(self, &me, &mut config);
             (me, config)
