@@ -95,8 +95,9 @@ fn connected(
     meters: Option<&[Meter; 3]>,
 ) -> Result<Vec<Thread<Part>>, BoxError> {
     let links = Links3 { transport: point.transport, net: point.net, lanes: cut.lanes, threads: cut.threads };
-    links.threads(backend, meters, |session| {
-        Part::all(session, point.sbox, cut, &deal.parties[session.role().index()])
+    links.threads(backend, meters, |party| {
+        let keys = &deal.parties[party.role().index()];
+        Part::all(party, point.sbox, cut, keys)
     })
 }
 

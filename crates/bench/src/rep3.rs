@@ -52,7 +52,7 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
     let job = Job::new(point.workload)?;
     let cut = Cut::of(point, &job);
     let links = Links3 { transport: point.transport, net: point.net, lanes: cut.lanes, threads: cut.threads };
-    let mut threads = links.threads(backend, None, |session| Part::all(session, &job, &cut))?;
+    let mut threads = links.threads(backend, None, |party| Part::all(party, &job, &cut))?;
     let (timer, cost) = (ctx.timer(), job.cost(cut.instances));
     let link = Link::three_flows(point.transport, cost.bytes_sent / cost.rounds.max(1));
     let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;

@@ -1,8 +1,8 @@
 //! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on one thread.
 
 use hushwire_aes::Backend;
-use hushwire_prg::{PrssKeys, Seed};
-use hushwire_rep3::{Role, Session};
+use hushwire_prg::Seed;
+use hushwire_rep3::{Party, Role};
 use hushwire_wire::{
     Cost, Meter, NetError, SessionId, Shape,
     drive::{Exchanged, Lane, Lockstep, Machine, Round, Work, pipeline},
@@ -159,35 +159,27 @@ impl Links3 {
         &self,
         backend: Backend,
         meters: Option<&[Meter; 3]>,
-        parts: impl Fn(&Session) -> Result<Vec<P>, BoxError> + Sync,
+        parts: impl Fn(Party) -> Result<Vec<P>, BoxError> + Sync,
     ) -> Result<Vec<Thread<P>>, BoxError> {
-        let id = SessionId::fresh()?;
         if self.transport == Transport::Inproc {
-            let seeds = [(); 3].map(|()| Seed::random());
             let mut threads: Vec<Vec<P>> = (0..self.threads).map(|_| vec![]).collect();
-            for role in Role::ALL {
-                let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
-                let session = Session::from_keys(role, backend, id, &PrssKeys { own, prev });
-                threads.iter_mut().zip(parts(&session)?).for_each(|(thread, part)| thread.push(part));
+            for party in Party::three(backend) {
+                threads.iter_mut().zip(parts(party)?).for_each(|(thread, part)| thread.push(part));
             }
             let memory = |parts| Thread { parts, links: Links::Memory(Lockstep::new()) };
             return Ok(threads.into_iter().map(memory).collect());
         }
         // One lane more, for session keys.
         let key_lane = u16::try_from(self.lanes * self.threads)?;
+        let id = SessionId::fresh()?;
         let nets = nets::<3>(self.transport, self.net, id, key_lane + 1)?;
         let threads = each(nets, |i, mut net| {
             let role = Role::ALL[i];
             let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-            let session = Session::establish(
-                role,
-                backend,
-                id,
-                Seed::random(),
-                &mut net.channel(key_lane, right, left)?,
-            )?;
+            let party =
+                Party::open(role, backend, id, Seed::random(), &mut net.channel(key_lane, right, left)?)?;
             let mut threads = vec![];
-            for (thread, part) in parts(&session)?.into_iter().enumerate() {
+            for (thread, part) in parts(party)?.into_iter().enumerate() {
                 let mut lanes = vec![];
                 for lane in thread * self.lanes..(thread + 1) * self.lanes {
                     let mut channel = net.channel(u16::try_from(lane)?, left, right)?;

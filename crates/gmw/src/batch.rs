@@ -12,8 +12,8 @@ use crate::slots::Slots;
 use crate::stock::resize;
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, Registers, Slot, Stage, Walk, Wires};
-use hushwire_wire::drive::{Exchanged, Machine, Round};
-use hushwire_wire::{Cost, NetError};
+use hushwire_wire::drive::{Exchanged, Latch, Round};
+use hushwire_wire::{Cost, NetError, gated};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -36,8 +36,7 @@ pub struct CircuitBatch<'p> {
     backend: Backend,
     program: &'p Program,
     lengths: Vec<usize>,
-    /// The round under way, and messages made so far.
-    round: usize,
+    /// Messages made so far.
     made: usize,
     walk: Walk,
     /// ANDs of the layer that comes next that are sent already.
@@ -46,6 +45,7 @@ pub struct CircuitBatch<'p> {
     pending: Range<usize>,
     stock: Stock,
     ws: CircuitWorkspace,
+    latch: Latch,
 }
 
 impl<'p> CircuitBatch<'p> {
@@ -70,13 +70,13 @@ impl<'p> CircuitBatch<'p> {
             backend,
             program,
             lengths: messages(program, instances),
-            round: 0,
             made: 0,
             walk: Walk::default(),
             sent: 0,
             pending: 0..0,
             stock,
             ws,
+            latch: Latch::with_own(),
         };
         if batch.lengths.is_empty() {
             // Nothing is exchanged, so that no driver calls.
@@ -121,10 +121,6 @@ impl<'p> CircuitBatch<'p> {
             // Party 0 adds d e.
             z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & *one);
         }
-    }
-
-    fn at(&self, round: usize) -> Option<Round> {
-        Some(Round::even("a circuit layer", 2 * self.lengths.get(round)?))
     }
 
     /// Runs on until a message is made or the program ends.
@@ -203,38 +199,33 @@ impl Wires for CircuitWorkspace {
     }
 }
 
-impl Machine for CircuitBatch<'_> {
-    type Error = NetError;
-
-    fn round(&self, _slot: usize) -> Option<Round> {
-        self.at(self.round)
-    }
-
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.advance(out);
-        Ok(())
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        self.at(self.round + 1)
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.round += 1;
-        self.absorb(messages[0]);
-        self.advance(out);
-        Ok(())
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.round = self.lengths.len();
-        self.absorb(messages[0]);
-        self.advance(&mut []);
-        Ok(())
-    }
-
+gated!(fused [] CircuitBatch<'_>, NetError;
     fn cost(&self) -> Option<Cost> {
         let bytes: u64 = self.lengths.iter().map(|bytes| 2 * *bytes as u64).sum();
         Some(Cost { rounds: self.lengths.len() as u64, bytes_sent: bytes })
+    }
+);
+
+impl CircuitBatch<'_> {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
+        Some(Round::even("a circuit layer", 2 * self.lengths.get(self.made)?))
+    }
+
+    fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
+        self.advance(out);
+        Ok(())
+    }
+
+    fn answer(&mut self, message: Exchanged<'_>, out: &mut [u8]) -> Result<(), NetError> {
+        self.absorb(message);
+        self.say(out)
+    }
+
+    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
+        self.answer(message, &mut [])
     }
 }

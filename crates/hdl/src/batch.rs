@@ -7,8 +7,8 @@
 
 use crate::{Cause, Device, HdlError};
 use hushwire_rep3::Shares;
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_wire::drive::{Exchanged, Latch, Misstep, Round};
+use hushwire_wire::{Cost, gated};
 use std::sync::Arc;
 
 /// A batch under way; [`Device::batch`] begins one.
@@ -16,14 +16,15 @@ pub struct HdlBatch {
     device: Device,
     context: usize,
     messages: Arc<[usize]>,
-    /// The round under way.
-    round: usize,
+    /// Rounds whose messages are made.
+    made: usize,
     output: Option<Shares>,
+    latch: Latch,
 }
 
 impl HdlBatch {
     pub(crate) fn new(device: Device, context: usize, messages: Arc<[usize]>) -> Self {
-        HdlBatch { device, context, messages, round: 0, output: None }
+        HdlBatch { device, context, messages, made: 0, output: None, latch: Latch::new() }
     }
 
     /// Shares of the output planes, after the run.
@@ -32,46 +33,48 @@ impl HdlBatch {
     /// The device's first error, in whichever batch it was; [`Cause::Misuse`] before the run has ended.
     pub fn output(self) -> Result<Shares, HdlError> {
         self.device.check()?;
-        self.output.ok_or_else(|| {
-            let cause = Cause::Misuse("the batch has not ended".to_owned());
-            HdlError { device: "the device".to_owned(), step: "the end of a batch", cause }
-        })
-    }
-
-    fn at(&self, round: usize) -> Option<Round> {
-        Some(Round::even("a circuit layer", *self.messages.get(round)?))
+        self.output.ok_or_else(|| misuse("the end of a batch", "the batch has not ended".to_owned()))
     }
 }
 
-impl Machine for HdlBatch {
-    type Error = HdlError;
+fn misuse(step: &'static str, what: String) -> HdlError {
+    HdlError { device: "the device".to_owned(), step, cause: Cause::Misuse(what) }
+}
 
-    fn round(&self, _slot: usize) -> Option<Round> {
-        self.at(self.round)
+impl From<Misstep> for HdlError {
+    fn from(misstep: Misstep) -> Self {
+        misuse("a circuit layer", misstep.to_string())
     }
+}
 
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), HdlError> {
-        self.device.layer(self.context, &[], out)
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        self.at(self.round + 1)
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), HdlError> {
-        self.device.layer(self.context, messages[0].heard, out)?;
-        self.round += 1;
-        Ok(())
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), HdlError> {
-        self.output = Some(self.device.end(self.context, messages[0].heard)?);
-        self.round = self.messages.len();
-        Ok(())
-    }
-
+gated!(fused [] HdlBatch, HdlError;
     fn cost(&self) -> Option<Cost> {
         let bytes_sent = self.messages.iter().map(|bytes| *bytes as u64).sum();
         Some(Cost { rounds: self.messages.len() as u64, bytes_sent })
+    }
+);
+
+impl HdlBatch {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
+        Some(Round::even("a circuit layer", *self.messages.get(self.made)?))
+    }
+
+    fn say(&mut self, out: &mut [u8]) -> Result<(), HdlError> {
+        self.answer(Exchanged::NOTHING, out)
+    }
+
+    fn answer(&mut self, message: Exchanged<'_>, out: &mut [u8]) -> Result<(), HdlError> {
+        self.device.layer(self.context, message.heard, out)?;
+        self.made += 1;
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), HdlError> {
+        self.output = Some(self.device.end(self.context, message.heard)?);
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::frame::header;
 use crate::socket::Socket;
 use crate::{Cause, HdlBatch, HdlError, Hello, Microcode, Statistics};
-use hushwire_rep3::{Context, Shares};
+use hushwire_rep3::{Context, Party, Shares};
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
@@ -105,14 +105,14 @@ impl Device {
         })
     }
 
-    /// Gives the device the keys of `cx`'s session, a circuit, and this party's shares of the bits that all instances
+    /// Gives the device the keys of `party`'s session, a circuit, and this party's shares of the bits that all instances
     /// have in common: bit `i` is bit `i % 8` of byte `i / 8`. Once for each device.
     ///
     /// # Errors
     /// [`Cause::Capacity`] if the circuit does not fit; [`Cause::Misuse`] for a second program, a circuit without ANDs or
     /// outputs, or too few common bits; whatever ends the device.
-    pub fn load(&self, cx: &Context, code: &Microcode, common: &Shares) -> Result<(), HdlError> {
-        self.lock().run("loading the circuit", |inner| inner.load(cx, code, common))
+    pub fn load(&self, party: &Party, code: &Microcode, common: &Shares) -> Result<(), HdlError> {
+        self.lock().run("loading the circuit", |inner| inner.load(party, code, common))
     }
 
     /// Begins a batch in `context`: `inputs` are this party's shares of the planes of all bits that are not common, one
@@ -201,7 +201,7 @@ impl Inner {
         if arrived.is_empty() { Ok(()) } else { self.frame(b'R', context, &[arrived]) }
     }
 
-    fn load(&mut self, cx: &Context, code: &Microcode, common: &Shares) -> Result<(), Cause> {
+    fn load(&mut self, party: &Party, code: &Microcode, common: &Shares) -> Result<(), Cause> {
         let room = self.hello;
         for (what, needed, room) in [
             ("slots", code.slots(), room.slots),
@@ -227,11 +227,11 @@ impl Inner {
                 return Err(Cause::Misuse(what.to_owned()));
             }
         }
-        let keys = cx.device_keys();
+        let keys = party.device_keys();
         self.frame(b'K', 0, &[&keys[0], &keys[1]])?;
         let words: Vec<u8> = code.words().flat_map(u64::to_le_bytes).collect();
         self.frame(b'M', 0, &[&words])?;
-        let one = [Some(0), Some(1)].map(|slot| cx.role().constant_slot() == slot);
+        let one = [Some(0), Some(1)].map(|slot| party.role().constant_slot() == slot);
         let shares = Zeroizing::new(code.scalar_shares([&common.own, &common.next], one));
         let mut bytes = Zeroizing::new(Vec::with_capacity(shares.len()));
         bytes.extend(shares.iter().map(|[own, next]| u8::from(*own) | u8::from(*next) << 1));

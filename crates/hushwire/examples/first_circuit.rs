@@ -4,9 +4,9 @@
 
 use hushwire::aes::Backend;
 use hushwire::circuit::{Planes, named};
-use hushwire::prg::{Prg, PrssKeys, Seed};
-use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Role, Session, circuit_cost, open, share};
-use hushwire::wire::{SessionId, drive::Lockstep};
+use hushwire::prg::{Prg, Seed};
+use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Party, circuit_cost, open, share};
+use hushwire::wire::drive::Lockstep;
 use std::sync::Arc;
 
 const PAIRS: usize = 1000;
@@ -19,14 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Each party gets two of three random-looking shares.
     let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "first circuit"), &inputs);
 
-    // In one process the parties' keys are drawn at once; over a network, `Session::establish` draws them.
-    let (program, id) = (Arc::new(named::program("less:32")?), SessionId::fresh()?);
-    let seeds = [Seed::random(), Seed::random(), Seed::random()];
+    // In one process the parties' keys are drawn at once; over a network, `Party::open` draws them.
+    let program = Arc::new(named::program("less:32")?);
     let mut parties = vec![];
-    for role in Role::ALL {
-        let keys = PrssKeys { own: seeds[role.index()].clone(), prev: seeds[role.left().index()].clone() };
-        let context = Session::from_keys(role, Backend::best(), id, &keys).context(0, 0);
-        let (inputs, ws) = (&shares[role.index()], CircuitWorkspace::default());
+    for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(&shares) {
+        let (context, ws) = (party.next_batch()?.context(), CircuitWorkspace::default());
         parties.push(CircuitBatch::new(program.clone(), context, inputs, PAIRS, ws)?);
     }
     Lockstep::new().run(&mut parties)?;

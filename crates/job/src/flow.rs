@@ -1,11 +1,6 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
-use crate::{
-    JobError, Kind, Member, Plan,
-    agreement::Agreement,
-    member_config::{Event, Observer},
-    place,
-};
+use crate::{JobError, Kind, Member, Plan, place, threads::Progress};
 use hushwire_circuit::{Planes, Program, planes};
 use hushwire_rep3::{
     Batch, CircuitBatch, CircuitWorkspace, Comparison, Inconsistent, Input, OwnerInputs, OwnerSeeds, Party,
@@ -15,14 +10,7 @@ use hushwire_wire::{
     Channel, NetError, Reason, Watch,
     drive::{Driver, Work},
 };
-use std::{
-    collections::VecDeque,
-    ops::Range,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
 use zeroize::Zeroizing;
 
 pub(crate) const IN: &str = "sharing inputs";
@@ -55,7 +43,6 @@ pub(crate) struct Flow {
     pub(crate) open: VecDeque<Batch>,
     pub(crate) driver: Driver,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) agreement: Arc<Agreement>,
     pub(crate) program: Arc<Program>,
     pub(crate) sources: Arc<Vec<Option<place::Source>>>,
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
@@ -70,11 +57,8 @@ pub(crate) struct Flow {
     /// The next batch to begin.
     pub(crate) begin: u32,
     pub(crate) spare: Vec<CircuitWorkspace>,
-    /// Another thread failed.
-    pub(crate) stop: Arc<AtomicBool>,
-    /// Instances that are done, on all threads.
-    pub(crate) done: Arc<AtomicU64>,
-    pub(crate) observer: Observer,
+    /// Of all threads, in instances.
+    pub(crate) progress: Arc<Progress>,
 }
 
 /// The range of each value's planes, one after the other.
@@ -117,7 +101,7 @@ impl Flow {
             let Some(seeds) = &self.seeds[c] else { continue };
             let member = Member::Client(name.clone());
             let inputs = self.plan.inputs_of(&member).map(|i| (i, places[i].clone()));
-            let mut given = OwnerInputs::new(batch, c as u32, seeds, inputs, &mut shares);
+            let mut given = OwnerInputs::new(batch, seeds, inputs, &mut shares);
             self.driver.run(&mut self.clients[c], &mut given)?;
             tags.push(given.tags());
         }
@@ -198,11 +182,7 @@ impl Work<CircuitBatch> for Flow {
         if b >= self.plan.batches() {
             return Ok(None);
         }
-        if self.stop.load(Ordering::SeqCst) {
-            let mut error = JobError::internal(COMPUTE, "another thread failed");
-            error.consequence = true;
-            return Err(Failed::Job(error));
-        }
+        self.progress.go_on()?;
         self.begin += u32::from(self.plan.threads);
         let n = self.plan.instances_of(b);
         let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
@@ -211,9 +191,8 @@ impl Work<CircuitBatch> for Flow {
             return Err(internal(&"batches are out of step"));
         }
         let shares = self.inputs(&mut batch, n)?;
-        let program = self.program.clone();
         let (cx, ws) = (batch.context(), self.spare.pop().unwrap_or_default());
-        let run = CircuitBatch::new(program, cx, &shares, n, ws).map_err(|e| internal(&e))?;
+        let run = CircuitBatch::new(self.program.clone(), cx, &shares, n, ws).map_err(|e| internal(&e))?;
         self.open.push_back(batch);
         Ok(Some(run))
     }
@@ -225,8 +204,7 @@ impl Work<CircuitBatch> for Flow {
         let shares = run.output();
         self.spare.push(run.into_workspace());
         self.outputs(batch, n, shares)?;
-        let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
-        (self.observer)(Event::Progress(done, self.plan.instances));
+        self.progress.add(n as u64);
         Ok(())
     }
 }

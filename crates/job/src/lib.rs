@@ -38,6 +38,7 @@ mod psi;
 mod run;
 mod run_files;
 mod suggest;
+mod threads;
 mod toml_file;
 mod two_party;
 mod two_party_engine;

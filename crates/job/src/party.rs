@@ -4,24 +4,18 @@ use crate::{
     JobError, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
-    flow::{COMPUTE, Failed, Flow, IN},
+    flow::{COMPUTE, Flow, IN},
     member_config::explain,
-    run::{Links, MemberSession, first_error},
+    run::{Links, MemberSession},
+    threads::{Progress, drive, lanes, on_threads},
 };
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, OwnerSeeds, Party, Role};
 use hushwire_wire::{
     Channel,
-    drive::{Driver, Lane, pipeline},
+    drive::{Driver, Lane},
 };
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    thread,
-};
+use std::{collections::VecDeque, sync::Arc};
 use zeroize::Zeroizing;
 
 /// Computes all batches.
@@ -41,50 +35,34 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
 
     let mut clients = client_channels(member, &plan)?;
     let seeds = receive_seeds(&plan, &agreement, &mut clients[0])?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let done = Arc::new(AtomicU64::new(0));
+    let progress = Arc::new(Progress::new(plan.instances, &member.observer));
     let mut threads = vec![];
     let parties = party.split(plan.threads.into());
     for ((t, clients), party) in (0..plan.threads).zip(clients).zip(parties) {
-        let first = t * plan.lanes;
-        let lanes = (first..first + plan.lanes).map(|l| member.channel(0, l, left, right).map(Lane::new));
-        let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
+        let lanes = lanes(member, role, t, plan.lanes)?;
         let flow = Flow {
             party,
             open: VecDeque::new(),
             driver: Driver::new(),
             plan: plan.clone(),
-            agreement: agreement.clone(),
             program: part.prepared.program.clone(),
             sources: part.sources.clone(),
             sinks: part.sinks.clone(),
-            io: member.channel(1, first, right, left)?,
+            io: member.channel(1, t * plan.lanes, right, left)?,
             clients,
             seeds: seeds.clone(),
             comparison: None,
             watch: member.net.watch(),
             begin: u32::from(t),
             spare: vec![],
-            stop: stop.clone(),
-            done: done.clone(),
-            observer: member.observer.clone(),
+            progress: progress.clone(),
         };
         threads.push((lanes, flow));
     }
-    let results: Vec<_> = thread::scope(|scope| {
-        let running: Vec<_> =
-            threads.into_iter().map(|(lanes, flow)| scope.spawn(|| run(lanes, flow))).collect();
-        running.into_iter().map(thread::ScopedJoinHandle::join).collect()
-    });
-    let (mut finished, mut errors) = (vec![], vec![]);
-    for result in results {
-        match result {
-            Ok(Ok(thread)) => finished.push(thread),
-            Ok(Err(e)) => errors.push(e),
-            Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
-        }
-    }
-    first_error(errors)?;
+    let finished = on_threads(threads, |(mut lanes, mut flow): (Vec<Lane<CircuitBatch>>, Flow)| {
+        drive(&agreement, &progress, &mut lanes, &mut flow, |_| Ok(()))?;
+        Ok((lanes, flow))
+    })?;
     let mut links = Links { word: vec![forward, backward], kept: vec![] };
     for (t, (lanes, flow)) in finished.into_iter().enumerate() {
         let to = if t == 0 { &mut links.word } else { &mut links.kept };
@@ -93,22 +71,6 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
         links.kept.extend(lanes.into_iter().flat_map(Lane::into_channels));
     }
     Ok(links)
-}
-
-type Running = (Vec<Lane<CircuitBatch>>, Flow);
-
-fn run(mut lanes: Vec<Lane<CircuitBatch>>, mut flow: Flow) -> Result<Running, JobError> {
-    match pipeline(&mut lanes, &mut flow) {
-        Ok(()) => Ok((lanes, flow)),
-        Err(e) => {
-            flow.stop.store(true, Ordering::SeqCst);
-            let e = match e {
-                Failed::Net(e) => explain(&flow.agreement, e),
-                Failed::Job(e) => e,
-            };
-            Err(e.during(COMPUTE))
-        }
-    }
 }
 
 /// For each thread, a channel to each client.

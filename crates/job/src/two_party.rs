@@ -10,22 +10,17 @@ use crate::{
     agreement::Agreement,
     circuit::CircuitPart,
     flow::{COMPUTE, IN},
-    member_config::{Event, Observer, explain},
+    member_config::explain,
     place,
-    run::{Links, MemberSession, first_error},
+    run::{Links, MemberSession},
+    threads::{Progress, on_threads},
     two_party_engine::{self, Failure},
 };
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId, Reason, SessionId, Watch};
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    thread,
-};
+use std::sync::Arc;
 
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 job of two sid v1";
@@ -44,11 +39,8 @@ struct Shared {
     sources: Arc<Vec<Option<place::Source>>>,
     sinks: Arc<Vec<Option<place::Sink>>>,
     watch: Option<Watch>,
-    /// A thread failed.
-    stop: AtomicBool,
-    /// Instances that are done, on all threads.
-    done: AtomicU64,
-    observer: Observer,
+    /// Of all threads, in instances.
+    progress: Progress,
 }
 
 /// Computes all batches as party `index`, 0 or 1.
@@ -63,6 +55,7 @@ pub(crate) fn compute(
     let context = name(member, index, &mut control)?;
     let channels = (0..plan.threads).map(|t| member.channel(0, t, peer, peer));
     let channels = channels.collect::<Result<Vec<_>, _>>()?;
+    let progress = Progress::new(plan.instances, &member.observer);
     let shared = Shared {
         index,
         me: member.config.me.clone(),
@@ -74,26 +67,9 @@ pub(crate) fn compute(
         sources: part.sources.clone(),
         sinks: part.sinks.clone(),
         watch: member.net.watch(),
-        stop: AtomicBool::new(false),
-        done: AtomicU64::new(0),
-        observer: member.observer.clone(),
+        progress,
     };
-    let results: Vec<_> = thread::scope(|scope| {
-        let shared = &shared;
-        let running =
-            channels.into_iter().zip(0..).map(|(channel, t)| scope.spawn(move || shared.run(t, channel)));
-        let running: Vec<_> = running.collect();
-        running.into_iter().map(thread::ScopedJoinHandle::join).collect()
-    });
-    let (mut kept, mut errors) = (vec![], vec![]);
-    for result in results {
-        match result {
-            Ok(Ok(channel)) => kept.push(channel),
-            Ok(Err(e)) => errors.push(e),
-            Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
-        }
-    }
-    first_error(errors)?;
+    let kept = on_threads(channels.into_iter().zip(0..).collect(), |(channel, t)| shared.run(t, channel))?;
     Ok(Links { word: vec![control], kept })
 }
 
@@ -121,7 +97,7 @@ fn sid(session: SessionId, plan: &[u8; 32], fresh: &[[u8; 32]; 2]) -> Sid {
 impl Shared {
     /// All of thread `t`'s batches.
     fn run(&self, t: u16, mut channel: Channel) -> Result<Channel, JobError> {
-        self.batches(t, &mut channel).inspect_err(|_| self.stop.store(true, Ordering::SeqCst))?;
+        self.batches(t, &mut channel).inspect_err(|_| self.progress.fail())?;
         Ok(channel)
     }
 
@@ -130,18 +106,14 @@ impl Shared {
         let engine = two_party_engine::open(&self.plan, channel, self.index, &context, &Seed::random());
         let mut engine = engine.map_err(|e| self.failed(SETUP, e))?;
         for b in (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()) {
-            if self.stop.load(Ordering::SeqCst) {
-                let error = JobError::internal(COMPUTE, "another thread failed");
-                return Err(JobError { consequence: true, ..error });
-            }
+            self.progress.go_on()?;
             let n = self.plan.instances_of(b);
             let first = u64::from(b) * u64::from(self.plan.batch);
             let inputs = self.inputs(first, n)?;
             let learnt = engine.run(channel, &self.program, &self.who, &inputs);
             let learnt = learnt.map_err(|e| self.failed(&self.step(b), e))?;
             place::put(&self.plan, &self.sinks, self.plan.outputs_of(&self.me), first, &learnt)?;
-            let done = self.done.fetch_add(n as u64, Ordering::SeqCst) + n as u64;
-            (self.observer)(Event::Progress(done, self.plan.instances));
+            self.progress.add(n as u64);
         }
         Ok(())
     }

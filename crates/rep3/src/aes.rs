@@ -7,14 +7,12 @@
 //! block, [`Sbox::bits`] each, with the number of blocks padded to an even one. **Constant time.** Blocks, keys and
 //! shares are secret; their number is not.
 
-use crate::kernels::{Linear, Source};
+use crate::kernels::{Linear, Pair, Source};
 use crate::keys::expansion_sboxes;
-use crate::machine::Sboxes;
-use crate::sbox::Turn;
-use crate::{Context, ExpandedKeys, KeySize, Rep3, Role, Sbox, Shares, Workspace};
+use crate::machine::{Between, SboxRounds, Sboxes};
+use crate::{Context, ExpandedKeys, KeySize, Rep3, Sbox, Shares, Workspace};
 use hushwire_block::Buffer;
-use hushwire_wire::drive::{Exchanged, Machine, Round};
-use hushwire_wire::{Cost, NetError};
+use hushwire_wire::{Cost, drive::Exchanged};
 use std::sync::Arc;
 
 /// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.
@@ -57,14 +55,12 @@ pub fn zero_words(size: KeySize, sbox: Sbox, blocks: usize) -> u64 {
 }
 
 /// One party's side of encrypting a batch of shared blocks.
-pub struct AesBlocks {
-    sbox: Sbox,
+pub type AesBlocks = SboxRounds<Blocks>;
+
+/// The blocks and the keys of an encryption.
+pub struct Blocks {
     blocks: usize,
     keys: Arc<ExpandedKeys>,
-    machine: Sboxes,
-    lengths: Vec<usize>,
-    /// The round under way.
-    layer: usize,
     /// The blocks going in; afterwards, the blocks coming out.
     state: [Buffer; 2],
 }
@@ -77,7 +73,7 @@ impl AesBlocks {
     #[must_use]
     pub fn new(sbox: Sbox, cx: Context, keys: Arc<ExpandedKeys>, input: &Shares, ws: Workspace) -> Self {
         let mut batch = Self::empty(sbox, cx, keys, input.len() / 16, ws);
-        for (state, share) in batch.state.iter_mut().zip(input.pair()) {
+        for (state, share) in batch.between.state.iter_mut().zip(input.pair()) {
             state[..share.len()].copy_from_slice(share);
         }
         batch
@@ -89,7 +85,6 @@ impl AesBlocks {
     /// As [`AesBlocks::new`].
     #[must_use]
     pub fn counter(
-        role: Role,
         sbox: Sbox,
         cx: Context,
         keys: Arc<ExpandedKeys>,
@@ -97,9 +92,10 @@ impl AesBlocks {
         blocks: usize,
         ws: Workspace,
     ) -> Self {
+        let slot = cx.role().constant_slot();
         let mut batch = Self::empty(sbox, cx, keys, blocks, ws);
-        if let Some(slot) = role.constant_slot() {
-            for (i, block) in batch.state[slot][..16 * blocks].chunks_exact_mut(16).enumerate() {
+        if let Some(slot) = slot {
+            for (i, block) in batch.between.state[slot][..16 * blocks].chunks_exact_mut(16).enumerate() {
                 block.copy_from_slice(&first.wrapping_add(i as u128).to_be_bytes());
             }
         }
@@ -115,111 +111,66 @@ impl AesBlocks {
             s.set_len(n);
             s.fill(0);
         }
-        let lengths = sbox.messages(n, keys.size().rounds()).collect();
-        AesBlocks { sbox, blocks, keys, machine: Sboxes::new(sbox, n, cx, ws), lengths, layer: 0, state }
-    }
-
-    /// Hears what a verifier needs.
-    pub fn record(&mut self, rec: Box<dyn crate::Record>) {
-        self.machine.rec = Some(rec);
+        let sboxes = Sboxes::new(sbox, n, keys.size().rounds(), cx, ws);
+        SboxRounds { sboxes, between: Blocks { blocks, keys, state } }
     }
 
     /// This party's own share of every output byte, after the run; with the other parties', they add up to the blocks.
     #[must_use]
     pub fn own(&self) -> &[u8] {
-        &self.state[0][..16 * self.blocks]
+        &self.between.state[0][..16 * self.between.blocks]
     }
 
     /// Both shares of the output, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
-        Rep3 { own: self.own().to_vec(), next: self.state[1][..16 * self.blocks].to_vec() }
+        let Blocks { blocks, state, .. } = &self.between;
+        Rep3 { own: self.own().to_vec(), next: state[1][..16 * blocks].to_vec() }
     }
 
     /// The buffers, for the next batch.
     #[must_use]
     pub fn into_workspace(self) -> Workspace {
-        let mut ws = self.machine.ws;
-        ws.state = self.state;
+        let mut ws = self.sboxes.ws;
+        ws.state = self.between.state;
         ws
-    }
-
-    fn rounds(&self) -> usize {
-        self.keys.size().rounds()
-    }
-
-    /// The linear step between the S-boxes of round `r - 1` and those of round `r`, or the output.
-    fn linear(&self, r: usize) -> Linear {
-        let affine = self.machine.affine();
-        match r {
-            0 => Linear::Nothing,
-            r if r == self.rounds() => Linear::LastRound { affine },
-            _ => Linear::Round { affine },
-        }
-    }
-
-    fn at(&self, layer: usize) -> Option<Round> {
-        Some(Round::even(self.sbox.name_of(layer), *self.lengths.get(layer)?))
-    }
-
-    /// Takes the messages of the layer before and makes this layer's.
-    fn local(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let layer = self.layer;
-        let rounds = self.rounds();
-        let r = match self.sbox.turn(layer) {
-            Turn::Prepare(k) => return self.machine.prepare(k, rounds, arrived, message),
-            Turn::Sbox(0, 0) if layer > 0 => {
-                self.machine.prepare(layer, rounds, arrived, &mut []);
-                0
-            }
-            Turn::Sbox(r, 0) => r,
-            Turn::Sbox(_, k) => return self.machine.next(k, arrived, message),
-        };
-        let (linear, key) = (self.linear(r), self.keys.round(r));
-        if r == 0 {
-            let bytes = [&self.state[0][..], &self.state[1][..]];
-            return self.machine.first(Source { bytes, linear, key }, message);
-        }
-        let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
-        let bytes = self.machine.output(arrived, &mut buffer);
-        self.machine.first(Source { bytes, linear, key }, message);
-        self.machine.ws.bytes = buffer;
     }
 }
 
-impl Machine for AesBlocks {
-    type Error = NetError;
+impl Blocks {
+    /// The linear step before the S-boxes of round `r`, or before the output, on what came of those before; and the round key.
+    fn source<'a>(&'a self, affine: bool, r: usize, bytes: Pair<'a>) -> Source<'a> {
+        let linear = match r {
+            0 => Linear::Nothing,
+            r if r == self.keys.size().rounds() => Linear::LastRound { affine },
+            _ => Linear::Round { affine },
+        };
+        Source { bytes, linear, key: self.keys.round(r) }
+    }
+}
 
-    fn round(&self, _slot: usize) -> Option<Round> {
-        self.at(self.layer)
+impl Between for Blocks {
+    fn between(&mut self, sboxes: &mut Sboxes, r: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let affine = sboxes.affine();
+        if r == 0 {
+            let bytes = [&self.state[0][..], &self.state[1][..]];
+            return sboxes.first(self.source(affine, r, bytes), message);
+        }
+        let mut buffer = std::mem::take(&mut sboxes.ws.bytes);
+        let bytes = sboxes.output(arrived, &mut buffer);
+        sboxes.first(self.source(affine, r, bytes), message);
+        sboxes.ws.bytes = buffer;
     }
 
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.local(Exchanged::NOTHING, out);
-        Ok(())
+    fn end(&mut self, sboxes: &mut Sboxes, arrived: Exchanged<'_>) {
+        let (affine, mut state) = (sboxes.affine(), std::mem::take(&mut self.state));
+        let mut buffer = std::mem::take(&mut sboxes.ws.bytes);
+        let bytes = sboxes.output(arrived, &mut buffer);
+        sboxes.apply(self.source(affine, self.keys.size().rounds(), bytes), &mut state);
+        (self.state, sboxes.ws.bytes) = (state, buffer);
     }
 
-    fn upcoming(&self) -> Option<Round> {
-        self.at(self.layer + 1)
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.layer += 1;
-        self.local(messages[0], out);
-        Ok(())
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.layer = self.lengths.len();
-        let (linear, key) = (self.linear(self.rounds()), self.keys.round(self.rounds()));
-        let mut buffer = std::mem::take(&mut self.machine.ws.bytes);
-        let bytes = self.machine.output(messages[0], &mut buffer);
-        self.machine.apply(Source { bytes, linear, key }, &mut self.state);
-        self.machine.ws.bytes = buffer;
-        Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(cost(self.keys.size(), self.sbox, self.blocks))
+    fn cost(&self, sbox: Sbox) -> Cost {
+        cost(self.keys.size(), sbox, self.blocks)
     }
 }

@@ -19,8 +19,8 @@ use hushwire_block::{
     bits::{put_range, xor_range},
 };
 use hushwire_circuit::{Layer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes};
-use hushwire_wire::drive::{Exchanged, Machine, Round};
-use hushwire_wire::{Cost, NetError};
+use hushwire_wire::drive::{Exchanged, Latch, Round};
+use hushwire_wire::{Cost, NetError, gated};
 use std::{ops::Range, sync::Arc};
 
 /// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.
@@ -74,10 +74,9 @@ pub struct CircuitBatch {
     program: Arc<Program>,
     instances: usize,
     lengths: Vec<usize>,
-    /// The round under way.
-    round: usize,
     walk: Walk,
     steps: Steps,
+    latch: Latch,
 }
 
 /// The local steps of a batch.
@@ -87,7 +86,7 @@ struct Steps {
     width: usize,
     /// The next unused word of the batch's zero-shares.
     word: u64,
-    /// Layers so far, for the verifier.
+    /// Rounds whose messages are made.
     layer: usize,
     ws: CircuitWorkspace,
     rec: Option<Box<dyn Record>>,
@@ -118,8 +117,9 @@ impl CircuitBatch {
             registers.begin(&program, share, instances, pitch(instances));
         }
         let lengths = messages(&program, instances);
+        let (walk, latch) = (Walk::default(), Latch::with_own());
         let steps = Steps { cx, width: 0, word: 0, layer: 0, ws, rec: None };
-        let mut batch = CircuitBatch { program, instances, lengths, round: 0, walk: Walk::default(), steps };
+        let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch };
         if batch.lengths.is_empty() {
             // Nothing is exchanged, so that no driver calls.
             batch.advance(Exchanged::NOTHING, &mut []);
@@ -226,41 +226,31 @@ fn unpack(packed: &[u8], width: usize, out: &mut [u8]) {
     }
 }
 
-impl CircuitBatch {
-    fn at(&self, round: usize) -> Option<Round> {
-        Some(Round::even("a circuit layer", *self.lengths.get(round)?))
-    }
-}
-
-impl Machine for CircuitBatch {
-    type Error = NetError;
-
-    fn round(&self, _slot: usize) -> Option<Round> {
-        self.at(self.round)
-    }
-
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.advance(Exchanged::NOTHING, out);
-        Ok(())
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        self.at(self.round + 1)
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.round += 1;
-        self.advance(messages[0], out);
-        Ok(())
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.round = self.lengths.len();
-        self.advance(messages[0], &mut []);
-        Ok(())
-    }
-
+gated!(fused [] CircuitBatch, NetError;
     fn cost(&self) -> Option<Cost> {
         Some(circuit_cost(&self.program, self.instances))
+    }
+);
+
+impl CircuitBatch {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
+        Some(Round::even("a circuit layer", *self.lengths.get(self.steps.layer)?))
+    }
+
+    fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
+        self.answer(Exchanged::NOTHING, out)
+    }
+
+    fn answer(&mut self, message: Exchanged<'_>, out: &mut [u8]) -> Result<(), NetError> {
+        self.advance(message, out);
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
+        self.answer(message, &mut [])
     }
 }

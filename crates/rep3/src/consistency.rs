@@ -20,7 +20,7 @@
 //! of BLAKE3. **Rounds and bytes.** Two messages to the right, 64 bytes an owner each. **Constant time.** Shares and tags
 //! are secret, lengths and the verdict are public.
 
-use crate::{Role, Session};
+use crate::{Role, session::Session};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, NetError, SessionId};
 use std::sync::Arc;
@@ -55,9 +55,8 @@ pub struct Tags([blake3::Hash; 2]);
 pub struct Tagging([Zeroizing<blake3::Hasher>; 2]);
 
 impl Session {
-    /// Starts the tags of the shares that owner number `owner` gave for batch `batch`: a pair that serves once.
-    #[must_use]
-    pub fn tagging(&self, owner: u32, batch: u32) -> Tagging {
+    /// Starts the tags of shares number `owner` of batch `batch`: a pair that serves once.
+    pub(crate) fn tagging(&self, owner: u32, batch: u32) -> Tagging {
         let components = [self.role(), self.role().right()].map(|role| role.index() as u32);
         let TagKeys(keys) = self.tag_keys();
         let mut hashes = [0, 1].map(|i: usize| Zeroizing::new(blake3::Hasher::new_keyed(&keys[i])));

@@ -2,11 +2,9 @@
 
 use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
-use crate::machine::{Sboxes, plain_source};
-use crate::sbox::Turn;
+use crate::machine::{Between, SboxRounds, Sboxes, plain_source};
 use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace, xor_into};
-use hushwire_wire::drive::{Exchanged, Machine, Round};
-use hushwire_wire::{Cost, NetError};
+use hushwire_wire::{Cost, drive::Exchanged};
 
 /// Bytes of an expanded AES-128 key.
 pub const EXPANDED_BYTES: usize = KeySize::Aes128.expanded_bytes();
@@ -172,15 +170,12 @@ impl ExpandedKeys {
 /// Key expansion inside the computation, for any number of keys at once: 10, 8 or 13 S-box layers of four bytes a key.
 ///
 /// FIPS-197, 5.2, on shares, word by word.
-pub struct KeyExpansion {
-    role: Role,
-    machine: Sboxes,
-    sbox: Sbox,
+pub type KeyExpansion = SboxRounds<Words>;
+
+/// The keys of an expansion.
+pub struct Words {
     size: KeySize,
     keys: usize,
-    lengths: Vec<usize>,
-    /// The round under way.
-    layer: usize,
     /// Words so far: word `i` of all keys one after the other, four bytes each.
     words: Vec<Shares>,
     /// S-box inputs, padded to a multiple of eight bytes.
@@ -198,7 +193,6 @@ impl KeyExpansion {
     /// # Errors
     /// [`ShareError::Length`] unless both shares hold whole keys, one at least.
     pub fn new(
-        role: Role,
         size: KeySize,
         sbox: Sbox,
         cx: Context,
@@ -217,15 +211,9 @@ impl KeyExpansion {
         };
         let words =
             (0..size.words()).map(|i| Rep3 { own: word(&keys.own, i), next: word(&keys.next, i) }).collect();
-        let machine = Sboxes::new(sbox, expansion_sboxes(n), cx, ws);
+        let sboxes = Sboxes::new(sbox, expansion_sboxes(n), size.expansion_steps(), cx, ws);
         let input = [vec![0; expansion_sboxes(n)], vec![0; expansion_sboxes(n)]];
-        let lengths = sbox.messages(expansion_sboxes(n), size.expansion_steps()).collect();
-        Ok(KeyExpansion { role, machine, sbox, size, keys: n, lengths, layer: 0, words, input })
-    }
-
-    /// Hears what a verifier needs.
-    pub fn record(&mut self, rec: Box<dyn crate::Record>) {
-        self.machine.rec = Some(rec);
+        Ok(SboxRounds { sboxes, between: Words { size, keys: n, words, input } })
     }
 
     /// The round keys, after the run, and the buffers for the next.
@@ -234,16 +222,18 @@ impl KeyExpansion {
     /// If the run has not finished (the caller's bug).
     #[must_use]
     pub fn into_keys(self) -> (ExpandedKeys, Workspace) {
-        let KeyExpansion { role, machine, size, keys, words, .. } = self;
+        let SboxRounds { sboxes, between: Words { size, keys, words, .. } } = self;
         assert_eq!(words.len(), 4 * (size.rounds() + 1), "the key expansion has not finished");
         let round = |words: &[Shares], s: usize| -> Vec<u8> {
             let of_key = |k: usize| words.iter().flat_map(move |w| &w.pair()[s][4 * k..4 * k + 4]);
             (0..keys).flat_map(of_key).copied().collect()
         };
         let rounds = words.chunks_exact(4).map(|w| Rep3 { own: round(w, 0), next: round(w, 1) }).collect();
-        (ExpandedKeys::with_constants(role, size, rounds, keys), machine.ws)
+        (ExpandedKeys::with_constants(sboxes.role(), size, rounds, keys), sboxes.ws)
     }
+}
 
+impl Words {
     /// The S-box inputs for the next word: the newest word, rotated where the next begins a key's length.
     fn substitute(&mut self) {
         let rotates = self.words.len().is_multiple_of(self.size.words());
@@ -258,17 +248,33 @@ impl KeyExpansion {
         }
     }
 
+    /// Whether word `i` takes S-boxes.
+    fn substitutes(&self, i: usize) -> bool {
+        let nk = self.size.words();
+        i.is_multiple_of(nk) || (nk > 6 && i % nk == 4)
+    }
+}
+
+impl Between for Words {
+    fn between(&mut self, sboxes: &mut Sboxes, r: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        if r > 0 {
+            self.end(sboxes, arrived);
+        }
+        self.substitute();
+        sboxes.first(plain_source([&self.input[0], &self.input[1]]), message);
+    }
+
     /// The next word from SubWord's output, and all that follow without S-boxes.
-    fn absorb(&mut self, arrived: Exchanged<'_>) {
-        let mut bytes = std::mem::take(&mut self.machine.ws.bytes);
-        let affine = self.machine.affine();
-        let sub = self.machine.output(arrived, &mut bytes);
+    fn end(&mut self, sboxes: &mut Sboxes, arrived: Exchanged<'_>) {
+        let mut bytes = std::mem::take(&mut sboxes.ws.bytes);
+        let affine = sboxes.affine();
+        let sub = sboxes.output(arrived, &mut bytes);
         let (at, nk) = (self.words.len(), self.size.words());
         let rcon = if at.is_multiple_of(nk) { RCON[at / nk - 1] } else { 0 };
-        let constants = Constants { slot: self.role.constant_slot(), rcon };
+        let constants = Constants { slot: sboxes.role().constant_slot(), rcon };
         let next = |s: usize| next_word(self.words[at - nk].pair()[s], sub[s], affine, constants.of(s));
         self.words.push(Rep3 { own: next(0), next: next(1) });
-        self.machine.ws.bytes = bytes;
+        sboxes.ws.bytes = bytes;
         while self.words.len() < 4 * (self.size.rounds() + 1) && !self.substitutes(self.words.len()) {
             let (last, before) = (&self.words[self.words.len() - 1], &self.words[self.words.len() - nk]);
             let mut word = before.clone();
@@ -278,10 +284,8 @@ impl KeyExpansion {
         }
     }
 
-    /// Whether word `i` takes S-boxes.
-    fn substitutes(&self, i: usize) -> bool {
-        let nk = self.size.words();
-        i.is_multiple_of(nk) || (nk > 6 && i % nk == 4)
+    fn cost(&self, sbox: Sbox) -> Cost {
+        crate::expansion_cost(self.size, sbox, self.keys)
     }
 }
 
@@ -311,57 +315,4 @@ fn next_word(before: &[u8], sub: &[u8], affine: bool, constants: [u8; 4]) -> Vec
         x ^ constants[i % 4] ^ if affine { sbox_linear(*sub) } else { *sub }
     };
     before.iter().zip(sub).enumerate().map(word).collect()
-}
-
-impl KeyExpansion {
-    fn at(&self, layer: usize) -> Option<Round> {
-        Some(Round::even(self.sbox.name_of(layer), *self.lengths.get(layer)?))
-    }
-
-    /// Takes the messages of the layer before and makes this layer's.
-    fn local(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let (layer, steps) = (self.layer, self.size.expansion_steps());
-        match self.sbox.turn(layer) {
-            Turn::Prepare(k) => return self.machine.prepare(k, steps, arrived, message),
-            Turn::Sbox(0, 0) if layer > 0 => self.machine.prepare(layer, steps, arrived, &mut []),
-            Turn::Sbox(0, 0) => {}
-            Turn::Sbox(_, 0) => self.absorb(arrived),
-            Turn::Sbox(_, k) => return self.machine.next(k, arrived, message),
-        }
-        self.substitute();
-        self.machine.first(plain_source([&self.input[0], &self.input[1]]), message);
-    }
-}
-
-impl Machine for KeyExpansion {
-    type Error = NetError;
-
-    fn round(&self, _slot: usize) -> Option<Round> {
-        self.at(self.layer)
-    }
-
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.local(Exchanged::NOTHING, out);
-        Ok(())
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        self.at(self.layer + 1)
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.layer += 1;
-        self.local(messages[0], out);
-        Ok(())
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.layer = self.lengths.len();
-        self.absorb(messages[0]);
-        Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(crate::expansion_cost(self.size, self.sbox, self.keys))
-    }
 }

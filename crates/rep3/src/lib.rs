@@ -34,6 +34,8 @@ mod sbox;
 mod session;
 mod share;
 mod steps;
+#[doc(hidden)]
+pub mod test_support;
 
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
 pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words};
@@ -46,6 +48,5 @@ pub use party::{Batch, Party, Rep3Error, ThreeParty};
 pub use record::{Place, Record, Unit};
 pub use role::Role;
 pub use sbox::Sbox;
-pub use session::{Session, open_to_all, open_to_party};
 pub use share::{Rep3, ShareError, Shares, open, share, xor_into};
 pub use steps::{Input, Reveal, Sharing};

@@ -1,4 +1,4 @@
-//! The state of one batch of S-boxes between two exchanges, and the buffers that it keeps.
+//! S-boxes over and over, and what is linear between them: the machine of AES and of its key expansion.
 
 use crate::boolean::{Lookup, ONE_HOT, circuit};
 use crate::kernels::{
@@ -6,12 +6,14 @@ use crate::kernels::{
     TowerInverse, TowerNorm, TowerSix,
 };
 use crate::layers::{Slots, Told};
+use crate::sbox::Turn;
 use crate::{Role, Sbox, xor_into};
 use hushwire_aes::Backend;
 use hushwire_block::Buffer;
 use hushwire_circuit::input_slot;
 use hushwire_prg::{Address, Prss};
-use hushwire_wire::drive::Exchanged;
+use hushwire_wire::drive::{Exchanged, Latch, Round};
+use hushwire_wire::{Cost, NetError, gated};
 
 /// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
 ///
@@ -32,12 +34,6 @@ impl Context {
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
-    }
-
-    /// The session's two keys, for a device of this party: it makes the same zero-shares.
-    #[must_use]
-    pub fn device_keys(&self) -> zeroize::Zeroizing<[[u8; 16]; 2]> {
-        self.prss.device_keys()
     }
 
     /// The counter of its first zero-share, for a device.
@@ -75,19 +71,23 @@ fn muts(pair: &mut [Buffer; 2]) -> [&mut [u8]; 2] {
     [a, b]
 }
 
-/// The S-box of `n` shared bytes, layer by layer, any number of times over.
+/// The S-boxes of `n` shared bytes, round by round, `times` times over.
 pub(crate) struct Sboxes {
     sbox: Sbox,
     n: usize,
+    times: usize,
     cx: Context,
+    /// Of the messages of all rounds.
+    lengths: Vec<usize>,
     /// The next unused 128-bit word of the batch's zero-shares.
     word: u64,
-    /// Layers so far, for the verifier.
+    /// Rounds whose messages are made.
     layer: usize,
     /// S-box layers that [`Sbox::Lut256`] has looked up.
     looked_up: usize,
     pub(crate) ws: Workspace,
     pub(crate) rec: Option<Box<dyn crate::record::Record>>,
+    latch: Latch,
 }
 
 /// Message bytes that are masked and computed in one go: masks stay in the first-level cache.
@@ -96,7 +96,7 @@ const CHUNK: usize = 2048;
 const _: () = assert!(CHUNK.is_multiple_of(LONGEST));
 
 impl Sboxes {
-    pub(crate) fn new(sbox: Sbox, n: usize, cx: Context, mut ws: Workspace) -> Self {
+    pub(crate) fn new(sbox: Sbox, n: usize, times: usize, cx: Context, mut ws: Workspace) -> Self {
         assert!(n.is_multiple_of(8), "S-boxes come in eights");
         match sbox {
             Sbox::Tower => {
@@ -105,7 +105,18 @@ impl Sboxes {
             }
             _ => resize(&mut ws.kept, n),
         }
-        Sboxes { sbox, n, cx, word: 0, layer: 0, looked_up: 0, ws, rec: None }
+        let lengths = sbox.messages(n, times).collect();
+        let latch = Latch::with_own();
+        Sboxes { sbox, n, times, cx, lengths, word: 0, layer: 0, looked_up: 0, ws, rec: None, latch }
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        self.cx.role
+    }
+
+    /// The round whose message is made next.
+    fn round(&self) -> Option<Round> {
+        Some(Round::even(self.sbox.name_of(self.layer), *self.lengths.get(self.layer)?))
     }
 
     /// Whether the output of [`Sboxes::output`] still lacks the S-box's linear part.
@@ -136,11 +147,11 @@ impl Sboxes {
         refs(into)
     }
 
-    /// Round `k` of what comes before all S-box layers, of which there will be `times`.
-    pub(crate) fn prepare(&mut self, k: usize, times: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
-        let plane = self.n / 8;
+    /// Round `k` of what comes before all S-boxes.
+    fn prepare(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+        let (plane, times) = (self.n / 8, self.times);
         if k == 0 {
-            self.draw(times);
+            self.draw();
         }
         if !message.is_empty() {
             self.zero_words(message, 0, 0..message.len());
@@ -160,7 +171,8 @@ impl Sboxes {
     }
 
     /// Shared random bytes for every S-box, nobody's.
-    fn draw(&mut self, times: usize) {
+    fn draw(&mut self) {
+        let times = self.times;
         let Workspace { random, vectors, .. } = &mut self.ws;
         resize(random, times * self.n);
         let [x, x_next] = muts(random);
@@ -198,7 +210,7 @@ impl Sboxes {
     }
 
     /// Rounds 1 and later.
-    pub(crate) fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
+    fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (sbox, backend) = (self.sbox, self.cx.backend);
         let arrived = [arrived.own, arrived.heard];
         if !self.affine() {
@@ -294,6 +306,72 @@ impl Sboxes {
     pub(crate) fn apply(&self, source: Source<'_>, out: &mut [Buffer; 2]) {
         resize(out, self.n);
         self.cx.backend.run_bytes(Apply { source, out: muts(out) });
+    }
+}
+
+/// The steps of a computation between its S-boxes.
+pub(crate) trait Between {
+    /// The first message of S-boxes number `r`, from what came of those before, or from the input.
+    fn between(&mut self, sboxes: &mut Sboxes, r: usize, arrived: Exchanged<'_>, message: &mut [u8]);
+
+    /// The output, from what came of the last S-boxes.
+    fn end(&mut self, sboxes: &mut Sboxes, arrived: Exchanged<'_>);
+
+    /// The declared cost.
+    fn cost(&self, sbox: Sbox) -> Cost;
+}
+
+/// A machine of S-boxes, and of what is between them.
+pub struct SboxRounds<B> {
+    pub(crate) sboxes: Sboxes,
+    pub(crate) between: B,
+}
+
+gated!(fused [B: Between] SboxRounds<B>, NetError;
+    fn cost(&self) -> Option<Cost> {
+        Some(self.between.cost(self.sboxes.sbox))
+    }
+);
+
+impl<B> SboxRounds<B> {
+    /// Hears what a verifier needs.
+    pub fn record(&mut self, rec: Box<dyn crate::Record>) {
+        self.sboxes.rec = Some(rec);
+    }
+}
+
+#[expect(private_bounds, reason = "all of its functions are private")]
+impl<B: Between> SboxRounds<B> {
+    fn latch(&self) -> &Latch {
+        &self.sboxes.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
+        self.sboxes.round()
+    }
+
+    fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
+        self.answer(Exchanged::NOTHING, out)
+    }
+
+    fn answer(&mut self, arrived: Exchanged<'_>, message: &mut [u8]) -> Result<(), NetError> {
+        let Self { sboxes, between } = self;
+        match sboxes.sbox.turn(sboxes.layer) {
+            Turn::Prepare(k) => sboxes.prepare(k, arrived, message),
+            Turn::Sbox(r, 0) => {
+                if r == 0 && sboxes.layer > 0 {
+                    sboxes.prepare(sboxes.layer, arrived, &mut []);
+                }
+                between.between(sboxes, r, arrived, message);
+            }
+            Turn::Sbox(_, k) => sboxes.next(k, arrived, message),
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, arrived: Exchanged<'_>) -> Result<(), NetError> {
+        self.between.end(&mut self.sboxes, arrived);
+        Ok(())
     }
 }
 

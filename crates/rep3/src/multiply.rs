@@ -2,11 +2,12 @@
 
 use crate::field::{HIGH, LOW, Nibble};
 use crate::kernels::{LONGEST, cross, linear2};
+use crate::steps::one_round;
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
-use hushwire_wire::drive::{Exchanged, Machine, Round};
-use hushwire_wire::{Cost, NetError};
+use hushwire_wire::drive::{Exchanged, Latch, Round};
+use hushwire_wire::{Cost, NetError, gated};
 
 /// The field of the elements of a shared byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,7 @@ pub struct Multiply {
     y: Shares,
     z: Shares,
     done: bool,
+    latch: Latch,
 }
 
 impl Multiply {
@@ -47,7 +49,7 @@ impl Multiply {
             }
         }
         let z = Rep3 { own: Vec::new(), next: Vec::new() };
-        Ok(Multiply { field, cx, x, y, z, done: false })
+        Ok(Multiply { field, cx, x, y, z, done: false, latch: Latch::with_own() })
     }
 
     /// Writes the products over `z`, whose memory is used again.
@@ -152,14 +154,22 @@ impl ByteKernel for Products<'_> {
     }
 }
 
-impl Machine for Multiply {
-    type Error = NetError;
+gated!([] Multiply, NetError;
+    fn cost(&self) -> Option<Cost> {
+        one_round(self.exchange())
+    }
+);
 
-    fn round(&self, _slot: usize) -> Option<Round> {
+impl Multiply {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
         (!self.done).then(|| Round::even("product", self.x.len()))
     }
 
-    fn write(&mut self, _slot: usize, message: &mut [u8]) -> Result<(), NetError> {
+    fn say(&mut self, message: &mut [u8]) -> Result<(), NetError> {
         let (x, y) = (self.x.pair(), self.y.pair());
         for (i, message) in message.chunks_mut(CHUNK).enumerate() {
             let range = i * CHUNK..i * CHUNK + message.len();
@@ -173,18 +183,12 @@ impl Machine for Multiply {
         Ok(())
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+    fn hear(&mut self, Exchanged { own, heard }: Exchanged<'_>) -> Result<(), NetError> {
         self.done = true;
-        let Exchanged { own, heard } = messages[0];
         for (z, arrived) in [(&mut self.z.own, own), (&mut self.z.next, heard)] {
             z.clear();
             z.extend_from_slice(arrived);
         }
         Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        let bytes = self.x.len() as u64;
-        Some(Cost { rounds: u64::from(bytes > 0), bytes_sent: bytes })
     }
 }

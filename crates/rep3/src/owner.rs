@@ -13,7 +13,8 @@ use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{
     NetError,
-    drive::{Exchanged, Machine, Round},
+    drive::{Exchanged, Latch, Round},
+    gated,
 };
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -100,17 +101,19 @@ pub struct OwnerInputs<'s> {
     full: Vec<(usize, Range<usize>)>,
     shares: &'s mut Shares,
     done: bool,
+    latch: Latch,
 }
 
 impl<'s> OwnerInputs<'s> {
-    /// Owner number `owner` brings these inputs: the number of each, and its place in `shares`.
+    /// An owner brings these inputs: the number of each, and its place in `shares`. All parties ask for the owners of a batch
+    /// in the same order.
     pub fn new(
-        batch: &Batch,
-        owner: u32,
+        batch: &mut Batch,
         OwnerSeeds(seeds): &OwnerSeeds,
         inputs: impl Iterator<Item = (usize, Range<usize>)>,
         shares: &'s mut Shares,
     ) -> Self {
+        let tagging = batch.tagging();
         let session = batch.session();
         let held = [session.role().index(), session.role().right().index()];
         let (mut places, mut full) = (vec![], vec![]);
@@ -125,8 +128,7 @@ impl<'s> OwnerInputs<'s> {
             }
             places.push(place);
         }
-        let tagging = session.tagging(owner, batch.number());
-        OwnerInputs { tagging, done: places.is_empty(), places, full, shares }
+        OwnerInputs { tagging, done: places.is_empty(), places, full, shares, latch: Latch::new() }
     }
 
     /// Tags of what came.
@@ -142,20 +144,23 @@ impl<'s> OwnerInputs<'s> {
     }
 }
 
-impl Machine for OwnerInputs<'_> {
-    type Error = NetError;
+gated!([] OwnerInputs<'_>, NetError;);
 
-    fn round(&self, _slot: usize) -> Option<Round> {
+impl OwnerInputs<'_> {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
         let into = self.full.iter().map(|(_, place)| place.len()).sum();
         (!self.done).then_some(Round { name: "sharing inputs", out: 0, into })
     }
 
-    fn write(&mut self, _slot: usize, _out: &mut [u8]) -> Result<(), NetError> {
+    fn say(&mut self, _out: &mut [u8]) -> Result<(), NetError> {
         Ok(())
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        let mut heard = messages[0].heard;
+    fn hear(&mut self, Exchanged { mut heard, .. }: Exchanged<'_>) -> Result<(), NetError> {
         for (s, place) in &self.full {
             let share = if *s == 0 { &mut self.shares.own } else { &mut self.shares.next };
             let (value, rest) = heard.split_at(place.len());

@@ -8,18 +8,20 @@
 //!
 //! **Masks are never named.** A zero-share is addressed by batch and stream. A party numbers its batches, a batch its
 //! streams; neither they nor what they hand out can be copied or made otherwise, so that no two computations of a session
-//! have a mask in common. All parties must ask for the same in the same order.
+//! have a mask in common. All parties must ask for the same in the same order: threads that compute side by side each have a part
+//! of the party ([`Party::split`]), whose batches nobody else hands out, so that no thread waits for another or for a peer.
 
 use crate::{
-    CircuitBatch, CircuitWorkspace, Context, Input, Reveal, Role, Session, ShareError, Shares, Sharing,
-    xor_into,
+    CircuitBatch, CircuitWorkspace, Context, Input, Reveal, Role, ShareError, Shares, Sharing, Tagging,
+    session::Session, xor_into,
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, planes::plane_bytes};
-use hushwire_prg::Seed;
+use hushwire_prg::{PrssKeys, Seed};
 use hushwire_wire::{Channel, NetError, SessionId, drive::Driver};
 use std::sync::Arc;
 use thiserror::Error;
+use zeroize::Zeroizing;
 
 /// Why a run ended without a result.
 #[derive(Debug, Error)]
@@ -79,6 +81,17 @@ impl Party {
         Ok(Self::of(Session::establish(role, backend, id, own, back)?))
     }
 
+    /// The three parties of a session in one process, whose keys are drawn at once: for benchmarks and examples. Whoever has all
+    /// three hides nothing.
+    #[must_use]
+    pub fn three(backend: Backend) -> [Party; 3] {
+        let seeds = [0; 3].map(|_: u8| Seed::random());
+        Role::ALL.map(|role| {
+            let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
+            Self::of(Session::from_keys(role, backend, SessionId([0; 16]), &PrssKeys { own, prev }))
+        })
+    }
+
     pub(crate) fn of(session: Session) -> Party {
         Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
     }
@@ -101,6 +114,22 @@ impl Party {
         self.session.role()
     }
 
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The tier in use.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.session.backend()
+    }
+
+    /// The session's two keys, for a device of this party: it makes the same zero-shares.
+    #[must_use]
+    pub fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
+        self.session.device_keys()
+    }
+
     /// The next batch of the session.
     ///
     /// # Errors
@@ -108,7 +137,7 @@ impl Party {
     pub fn next_batch(&mut self) -> Result<Batch, Rep3Error> {
         let number = u32::try_from(self.next).map_err(|_| Rep3Error::Spent(self.role()))?;
         self.next = self.next.saturating_add(self.step);
-        Ok(Batch { session: self.session.clone(), number, streams: 0 })
+        Ok(Batch { session: self.session.clone(), number, streams: 0, tags: 0 })
     }
 
     /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
@@ -171,8 +200,9 @@ impl Party {
 pub struct Batch {
     session: Session,
     number: u32,
-    /// Streams handed out.
+    /// Streams handed out, and places of tags.
     streams: u32,
+    tags: u32,
 }
 
 impl Batch {
@@ -223,6 +253,12 @@ impl Batch {
     /// If `shares` are shorter than the outputs (the caller's bug).
     pub fn reveal(&self, outputs: &[([bool; 3], usize)], shares: &Shares) -> Reveal {
         Reveal::new(self.session.role(), outputs, shares)
+    }
+
+    /// Starts the tags of shares that somebody outside gave, in an order that all parties share.
+    pub fn tagging(&mut self) -> Tagging {
+        self.tags += 1;
+        self.session.tagging(self.tags - 1, self.number)
     }
 
     /// Adds a zero-share to this party's own share of an output, so that the three parties' shares tell a recipient outside

@@ -1,6 +1,6 @@
-//! Fresh keys for a session, and openings to named parties.
+//! The keys of a session, and the addresses of its zero-shares: nothing outside this crate names one.
 
-use crate::{Context, Role, Shares, consistency::TagKeys, xor_into};
+use crate::{Context, Role, Shares, consistency::TagKeys};
 use hushwire_aes::Backend;
 use hushwire_prg::{Address, Prss, PrssKeys, Seed};
 use hushwire_wire::{Channel, NetError, SessionId};
@@ -12,7 +12,7 @@ const LABEL: &str = "hushwire rep3 v1";
 
 /// One party's keys and place in a session.
 #[derive(Clone)]
-pub struct Session {
+pub(crate) struct Session {
     role: Role,
     backend: Backend,
     prss: Arc<Prss>,
@@ -26,7 +26,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Channel::exchange`].
-    pub fn establish(
+    pub(crate) fn establish(
         role: Role,
         backend: Backend,
         id: SessionId,
@@ -39,10 +39,13 @@ impl Session {
     }
 
     /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be fresh for every `id`.
-    #[must_use]
-    pub fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
+    pub(crate) fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
         let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
         Session { role, backend, prss: Arc::new(Prss::new(backend, keys, &id.0, LABEL)), tag_keys }
+    }
+
+    pub(crate) fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
+        self.prss.device_keys()
     }
 
     pub(crate) fn tag_keys(&self) -> &TagKeys {
@@ -50,20 +53,17 @@ impl Session {
     }
 
     /// The role of this party.
-    #[must_use]
-    pub fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         self.role
     }
 
     /// The tier in use.
-    #[must_use]
-    pub fn backend(&self) -> Backend {
+    pub(crate) fn backend(&self) -> Backend {
         self.backend
     }
 
     /// The resources of a batch. No two batches of a session may share (`shard`, `lane`).
-    #[must_use]
-    pub fn context(&self, shard: u32, lane: u32) -> Context {
+    pub(crate) fn context(&self, shard: u32, lane: u32) -> Context {
         Context {
             role: self.role,
             backend: self.backend,
@@ -75,52 +75,9 @@ impl Session {
     /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in [`Session::context`].
     ///
     /// `x_{i+1} = F_{k_i}(ctr)`: party `i` holds `k_{i-1}` and `k_i`, hence `x_i` and `x_{i+1}`.
-    #[must_use]
-    pub fn random(&self, shard: u32, lane: u32, len: usize) -> Shares {
+    pub(crate) fn random(&self, shard: u32, lane: u32, len: usize) -> Shares {
         let mut shares = Shares { own: vec![0; len], next: vec![0; len] };
         self.prss.random_words(Address { shard, lane }, 0, &mut shares.next, &mut shares.own);
         shares
     }
-}
-
-/// Opens a value to all three parties: each hears the share it lacks from its right neighbour. One round.
-///
-/// `channel` must lead to the left neighbour and from the right one. Open only what every party may know.
-///
-/// # Errors
-/// As [`Channel::exchange`].
-pub fn open_to_all(channel: &mut Channel, shares: &Shares) -> Result<Vec<u8>, NetError> {
-    let mut missing = vec![0; shares.len()];
-    channel.exchange("opening to all", &shares.next, &mut missing)?;
-    Ok(add_all(missing, shares))
-}
-
-/// Opens a value to one party; the others learn nothing, and only the recipient's right neighbour sends.
-///
-/// `channel` as in [`open_to_all`].
-///
-/// # Errors
-/// As [`Channel::exchange`].
-pub fn open_to_party(
-    role: Role,
-    recipient: Role,
-    channel: &mut Channel,
-    shares: &Shares,
-) -> Result<Option<Vec<u8>>, NetError> {
-    let step = "opening to one party";
-    if role == recipient.right() {
-        channel.send(step, &shares.next)?;
-    }
-    if role != recipient {
-        return Ok(None);
-    }
-    let mut missing = vec![0; shares.len()];
-    channel.recv(step, &mut missing)?;
-    Ok(Some(add_all(missing, shares)))
-}
-
-fn add_all(mut value: Vec<u8>, shares: &Shares) -> Vec<u8> {
-    xor_into(&mut value, &shares.own);
-    xor_into(&mut value, &shares.next);
-    value
 }

@@ -9,7 +9,8 @@
 use crate::{Batch, Role, ShareError, Shares, xor_into};
 use hushwire_wire::{
     Cost, NetError,
-    drive::{Exchanged, Machine, Round},
+    drive::{Exchanged, Latch, Round},
+    gated,
 };
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -30,6 +31,7 @@ pub struct Sharing {
     out: Zeroizing<Vec<u8>>,
     from_left: Vec<Range<usize>>,
     done: bool,
+    latch: Latch,
 }
 
 impl Sharing {
@@ -62,7 +64,7 @@ impl Sharing {
                 shares.next[place].copy_from_slice(&grown.next);
             }
         }
-        Ok(Sharing { shares, out, from_left, done: inputs.is_empty() })
+        Ok(Sharing { shares, out, from_left, done: inputs.is_empty(), latch: Latch::new() })
     }
 
     /// Shares of all inputs, one after the other; zeros where an owner outside brings it.
@@ -76,21 +78,28 @@ impl Sharing {
     }
 }
 
-impl Machine for Sharing {
-    type Error = NetError;
+gated!([] Sharing, NetError;
+    fn cost(&self) -> Option<Cost> {
+        one_round(self.exchange())
+    }
+);
 
-    fn round(&self, _slot: usize) -> Option<Round> {
+impl Sharing {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
         let into = self.from_left.iter().map(Range::len).sum();
         (!self.done).then_some(Round { name: "sharing inputs", out: self.out.len(), into })
     }
 
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
         out.copy_from_slice(&self.out);
         Ok(())
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        let mut heard = messages[0].heard;
+    fn hear(&mut self, Exchanged { mut heard, .. }: Exchanged<'_>) -> Result<(), NetError> {
         for place in &self.from_left {
             let (value, rest) = heard.split_at(place.len());
             self.shares.own[place.clone()].copy_from_slice(value);
@@ -98,10 +107,6 @@ impl Machine for Sharing {
         }
         self.done = true;
         Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        one_round(self.round(0))
     }
 }
 
@@ -112,6 +117,7 @@ pub struct Reveal {
     /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
     value: Zeroizing<Vec<u8>>,
     done: bool,
+    latch: Latch,
 }
 
 impl Reveal {
@@ -129,7 +135,8 @@ impl Reveal {
                 value.extend(sum);
             }
         }
-        Reveal { out, value, done: outputs.iter().all(|(learns, _)| !learns.contains(&true)) }
+        let done = outputs.iter().all(|(learns, _)| !learns.contains(&true));
+        Reveal { out, value, done, latch: Latch::new() }
     }
 
     /// The outputs that this party learns, one after the other.
@@ -143,32 +150,36 @@ impl Reveal {
     }
 }
 
-impl Machine for Reveal {
-    type Error = NetError;
+gated!([] Reveal, NetError;
+    fn cost(&self) -> Option<Cost> {
+        one_round(self.exchange())
+    }
+);
 
-    fn round(&self, _slot: usize) -> Option<Round> {
+impl Reveal {
+    fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    fn exchange(&self) -> Option<Round> {
         let (out, into) = (self.out.len(), self.value.len());
         (!self.done).then_some(Round { name: "opening outputs", out, into })
     }
 
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+    fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
         out.copy_from_slice(&self.out);
         Ok(())
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        xor_into(&mut self.value, messages[0].heard);
+    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
+        xor_into(&mut self.value, message.heard);
         self.done = true;
         Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        one_round(self.round(0))
     }
 }
 
 /// The cost of a machine with this round alone; one that moves nothing is none.
-fn one_round(round: Option<Round>) -> Option<Cost> {
+pub(crate) fn one_round(round: Option<Round>) -> Option<Cost> {
     let moves = round.filter(|round| round.out + round.into > 0);
     Some(Cost { rounds: moves.is_some().into(), bytes_sent: moves.map_or(0, |round| round.out as u64) })
 }

@@ -13,7 +13,7 @@ pub use trace::Traced;
 
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, PrssKeys, Seed};
-use hushwire_rep3::{Role, Session};
+use hushwire_rep3::{Party, Role, test_support};
 use hushwire_wire::SessionId;
 use hushwire_wire::drive::{Lockstep, Machine};
 
@@ -38,18 +38,18 @@ fn seed_of(world: u64, i: u8) -> Seed {
     Seed::from_bytes(bytes)
 }
 
-/// Three parties' sessions with keys derived from `seed`, all on `backend`.
+/// Three parties with keys derived from `seed`, all on `backend`.
 #[must_use]
-pub fn world(seed: u64, backend: Backend) -> [Session; 3] {
-    Role::ALL.map(|role| session(seed, role, backend))
+pub fn world(seed: u64, backend: Backend) -> [Party; 3] {
+    Role::ALL.map(|role| party(seed, role, backend))
 }
 
 /// One party of [`world`].
 #[must_use]
-pub fn session(seed: u64, role: Role, backend: Backend) -> Session {
+pub fn party(seed: u64, role: Role, backend: Backend) -> Party {
     let key = |r: Role| seed_of(seed, 1 + r.index() as u8);
     let keys = PrssKeys { own: key(role), prev: key(role.left()) };
-    Session::from_keys(role, backend, SessionId([7; 16]), &keys)
+    test_support::party(role, backend, SessionId([7; 16]), &keys)
 }
 
 /// Runs three machines on a ring to their end on this thread.

@@ -6,7 +6,7 @@ use std::{borrow::Cow, io, time::Duration};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::{PartyId, Pin, Reason, printable};
+use crate::{PartyId, Pin, Reason, gate::Misstep, printable};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -184,6 +184,8 @@ pub enum NetError {
         /// The step that was asked of it now.
         step: String,
     },
+    /// The gate before a machine refused a call, or the run behind it is lost.
+    Misstep(Misstep),
     /// The session's own configuration cannot work.
     Config {
         /// The peer that it is about.
@@ -277,6 +279,7 @@ impl NetError {
             Self::Dropped { step, .. } => {
                 format!("{who}: channel is closed during {step}: an earlier step on it failed")
             }
+            Self::Misstep(misstep) => misstep.to_string(),
             Self::Config { what, .. } => {
                 format!("{who}: bad configuration during connect: {}", printable(what))
             }
@@ -319,7 +322,8 @@ impl NetError {
                 "start the members that do not run, and see that addresses are right and no firewall is between"
             }
             Self::LaneTaken { .. } => "take each lane once, below the agreed number",
-            Self::Dropped { .. } => "read the first error",
+            Self::Dropped { .. } | Self::Misstep(Misstep::Lost { .. }) => "read the first error",
+            Self::Misstep(_) => "bring a machine the buffers that its round declares",
             Self::Config { .. } => "correct the configuration",
         };
         Cow::Borrowed(text)
@@ -329,7 +333,7 @@ impl NetError {
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
-            Self::Listen { .. } | Self::Descriptors { .. } => None,
+            Self::Listen { .. } | Self::Descriptors { .. } | Self::Misstep(_) => None,
             Self::Blamed { by, .. } => Some(*by),
             Self::Absent { peers, .. } => peers.first().copied(),
             Self::Closed { peer, .. }
@@ -435,6 +439,7 @@ impl Reason {
             | NetError::Descriptors { .. }
             | NetError::LaneTaken { .. }
             | NetError::Dropped { .. }
+            | NetError::Misstep(_)
             | NetError::Config { .. } => Self::Failed,
             NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
         }

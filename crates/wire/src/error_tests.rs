@@ -104,6 +104,18 @@ fn messages_are_whole() {
             NetError::Dropped { peer: ONE, step: step() },
             "party 1: channel is closed during layer 3: an earlier step on it failed; read the first error".into(),
         ),
+        (
+            Misstep::Message { step: "layer 3", found: 3, expected: 4 }.into(),
+            "unknown peer: sent a malformed message during layer 3: 3 bytes instead of 4; run the same release everywhere".into(),
+        ),
+        (
+            Misstep::Buffer { step: "layer 3", found: 3, expected: 4 }.into(),
+            "a buffer of 3 bytes was brought to layer 3 instead of one of 4; bring a machine the buffers that its round declares".into(),
+        ),
+        (
+            Misstep::Lost { step: "layer 3" }.into(),
+            "this run is lost at layer 3: a step of it failed before, or was called out of turn; read the first error".into(),
+        ),
     ];
     for (e, text) in cases {
         assert_eq!(e.to_string(), text);

@@ -27,6 +27,7 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod gate;
 mod greeting;
 mod hello;
 mod id;

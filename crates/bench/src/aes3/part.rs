@@ -5,7 +5,7 @@ use std::sync::{
     mpsc::{Receiver, Sender, channel},
 };
 
-use hushwire_rep3::{AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Sbox, Session, Shares, Workspace};
+use hushwire_rep3::{AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Party, Sbox, Shares, Workspace};
 
 use super::{
     deal::{Keys, counter},
@@ -16,21 +16,15 @@ use crate::{
     three::{self, Either},
 };
 
-/// The lane of the zero-shares of key expansions; threads count from 0.
-const KEY_ADDRESS: u32 = u32::MAX;
-
 /// A thread's chunks of one party.
 pub(super) struct Part {
-    session: Session,
+    party: Party,
     sbox: Sbox,
     cut: Cut,
-    thread: u32,
+    thread: usize,
     source: Source,
     /// The keys of this repetition, unless every chunk has its own.
     keys: Option<Arc<ExpandedKeys>>,
-    /// Fresh places in the zero-shares: of chunks, and of expansions.
-    chunks: u32,
-    expansions: u32,
     /// Chunks of this repetition that are begun, and bytes of the result that are there.
     begun: usize,
     filled: usize,
@@ -54,8 +48,8 @@ enum Source {
 
 impl Part {
     /// The parts of all threads of a party.
-    pub(super) fn all(session: &Session, sbox: Sbox, cut: &Cut, keys: &Keys) -> Result<Vec<Self>, BoxError> {
-        let mut sources: Vec<Source> = match keys {
+    pub(super) fn all(party: Party, sbox: Sbox, cut: &Cut, keys: &Keys) -> Result<Vec<Self>, BoxError> {
+        let sources: Vec<Source> = match keys {
             Keys::One(key) => (0..cut.threads).map(|_| Source::One(key.clone())).collect(),
             Keys::PerChunk(keys) => (0..cut.threads).map(|_| Source::PerChunk(keys.clone())).collect(),
             Keys::Expand(key) => {
@@ -64,29 +58,28 @@ impl Part {
                 std::iter::once(first).chain(receivers.into_iter().map(Source::Await)).collect()
             }
         };
-        let part = |(thread, source)| -> Result<Self, BoxError> {
+        let part = |(thread, (source, party))| -> Result<Self, BoxError> {
             Ok(Self {
-                session: session.clone(),
+                party,
                 sbox,
                 cut: *cut,
-                thread: u32::try_from(thread)?,
+                thread,
                 source,
                 keys: None,
-                chunks: 0,
-                expansions: 0,
                 begun: 0,
                 filled: 0,
                 own: vec![0; cut.of_thread(thread).map(|c| 16 * cut.range(c).len()).sum()],
                 spare: Vec::new(),
             })
         };
-        sources.drain(..).enumerate().map(part).collect()
+        let parties = party.split(u32::try_from(cut.threads)?);
+        sources.into_iter().zip(parties).enumerate().map(part).collect()
     }
 
     /// Copies the last repetition's shares to their place in each party's whole result.
     pub(super) fn collect(&self, own: &mut [Vec<u8>; 3]) {
-        let (whole, mut from) = (&mut own[self.session.role().index()], &self.own[..]);
-        for c in self.cut.of_thread(self.thread as usize) {
+        let (whole, mut from) = (&mut own[self.party.role().index()], &self.own[..]);
+        for c in self.cut.of_thread(self.thread) {
             let range = self.cut.range(c);
             let (chunk, rest) = from.split_at(16 * range.len());
             whole[16 * range.start..16 * range.end].copy_from_slice(chunk);
@@ -105,10 +98,8 @@ impl three::Part for Part {
             Source::One(key) => self.keys = Some(key.clone()),
             Source::PerChunk(_) => {}
             Source::Expand(key, _) => {
-                let cx = self.session.context(self.expansions, KEY_ADDRESS);
-                self.expansions += 1;
-                let (role, ws) = (self.session.role(), Workspace::default());
-                let run = KeyExpansion::new(role, KeySize::Aes128, self.sbox, cx, key, ws)?;
+                let (cx, ws) = (self.party.next_batch()?.context(), Workspace::default());
+                let run = KeyExpansion::new(KeySize::Aes128, self.sbox, cx, key, ws)?;
                 return Ok(Some(Either::A(run)));
             }
             Source::Await(from) => {
@@ -120,7 +111,7 @@ impl three::Part for Part {
     }
 
     fn next(&mut self) -> Result<Option<Self::Run>, BoxError> {
-        let c = self.thread as usize + self.begun * self.cut.threads;
+        let c = self.thread + self.begun * self.cut.threads;
         if c >= self.cut.chunks() {
             return Ok(None);
         }
@@ -129,12 +120,11 @@ impl three::Part for Part {
             _ => self.keys.as_ref(),
         };
         let keys = keys.ok_or("a chunk has no keys")?.clone();
-        let (cx, range) = (self.session.context(self.chunks, self.thread), self.cut.range(c));
-        self.chunks = self.chunks.checked_add(1).ok_or("more chunks than addresses")?;
+        let (cx, range) = (self.party.next_batch()?.context(), self.cut.range(c));
         self.begun += 1;
-        let (role, ws) = (self.session.role(), self.spare.pop().unwrap_or_default());
+        let ws = self.spare.pop().unwrap_or_default();
         let (first, blocks) = (counter(range.start), range.len());
-        Ok(Some(Either::B(AesBlocks::counter(role, self.sbox, cx, keys, first, blocks, ws))))
+        Ok(Some(Either::B(AesBlocks::counter(self.sbox, cx, keys, first, blocks, ws))))
     }
 
     fn done(&mut self, run: Self::Run) -> Result<(), BoxError> {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hushwire_rep3::Session;
+use hushwire_rep3::Party;
 
 use super::{
     grid::Cut,
@@ -15,9 +15,7 @@ use crate::{
 
 /// A thread's batches of one party: as many operands as lanes, in turn.
 pub(super) struct Part {
-    session: Session,
-    thread: u32,
-    serial: u32,
+    party: Party,
     batches: usize,
     begun: usize,
     ended: usize,
@@ -30,14 +28,12 @@ const SEED: u8 = 7;
 
 impl Part {
     /// The parts of all threads of a party.
-    pub(super) fn all(session: &Session, job: &Job, cut: &Cut) -> Result<Vec<Self>, BoxError> {
-        let inputs = &job.deal(SEED, cut.instances).1[session.role().index()];
-        let part = |thread| -> Result<Self, BoxError> {
+    pub(super) fn all(party: Party, job: &Job, cut: &Cut) -> Result<Vec<Self>, BoxError> {
+        let inputs = &job.deal(SEED, cut.instances).1[party.role().index()];
+        let part = |party| -> Result<Self, BoxError> {
             let operands = || Operands::new(job, cut.instances, inputs.clone());
             Ok(Self {
-                session: session.clone(),
-                thread: u32::try_from(thread)?,
-                serial: 0,
+                party,
                 batches: cut.batches,
                 begun: 0,
                 ended: 0,
@@ -45,7 +41,7 @@ impl Part {
                 in_use: VecDeque::new(),
             })
         };
-        (0..cut.threads).map(part).collect()
+        party.split(u32::try_from(cut.threads)?).into_iter().map(part).collect()
     }
 }
 
@@ -63,8 +59,7 @@ impl three::Part for Part {
         }
         self.begun += 1;
         let mut operands = self.ready.pop_front().ok_or("more batches in flight than lanes")?;
-        let run = operands.begin(self.session.context(self.serial, self.thread))?;
-        self.serial += 1;
+        let run = operands.begin(self.party.next_batch()?.context())?;
         self.in_use.push_back(operands);
         Ok(Some(run))
     }
@@ -87,7 +82,7 @@ pub(super) fn check(threads: &[Thread<Part>], job: &Job, cut: &Cut, spoiled: boo
     for part in three::parts(threads) {
         // The operands used last are at the back.
         if let Some(share) = part.ready.back().and_then(Operands::result) {
-            own[part.session.role().index()].get_or_insert(share);
+            own[part.party.role().index()].get_or_insert(share);
         }
     }
     let [Some(a), Some(b), Some(c)] = own else { return Err("a party has no result".into()) };

@@ -6,7 +6,10 @@ use hushwire_circuit::{Planes, Program, eval, named};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
 use hushwire_ot::BitTriples;
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::{Lane, Lockstep, Machine};
+use hushwire_wire::{
+    NetError,
+    drive::{Exchanged, Lane, Lockstep, Machine, Misstep},
+};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
@@ -118,6 +121,37 @@ fn no_message_depends_on_the_tier() {
         all.update(first.as_bytes());
     }
     assert_eq!(&all.finalize().to_hex()[..32], "7b841e0bee44f50cbeaa3024d26cba22", "messages have changed");
+}
+
+/// A transport of a caller's own hands on a message that is shorter or longer: it is refused, and the whole one comes too late.
+#[test]
+fn messages_of_other_lengths_end_a_batch() {
+    let program = named::program("mul:6").expect("a circuit of ours");
+    let rounds = program.depth();
+    for (i, last) in [(0, 0), (1, 0), (0, 1), (1, rounds / 2), (0, rounds - 1), (1, rounds - 1)] {
+        for change in [0, 1, -1, 9] {
+            let mut batch = batches(Backend::best(), &program, 70).0.into_iter().nth(i).expect("two");
+            let mut own = vec![0; batch.round(0).map_or(0, |round| round.out)];
+            batch.write(0, &mut own).expect("its turn");
+            for _ in 0..last {
+                let mut next = vec![0; batch.upcoming().map_or(0, |round| round.out)];
+                let heard = vec![0; own.len()];
+                batch.turn(&[Exchanged { own: &own, heard: &heard }], &mut next).expect("whole messages");
+                own = next;
+            }
+            let len = if change == 0 { 0 } else { own.len().saturating_add_signed(change) };
+            let (heard, whole) = (vec![0; len], vec![0; own.len()]);
+            let mut next = vec![0; batch.upcoming().map_or(0, |round| round.out)];
+            let mut go_on = |heard: &[u8]| match last + 1 {
+                end if end == rounds => batch.read(&[Exchanged { own: &own, heard }]),
+                _ => batch.turn(&[Exchanged { own: &own, heard }], &mut next),
+            };
+            let step = "a circuit layer";
+            assert!(matches!(go_on(&heard), Err(NetError::Malformed { msg, .. }) if msg == step));
+            assert!(matches!(go_on(&whole), Err(NetError::Misstep(lost)) if lost == Misstep::Lost { step }));
+            assert!(batch.round(0).is_some(), "it never looks done");
+        }
+    }
 }
 
 #[test]

@@ -44,8 +44,8 @@ pub(crate) fn vectors() -> Result<Value, Box<dyn Error>> {
             ands.push(json!({ "counter": counter, "parties": parties }));
         }
     }
-    let parties = world.each_ref().map(|session| {
-        let [own, prev] = keys(session);
+    let parties = world.each_ref().map(|party| {
+        let [own, prev] = keys(party);
         json!({ "own": own, "prev": prev })
     });
     Ok(json!({ "parties": parties, "ands": ands }))

@@ -9,7 +9,7 @@ mod and_lane;
 mod sequencer;
 mod tap;
 
-use hushwire_rep3::Session;
+use hushwire_rep3::Party;
 use std::{error::Error, fs, path::Path};
 
 /// Bytes of a word.
@@ -27,8 +27,8 @@ fn hex_words(bytes: &[u8]) -> Vec<String> {
 }
 
 /// A party's AES keys: own and previous.
-fn keys(session: &Session) -> [String; 2] {
-    session.context(0, 0).device_keys().map(|key| hex(&key))
+fn keys(party: &Party) -> [String; 2] {
+    party.device_keys().map(|key| hex(&key))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,9 @@
 //! The operands and messages of a party, heard while it runs.
 
 use hushwire_circuit::Program;
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Place, Record, Role, Session, Shares, Unit};
+use hushwire_rep3::{
+    CircuitBatch, CircuitWorkspace, Party, Place, Record, Role, Shares, Unit, test_support::context,
+};
 use hushwire_testkit::lockstep;
 use std::sync::{Arc, Mutex};
 
@@ -59,7 +61,7 @@ impl Record for Tap {
 
 /// Runs `program` on three parties' `inputs` at the address (shard, lane): what each heard and its shares of the output.
 pub(crate) fn run(
-    world: &[Session; 3],
+    world: &[Party; 3],
     program: &Arc<Program>,
     inputs: &[Shares; 3],
     instances: usize,
@@ -69,7 +71,7 @@ pub(crate) fn run(
     let mut parties = Vec::with_capacity(3);
     for role in Role::ALL {
         let (i, ws) = (role.index(), CircuitWorkspace::default());
-        let cx = world[i].context(shard, lane);
+        let cx = context(&world[i], shard, lane);
         let mut batch = CircuitBatch::new(program.clone(), cx, &inputs[i], instances, ws)?;
         batch.record(Box::new(Tap(heard[i].clone())));
         parties.push(batch);

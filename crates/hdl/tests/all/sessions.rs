@@ -1,7 +1,7 @@
 //! Sessions of software and hardware parties in every mix: the same bytes, the same shares.
 
 use crate::common::{Case, HELLO, Party, modelled};
-use hushwire_hdl::{Device, Hello};
+use hushwire_hdl::{Cause, Device, HdlError, Hello};
 use hushwire_rep3::{Shares, open};
 use hushwire_testkit::lockstep;
 use hushwire_wire::drive::{Exchanged, Machine};
@@ -42,6 +42,23 @@ fn every_mix_of_parties_computes_aes_with_the_same_shares() {
                 assert!(same, "{name}: party {i} of hardware {hardware:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_message_of_another_length_ends_a_batch_and_not_the_device() {
+    let case = Case::new("mul:8", false, HELLO.instances());
+    let [device, ..] = devices(&case, HELLO, &[0]);
+    let device = device.unwrap();
+    for (context, change) in [-1, 1].into_iter().enumerate() {
+        let mut batch = case.hard(0, &device, context, 0).unwrap();
+        let (round, next) = (batch.round(0).unwrap(), batch.upcoming().unwrap());
+        batch.write(0, &mut vec![0; round.out]).unwrap();
+        for len in [round.into.saturating_add_signed(change), round.into] {
+            let went = batch.turn(&[Exchanged::heard(&vec![0; len])], &mut vec![0; next.out]);
+            assert!(matches!(went, Err(HdlError { cause: Cause::Misuse(_), .. })), "{went:?}");
+        }
+        assert!(batch.round(0).is_some() && device.check().is_ok());
     }
 }
 

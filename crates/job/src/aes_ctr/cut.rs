@@ -17,14 +17,8 @@ pub(super) const DEVICE_INSTANCES: u32 = 640;
 pub(super) const DEVICE_CONTEXTS: u16 = 4;
 /// The memory of a process in a run with devices, without that of the simulated devices. Measured, rounded up.
 const DEVICES_BYTES: u64 = 48 << 20;
-/// Shards from here on are for the key.
-const KEY_SHARDS: u32 = u32::MAX - 15;
-/// The shard in which the key is drawn.
-pub(super) const DRAW_SHARD: u32 = KEY_SHARDS;
-/// The shard in which the key is expanded.
-pub(super) const EXPAND_SHARD: u32 = KEY_SHARDS + 1;
-/// The shard in which the terms are compared.
-pub(super) const TERMS_SHARD: u32 = KEY_SHARDS + 2;
+/// A session's batches, but the one of the key.
+const MOST_CHUNKS: u32 = u32::MAX;
 
 /// The source of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,9 +243,9 @@ impl Cut {
 /// Chunks of a file, if they can be counted.
 fn count(bytes: u64, chunk_blocks: u32) -> Result<u64, Unfit> {
     let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
-    if chunks > u64::from(KEY_SHARDS) {
+    if chunks > u64::from(MOST_CHUNKS) {
         return Err(Unfit::TooLong {
-            most: 16 * u64::from(chunk_blocks) * u64::from(KEY_SHARDS),
+            most: 16 * u64::from(chunk_blocks) * u64::from(MOST_CHUNKS),
             chunk_blocks,
         });
     }

@@ -5,7 +5,8 @@ use crate::{JobError, Kind};
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
 use hushwire_rep3::{
-    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Role, Sbox, Session, Shares, Workspace, xor_into,
+    AesBlocks, CircuitBatch, CircuitWorkspace, Context, ExpandedKeys, Party, Role, Sbox, Shares, Workspace,
+    xor_into,
 };
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Machine, Round};
@@ -74,7 +75,7 @@ impl Engine {
     /// # Errors
     /// The device failed.
     pub(super) fn new(
-        session: &Session,
+        party: &Party,
         terms: &Terms,
         keys: ExpandedKeys,
         device: Option<Device>,
@@ -85,13 +86,13 @@ impl Engine {
         }
         let name = circuit(sbox).ok_or_else(|| wrong(format!("no circuit has S-box {sbox}")))?;
         let block = Arc::new(Layered::new(&named::make(name).map_err(wrong)?));
-        let keys = keys.to_shares(session.role());
+        let keys = keys.to_shares(party.role());
         // One big-endian number, and shares of its bits.
         let number = |bytes: &[u8]| bytes.iter().rev().copied().collect();
         let bits = Shares { own: number(&keys.own), next: number(&keys.next) };
         if let Some(device) = device {
             let code = Microcode::compile(name, &block, &[0]).map_err(wrong)?;
-            device.load(&session.context(0, 0), &code, &bits)?;
+            device.load(party, &code, &bits)?;
             return Ok(Self::Device(device, terms.cut.lanes.into()));
         }
         let height = planes::plane_bytes(terms.cut.chunk_blocks as usize);
@@ -109,25 +110,25 @@ impl Engine {
         Ok(Self::Circuit(Arc::new(Program::of_block(name, block)), Arc::new(planes)))
     }
 
-    /// Begins chunk `c`, which is the thread's `number`th.
+    /// Begins chunk `c`, which is the thread's `number`th, under the masks of `cx`.
     ///
     /// # Errors
     /// The device failed.
     pub(super) fn begin(
         &self,
-        session: &Session,
+        cx: Context,
         terms: &Terms,
         c: u32,
         number: usize,
         spare: &mut Spare,
     ) -> Result<Batch, JobError> {
-        let (role, cx, first) = (session.role(), session.context(c, 0), terms.first_counter(c));
+        let (role, first) = (cx.role(), terms.first_counter(c));
         // A circuit runs whole batches: what lies behind the end of the file is dropped.
         let whole = terms.cut.chunk_blocks as usize;
         match self {
             Self::Blocks(sbox, keys) => {
                 let (blocks, ws) = (terms.bytes_of(c).div_ceil(16), spare.blocks.pop().unwrap_or_default());
-                let batch = AesBlocks::counter(role, *sbox, cx, keys.clone(), first, blocks, ws);
+                let batch = AesBlocks::counter(*sbox, cx, keys.clone(), first, blocks, ws);
                 Ok(Batch::Blocks(Box::new(batch)))
             }
             Self::Circuit(program, keys) => {

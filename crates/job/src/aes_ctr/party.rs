@@ -2,7 +2,7 @@
 
 use super::{
     Learnt,
-    cut::{DRAW_SHARD, EXPAND_SHARD, KeyMode, TERMS_SHARD, Terms},
+    cut::{KeyMode, Terms},
     keystream::{Batch, Engine},
     share_file::{self, KeyId},
     spec::{AesCtrJob, KeySource},
@@ -11,19 +11,18 @@ use super::{
 };
 use crate::{
     Agreement, Event, JobError, Kind, Member, MemberConfig, NewFile, RunFiles,
-    flow::{COMPUTE, Failed},
     member_config::explain,
-    run::{Links, MemberSession, first_error},
+    run::{Links, MemberSession},
+    threads::{Progress, drive, lanes, on_threads},
 };
 use hushwire_hdl::{Device, Statistics};
 use hushwire_prg::Seed;
-use hushwire_rep3::{Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Session, Shares, Workspace};
-use hushwire_wire::{
-    Channel, PartyId, Reason,
-    drive::{Lane, pipeline},
+use hushwire_rep3::{
+    self as rep3, Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Shares, Workspace,
 };
+use hushwire_wire::{Channel, PartyId, Reason, drive::Lane};
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, thread};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Everything before the first chunk, as errors name it.
@@ -46,7 +45,8 @@ pub(super) struct Party {
 /// The rings and the channel to the owner while the key is set up.
 struct Desk<'a> {
     agreement: &'a Agreement,
-    session: Session,
+    /// Of the key and the terms.
+    batch: rep3::Batch,
     /// To the right neighbour and from the left one, against the direction of products.
     forward: Channel,
     /// The other way round; `None` while a lane has it.
@@ -117,51 +117,34 @@ impl Party {
         let control = agreement.control_lane();
         let mut forward = member.channel(0, control, right, left)?;
         let backward = Some(member.channel(0, control, left, right)?);
-        let session = Session::establish(
-            self.role,
-            member.config.backend,
-            member.session(),
-            Seed::random(),
-            &mut forward,
-        )
-        .map_err(|e| explain(&agreement, e).during(KEY))?;
+        let (backend, id) = (member.config.backend, member.session());
+        let mut party = rep3::Party::open(self.role, backend, id, Seed::random(), &mut forward)
+            .map_err(|e| explain(&agreement, e).during(KEY))?;
+        // The first batch is the key's, the others are the chunks', in order.
+        let batch = party.next_batch().map_err(|e| JobError::internal(KEY, e))?;
         let clients = (0..self.job.cut.threads).map(|t| member.channel(1, t, owner, owner));
         let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
         let first = clients.remove(0);
-        let mut desk =
-            Desk { agreement: &agreement, session: session.clone(), forward, backward, owner: first };
+        let mut desk = Desk { agreement: &agreement, batch, forward, backward, owner: first };
         let (terms, secrets) = self.hear(&mut desk, member, owner)?;
         (member.observer)(Event::Progress(0, terms.bytes));
         let keys = self.keys(&mut desk, &terms, secrets.expanded)?;
         let Desk { forward, backward, owner, .. } = desk;
         clients.insert(0, owner);
-        let engine = Engine::new(&session, &terms, keys, self.device.clone())?;
+        let engine = Engine::new(&party, &terms, keys, self.device.clone())?;
 
-        let shared = Arc::new(Shared::new(session, terms, engine, secrets.seed, member.observer.clone()));
+        let progress = Progress::new(terms.bytes, &member.observer);
+        let shared = Arc::new(Shared { terms, engine, seed: secrets.seed, progress });
+        let cut = &self.job.cut;
         let mut threads = vec![];
-        for (t, client) in (0..self.job.cut.threads).zip(clients) {
-            let first = t * self.job.cut.lanes;
-            let lanes = (first..first + self.job.cut.lanes).map(|l| member.channel(0, l, left, right));
-            let lanes = lanes.map(|channel| channel.map(Lane::new)).collect::<Result<Vec<_>, _>>()?;
-            threads.push((lanes, Stream::new(shared.clone(), client, t)));
+        for ((t, client), party) in (0..cut.threads).zip(clients).zip(party.split(cut.threads.into())) {
+            let lanes = lanes(member, self.role, t, cut.lanes)?;
+            threads.push((lanes, Stream::new(shared.clone(), party, client, t)));
         }
-        let results: Vec<_> = thread::scope(|scope| {
-            let agreement = &agreement;
-            let running: Vec<_> = threads
-                .into_iter()
-                .map(|(lanes, stream)| scope.spawn(move || run(agreement, lanes, stream)))
-                .collect();
-            running.into_iter().map(thread::ScopedJoinHandle::join).collect()
-        });
-        let (mut finished, mut errors) = (vec![], vec![]);
-        for result in results {
-            match result {
-                Ok(Ok(thread)) => finished.push(thread),
-                Ok(Err(e)) => errors.push(e),
-                Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
-            }
-        }
-        first_error(errors)?;
+        let finished = on_threads(threads, |(mut lanes, mut stream): (Vec<Lane<Batch>>, Stream)| {
+            drive(&agreement, &shared.progress, &mut lanes, &mut stream, Stream::flush)?;
+            Ok((lanes, stream.client))
+        })?;
         let used = self.device.as_ref().map(Device::statistics).transpose()?;
         self.learnt.device = used.map(|Statistics { cycles, ands }| DeviceUse { cycles, ands });
         let mut links = Links { word: vec![forward], kept: vec![] };
@@ -202,9 +185,9 @@ impl Party {
             .map_err(|cause| deviates(format!("{client} sent terms that cannot be used: {cause}")))?;
         let public =
             wire::public(&terms).ok_or_else(|| JobError::internal(COMPARE, "the terms cannot be encoded"))?;
-        let mut tagging = desk.session.tagging(0, TERMS_SHARD);
+        let mut tagging = desk.batch.tagging();
         tagging.part(&public, &public);
-        let mut of_key = desk.session.tagging(0, EXPAND_SHARD);
+        let mut of_key = desk.batch.tagging();
         if let Some(shares) = secrets.expanded.as_ref().or(self.kept.as_ref().map(|(_, shares)| shares)) {
             of_key.part(&shares.own, &shares.next);
         }
@@ -238,7 +221,7 @@ impl Party {
         let size = terms.size();
         let key = match (terms.key, self.kept.take(), &expanded) {
             (KeyMode::Kept, Some((_, kept)), _) => Some(kept),
-            (KeyMode::Drawn, ..) => Some(desk.session.random(DRAW_SHARD, 0, size.key_bytes())),
+            (KeyMode::Drawn, ..) => Some(desk.batch.random(size.key_bytes())),
             // Round keys begin with the key.
             (KeyMode::Imported, _, Some(all)) => {
                 let of = |share: &[u8]| share[..size.key_bytes()].to_vec();
@@ -259,10 +242,8 @@ impl Party {
             }
             (None, None) => return Err(JobError::internal(KEY, "there is no key")),
             (None, Some(key)) => {
-                let cx = desk.session.context(EXPAND_SHARD, 0);
-                let ws = Workspace::default();
-                let expansion =
-                    KeyExpansion::new(self.role, size, terms.cut.sbox, cx, &key, ws).map_err(wrong)?;
+                let (cx, ws) = (desk.batch.context(), Workspace::default());
+                let expansion = KeyExpansion::new(size, terms.cut.sbox, cx, &key, ws).map_err(wrong)?;
                 let Some(channel) = desk.backward.take() else {
                     return Err(JobError::internal(KEY, "the ring is in use"));
                 };
@@ -291,22 +272,6 @@ impl Party {
         }
         file.commit()?;
         desk.owner.send(KEPT_STEP, &[1]).map_err(|e| desk.failed(e))
-    }
-}
-
-type Finished = (Vec<Lane<Batch>>, Channel);
-
-fn run(agreement: &Agreement, mut lanes: Vec<Lane<Batch>>, mut stream: Stream) -> Result<Finished, JobError> {
-    match pipeline(&mut lanes, &mut stream).and_then(|()| stream.flush()) {
-        Ok(()) => Ok((lanes, stream.client)),
-        Err(e) => {
-            stream.shared.stop();
-            let e = match e {
-                Failed::Net(e) => explain(agreement, e),
-                Failed::Job(e) => e,
-            };
-            Err(e.during(COMPUTE))
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// AGREEMENT: compute threads, where the job does not say.
 const THREADS: u16 = 2;
 /// The most blocks of a chunk that a job may ask for: 1 MiB of the file.

@@ -8,50 +8,27 @@ use super::{
 use crate::{
     JobError,
     flow::{COMPUTE, Failed},
-    member_config::{Event, Observer},
+    threads::Progress,
 };
 use hushwire_prg::Seed;
-use hushwire_rep3::Session;
+use hushwire_rep3::Party;
 use hushwire_wire::{Channel, drive::Work};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 /// Everything that the threads of a party have in common.
 pub(super) struct Shared {
-    session: Session,
-    terms: Terms,
-    engine: Engine,
-    seed: Seed,
-    /// A thread failed.
-    stop: AtomicBool,
-    /// Bytes that are done, on all threads.
-    done: AtomicU64,
-    observer: Observer,
-}
-
-impl Shared {
-    pub(super) fn new(
-        session: Session,
-        terms: Terms,
-        engine: Engine,
-        seed: Seed,
-        observer: Observer,
-    ) -> Self {
-        let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
-        Self { session, terms, engine, seed, stop, done, observer }
-    }
-
-    /// Lets the other threads end at their next chunk.
-    pub(super) fn stop(&self) {
-        self.stop.store(true, Ordering::SeqCst);
-    }
+    pub(super) terms: Terms,
+    pub(super) engine: Engine,
+    pub(super) seed: Seed,
+    /// Of all threads, in bytes.
+    pub(super) progress: Progress,
 }
 
 /// One thread.
 pub(super) struct Stream {
     pub(super) shared: Arc<Shared>,
+    /// Its batches are the thread's chunks, in order.
+    party: Party,
     pub(super) client: Channel,
     /// The next chunk to begin, and the next to end.
     begin: u32,
@@ -63,9 +40,9 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(shared: Arc<Shared>, client: Channel, thread: u16) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, party: Party, client: Channel, thread: u16) -> Self {
         let (begin, end) = (u32::from(thread), u32::from(thread));
-        Self { shared, client, begin, end, spare: Spare::default(), out: vec![], next: vec![] }
+        Self { shared, party, client, begin, end, spare: Spare::default(), out: vec![], next: vec![] }
     }
 
     /// Sends the rest of the last result.
@@ -82,41 +59,36 @@ impl Work<Batch> for Stream {
     type Error = Failed;
 
     fn next(&mut self) -> Result<Option<Batch>, Failed> {
-        let Shared { session, terms, engine, stop, .. } = &*self.shared;
+        let Shared { terms, engine, progress, .. } = &*self.shared;
         let (c, threads) = (self.begin, u32::from(terms.cut.threads));
         if c >= terms.chunks() {
             return Ok(None);
         }
-        if stop.load(Ordering::SeqCst) {
-            let mut error = JobError::internal(COMPUTE, "another thread failed");
-            error.consequence = true;
-            return Err(Failed::Job(error));
-        }
+        progress.go_on()?;
         self.begin += threads;
         let number = (c / threads) as usize;
-        engine.begin(session, terms, c, number, &mut self.spare).map(Some).map_err(Failed::Job)
+        let mut batch = self.party.next_batch().map_err(|e| JobError::internal(COMPUTE, e))?;
+        Ok(Some(engine.begin(batch.context(), terms, c, number, &mut self.spare)?))
     }
 
     fn done(&mut self, batch: Batch) -> Result<(), Failed> {
-        let Shared { session, terms, seed, done, observer, .. } = &*self.shared;
+        let Shared { terms, seed, progress, .. } = &*self.shared;
         let c = self.end;
         self.end += u32::from(terms.cut.threads);
         self.next.resize(terms.bytes_of(c), 0);
-        let explicit = Terms::explicit(c) == session.role().index();
+        let explicit = Terms::explicit(c) == self.party.role().index();
         let into = if explicit { &mut self.next[..] } else { &mut [] };
         // The result before goes out while this one's data comes in.
         if explicit || !self.out.is_empty() {
             self.client.finish("data and result", &self.out, into)?;
         }
         if !explicit {
-            plain_share(session.backend(), seed, c, &mut self.next);
+            plain_share(self.party.backend(), seed, c, &mut self.next);
         }
-        batch.add_to(&mut self.next, &mut self.spare).map_err(Failed::Job)?;
+        batch.add_to(&mut self.next, &mut self.spare)?;
         std::mem::swap(&mut self.out, &mut self.next);
         self.client.start("result", &self.out)?;
-        let bytes = terms.bytes_of(c) as u64;
-        let done = done.fetch_add(bytes, Ordering::SeqCst) + bytes;
-        observer(Event::Progress(done, terms.bytes));
+        progress.add(terms.bytes_of(c) as u64);
         Ok(())
     }
 }

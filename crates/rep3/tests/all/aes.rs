@@ -3,8 +3,8 @@
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_rep3::{
-    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace,
-    cost, expansion_cost, open, share,
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Party, Role, Sbox, Shares, Workspace,
+    cost, expansion_cost, open, share, test_support::context,
 };
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
 use hushwire_wire::drive::Machine;
@@ -51,13 +51,7 @@ fn expanded(size: KeySize, keys: &[u8]) -> Vec<u8> {
 }
 
 /// Three parties' round keys under `mode`.
-fn round_keys(
-    w: &[Session; 3],
-    size: KeySize,
-    sbox: Sbox,
-    mode: Keys,
-    keys: &[u8],
-) -> [Arc<ExpandedKeys>; 3] {
+fn round_keys(w: &[Party; 3], size: KeySize, sbox: Sbox, mode: Keys, keys: &[u8]) -> [Arc<ExpandedKeys>; 3] {
     let n = keys.len() / size.key_bytes();
     let parties: [usize; 3] = [0, 1, 2];
     if matches!(mode, Keys::PreExpanded | Keys::PerBlock) {
@@ -67,18 +61,18 @@ fn round_keys(
     }
     let shares = share(&mut prg(12, "keys"), keys);
     let runs = parties.map(|i| {
-        KeyExpansion::new(Role::ALL[i], size, sbox, w[i].context(0, 1), &shares[i], Workspace::default())
-            .unwrap()
+        KeyExpansion::new(size, sbox, context(&w[i], 0, 1), &shares[i], Workspace::default()).unwrap()
     });
     // Which the lockstep compares with what moves.
     assert_eq!(runs[0].cost(), Some(expansion_cost(size, sbox, n)));
     lockstep(runs).map(|k| Arc::new(k.into_keys().0))
 }
 
-fn encrypt(w: &[Session; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: &[u8]) -> [AesBlocks; 3] {
+fn encrypt(w: &[Party; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: &[u8]) -> [AesBlocks; 3] {
     let input = share(&mut prg(13, "input"), blocks);
-    let runs = [0, 1, 2]
-        .map(|i| AesBlocks::new(sbox, w[i].context(1, 0), keys[i].clone(), &input[i], Workspace::default()));
+    let runs = [0, 1, 2].map(|i| {
+        AesBlocks::new(sbox, context(&w[i], 1, 0), keys[i].clone(), &input[i], Workspace::default())
+    });
     assert_eq!(runs[0].cost(), Some(cost(keys[0].size(), sbox, blocks.len() / 16)));
     lockstep(runs)
 }
@@ -207,8 +201,8 @@ fn counters_wrap_and_give_a_keystream() {
     let keys = round_keys(&w, KeySize::Aes128, Sbox::Tower, Keys::PreExpanded, &key);
     let first = u128::MAX - 2;
     let runs = [0, 1, 2].map(|i| {
-        let (cx, ws) = (w[i].context(2, 0), Workspace::default());
-        AesBlocks::counter(Role::ALL[i], Sbox::Tower, cx, keys[i].clone(), first, 9, ws)
+        let (cx, ws) = (context(&w[i], 2, 0), Workspace::default());
+        AesBlocks::counter(Sbox::Tower, cx, keys[i].clone(), first, 9, ws)
     });
     let counters: Vec<u8> = (0..9).flat_map(|i| first.wrapping_add(i).to_be_bytes()).collect();
     assert!(opened(&lockstep(runs)) == plain(KeySize::Aes128, &key, &counters));
@@ -225,7 +219,7 @@ fn workspaces_serve_batches_of_any_size_in_any_order() {
             let input = noise(blocks as u64, 16 * blocks);
             let shares = share(&mut prg(1, "input"), &input);
             let runs = [0, 1, 2].map(|i| {
-                let cx = w[i].context(10 + shard as u32, 0);
+                let cx = context(&w[i], 10 + shard as u32, 0);
                 AesBlocks::new(sbox, cx, keys[i].clone(), &shares[i], std::mem::take(&mut spare[i]))
             });
             let done = lockstep(runs);
@@ -249,17 +243,14 @@ fn traces(backend: Backend, sbox: Sbox) -> [String; 2] {
     let w = world(9, backend);
     let shares = share(&mut prg(3, "keys"), &key);
     let expansions = [0, 1, 2].map(|i| {
-        let cx = w[i].context(0, 1);
-        Traced::new(
-            KeyExpansion::new(Role::ALL[i], KeySize::Aes128, sbox, cx, &shares[i], Workspace::default())
-                .unwrap(),
-        )
+        let cx = context(&w[i], 0, 1);
+        Traced::new(KeyExpansion::new(KeySize::Aes128, sbox, cx, &shares[i], Workspace::default()).unwrap())
     });
     let expansion = lockstep(expansions)[0].digest();
     let keys = round_keys(&w, KeySize::Aes128, sbox, Keys::PreExpanded, &key);
     let shares = share(&mut prg(4, "input"), &input);
     let runs = [0, 1, 2].map(|i| {
-        let cx = w[i].context(1, 0);
+        let cx = context(&w[i], 1, 0);
         Traced::new(AesBlocks::new(sbox, cx, keys[i].clone(), &shares[i], Workspace::default()))
     });
     [expansion, lockstep(runs)[0].digest()]
@@ -284,14 +275,7 @@ fn shares_of_wrong_lengths_are_refused() {
     let uneven = Shares { own: vec![0; 16], next: vec![0; 17] };
     let w = world(1, Backend::best());
     assert!(
-        KeyExpansion::new(
-            Role::ALL[0],
-            KeySize::Aes128,
-            Sbox::Tower,
-            w[0].context(0, 0),
-            &uneven,
-            Workspace::default()
-        )
-        .is_err()
+        KeyExpansion::new(KeySize::Aes128, Sbox::Tower, context(&w[0], 0, 0), &uneven, Workspace::default())
+            .is_err()
     );
 }

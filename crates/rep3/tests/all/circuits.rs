@@ -2,7 +2,9 @@
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Planes, Program, Stage, planes::plane_bytes};
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share};
+use hushwire_rep3::{
+    CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share, test_support::context,
+};
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
 use hushwire_wire::drive::Machine;
 use proptest::prelude::*;
@@ -40,7 +42,7 @@ fn batches(backend: Backend, program: &Arc<Program>, inputs: &[u8], instances: u
     let (w, shares) = (world(3, backend), share(&mut prg(4, "inputs"), inputs));
     [0, 1, 2].map(|i| {
         let ws = CircuitWorkspace::default();
-        CircuitBatch::new(program.clone(), w[i].context(1, 2), &shares[i], instances, ws).unwrap()
+        CircuitBatch::new(program.clone(), context(&w[i], 1, 2), &shares[i], instances, ws).unwrap()
     })
 }
 
@@ -211,6 +213,6 @@ fn shares_of_wrong_lengths_are_refused() {
     let (w, program) = (world(1, Backend::best()), Arc::new(Program::flat("adder", &adder(8))));
     let short = Shares { own: vec![0; 31], next: vec![0; 32] };
     let ws = CircuitWorkspace::default();
-    let refused = CircuitBatch::new(program, w[0].context(0, 0), &short, 9, ws);
+    let refused = CircuitBatch::new(program, context(&w[0], 0, 0), &short, 9, ws);
     assert!(matches!(refused.err(), Some(ShareError::Length { expected: 32, found: 31, .. })));
 }

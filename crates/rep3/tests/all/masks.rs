@@ -5,8 +5,9 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
 use hushwire_prg::{PrssKeys, Seed};
 use hushwire_rep3::{
-    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply,
-    Place as At, Record, Role, Sbox, Session, Workspace, circuit_zero_words, open, share,
+    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply, Party,
+    Place as At, Record, Role, Sbox, Workspace, circuit_zero_words, open, share,
+    test_support::{self, context, random},
 };
 use hushwire_testkit::{Traced, backends, noise, prg};
 use hushwire_wire::{
@@ -28,11 +29,11 @@ struct World {
 const WORLD: World = World { keys: [1, 2, 3], id: 7 };
 
 impl World {
-    fn sessions(self, backend: Backend) -> [Session; 3] {
+    fn parties(self, backend: Backend) -> [Party; 3] {
         Role::ALL.map(|role| {
             let key = |role: Role| Seed::from_bytes([self.keys[role.index()]; 16]);
             let keys = PrssKeys { own: key(role), prev: key(role.left()) };
-            Session::from_keys(role, backend, SessionId([self.id; 16]), &keys)
+            test_support::party(role, backend, SessionId([self.id; 16]), &keys)
         })
     }
 
@@ -135,7 +136,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
     let mut used = vec![];
     // Bytes and bit slices have kernels of their own; that tiers make the same bytes, traces show.
     for (b, backend) in [Backend::best(), Backend::best().without_gfni()].into_iter().enumerate() {
-        let w = WORLD.sessions(backend);
+        let w = WORLD.parties(backend);
         let address = |k: usize| (k as u32, (b as u32) << 8 | 1);
         for (s, sbox) in Sbox::ALL.into_iter().enumerate() {
             for (k, blocks) in [1, 5, 33, 300].into_iter().enumerate() {
@@ -148,7 +149,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
                 let made = check(sbox.name(), at, first, |log, i| {
                     let (role, size) = (Role::ALL[i], KeySize::Aes128);
                     let keys = Arc::new(ExpandedKeys::from_shares(role, size, &keys[i], 1).unwrap());
-                    let cx = w[i].context(at.0, at.1);
+                    let cx = context(&w[i], at.0, at.1);
                     let mut run = AesBlocks::new(sbox, cx, keys, &input[i], Workspace::default());
                     log.into_iter().for_each(|log| run.record(Box::new(log)));
                     run
@@ -161,9 +162,8 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
                 // Twelve S-boxes of three keys, to a multiple of eight.
                 let first = if sbox == Sbox::Lut256 { size.expansion_steps() as u64 } else { 0 };
                 let made = check("key expansion", at, first, |log, i| {
-                    let (role, cx) = (Role::ALL[i], w[i].context(at.0, at.1));
-                    let mut run =
-                        KeyExpansion::new(role, size, sbox, cx, &keys[i], Workspace::default()).unwrap();
+                    let cx = context(&w[i], at.0, at.1);
+                    let mut run = KeyExpansion::new(size, sbox, cx, &keys[i], Workspace::default()).unwrap();
                     log.into_iter().for_each(|log| run.record(Box::new(log)));
                     run
                 });
@@ -180,7 +180,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
             let input = share(&mut prg(2, "input"), &noise(2, bytes));
             let at = address(256 + k);
             let (end, words) = check(name, at, 0, |log, i| {
-                let (cx, ws) = (w[i].context(at.0, at.1), CircuitWorkspace::default());
+                let (cx, ws) = (context(&w[i], at.0, at.1), CircuitWorkspace::default());
                 let program = program.clone();
                 let mut run = CircuitBatch::new(program, cx, &input[i], instances, ws).unwrap();
                 log.into_iter().for_each(|log| run.record(Box::new(log)));
@@ -198,14 +198,14 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
 #[test]
 fn every_lookup_is_masked_by_random_bytes_of_its_own() {
     // What is opened are S-box inputs ⊕ random bytes. The same blocks at another address have the same inputs.
-    let (blocks, w) = (6, WORLD.sessions(Backend::best()));
+    let (blocks, w) = (6, WORLD.parties(Backend::best()));
     let keys = share(&mut prg(1, "keys"), &noise(1, 176));
     let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));
     let [first, second] = [(3, 4), (3, 5)].map(|at| {
         let logs = [Log::default(), Log::default(), Log::default()];
         let mut runs = [0, 1, 2].map(|i| {
             let shares = ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap();
-            let cx = w[i].context(at.0, at.1);
+            let cx = context(&w[i], at.0, at.1);
             let mut run = AesBlocks::new(Sbox::Lut256, cx, Arc::new(shares), &input[i], Workspace::default());
             run.record(Box::new(logs[i].clone()));
             run
@@ -234,7 +234,7 @@ fn gf256(a: u8, b: u8) -> u8 {
 #[test]
 fn a_products_message_is_its_terms_under_the_words_of_its_address() {
     for backend in backends() {
-        let w = WORLD.sessions(backend);
+        let w = WORLD.parties(backend);
         for (field, product) in [(Field::Gf2, (|a, b| a & b) as fn(u8, u8) -> u8), (Field::Gf256, gf256)] {
             // Chunks of 4096 bytes go through at a time.
             for (k, len) in [1, 15, 16, 17, 4096, 4100, 9000].into_iter().enumerate() {
@@ -242,7 +242,7 @@ fn a_products_message_is_its_terms_under_the_words_of_its_address() {
                     (share(&mut prg(1, "x"), &noise(1, len)), share(&mut prg(1, "y"), &noise(2, len)));
                 let at = (k as u32, u32::MAX - k as u32);
                 let mut runs = [0, 1, 2].map(|i| {
-                    Multiply::new(field, w[i].context(at.0, at.1), x[i].clone(), y[i].clone()).unwrap()
+                    Multiply::new(field, context(&w[i], at.0, at.1), x[i].clone(), y[i].clone()).unwrap()
                 });
                 for (i, sent) in messages(&mut runs).iter().enumerate() {
                     let terms: Vec<u8> = (0..len)
@@ -261,8 +261,8 @@ fn a_products_message_is_its_terms_under_the_words_of_its_address() {
 #[test]
 fn every_key_name_and_address_has_words_of_its_own() {
     let of = |world: World, shard, lane| {
-        let w = world.sessions(Backend::best());
-        let shares = [0, 1, 2].map(|i| w[i].random(shard, lane, 64));
+        let w = world.parties(Backend::best());
+        let shares = [0, 1, 2].map(|i| random(&w[i], shard, lane, 64));
         for i in 0..3 {
             assert!(shares[i].next == shares[(i + 1) % 3].own, "replicated");
             assert_eq!(shares[i].next, world.words(i, (shard, lane), 0, 64), "x_{{i+1}} is made with k_i");

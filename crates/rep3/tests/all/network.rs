@@ -3,19 +3,28 @@
 use hushwire_aes::{Aes128, Backend};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Role, Sbox, Session, Shares, Workspace, cost,
-    expansion_cost, open, open_to_all, open_to_party, share,
+    AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Party, Role, Sbox, Shares, Workspace, cost,
+    expansion_cost, open, share,
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
-use hushwire_wire::drive::{Lane, Work, pipeline};
+use hushwire_wire::drive::{Driver, Lane, Work, pipeline};
 use hushwire_wire::{Channel, Meter, Net, NetError, SessionId};
 use std::sync::Arc;
 
-/// Keys around the ring, against the direction of products.
-fn establish(role: Role, net: &mut Net) -> Session {
-    let (left, right) = (role.left().id(), role.right().id());
-    let mut ring = net.channel(0, Some(right), Some(left)).unwrap();
-    Session::establish(role, Backend::best(), SessionId([9; 16]), Seed::random(), &mut ring).unwrap()
+/// The ring against the direction of products.
+fn back(role: Role, net: &mut Net) -> Channel {
+    net.channel(0, Some(role.right().id()), Some(role.left().id())).unwrap()
+}
+
+fn party(role: Role, back: &mut Channel) -> Party {
+    Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), back).unwrap()
+}
+
+/// What this party learns of a value that is opened to some.
+fn revealed(batch: &Batch, back: &mut Channel, learns: [bool; 3], shares: &Shares) -> Vec<u8> {
+    let mut reveal = batch.reveal(&[(learns, shares.len())], shares);
+    Driver::new().run(back, &mut reveal).unwrap();
+    reveal.finish().to_vec()
 }
 
 /// Lane `lane` in the direction of products.
@@ -23,9 +32,9 @@ fn ring(role: Role, net: &mut Net, lane: u16) -> Channel {
     net.channel(lane, Some(role.left().id()), Some(role.right().id())).unwrap()
 }
 
-/// `chunks` batches of `blocks` blocks, one per (shard, lane 0).
+/// `chunks` batches of `blocks` blocks.
 struct Batches {
-    session: Session,
+    party: Party,
     sbox: Sbox,
     keys: Arc<ExpandedKeys>,
     input: Shares,
@@ -46,7 +55,7 @@ impl Work<AesBlocks> for Batches {
         let range = 16 * self.blocks * self.begun..16 * self.blocks * (self.begun + 1);
         let input =
             Shares { own: self.input.own[range.clone()].to_vec(), next: self.input.next[range].to_vec() };
-        let cx = self.session.context(self.begun as u32, 0);
+        let cx = self.party.next_batch().unwrap().context();
         self.begun += 1;
         let ws = self.spare.pop().unwrap_or_default();
         Ok(Some(AesBlocks::new(self.sbox, cx, self.keys.clone(), &input, ws)))
@@ -72,17 +81,16 @@ fn encrypt_over(
     let key_shares = share(&mut prg(1, "key"), &key);
     let input_shares = share(&mut prg(2, "input"), &input);
     let own = run_three(transport, lanes, buffer, |role, mut net| {
-        let session = establish(role, &mut net);
+        let mut party = party(role, &mut back(role, &mut net));
         let meter = Meter::new();
         let mut first = ring(role, &mut net, 0);
         first.tap(meter.tap());
         let mut first = Lane::new(first);
         let key = key_shares[role.index()].clone();
         let expansion = KeyExpansion::new(
-            role,
             KeySize::Aes128,
             sbox,
-            session.context(u32::MAX, 0),
+            party.next_batch().unwrap().context(),
             &key,
             Workspace::default(),
         )
@@ -94,7 +102,7 @@ fn encrypt_over(
             "{role}: declared and measured key expansion"
         );
         let mut work = Batches {
-            session,
+            party,
             sbox,
             keys: Arc::new(keys),
             input: input_shares[role.index()].clone(),
@@ -164,23 +172,20 @@ fn openings_reach_only_those_who_are_named() {
     let shares = share(&mut prg(3, "value"), &value);
     for transport in Transport::ALL {
         let opened = run_three(transport, 1, None, |role, mut net| {
-            let (session, mut ring) = (establish(role, &mut net), ring(role, &mut net, 0));
+            let mut back = back(role, &mut net);
+            let mut batch = party(role, &mut back).next_batch().unwrap();
             let meter = Meter::new();
-            ring.tap(meter.tap());
+            back.tap(meter.tap());
             let mine = &shares[role.index()];
-            let all = open_to_all(&mut ring, mine).unwrap();
-            assert!(all == value);
-            let one: Vec<bool> = Role::ALL
-                .iter()
-                .map(|&to| match open_to_party(role, to, &mut ring, mine).unwrap() {
-                    Some(v) => v == value && to == role,
-                    None => to != role,
-                })
-                .collect();
-            assert_eq!(one, [true; 3]);
-            // One opening to all and one as somebody's right neighbour.
+            assert!(revealed(&batch, &mut back, [true; 3], mine) == value);
+            for to in Role::ALL {
+                let came = revealed(&batch, &mut back, Role::ALL.map(|role| role == to), mine);
+                assert!(if to == role { came == value } else { came.is_empty() });
+            }
+            // One opening to all and one as somebody's left neighbour.
             assert_eq!(meter.reading().bytes_sent(), 2 * value.len() as u64);
-            open_to_all(&mut ring, &session.random(7, 7, 64)).unwrap()
+            let random = batch.random(64);
+            revealed(&batch, &mut back, [true; 3], &random)
         });
         assert!(opened[0] == opened[1] && opened[1] == opened[2], "random values are shared consistently");
         assert!(opened[0] != vec![0; 64]);
@@ -192,8 +197,10 @@ fn sessions_draw_fresh_keys() {
     let draws: Vec<Vec<u8>> = (0..2)
         .map(|_| {
             let [a, ..] = run_three(Transport::Inproc, 1, None, |role, mut net| {
-                let (session, mut ring) = (establish(role, &mut net), ring(role, &mut net, 0));
-                open_to_all(&mut ring, &session.random(0, 0, 32)).unwrap()
+                let mut back = back(role, &mut net);
+                let mut batch = party(role, &mut back).next_batch().unwrap();
+                let random = batch.random(32);
+                revealed(&batch, &mut back, [true; 3], &random)
             });
             a
         })

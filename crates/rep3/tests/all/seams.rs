@@ -4,7 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Builder, Program, planes::plane_bytes};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeySize, Multiply, Place, Record, Role,
-    Sbox, Unit, Workspace, open, share,
+    Sbox, Unit, Workspace, open, share, test_support::context,
 };
 use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use std::sync::{Arc, Mutex};
@@ -56,8 +56,9 @@ fn products_in_every_field() {
                     .collect();
                 let (w, xs, ys) =
                     (world(1, backend), share(&mut prg(1, "x"), &x), share(&mut prg(1, "y"), &y));
-                let runs = [0, 1, 2]
-                    .map(|i| Multiply::new(field, w[i].context(0, 0), xs[i].clone(), ys[i].clone()).unwrap());
+                let runs = [0, 1, 2].map(|i| {
+                    Multiply::new(field, context(&w[i], 0, 0), xs[i].clone(), ys[i].clone()).unwrap()
+                });
                 let [a, b, c] = lockstep(runs);
                 let z = open([&a.product().own, &b.product().own, &c.product().own]).unwrap();
                 assert!(z == want, "{field:?}, {len} bytes on {backend:?}");
@@ -112,7 +113,7 @@ fn a_verifier_hears_all_that_a_message_was_made_of() {
                         ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap(),
                     );
                     let mut run =
-                        AesBlocks::new(sbox, w[i].context(0, 0), keys, &input[i], Workspace::default());
+                        AesBlocks::new(sbox, context(&w[i], 0, 0), keys, &input[i], Workspace::default());
                     run.record(Box::new(logs[i].clone()));
                     run
                 });
@@ -145,7 +146,7 @@ fn a_verifier_hears_circuits_of_few_and_many_instances() {
         let input = share(&mut prg(2, "input"), &noise(2, program.input_bits() * plane_bytes(instances)));
         let logs = [Log::default(), Log::default(), Log::default()];
         let runs = [0, 1, 2].map(|i| {
-            let (cx, ws) = (w[i].context(0, 0), CircuitWorkspace::default());
+            let (cx, ws) = (context(&w[i], 0, 0), CircuitWorkspace::default());
             let mut run = CircuitBatch::new(program.clone(), cx, &input[i], instances, ws).unwrap();
             run.record(Box::new(logs[i].clone()));
             run
@@ -224,7 +225,7 @@ fn messages_are_masked() {
                         ExpandedKeys::from_shares(Role::ALL[i], KeySize::Aes128, &keys[i], 1).unwrap(),
                     );
                     let mut run =
-                        AesBlocks::new(sbox, w[i].context(0, 0), keys, &input[i], Workspace::default());
+                        AesBlocks::new(sbox, context(&w[i], 0, 0), keys, &input[i], Workspace::default());
                     if i == 0 {
                         run.record(Box::new(log.clone()));
                     }

@@ -6,6 +6,7 @@ mod common;
 mod damage;
 mod dead;
 mod failures;
+mod gate;
 mod join;
 mod local;
 mod machines;

@@ -3,7 +3,7 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{Layered, Planes, Program, eval, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Session, Shares, open, share};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Shares, open, share, test_support::context};
 use hushwire_testkit::{noise, prg, world};
 use hushwire_wire::Cost;
 use hushwire_wire::drive::{Exchanged, Machine, Round};
@@ -34,7 +34,7 @@ pub(crate) fn modelled(hello: Hello) -> Device {
 pub(crate) struct Case {
     pub(crate) program: Arc<Program>,
     pub(crate) code: Microcode,
-    pub(crate) world: [Session; 3],
+    pub(crate) world: [hushwire_rep3::Party; 3],
     pub(crate) instances: usize,
     /// Shares of the common bits, packed.
     common: [Shares; 3],
@@ -75,7 +75,7 @@ impl Case {
 
     /// Loads the circuit into party `i`'s device.
     pub(crate) fn load(&self, i: usize, device: &Device) -> Result<(), hushwire_hdl::HdlError> {
-        device.load(&self.world[i].context(0, 0), &self.code, &self.common[i])
+        device.load(&self.world[i], &self.code, &self.common[i])
     }
 
     /// Batch `b` of party `i` on a device.
@@ -83,10 +83,10 @@ impl Case {
         &self,
         i: usize,
         device: &Device,
-        context: usize,
+        number: usize,
         b: u32,
     ) -> Result<HdlBatch, hushwire_hdl::HdlError> {
-        device.batch(context, self.world[i].context(b, 0), &self.shared_rows(b)[i])
+        device.batch(number, context(&self.world[i], b, 0), &self.shared_rows(b)[i])
     }
 
     /// Batch `b` of party `i` in software: every instance has the common bits.
@@ -98,7 +98,7 @@ impl Case {
         };
         let common = &self.common[i];
         let inputs = Shares { own: spread(&common.own, &rows.own), next: spread(&common.next, &rows.next) };
-        let cx = self.world[i].context(b, 0);
+        let cx = context(&self.world[i], b, 0);
         let ws = CircuitWorkspace::default();
         CircuitBatch::new(self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
     }

@@ -1,0 +1,110 @@
+//! The threads of a member that computes.
+
+use crate::{
+    Agreement, JobError,
+    flow::{COMPUTE, Failed},
+    member_config::{Event, Observer, explain},
+    run::{MemberSession, first_error},
+};
+use hushwire_rep3::Role;
+use hushwire_wire::drive::{Lane, Machine, Work, pipeline};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+};
+
+/// Runs `work` for each of `parts` on a thread of its own; results come in the order of the parts.
+///
+/// # Errors
+/// The first cause.
+pub(crate) fn on_threads<P: Send, T: Send>(
+    parts: Vec<P>,
+    work: impl Fn(P) -> Result<T, JobError> + Sync,
+) -> Result<Vec<T>, JobError> {
+    let results: Vec<_> = thread::scope(|scope| {
+        let work = &work;
+        let running: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
+        running.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    let (mut finished, mut errors) = (vec![], vec![]);
+    for result in results {
+        match result {
+            Ok(Ok(thread)) => finished.push(thread),
+            Ok(Err(e)) => errors.push(e),
+            Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
+        }
+    }
+    first_error(errors)?;
+    Ok(finished)
+}
+
+/// The progress of all threads, and whether one failed.
+pub(crate) struct Progress {
+    failed: AtomicBool,
+    done: AtomicU64,
+    whole: u64,
+    observer: Observer,
+}
+
+impl Progress {
+    /// Of `whole` instances or bytes.
+    pub(crate) fn new(whole: u64, observer: &Observer) -> Self {
+        let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { failed, done, whole, observer: observer.clone() }
+    }
+
+    /// Lets the other threads end at their next batch.
+    pub(crate) fn fail(&self) {
+        self.failed.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the next batch may begin.
+    ///
+    /// # Errors
+    /// Another thread failed.
+    pub(crate) fn go_on(&self) -> Result<(), JobError> {
+        if self.failed.load(Ordering::SeqCst) {
+            let error = JobError::internal(COMPUTE, "another thread failed");
+            return Err(JobError { consequence: true, ..error });
+        }
+        Ok(())
+    }
+
+    /// So much more is done.
+    pub(crate) fn add(&self, n: u64) {
+        let done = self.done.fetch_add(n, Ordering::SeqCst) + n;
+        (self.observer)(Event::Progress(done, self.whole));
+    }
+}
+
+/// The lanes of thread `t` on the ring of products.
+pub(crate) fn lanes<M: Machine>(
+    member: &mut MemberSession,
+    role: Role,
+    t: u16,
+    lanes: u16,
+) -> Result<Vec<Lane<M>>, JobError> {
+    let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+    (t * lanes..(t + 1) * lanes).map(|l| member.channel(0, l, left, right).map(Lane::new)).collect()
+}
+
+/// Runs a thread's work over its lanes, then its `end`.
+///
+/// # Errors
+/// The first, after which the other threads end too.
+pub(crate) fn drive<M: Machine, W: Work<M, Error = Failed>>(
+    agreement: &Agreement,
+    progress: &Progress,
+    lanes: &mut [Lane<M>],
+    work: &mut W,
+    end: impl FnOnce(&mut W) -> Result<(), Failed>,
+) -> Result<(), JobError> {
+    pipeline(lanes, work).and_then(|()| end(work)).map_err(|e| {
+        progress.fail();
+        let e = match e {
+            Failed::Net(e) => explain(agreement, e),
+            Failed::Job(e) => e,
+        };
+        e.during(COMPUTE)
+    })
+}
