@@ -85,7 +85,7 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
 ) {
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
-        (x[2 * g], x[2 * g + 1]) = l.load_pairs(wires, &pairs[g * L::N..]);
+        (x[2 * g], x[2 * g + 1]) = load(l, wires, &pairs[g * L::N..]);
     }
     let h = hash.twins(l, ready, hashed, gate, &tweaks, &x);
     for g in 0..M / 2 {
@@ -100,6 +100,17 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
         l.store(first, &mut tables[2 * g * L::BYTES..]);
         l.store(second, &mut tables[(2 * g + 1) * L::BYTES..]);
     }
+}
+
+/// The operands of a vector of gates. Copies of one gate read wires side by side.
+#[inline(always)]
+fn load<L: Lanes>(l: L, wires: &[[u8; 16]], pairs: &[[u32; 2]]) -> (L::V, L::V) {
+    let [a, b] = pairs[0];
+    if L::N > 1 && (1..L::N).all(|i| pairs[i] == [a + i as u32, b + i as u32]) {
+        let of = |w: u32| l.load(wires[w as usize..][..L::N].as_flattened());
+        return (of(a), of(b));
+    }
+    l.load_pairs(wires, pairs)
 }
 
 /// Uses the tables of `pairs.len()` gates from number `first` on.
@@ -172,7 +183,7 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
 ) {
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
-        (x[2 * g], x[2 * g + 1]) = l.load_pairs(wires, &pairs[g * L::N..]);
+        (x[2 * g], x[2 * g + 1]) = load(l, wires, &pairs[g * L::N..]);
     }
     let h = hash.singles(l, ready, gate, &tweaks, &x);
     for g in 0..M / 2 {
