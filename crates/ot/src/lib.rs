@@ -51,7 +51,7 @@ pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
 pub use hushwire_wire::drive::{Exchanged, Machine, Round};
 pub use pipeline::Pipeline;
-pub use protocol::{Protocol, open_receiver, open_sender};
+pub use protocol::{Opening, Protocol, open_receiver, open_sender};
 pub use security::{
     AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
 };

@@ -6,7 +6,7 @@ use hushwire_prg::Seed;
 use hushwire_wire::Channel;
 
 use crate::{
-    Context, Driver, Extension, Level, OtError, Receiver, Security, Sender,
+    Context, Driver, Exchanged, Extension, Level, Machine, OtError, Receiver, Round, Security, Sender,
     ferret::{self, Set},
     rows::{self, Kind},
 };
@@ -81,9 +81,13 @@ impl Protocol {
     /// Whether it exists at this level.
     #[must_use]
     pub fn supports(self, level: Level) -> bool {
-        match self.core() {
-            Core::Rows(kind) | Core::Ferret(_, kind) => kind.supports(level).is_ok(),
-        }
+        self.rows().supports(level).is_ok()
+    }
+
+    /// The rows that it is, or stands on.
+    fn rows(self) -> Kind {
+        let (Core::Rows(kind) | Core::Ferret(_, kind)) = self.core();
+        kind
     }
 
     pub(crate) fn core(self) -> Core {
@@ -119,11 +123,139 @@ impl FromStr for Protocol {
     }
 }
 
-/// Sets up the sender's end: base OTs of the level's default protocol, trees, and Ferret's bootstrap. `seed` is this
-/// party's secret randomness, for this end alone.
+/// The set-up of one end, a [`Machine`]: base OTs of the level's default protocol and trees, then Ferret's bootstrap where
+/// there is one.
 ///
 /// `context` is agreed and of no other set-up: where both parties are senders, each direction has a child of its own,
-/// or a corrupt party could send an honest one its own messages back.
+/// or a corrupt party could send an honest one its own messages back. `seed` is this party's secret randomness, for this
+/// end alone.
+#[must_use = "run its steps, then finish"]
+pub struct Opening<S: Security> {
+    context: Context,
+    stage: Option<Box<dyn Stage<S>>>,
+    /// Makes what stands on the rows, if anything does.
+    boot: Option<Boot<S>>,
+}
+
+type Boot<S> = Box<dyn FnOnce(Box<dyn Extension<S>>) -> Box<dyn Stage<S>>>;
+
+/// A part of a set-up, which ends in an extension.
+trait Stage<S: Security>: Machine<Error = OtError> {
+    fn extension(self: Box<Self>) -> Box<dyn Extension<S>>;
+}
+
+impl<S: Security> Stage<S> for rows::SetupSender<S> {
+    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
+        self.finish().fork(0)
+    }
+}
+
+impl<S: Security> Stage<S> for rows::SetupReceiver<S> {
+    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
+        self.finish().fork(0)
+    }
+}
+
+impl<S: Security> Stage<S> for ferret::SenderBoot<S> {
+    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
+        Box::new(self.finish())
+    }
+}
+
+impl<S: Security> Stage<S> for ferret::ReceiverBoot<S> {
+    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
+        Box::new(self.finish())
+    }
+}
+
+impl<S: Security> Opening<S> {
+    /// The sender's.
+    ///
+    /// # Errors
+    /// The protocol does not exist at this level.
+    pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
+        let (part, kind) = (context.child("rows", 0), protocol.rows());
+        let rows = rows::SetupSender::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
+        let seed = seed.derive("ot ferret", &context.sid.0);
+        Ok(Self::on(Box::new(rows), context, protocol, move |part, set, rows| {
+            Box::new(ferret::SenderBoot::new(part, set, rows, &seed))
+        }))
+    }
+
+    /// The receiver's.
+    ///
+    /// # Errors
+    /// As [`Opening::sender`].
+    pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
+        let (part, kind) = (context.child("rows", 0), protocol.rows());
+        let rows =
+            rows::SetupReceiver::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
+        Ok(Self::on(Box::new(rows), context, protocol, |part, set, rows| {
+            Box::new(ferret::ReceiverBoot::new(part, set, rows))
+        }))
+    }
+
+    fn on(
+        rows: Box<dyn Stage<S>>,
+        context: &Context,
+        protocol: Protocol,
+        boot: impl FnOnce(&Context, Set, Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + 'static,
+    ) -> Self {
+        let part = context.child("ferret", 0);
+        let boot: Option<Boot<S>> = match protocol.core() {
+            Core::Rows(_) => None,
+            Core::Ferret(set, _) => Some(Box::new(move |rows| boot(&part, set, rows))),
+        };
+        Opening { context: *context, stage: Some(rows), boot }
+    }
+
+    fn extension(self) -> Box<dyn Extension<S>> {
+        assert!(self.round(0).is_none(), "finish comes after the last round");
+        self.stage.expect("one stage follows the other").extension()
+    }
+
+    /// The sender's end, when there is no round any more.
+    ///
+    /// # Panics
+    /// If rounds are left, or it is the receiver's (the caller's bug).
+    #[must_use]
+    pub fn into_sender(self) -> Sender<S> {
+        Sender::new(&self.context.clone(), self.extension())
+    }
+
+    /// The receiver's end, when there is no round any more.
+    ///
+    /// # Panics
+    /// If rounds are left, or it is the sender's (the caller's bug).
+    #[must_use]
+    pub fn into_receiver(self) -> Receiver<S> {
+        Receiver::new(&self.context.clone(), self.extension())
+    }
+}
+
+impl<S: Security> Machine for Opening<S> {
+    type Error = OtError;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.stage.as_ref().and_then(|stage| stage.round(slot))
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), OtError> {
+        self.stage.iter_mut().try_for_each(|stage| stage.write(slot, out))
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), OtError> {
+        self.stage.iter_mut().try_for_each(|stage| stage.read(messages))?;
+        if self.round(0).is_none()
+            && let Some(boot) = self.boot.take()
+        {
+            self.stage = self.stage.take().map(|rows| boot(rows.extension()));
+        }
+        Ok(())
+    }
+}
+
+/// [`Opening::sender`] over a channel.
 ///
 /// # Errors
 /// The protocol does not exist at this level, a check failed, or the channel did.
@@ -134,29 +266,15 @@ pub fn open_sender<S: Security>(
     protocol: Protocol,
     seed: &Seed,
 ) -> Result<Sender<S>, OtError> {
-    let core = protocol.core();
-    let (Core::Rows(kind) | Core::Ferret(_, kind)) = core;
-    let part = context.child("rows", 0);
-    let mut setup = rows::SetupSender::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
-    driver.run(channel, &mut setup)?;
-    let rows = setup.finish().fork(0);
-    let extension: Box<dyn Extension<S>> = match core {
-        Core::Rows(_) => rows,
-        Core::Ferret(set, _) => {
-            let part = context.child("ferret", 0);
-            let mut boot =
-                ferret::SenderBoot::new(&part, set, rows, &seed.derive("ot ferret", &context.sid.0));
-            driver.run(channel, &mut boot)?;
-            Box::new(boot.finish())
-        }
-    };
-    Ok(Sender::new(context, extension))
+    let mut opening = Opening::sender(context, protocol, seed)?;
+    driver.run(channel, &mut opening)?;
+    Ok(opening.into_sender())
 }
 
-/// Sets up the receiver's end; see [`open_sender`].
+/// [`Opening::receiver`] over a channel.
 ///
 /// # Errors
-/// As there.
+/// As [`open_sender`].
 pub fn open_receiver<S: Security>(
     driver: &mut Driver,
     channel: &mut Channel,
@@ -164,20 +282,7 @@ pub fn open_receiver<S: Security>(
     protocol: Protocol,
     seed: &Seed,
 ) -> Result<Receiver<S>, OtError> {
-    let core = protocol.core();
-    let (Core::Rows(kind) | Core::Ferret(_, kind)) = core;
-    let part = context.child("rows", 0);
-    let mut setup =
-        rows::SetupReceiver::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
-    driver.run(channel, &mut setup)?;
-    let rows = setup.finish().fork(0);
-    let extension: Box<dyn Extension<S>> = match core {
-        Core::Rows(_) => rows,
-        Core::Ferret(set, _) => {
-            let mut boot = ferret::ReceiverBoot::new(&context.child("ferret", 0), set, rows);
-            driver.run(channel, &mut boot)?;
-            Box::new(boot.finish())
-        }
-    };
-    Ok(Receiver::new(context, extension))
+    let mut opening = Opening::receiver(context, protocol, seed)?;
+    driver.run(channel, &mut opening)?;
+    Ok(opening.into_receiver())
 }
