@@ -1,95 +1,40 @@
-//! Runs layered circuits and programs on an end: gates in batches, wires in slots.
+//! Runs programs on an end: gates in batches, wires in slots.
 
-use crate::{GarbleError, GateBackend, Role, Tables, room::Room};
-use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, Woven, ZERO, input_slot};
+use crate::{
+    GarbleError, GateBackend, Stretch, Tables,
+    cursor::{CHUNK, Cursor, PIECE, Step, strips},
+    room::Room,
+};
+use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, ZERO, input_slot};
 use std::ops::Range;
-use zeroize::Zeroizing;
 
-/// AGREEMENT: ANDs whose tables stand together: whole bytes first, packed bits behind them.
-const PIECE: usize = 1024;
-/// AGREEMENT: bytes that the wires of a strip should fit into, a share of the second cache.
-const STRIP_BYTES: usize = 512 << 10;
-/// AGREEMENT: the fewest and the most copies of a strip, multiples of [`CUT`].
-const STRIP: Range<usize> = 8..33;
-/// AGREEMENT: strips begin at multiples of as many copies, so that vectors of wires are whole but in the last.
-const CUT: usize = 8;
 /// LOCAL: gates of a batch, where nothing else is asked for.
 const WIDTH: usize = PIECE;
-
-/// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
-///
-/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than 32, 32 and 1.
-///
-/// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies within 512 KiB were
-/// ahead of 16 and 64, and of strips that keep the first cache.
-pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>> {
-    let most = (STRIP_BYTES / (16 * slots.max(1))).clamp(STRIP.start, STRIP.end - 1) / CUT * CUT;
-    let (cuts, count) = (copies.div_ceil(CUT), copies.div_ceil(most));
-    let start = move |k: usize| (k * cuts / count * CUT).min(copies);
-    (0..count).map(move |k| start(k)..start(k + 1))
-}
-
-/// Bytes of tables of one run of a program on `instances` sets of inputs.
-#[must_use]
-pub fn table_bytes<E: GateBackend>(program: &Program, instances: usize) -> u64 {
-    let format = E::FORMAT;
-    let mut total = 0;
-    for k in 0..program.stages().len() {
-        let (block, copies) = program.stages().shape(k);
-        let xors = |layer: &hushwire_circuit::Layer| layer.xors.iter().filter(|g| has_table(g)).count();
-        let xors: usize = if format.xor_bytes == 0 { 0 } else { block.layers().iter().map(xors).sum() };
-        let mut last = (0, 0);
-        for strip in strips(block.slots(), copies * instances) {
-            if last.0 != strip.len() {
-                last = (strip.len(), ands_bytes::<E>(&block, strip.len()));
-            }
-            total += last.1 + (xors * format.xor_bytes * strip.len()) as u64;
-        }
-    }
-    total
-}
-
-fn ands_bytes<E: GateBackend>(block: &Layered, strip: usize) -> u64 {
-    let layer = |ands: usize| {
-        let (whole, rest) = (ands * strip / PIECE, ands * strip % PIECE);
-        (whole * E::FORMAT.piece(PIECE) + E::FORMAT.piece(rest)) as u64
-    };
-    block.layers().iter().map(|l| layer(l.ands.len())).sum()
-}
-
-/// Whether an XOR has a table where XORs have any: constants are known to both.
-pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
-    *a > ONE && *b > ONE
-}
 
 /// One end with the wires of what it runs.
 pub struct Engine<E: GateBackend> {
     end: E,
     ands: Ands,
+    /// The stage under way, and the copies of its strip.
+    stage: Option<Stage>,
+    strip: usize,
     /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
     slots: Room<E::Wire>,
     /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there are any.
     products: Room<E::Wire>,
-    /// Outputs of a stage, which become registers when all copies have read theirs.
+    /// Outputs of the stage, which become registers when all copies have read theirs, and how many are there.
     written: Room<E::Wire>,
+    kept: usize,
 }
 
 impl<E: GateBackend> Engine<E> {
     /// An end without wires.
     #[must_use]
     pub fn new(end: E) -> Self {
-        Engine {
-            end,
-            ands: Ands {
-                width: WIDTH,
-                batches: crate::Batches::default(),
-                pairs: vec![],
-                bits: vec![0; PIECE],
-            },
-            slots: Room::new(),
-            products: Room::new(),
-            written: Room::new(),
-        }
+        let ands =
+            Ands { width: WIDTH, batches: crate::Batches::default(), pairs: vec![], bits: vec![0; PIECE] };
+        let (slots, products, written) = (Room::new(), Room::new(), Room::new());
+        Engine { end, ands, stage: None, strip: 0, slots, products, written, kept: 0 }
     }
 
     /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
@@ -119,28 +64,8 @@ impl<E: GateBackend> Engine<E> {
         self.ands.batches
     }
 
-    /// Runs a block once: wires of its inputs to wires of its outputs.
-    ///
-    /// # Errors
-    /// The error of `tables`.
-    ///
-    /// # Panics
-    /// If there are not as many inputs as the block has input bits.
-    pub fn block(
-        &mut self,
-        block: &Layered,
-        inputs: &[E::Wire],
-        tables: &mut dyn Tables,
-    ) -> Result<Zeroizing<Vec<E::Wire>>, GarbleError> {
-        assert_eq!(inputs.len(), block.input_bits(), "a wire for every input bit");
-        self.ready(block, 1);
-        self.slots[input_slot(0) as usize..][..inputs.len()].copy_from_slice(inputs);
-        self.layers(block, 1, tables)?;
-        Ok(Zeroizing::new(outputs::<E>(block).iter().map(|s| self.slots[*s as usize]).collect()))
-    }
-
     /// Runs a program on `instances` sets of wires: register `r` of instance `j` is `registers[r instances + j]`, inputs
-    /// first; outputs are where the program says.
+    /// first; outputs are where the program says. Copy `c` of a stage on instance `j` is unit `c instances + j`.
     ///
     /// # Errors
     /// The error of `tables`.
@@ -154,51 +79,114 @@ impl<E: GateBackend> Engine<E> {
         registers: &mut [E::Wire],
         tables: &mut dyn Tables,
     ) -> Result<(), GarbleError> {
-        assert_eq!(registers.len(), program.registers() * instances, "a wire for every register");
-        for k in 0..program.stages().len() {
-            self.stage(&program.stages().stage(k), instances, registers, tables)?;
+        let mut cursor = Cursor::new::<E>(program, instances);
+        loop {
+            let (bytes, last) = cursor.upcoming(CHUNK);
+            self.advance(&mut cursor, registers, E::Bytes::of(tables.next(bytes)?));
+            if last {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
-    /// Copy `c` on instance `j` is unit `c instances + j`.
-    fn stage(
-        &mut self,
-        stage: &Stage,
-        instances: usize,
-        registers: &mut [E::Wire],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        let Stage { block, copies, reads, writes } = stage;
-        let (ins, outs) = (block.input_bits(), block.output_slots().len());
-        let units = copies * instances;
-        self.written.resize(units * outs);
-        let mut written = 0;
-        for strip in strips(block.slots(), units) {
-            let n = strip.len();
-            self.ready(block, n);
-            if instances == 1 {
-                let reads = &reads[strip.start * ins..strip.end * ins];
-                gather(registers, reads, ins, &mut self.slots[input_slot(0) as usize * n..]);
-            } else {
-                for Run { copy, instance, at, len } in runs(&strip, instances) {
-                    for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
-                        let from = *r as usize * instances + instance;
-                        let to = input_slot(i) as usize * n + at;
-                        copy_wires(&registers[from..from + len], &mut self.slots[to..]);
-                    }
+    /// Goes on with a run by its next tables, as many bytes as [`Cursor::upcoming`] says, none where there are none. The run
+    /// is done with the last of them; the engine runs nothing else until then.
+    ///
+    /// # Panics
+    /// If tables end within a piece, or `registers` does not hold every register of every instance.
+    pub fn advance(&mut self, cursor: &mut Cursor<'_>, registers: &mut [E::Wire], mut tables: E::Bytes<'_>) {
+        let (program, instances) = (cursor.program(), cursor.instances());
+        assert_eq!(registers.len(), program.registers() * instances, "a wire for every register");
+        cursor.walk(tables.bytes(), |at, shape, step| {
+            let block = &*shape.block;
+            match step {
+                Step::Stage(k) => {
+                    self.stage = Some(program.stages().stage(k));
+                    self.kept = 0;
+                    self.written.resize(shape.units * block.output_slots().len());
                 }
+                Step::Begin => self.read(block, &at.units(shape), instances, registers),
+                Step::Layer => self.arrive(block, at.layer()),
+                Step::Xors(..) if E::SUMS => {}
+                Step::Xors(gates, bytes) => {
+                    let gates = &block.layers()[at.layer()].xors[gates];
+                    self.end.xors(&mut self.slots, self.strip, gates, tables.take(bytes));
+                }
+                Step::Ands(from, n, bytes) => self.ands(block, at.layer(), from, n, tables.take(bytes)),
+                Step::End => self.keep(block, &at.units(shape), instances),
+                Step::Write => self.write(block, shape.units, instances, registers),
             }
-            self.layers(block, n, tables)?;
-            for Run { at, len, .. } in runs(&strip, instances) {
-                for slot in outputs::<E>(block) {
-                    let from = *slot as usize * n + at;
-                    copy_wires(&self.slots[from..from + len], &mut self.written[written..]);
-                    written += len;
-                }
+        });
+        assert_eq!(tables.bytes(), 0, "tables of whole pieces");
+    }
+
+    /// Room for a strip's wires, with constants and operands in theirs.
+    fn read(&mut self, block: &Layered, strip: &Range<usize>, instances: usize, registers: &[E::Wire]) {
+        let n = strip.len();
+        self.strip = n;
+        let slots = if E::SUMS { block.woven().cells() + block.woven().products() } else { block.slots() };
+        self.slots.resize(slots * n);
+        let [zero, one] = self.end.constants();
+        self.slots[ZERO as usize * n..][..n].fill(zero);
+        self.slots[ONE as usize * n..][..n].fill(one);
+        let Some(Stage { reads, .. }) = &self.stage else { unreachable!("a stage is under way") };
+        let ins = block.input_bits();
+        if instances == 1 {
+            let reads = &reads[strip.start * ins..strip.end * ins];
+            return gather(registers, reads, ins, &mut self.slots[input_slot(0) as usize * n..]);
+        }
+        for Run { copy, instance, at, len } in runs(strip, instances) {
+            for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
+                let from = *r as usize * instances + instance;
+                copy_wires(&registers[from..from + len], &mut self.slots[input_slot(i) as usize * n + at..]);
             }
         }
-        written = 0;
+    }
+
+    /// A layer begins: the sums that it reads, or the products of the layer before to their slots.
+    fn arrive(&mut self, block: &Layered, layer: usize) {
+        let strip = self.strip;
+        if E::SUMS {
+            let woven = block.woven();
+            return self.end.sums(&mut self.slots, strip, woven.sums(), woven.layers()[layer].sums.clone());
+        }
+        let products = &block.layers()[layer].products;
+        for (slot, product) in products.iter().zip(self.products.chunks_exact(strip)) {
+            copy_wires(product, &mut self.slots[*slot as usize * strip..]);
+        }
+    }
+
+    /// A piece of a layer's ANDs.
+    fn ands(&mut self, block: &Layered, layer: usize, from: usize, n: usize, tables: E::Bytes<'_>) {
+        let (end, strip) = (&mut self.end, self.strip);
+        if E::SUMS {
+            let (cells, products) = self.slots.split_at_mut(block.woven().cells() * strip);
+            let gates = &block.woven().layers()[layer].ands;
+            return self.ands.run(end, cells, (gates, strip), &mut products[from..from + n], from, tables);
+        }
+        let gates = &block.layers()[layer].ands;
+        if from == 0 {
+            self.products.resize(gates.len() * strip);
+        }
+        let products = &mut self.products[from..from + n];
+        self.ands.run(end, &self.slots, (gates, strip), products, from, tables);
+    }
+
+    /// A strip's outputs.
+    fn keep(&mut self, block: &Layered, strip: &Range<usize>, instances: usize) {
+        for Run { at, len, .. } in runs(strip, instances) {
+            for slot in outputs::<E>(block) {
+                let from = *slot as usize * strip.len() + at;
+                copy_wires(&self.slots[from..from + len], &mut self.written[self.kept..]);
+                self.kept += len;
+            }
+        }
+    }
+
+    /// The stage's outputs to their registers.
+    fn write(&mut self, block: &Layered, units: usize, instances: usize, registers: &mut [E::Wire]) {
+        let Some(Stage { writes, .. }) = self.stage.take() else { unreachable!("a stage is under way") };
+        let (outs, mut written) = (block.output_slots().len(), 0);
         for strip in strips(block.slots(), units) {
             for Run { copy, instance, len, .. } in runs(&strip, instances) {
                 for r in &writes[copy * outs..][..outs] {
@@ -208,45 +196,6 @@ impl<E: GateBackend> Engine<E> {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Room for a strip's wires, with the constants in theirs.
-    fn ready(&mut self, block: &Layered, strip: usize) {
-        let slots = if E::SUMS { block.woven().cells() + block.woven().products() } else { block.slots() };
-        self.slots.resize(slots * strip);
-        let [zero, one] = self.end.constants();
-        self.slots[ZERO as usize * strip..][..strip].fill(zero);
-        self.slots[ONE as usize * strip..][..strip].fill(one);
-    }
-
-    fn layers(&mut self, block: &Layered, strip: usize, tables: &mut dyn Tables) -> Result<(), GarbleError> {
-        if E::SUMS {
-            return self.woven_layers(block.woven(), strip, tables);
-        }
-        for layer in block.layers() {
-            for (slot, product) in layer.products.iter().zip(self.products.chunks_exact(strip)) {
-                copy_wires(product, &mut self.slots[*slot as usize * strip..]);
-            }
-            self.end.xors(&mut self.slots, strip, &layer.xors, tables)?;
-            self.products.resize(layer.ands.len() * strip);
-            self.ands.run(&mut self.end, &self.slots, &layer.ands, strip, &mut self.products, tables)?;
-        }
-        Ok(())
-    }
-
-    fn woven_layers(
-        &mut self,
-        woven: &Woven,
-        strip: usize,
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        for layer in woven.layers() {
-            self.end.sums(&mut self.slots, strip, woven.sums(), layer.sums.clone());
-            let (cells, products) = self.slots.split_at_mut(woven.cells() * strip);
-            self.ands.run(&mut self.end, cells, &layer.ands, strip, products, tables)?;
-        }
-        Ok(())
     }
 }
 
@@ -264,49 +213,30 @@ struct Ands {
 }
 
 impl Ands {
-    /// The ANDs of a layer, piece by piece, gate by gate and copy by copy.
+    /// A piece of the ANDs of a layer in a strip of so many copies, from gate-and-copy `from` on, to these products.
     fn run<E: GateBackend>(
         &mut self,
         end: &mut E,
         wires: &[E::Wire],
-        gates: &[[Slot; 2]],
-        strip: usize,
+        (gates, strip): (&[[Slot; 2]], usize),
         products: &mut [E::Wire],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        let total = gates.len() * strip;
-        let format = E::FORMAT;
-        // No divisions, in what narrow layers do a million times a second.
-        let mut first = 0;
-        while first < total {
-            let n = PIECE.min(total - first);
-            let pairs = expand(gates, strip, first, n, &mut self.pairs);
-            let (bytes, packed) = tables.next(format.piece(n))?.split_at_mut(n * format.and_bytes);
-            let bits = &mut self.bits[..if format.and_bits > 0 { n } else { 0 }];
-            if E::ROLE == Role::Evaluator {
-                unpack(packed, format.and_bits, bits);
-            }
-            let mut at = 0;
-            while at < n {
-                let end_at = n.min(at + self.width);
-                let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..end_at] };
-                end.ands(
-                    wires,
-                    &pairs[at..end_at],
-                    &mut products[first + at..first + end_at],
-                    &mut bytes[at * format.and_bytes..end_at * format.and_bytes],
-                    bits,
-                );
-                self.batches.calls += 1;
-                at = end_at;
-            }
-            if E::ROLE == Role::Garbler {
-                pack(bits, format.and_bits, packed);
-            }
-            self.batches.gates += n as u64;
-            first += n;
+        from: usize,
+        tables: E::Bytes<'_>,
+    ) {
+        let (n, format, width) = (products.len(), E::FORMAT, self.width);
+        let pairs = expand(gates, strip, from, n, &mut self.pairs);
+        let (mut bytes, packed) = tables.split(n * format.and_bytes);
+        let bits = &mut self.bits[..if format.and_bits > 0 { n } else { 0 }];
+        packed.unpack(format.and_bits, bits);
+        for (k, (pairs, products)) in pairs.chunks(width).zip(products.chunks_mut(width)).enumerate() {
+            let (at, n) = (k * width, pairs.len());
+            let bits =
+                if bits.is_empty() { E::Bytes::default() } else { E::Bytes::of(&mut bits[at..at + n]) };
+            end.ands(wires, pairs, products, bytes.take(n * format.and_bytes), bits);
         }
-        Ok(())
+        packed.pack(format.and_bits, bits);
+        self.batches.calls += n.div_ceil(width) as u64;
+        self.batches.gates += n as u64;
     }
 }
 
@@ -385,36 +315,6 @@ fn expand<'a>(
     pairs
 }
 
-/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last byte is 0.
-fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
-    if width == 0 {
-        return;
-    }
-    // Eight gates make `width` whole bytes.
-    for (bits, packed) in bits.chunks(8).zip(packed.chunks_mut(width)) {
-        let mut word = 0u64;
-        for (k, bits) in bits.iter().enumerate() {
-            word |= u64::from(bits & ((1 << width) - 1)) << (k * width);
-        }
-        packed.copy_from_slice(&word.to_le_bytes()[..packed.len()]);
-    }
-}
-
-/// Undoes [`pack`].
-fn unpack(packed: &[u8], width: usize, bits: &mut [u8]) {
-    if width == 0 {
-        return;
-    }
-    for (bits, packed) in bits.chunks_mut(8).zip(packed.chunks(width)) {
-        let mut word = [0; 8];
-        word[..packed.len()].copy_from_slice(packed);
-        let word = u64::from_le_bytes(word);
-        for (k, bits) in bits.iter_mut().enumerate() {
-            *bits = (word >> (k * width)) as u8 & ((1 << width) - 1);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,22 +334,6 @@ mod tests {
     }
 
     #[test]
-    fn strips_are_whole_vectors_and_nearly_even() {
-        for slots in [1, 10, 300, 1025, 1500, 5000, 100_000] {
-            for copies in (0..140).chain([1000, 1001]) {
-                let all: Vec<_> = strips(slots, copies).collect();
-                assert_eq!(all.iter().map(Range::len).sum::<usize>(), copies);
-                assert!(all.windows(2).all(|w| w[0].end == w[1].start));
-                assert!(all.iter().all(|s| s.start % CUT == 0 && s.len() < STRIP.end && !s.is_empty()));
-                assert!(all.iter().all(|s| s.len() <= STRIP.start || 16 * slots * s.len() <= STRIP_BYTES));
-                let cuts = |s: &Range<usize>| s.len().div_ceil(CUT);
-                assert!(all.iter().all(|s| cuts(s).abs_diff(cuts(&all[0])) <= 1), "{slots} {copies}");
-            }
-        }
-        assert!(strips(10, 65).eq([0..24, 24..48, 48..65]));
-    }
-
-    #[test]
     fn runs_are_the_units_in_order() {
         for instances in [1, 2, 7, 65] {
             for strip in [0..1, 3..9, 0..64, 60..130] {
@@ -459,24 +343,6 @@ mod tests {
                     units.extend((0..len).map(|i| copy * instances + instance + i));
                 }
                 assert_eq!(units, strip.collect::<Vec<_>>());
-            }
-        }
-    }
-
-    #[test]
-    fn bits_pack_and_unpack() {
-        for width in [4, 5] {
-            for n in [0usize, 1, 7, 8, 9, 100] {
-                let bits: Vec<u8> = (0..n).map(|i| (i * 37 % (1 << width)) as u8).collect();
-                let mut packed = vec![0xff; (n * width).div_ceil(8)];
-                pack(&bits.iter().map(|b| b | 0xe0 << (width - 4)).collect::<Vec<_>>(), width, &mut packed);
-                for i in 0..8 * packed.len() {
-                    let expected = bits.get(i / width).is_some_and(|b| b >> (i % width) & 1 == 1);
-                    assert_eq!(packed[i / 8] >> (i % 8) & 1 == 1, expected, "bit {i} of {n} times {width}");
-                }
-                let mut again = vec![0; n];
-                unpack(&packed, width, &mut again);
-                assert_eq!(again, bits);
             }
         }
     }

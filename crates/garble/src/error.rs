@@ -105,6 +105,15 @@ impl GarbleError {
     pub fn malformed(peer: Option<PartyId>, message: &'static str, what: impl Into<String>) -> Self {
         GarbleError::Malformed { peer, message, what: what.into() }
     }
+
+    /// Names the peer that is to blame.
+    #[must_use]
+    pub fn of(mut self, who: Option<PartyId>) -> Self {
+        if let GarbleError::Malformed { peer, .. } | GarbleError::Mismatch { peer, .. } = &mut self {
+            *peer = who;
+        }
+        if let GarbleError::Ot(e) = self { e.of(who).into() } else { self }
+    }
 }
 
 fn named(peer: Option<PartyId>) -> String {

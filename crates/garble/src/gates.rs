@@ -1,6 +1,6 @@
 //! The interface of a family of schemes to the engine: the two ends' wires and gates.
 
-use crate::{Format, GarbleError, Scheme, Tables};
+use crate::{Format, Scheme, Transfer, tables::Stretch};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, Tagged};
 use hushwire_circuit::Slot;
@@ -53,6 +53,8 @@ impl Batches {
 pub trait GateBackend {
     /// This end's label or labels of a wire.
     type Wire: Copy + Default + Zeroize + Send;
+    /// Tables in this end's hands: `&mut [u8]` at the garbler, which writes them, `&[u8]` at the evaluator.
+    type Bytes<'t>: Stretch<'t>;
     /// The role of this end.
     const ROLE: Role;
     /// The lengths of its tables.
@@ -72,23 +74,18 @@ pub trait GateBackend {
         wires: &[Self::Wire],
         pairs: &[[Slot; 2]],
         out: &mut [Self::Wire],
-        bytes: &mut [u8],
-        bits: &mut [u8],
+        bytes: Self::Bytes<'_>,
+        bits: Self::Bytes<'_>,
     );
 
     /// XORs in order, of `strip` copies each: copy `i` of gate `[a, b, out]` reads wires `a strip + i` and `b strip + i`
     /// and writes `out strip + i`; `out` may be `a` or `b`. Where XOR is not free, a gate that reads constant slots
-    /// (below 2) has no table all the same; the others' tables stand gate by gate, copy by copy.
+    /// (below 2) has no table all the same; the others' tables, and nothing else, stand in `tables` gate by gate, copy by
+    /// copy.
     ///
-    /// # Errors
-    /// There is no room for tables, or no more of them.
-    fn xors(
-        &mut self,
-        wires: &mut [Self::Wire],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError>;
+    /// # Panics
+    /// If lengths do not fit (the caller's bug).
+    fn xors(&mut self, wires: &mut [Self::Wire], strip: usize, gates: &[[Slot; 3]], tables: Self::Bytes<'_>);
 
     /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone.
     const SUMS: bool = false;
@@ -103,21 +100,16 @@ pub trait GateBackend {
 }
 
 /// The garbler's part alone.
-pub trait Garble: GateBackend {
+pub trait Garble: for<'t> GateBackend<Bytes<'t> = &'t mut [u8]> {
+    /// The OTs that it takes the evaluator's inputs from.
+    type Transfer: Transfer;
+
     /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's inputs, bit 0 set;
     /// drawn from `seed` where there is none. PRF garbling has no correlation.
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>)
     -> Self;
-    /// An input of the evaluator's, which holds q ⊕ bΔ; free XOR only.
-    ///
-    /// # Panics
-    /// If the scheme has no correlation (the caller's bug).
-    fn correlated(&mut self, q: Block) -> Self::Wire;
-    /// An input of the evaluator's, which holds message b of these two; without free XOR only.
-    ///
-    /// # Panics
-    /// If the scheme has a correlation (the caller's bug).
-    fn pair(&mut self, messages: [Block; 2]) -> Self::Wire;
+    /// An input of the evaluator's: what this end got of its OT.
+    fn theirs(&mut self, sent: <Self::Transfer as Transfer>::Sent) -> Self::Wire;
     /// An input of this end's own: its value is `bit`, and the evaluator holds `active`, a fresh public block. Constant
     /// time in `bit`, which is 0 or 1.
     fn own(&mut self, active: Block, bit: u8) -> Self::Wire;
@@ -126,16 +118,16 @@ pub trait Garble: GateBackend {
 }
 
 /// The evaluator's part alone.
-pub trait Evaluate: GateBackend {
+pub trait Evaluate: for<'t> GateBackend<Bytes<'t> = &'t [u8]> {
+    /// The OTs that it takes its inputs from.
+    type Transfer: Transfer;
+
     /// The evaluator of a session.
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self;
-    /// An input's wire: what came from a correlated OT, or the public block of [`Garble::own`].
+    /// An input of the garbler's: the public block of [`Garble::own`].
     fn label(&self, label: Block) -> Self::Wire;
-    /// An input of this end's own: message `bit` of [`Garble::pair`].
-    ///
-    /// # Panics
-    /// If the scheme has a correlation (the caller's bug).
-    fn message(&self, message: Block, bit: u8) -> Self::Wire;
+    /// An input of this end's own: what it got of its OT for this choice, 0 or 1.
+    fn own(&self, received: Block, choice: u8) -> Self::Wire;
     /// The signal of what it holds, 0 or 1.
     fn signal(&self, wire: Self::Wire) -> u8;
 }

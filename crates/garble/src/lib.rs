@@ -8,7 +8,9 @@
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
 //! privacy_free                  one ciphertext an AND, where the evaluator knows all values
 //! tables    Tables              where tables go to or come from, in the order of gates
-//! engine    Engine              runs layered circuits and programs on an end, gates in batches
+//! cursor    Cursor              the order of tables; a run that stops after some of them and goes on
+//! engine    Engine              runs programs on an end, gates in batches
+//! transfer  Transfer            the OTs that bring the evaluator's inputs to a scheme
 //! deferred  DynamicBatcher      runs gates that arrive one at a time, in batches that gather on the way
 //! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom they are due
 //! ```
@@ -16,12 +18,13 @@
 //! A family of schemes is two [`GateBackend`]s; [`Engine`] knows layers and slots, and no cryptography; [`Tables`] is
 //! bytes, and knows no circuit. Gates are numbered in the order of their tables, which both ends know from the circuit alone.
 //!
-//! **Order of tables** (AGREEMENT): stage by stage of a program, strip by strip of its copies ([`engine::strips`]), layer
+//! **Order of tables** (AGREEMENT): stage by stage of a program, strip by strip of its copies ([`cursor::strips`]), layer
 //! by layer of the block, XORs before ANDs, gate by gate, copy by copy. Batch width and AES tier are LOCAL.
 #![forbid(unsafe_code)]
 
+pub mod cursor;
 pub mod deferred;
-pub mod engine;
+mod engine;
 mod error;
 mod gates;
 pub mod half;
@@ -33,10 +36,13 @@ mod room;
 mod scheme;
 mod tables;
 pub mod three_halves;
+mod transfer;
 pub mod yao;
 
+pub use cursor::Cursor;
 pub use engine::Engine;
 pub use error::GarbleError;
 pub use gates::{Active, Batches, Evaluate, Family, Garble, GateBackend, Role, SessionNonce, TruthZero};
 pub use scheme::{Format, Scheme};
-pub use tables::{Memory, Receive, Send, Tables};
+pub use tables::{Memory, Stretch, Tables};
+pub use transfer::{Correlated, Pairs, Transfer};

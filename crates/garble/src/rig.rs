@@ -7,7 +7,7 @@ pub(crate) mod suite;
 
 use crate::{
     Engine, Evaluate, Family, Garble, GarbleError, GateBackend, Memory, Scheme, SessionNonce,
-    engine::table_bytes,
+    cursor::table_bytes,
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, eval, planes};

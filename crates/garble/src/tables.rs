@@ -1,14 +1,6 @@
 //! Garbled tables as one stream of bytes in the order of gates.
 
 use crate::GarbleError;
-use hushwire_block::Buffer;
-use hushwire_wire::Channel;
-
-/// AGREEMENT: bytes of the next message of tables, when so many were sent. Short ones at first, so that the evaluator is
-/// at work early in a small circuit; long ones in a stream, for which they are a tenth faster.
-const fn message(sent: u64) -> usize {
-    if sent < 1 << 20 { 1 << 16 } else { 1 << 19 }
-}
 
 /// A stream of tables, one way: a garbler fills what it is given, an evaluator reads it.
 pub trait Tables {
@@ -17,6 +9,95 @@ pub trait Tables {
     /// # Errors
     /// The channel failed, or no more bytes are there.
     fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError>;
+}
+
+/// A stretch of tables in the hands of one end: the garbler writes it, the evaluator reads it.
+pub trait Stretch<'t>: Default {
+    /// These bytes.
+    fn of(bytes: &'t mut [u8]) -> Self;
+    /// Its length in bytes.
+    fn bytes(&self) -> usize;
+    /// The first `at` bytes, and the others.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    fn split(self, at: usize) -> (Self, Self);
+    /// At the evaluator, before it has the gates: bits that stand packed, the lower `width` of a byte each.
+    fn unpack(&self, width: usize, bits: &mut [u8]);
+    /// At the garbler, when it has made the gates: undoes [`Stretch::unpack`].
+    fn pack(self, width: usize, bits: &[u8]);
+
+    /// Takes the first `bytes` off.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    fn take(&mut self, bytes: usize) -> Self {
+        let (now, later) = std::mem::take(self).split(bytes);
+        *self = later;
+        now
+    }
+}
+
+impl<'t> Stretch<'t> for &'t mut [u8] {
+    fn of(bytes: &'t mut [u8]) -> Self {
+        bytes
+    }
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+    fn split(self, at: usize) -> (Self, Self) {
+        self.split_at_mut(at)
+    }
+    fn unpack(&self, _: usize, _: &mut [u8]) {}
+    fn pack(self, width: usize, bits: &[u8]) {
+        pack(bits, width, self);
+    }
+}
+
+impl<'t> Stretch<'t> for &'t [u8] {
+    fn of(bytes: &'t mut [u8]) -> Self {
+        bytes
+    }
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+    fn split(self, at: usize) -> (Self, Self) {
+        self.split_at(at)
+    }
+    fn unpack(&self, width: usize, bits: &mut [u8]) {
+        unpack(self, width, bits);
+    }
+    fn pack(self, _: usize, _: &[u8]) {}
+}
+
+/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last byte is 0.
+fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
+    if width == 0 {
+        return;
+    }
+    // Eight gates make `width` whole bytes.
+    for (bits, packed) in bits.chunks(8).zip(packed.chunks_mut(width)) {
+        let mut word = 0u64;
+        for (k, bits) in bits.iter().enumerate() {
+            word |= u64::from(bits & ((1 << width) - 1)) << (k * width);
+        }
+        packed.copy_from_slice(&word.to_le_bytes()[..packed.len()]);
+    }
+}
+
+/// Undoes [`pack`].
+fn unpack(packed: &[u8], width: usize, bits: &mut [u8]) {
+    if width == 0 {
+        return;
+    }
+    for (bits, packed) in bits.chunks_mut(8).zip(packed.chunks(width)) {
+        let mut word = [0; 8];
+        word[..packed.len()].copy_from_slice(packed);
+        let word = u64::from_le_bytes(word);
+        for (k, bits) in bits.iter_mut().enumerate() {
+            *bits = (word >> (k * width)) as u8 & ((1 << width) - 1);
+        }
+    }
 }
 
 /// Tables in memory.
@@ -67,97 +148,25 @@ impl Tables for Memory {
     }
 }
 
-/// A garbler's tables, sent as they are made. Memory stays constant.
-pub struct Send<'c> {
-    channel: &'c mut Channel,
-    buffer: &'c mut Buffer,
-    filled: usize,
-    sent: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The name of the step in errors.
-const STEP: &str = "garbled tables";
-
-impl<'c> Send<'c> {
-    /// Over this channel; `buffer` is kept by the caller from run to run.
-    pub fn new(channel: &'c mut Channel, buffer: &'c mut Buffer) -> Self {
-        Send { channel, buffer, filled: 0, sent: 0 }
-    }
-
-    /// Sends whole messages.
-    fn send_full(&mut self) -> Result<(), GarbleError> {
-        let mut from = 0;
-        while self.filled - from >= message(self.sent) {
-            let bytes = message(self.sent);
-            self.channel.send(STEP, &self.buffer[from..from + bytes])?;
-            from += bytes;
-            self.sent += bytes as u64;
+    #[test]
+    fn bits_pack_and_unpack() {
+        for width in [4, 5] {
+            for n in [0usize, 1, 7, 8, 9, 100] {
+                let bits: Vec<u8> = (0..n).map(|i| (i * 37 % (1 << width)) as u8).collect();
+                let mut packed = vec![0xff; (n * width).div_ceil(8)];
+                pack(&bits.iter().map(|b| b | 0xe0 << (width - 4)).collect::<Vec<_>>(), width, &mut packed);
+                for i in 0..8 * packed.len() {
+                    let expected = bits.get(i / width).is_some_and(|b| b >> (i % width) & 1 == 1);
+                    assert_eq!(packed[i / 8] >> (i % 8) & 1 == 1, expected, "bit {i} of {n} times {width}");
+                }
+                let mut again = vec![0; n];
+                unpack(&packed, width, &mut again);
+                assert_eq!(again, bits);
+            }
         }
-        if from > 0 {
-            self.buffer.copy_within(from..self.filled, 0);
-            self.filled -= from;
-        }
-        Ok(())
-    }
-
-    /// Sends what is left.
-    ///
-    /// # Errors
-    /// The channel failed.
-    pub fn finish(mut self) -> Result<(), GarbleError> {
-        self.send_full()?;
-        if self.filled > 0 {
-            self.channel.send(STEP, &self.buffer[..self.filled])?;
-        }
-        Ok(())
-    }
-}
-
-impl Tables for Send<'_> {
-    fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError> {
-        self.send_full()?;
-        self.buffer.reserve_len(self.filled + len);
-        self.filled += len;
-        Ok(&mut self.buffer[self.filled - len..self.filled])
-    }
-}
-
-/// An evaluator's tables, received as they are needed, in the messages in which they are sent. Memory stays constant.
-pub struct Receive<'c> {
-    channel: &'c mut Channel,
-    buffer: &'c mut Buffer,
-    /// The start and the end of the unused bytes.
-    used: usize,
-    filled: usize,
-    /// Bytes that have come, and that have not.
-    came: u64,
-    left: u64,
-}
-
-impl<'c> Receive<'c> {
-    /// `total` bytes over this channel, as the circuit says; `buffer` is kept by the caller from run to run.
-    pub fn new(channel: &'c mut Channel, buffer: &'c mut Buffer, total: u64) -> Self {
-        Receive { channel, buffer, used: 0, filled: 0, came: 0, left: total }
-    }
-}
-
-impl Tables for Receive<'_> {
-    fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError> {
-        let have = self.filled - self.used;
-        if have < len && self.left < (len - have) as u64 {
-            return Err(GarbleError::Short { wanted: len, left: have + self.left as usize });
-        }
-        while self.filled - self.used < len {
-            self.buffer.copy_within(self.used..self.filled, 0);
-            (self.used, self.filled) = (0, self.filled - self.used);
-            let bytes = self.left.min(message(self.came) as u64) as usize;
-            self.buffer.reserve_len(self.filled + bytes);
-            self.channel.recv(STEP, &mut self.buffer[self.filled..self.filled + bytes])?;
-            self.filled += bytes;
-            self.came += bytes as u64;
-            self.left -= bytes as u64;
-        }
-        self.used += len;
-        Ok(&mut self.buffer[self.used - len..self.used])
     }
 }

@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Circuit, Planes, Program, eval, planes::plane_bytes};
 use hushwire_garble::{
-    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Tables, engine::table_bytes,
+    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Tables, cursor::table_bytes,
     half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
 };
 use hushwire_prg::{Prg, Seed};

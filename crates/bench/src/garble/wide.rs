@@ -1,7 +1,7 @@
 //! Independent gates on random wires: the kernel alone.
 
 use hushwire_aes::Backend;
-use hushwire_garble::{Evaluate, Family, Garble, GateBackend, Scheme, SessionNonce, Tables};
+use hushwire_garble::{Evaluate, Family, Garble, GateBackend, Scheme, SessionNonce, Stretch, Tables};
 use hushwire_prg::{Prg, Seed};
 
 use super::ends::{Both, input};
@@ -71,8 +71,9 @@ fn run<E: GateBackend>(
     let each = E::FORMAT.and_bytes;
     for at in (0..pairs.len()).step_by(width) {
         let to = pairs.len().min(at + width);
-        let bits = if bits.is_empty() { &mut [][..] } else { &mut bits[at..to] };
-        end.ands(wires, &pairs[at..to], &mut out[at..to], &mut bytes[at * each..to * each], bits);
+        let bits = if bits.is_empty() { E::Bytes::default() } else { E::Bytes::of(&mut bits[at..to]) };
+        let bytes = E::Bytes::of(&mut bytes[at * each..to * each]);
+        end.ands(wires, &pairs[at..to], &mut out[at..to], bytes, bits);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 use hushwire_aes::{Backend, Tier};
 use hushwire_block::Buffer;
 use hushwire_circuit::{Program, named};
-use hushwire_garble::{Scheme, Send};
+use hushwire_garble::{GarbleError, Scheme, Tables};
 use hushwire_wire::{Channel, Shape};
 
 use super::{Impl, Work};
@@ -168,6 +168,24 @@ fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>)
     Ok((mean, seconds))
 }
 
+/// Tables that are sent when the next are asked for, in messages of [`STREAM`] bytes at least.
+struct Sent<'c> {
+    channel: &'c mut Channel,
+    buffer: &'c mut Buffer,
+    filled: usize,
+}
+
+impl Tables for Sent<'_> {
+    fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError> {
+        if len == 0 || self.filled as u64 >= STREAM {
+            self.channel.send("tables", &self.buffer[..std::mem::take(&mut self.filled)])?;
+        }
+        self.buffer.reserve_len(self.filled + len);
+        self.filled += len;
+        Ok(&mut self.buffer[self.filled - len..self.filled])
+    }
+}
+
 enum Side {
     Garbler { ends: Box<dyn Both>, buffer: Buffer, channel: Option<Channel> },
     Reader { bytes: u64, room: Vec<u8>, channel: Option<Channel> },
@@ -178,9 +196,10 @@ impl Worker for Side {
         match self {
             Side::Garbler { ends, buffer, channel } => {
                 let channel = channel.as_mut().ok_or("the channel is closed")?;
-                let mut tables = Send::new(channel, buffer);
+                let mut tables = Sent { channel, buffer, filled: 0 };
                 ends.garble_to(&mut tables)?;
-                Ok(tables.finish()?)
+                tables.next(0)?;
+                Ok(())
             }
             Side::Reader { bytes, room, channel } => {
                 let channel = channel.as_mut().ok_or("the channel is closed")?;

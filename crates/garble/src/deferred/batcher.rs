@@ -1,6 +1,6 @@
 //! The queue of one end.
 
-use crate::{Batches, GarbleError, GateBackend, Role, Tables, engine::has_table, room::resize};
+use crate::{Batches, GarbleError, GateBackend, Role, Stretch, Tables, cursor::has_table, room::resize};
 use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};
 use std::io;
 use zeroize::Zeroizing;
@@ -142,7 +142,8 @@ impl<E: GateBackend> DynamicBatcher<E> {
             self.await_ands(tables)?;
         }
         if !numbered && self.xors.is_empty() {
-            return self.end.xors(&mut self.wires, 1, &[gate], tables);
+            self.end.xors(&mut self.wires, 1, &[gate], E::Bytes::default());
+            return Ok(());
         }
         self.xors.push(gate);
         if self.xors.len() == self.width { self.await_xors(tables) } else { Ok(()) }
@@ -151,7 +152,9 @@ impl<E: GateBackend> DynamicBatcher<E> {
     /// Runs the XORs that wait.
     fn await_xors(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
         if !self.xors.is_empty() {
-            self.end.xors(&mut self.wires, 1, &self.xors, tables)?;
+            let bytes = E::FORMAT.xor_bytes * self.xors.iter().filter(|gate| has_table(gate)).count();
+            let tables = E::Bytes::of(tables.next(bytes)?);
+            self.end.xors(&mut self.wires, 1, &self.xors, tables);
             self.xors.clear();
         }
         Ok(())
@@ -175,7 +178,8 @@ impl<E: GateBackend> DynamicBatcher<E> {
         let (whole, piece) = (E::FORMAT.and_bytes, E::FORMAT.piece(1));
         let tables = tables.next(n * piece)?;
         if E::FORMAT.and_bits == 0 {
-            self.end.ands(&self.wires, &self.pairs, &mut self.made, tables, &mut []);
+            let tables = E::Bytes::of(tables);
+            self.end.ands(&self.wires, &self.pairs, &mut self.made, tables, E::Bytes::default());
         } else {
             self.bytes.resize(n * whole, 0);
             self.bits.resize(n, 0);
@@ -186,7 +190,8 @@ impl<E: GateBackend> DynamicBatcher<E> {
                     self.bits[k] = table[whole] & mask;
                 }
             }
-            self.end.ands(&self.wires, &self.pairs, &mut self.made, &mut self.bytes, &mut self.bits);
+            let (bytes, bits) = (E::Bytes::of(&mut self.bytes), E::Bytes::of(&mut self.bits));
+            self.end.ands(&self.wires, &self.pairs, &mut self.made, bytes, bits);
             if E::ROLE == Role::Garbler {
                 for (k, table) in tables.chunks_exact_mut(piece).enumerate() {
                     table[..whole].copy_from_slice(&self.bytes[k * whole..][..whole]);

@@ -3,9 +3,7 @@
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::EvaluateAnds};
-use crate::{
-    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
-};
+use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -53,6 +51,7 @@ impl Evaluator {
 
 impl GateBackend for Evaluator {
     type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::HALF_GATES;
 
@@ -65,12 +64,12 @@ impl GateBackend for Evaluator {
         wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
         out: &mut [ActiveLabel],
-        bytes: &mut [u8],
-        _: &mut [u8],
+        bytes: &[u8],
+        _: &[u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "a table for every gate");
         let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
-        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ActiveLabel::blocks_mut(out)), &*bytes);
+        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ActiveLabel::blocks_mut(out)), bytes);
         while !pairs.is_empty() {
             let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
             let (now, later) = pairs.split_at(n);
@@ -88,15 +87,8 @@ impl GateBackend for Evaluator {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ActiveLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ActiveLabel], strip: usize, gates: &[[Slot; 3]], _: &[u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     const SUMS: bool = true;
@@ -111,6 +103,8 @@ impl GateBackend for Evaluator {
 }
 
 impl Evaluate for Evaluator {
+    type Transfer = Correlated;
+
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         Evaluator { backend, hash: Hash::new(backend, scheme, public), gate: 0 }
     }
@@ -119,8 +113,8 @@ impl Evaluate for Evaluator {
         ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> ActiveLabel {
-        panic!("half gates take correlated OTs")
+    fn own(&self, t: Block, _: u8) -> ActiveLabel {
+        ActiveLabel::new(t)
     }
 
     fn signal(&self, wire: ActiveLabel) -> u8 {

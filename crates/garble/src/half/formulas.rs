@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use crate::rig::{oracle::aes, suite::Recorded};
-use crate::{Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ZeroLabel};
+use crate::{Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::Slot;
@@ -69,6 +69,7 @@ pub(crate) fn hash(scheme: Scheme, public: SessionNonce, i: u128, x: Block) -> B
 
 impl GateBackend for Plain {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::HALF_GATES;
 
@@ -105,20 +106,13 @@ impl GateBackend for Plain {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         for [a, b, out] in gates {
             for i in 0..strip {
                 let [a, b, out] = [a, b, out].map(|s| *s as usize * strip + i);
                 wires[out] = wires[a] ^ wires[b];
             }
         }
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -127,6 +121,8 @@ impl GateBackend for Plain {
 }
 
 impl Garble for Plain {
+    type Transfer = Correlated;
+
     fn new(
         backend: Backend,
         scheme: Scheme,
@@ -139,12 +135,8 @@ impl Garble for Plain {
         Plain { scheme, public, delta, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        unreachable!("the rig has inputs of the garbler's only")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

@@ -4,7 +4,7 @@ use super::forms::filled;
 use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::GarbleAnds};
 use crate::{
-    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
     gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
@@ -65,6 +65,7 @@ impl Garbler {
 
 impl GateBackend for Garbler {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::HALF_GATES;
 
@@ -103,15 +104,8 @@ impl GateBackend for Garbler {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     const SUMS: bool = true;
@@ -126,6 +120,8 @@ impl GateBackend for Garbler {
 }
 
 impl Garble for Garbler {
+    type Transfer = Correlated;
+
     fn new(
         backend: Backend,
         scheme: Scheme,
@@ -137,12 +133,8 @@ impl Garble for Garbler {
         Garbler { backend, hash: Hash::new(backend, scheme, public), delta, gate: 0 }
     }
 
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        panic!("half gates take correlated OTs")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

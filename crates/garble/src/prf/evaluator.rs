@@ -5,10 +5,7 @@ use super::linear::EvaluateXors;
 use super::queue::{Linear, Queue};
 use super::{BATCH, CONSTANT, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{
-    Batches, Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
-    gates::ActiveLabel,
-};
+use crate::{Batches, Evaluate, Format, GateBackend, Pairs, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -56,24 +53,19 @@ impl Gates {
 
 impl Linear for Gates {
     type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
 
     fn not(wire: ActiveLabel) -> ActiveLabel {
         wire
     }
 
-    fn xor(
-        &mut self,
-        left: &[ActiveLabel],
-        right: &[ActiveLabel],
-        made: &mut [ActiveLabel],
-        tables: &mut [u8],
-    ) {
+    fn xor(&mut self, left: &[ActiveLabel], right: &[ActiveLabel], made: &mut [ActiveLabel], tables: &[u8]) {
         let [left, right] = [left, right].map(|x| as_bytes(Tagged::blocks(x)));
         let made = as_bytes_mut(Tagged::blocks_mut(made));
         for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 8) {
             let first = self.gate + gates.start as u64;
             let at = 16 * gates.start..16 * gates.end;
-            let [left, right, tables] = [left, right, &*tables].map(|x| &x[at.clone()]);
+            let [left, right, tables] = [left, right, tables].map(|x| &x[at.clone()]);
             let made = &mut made[at];
             match vectors {
                 8 => backend.run(EvaluateXors::<4> { first, left, right, made, tables }),
@@ -95,6 +87,7 @@ impl Evaluator {
 
 impl GateBackend for Evaluator {
     type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::PRF;
 
@@ -107,8 +100,8 @@ impl GateBackend for Evaluator {
         wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
         out: &mut [ActiveLabel],
-        bytes: &mut [u8],
-        bits: &mut [u8],
+        bytes: &[u8],
+        bits: &[u8],
     ) {
         let n = pairs.len();
         assert!((out.len(), bits.len(), bytes.len()) == (n, n, 32 * n), "a table for every gate");
@@ -122,14 +115,8 @@ impl GateBackend for Evaluator {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ActiveLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        self.xors.run(&mut self.gates, wires, strip, gates, tables)
+    fn xors(&mut self, wires: &mut [ActiveLabel], strip: usize, gates: &[[Slot; 3]], tables: &[u8]) {
+        self.xors.run(&mut self.gates, wires, strip, gates, tables);
     }
 
     fn gates(&self) -> u64 {
@@ -138,6 +125,8 @@ impl GateBackend for Evaluator {
 }
 
 impl Evaluate for Evaluator {
+    type Transfer = Pairs;
+
     /// `public` has no use here.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce) -> Self {
         assert_scheme(scheme);
@@ -149,7 +138,7 @@ impl Evaluate for Evaluator {
         ActiveLabel::new(label)
     }
 
-    fn message(&self, message: Block, bit: u8) -> ActiveLabel {
+    fn own(&self, message: Block, bit: u8) -> ActiveLabel {
         ActiveLabel::new(with_signal(message, bit))
     }
 

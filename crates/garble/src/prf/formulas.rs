@@ -1,9 +1,9 @@
 //! The formulas of GLNP15, gate by gate and by signal: what tables are compared with.
 
 use super::{Evaluator, LABEL, OfTruth, Pair, Side};
-use crate::engine::has_table;
+use crate::cursor::has_table;
 use crate::rig::{oracle::aes, suite::Recorded};
-use crate::{Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
+use crate::{Format, Garble, GateBackend, Pairs, Role, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged};
 use hushwire_circuit::{ONE, Slot, ZERO};
@@ -96,6 +96,7 @@ impl Plain {
 
 impl GateBackend for Plain {
     type Wire = Pair;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRF;
 
@@ -120,13 +121,8 @@ impl GateBackend for Plain {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [Pair],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [Pair], strip: usize, gates: &[[Slot; 3]], tables: &mut [u8]) {
+        let mut tables = tables.chunks_exact_mut(16);
         for gate @ [a, b, out] in gates {
             for i in 0..strip {
                 let [x, y] = [a, b].map(|s| wires[*s as usize * strip + i]);
@@ -138,13 +134,12 @@ impl GateBackend for Plain {
                     _ => {
                         assert!(has_table(gate));
                         let (made, t) = self.xor(x, y);
-                        tables.next(16)?.copy_from_slice(&t.0);
+                        tables.next().expect("room for every table").copy_from_slice(&t.0);
                         made
                     }
                 };
             }
         }
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -153,6 +148,8 @@ impl GateBackend for Plain {
 }
 
 impl Garble for Plain {
+    type Transfer = Pairs;
+
     fn new(backend: Backend, _: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         let mut labels = Prg::new(backend, seed, "garble labels");
         let [zero, one] = [0, 1].map(|_| Tagged::<OfTruth>::new(labels.next_block()));
@@ -163,11 +160,7 @@ impl Garble for Plain {
         Plain { gate: 0, choices, labels, constants, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, _: Block) -> Pair {
-        unreachable!("there is no correlation")
-    }
-
-    fn pair(&mut self, messages: [Block; 2]) -> Pair {
+    fn theirs(&mut self, messages: [Block; 2]) -> Pair {
         // The message of choice b has signal b.
         pair(messages, 0)
     }

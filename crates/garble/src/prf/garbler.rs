@@ -5,7 +5,7 @@ use super::linear::GarbleXors;
 use super::queue::{Linear, Queue};
 use super::{BATCH, CONSTANT, Pair, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{Batches, Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
+use crate::{Batches, Format, Garble, GateBackend, Pairs, Role, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -66,6 +66,7 @@ impl Gates {
 
 impl Linear for Gates {
     type Wire = Pair;
+    type Bytes<'t> = &'t mut [u8];
 
     fn not([zero, one]: Pair) -> Pair {
         [one, zero]
@@ -104,6 +105,7 @@ impl Garbler {
 
 impl GateBackend for Garbler {
     type Wire = Pair;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRF;
 
@@ -131,14 +133,8 @@ impl GateBackend for Garbler {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [Pair],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        self.xors.run(&mut self.gates, wires, strip, gates, tables)
+    fn xors(&mut self, wires: &mut [Pair], strip: usize, gates: &[[Slot; 3]], tables: &mut [u8]) {
+        self.xors.run(&mut self.gates, wires, strip, gates, tables);
     }
 
     fn gates(&self) -> u64 {
@@ -147,6 +143,8 @@ impl GateBackend for Garbler {
 }
 
 impl Garble for Garbler {
+    type Transfer = Pairs;
+
     /// `public` and `delta` have no use here.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         assert_scheme(scheme);
@@ -158,11 +156,7 @@ impl Garble for Garbler {
         Garbler { gates, xors: Queue::new(backend), constants, labels }
     }
 
-    fn correlated(&mut self, _: Block) -> Pair {
-        panic!("PRF garbling has no correlation, it takes pairs of messages")
-    }
-
-    fn pair(&mut self, [zero, one]: [Block; 2]) -> Pair {
+    fn theirs(&mut self, [zero, one]: [Block; 2]) -> Pair {
         [with_signal(zero, 0), with_signal(one, 1)].map(Tagged::new)
     }
 

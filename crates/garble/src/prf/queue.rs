@@ -1,6 +1,6 @@
 //! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
 
-use crate::{Batches, Format, GarbleError, Tables, engine::has_table, room::Room};
+use crate::{Batches, Format, cursor::has_table, room::Room, tables::Stretch};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
 use zeroize::Zeroize;
@@ -30,10 +30,18 @@ pub(super) struct Queue<W: Zeroize> {
 /// An end's work on XORs.
 pub(super) trait Linear {
     type Wire: Copy + Default + Zeroize;
+    /// Tables in the hands of this end.
+    type Bytes<'t>: Stretch<'t>;
     /// The wire of the other value.
     fn not(wire: Self::Wire) -> Self::Wire;
     /// Results of units, [`TABLE`] bytes for each.
-    fn xor(&mut self, left: &[Self::Wire], right: &[Self::Wire], made: &mut [Self::Wire], tables: &mut [u8]);
+    fn xor(
+        &mut self,
+        left: &[Self::Wire],
+        right: &[Self::Wire],
+        made: &mut [Self::Wire],
+        tables: Self::Bytes<'_>,
+    );
 }
 
 impl<W: Copy + Default + Zeroize> Queue<W> {
@@ -68,16 +76,16 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         wires: &mut [W],
         strip: usize,
         gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+        mut tables: E::Bytes<'_>,
+    ) {
         if strip == 0 {
-            return Ok(());
+            return;
         }
         self.marks.resize(self.marks.len().max(wires.len() / strip), 0);
         for gate @ [a, b, out] in gates {
             if has_table(gate) {
                 if self.waits_for(*a) || self.waits_for(*b) || self.units + strip > self.left.len() {
-                    self.flush(end, wires, strip, tables)?;
+                    self.flush(end, wires, strip, &mut tables);
                 }
                 self.push(wires, strip, *gate);
                 continue;
@@ -85,14 +93,14 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
             // A result that the queue still holds would land on this gate's.
             let (from, flipped) = if *a <= ONE { (*b, *a == ONE) } else { (*a, *b == ONE) };
             if self.waits_for(from) || self.waits_for(*out) {
-                self.flush(end, wires, strip, tables)?;
+                self.flush(end, wires, strip, &mut tables);
             }
             for i in 0..strip {
                 let wire = wires[from as usize * strip + i];
                 wires[*out as usize * strip + i] = if flipped { E::not(wire) } else { wire };
             }
         }
-        self.flush(end, wires, strip, tables)
+        self.flush(end, wires, strip, &mut tables);
     }
 
     fn waits_for(&self, slot: Slot) -> bool {
@@ -119,22 +127,22 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         self.marks[out as usize] = self.round;
     }
 
-    fn flush<E: Linear<Wire = W>>(
+    fn flush<'t, E: Linear<Wire = W>>(
         &mut self,
         end: &mut E,
         wires: &mut [W],
         strip: usize,
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+        tables: &mut E::Bytes<'t>,
+    ) {
         let n = std::mem::take(&mut self.units);
         if n == 0 {
-            return Ok(());
+            return;
         }
         self.round += 1;
         self.batches.calls += 1;
         self.batches.gates += n as u64;
         let outs = std::mem::take(&mut self.outs);
-        let bytes = tables.next(n * TABLE)?;
+        let bytes = tables.take(n * TABLE);
         end.xor(&self.left[..n], &self.right[..n], &mut self.made[..n], bytes);
         // In their order: of two results in a slot, the later one stays.
         if strip == 1 {
@@ -148,6 +156,5 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         }
         self.outs = outs;
         self.outs.clear();
-        Ok(())
     }
 }

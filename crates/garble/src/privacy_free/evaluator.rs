@@ -3,9 +3,7 @@
 use super::kernel::{EvaluateAnds, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
-use crate::{
-    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
-};
+use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -19,6 +17,7 @@ pub struct Evaluator {
 
 impl GateBackend for Evaluator {
     type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
@@ -31,8 +30,8 @@ impl GateBackend for Evaluator {
         wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
         out: &mut [ActiveLabel],
-        bytes: &mut [u8],
-        _: &mut [u8],
+        bytes: &[u8],
+        _: &[u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "a table for every gate");
         let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
@@ -53,15 +52,8 @@ impl GateBackend for Evaluator {
         self.gate += pairs.len() as u64;
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ActiveLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ActiveLabel], strip: usize, gates: &[[Slot; 3]], _: &[u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -70,6 +62,8 @@ impl GateBackend for Evaluator {
 }
 
 impl Evaluate for Evaluator {
+    type Transfer = Correlated;
+
     /// # Panics
     /// If the scheme is another one (the caller's bug).
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
@@ -82,8 +76,8 @@ impl Evaluate for Evaluator {
         ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> ActiveLabel {
-        panic!("half gates take correlated OTs")
+    fn own(&self, t: Block, _: u8) -> ActiveLabel {
+        ActiveLabel::new(t)
     }
 
     fn signal(&self, wire: ActiveLabel) -> u8 {

@@ -4,7 +4,7 @@ use super::kernel::{GarbleAnds, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
 use crate::{
-    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
     gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
@@ -35,6 +35,7 @@ fn zero(mut label: Block) -> ZeroLabel {
 
 impl GateBackend for Garbler {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
@@ -73,15 +74,8 @@ impl GateBackend for Garbler {
         self.gate += pairs.len() as u64;
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -90,6 +84,8 @@ impl GateBackend for Garbler {
 }
 
 impl Garble for Garbler {
+    type Transfer = Correlated;
+
     /// # Panics
     /// If the scheme is another one (the caller's bug).
     fn new(
@@ -105,13 +101,9 @@ impl Garble for Garbler {
     }
 
     /// Bit 0 of q must be 0, as it is where bit 0 of what the other end holds is its choice.
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         assert!(!q.lsb(), "bit 0 of the evaluator's label is its choice");
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        panic!("half gates take correlated OTs")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

@@ -2,7 +2,7 @@ use super::*;
 use crate::gates::ZeroLabel;
 use crate::rig::suite::Recorded;
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
-use crate::{Family, Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables};
+use crate::{Correlated, Family, Format, Garble, GateBackend, Role, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Program, Slot};
@@ -36,6 +36,7 @@ fn hash(public: SessionNonce, gate: u64, x: Block) -> Block {
 
 impl GateBackend for Plain {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRIVACY_FREE;
 
@@ -61,20 +62,13 @@ impl GateBackend for Plain {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         for [a, b, out] in gates {
             for i in 0..strip {
                 let [a, b, out] = [a, b, out].map(|s| *s as usize * strip + i);
                 wires[out] = wires[a] ^ wires[b];
             }
         }
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -83,18 +77,16 @@ impl GateBackend for Plain {
 }
 
 impl Garble for Plain {
+    type Transfer = Correlated;
+
     fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         let mut delta = Prg::new(backend, seed, "garble delta").next_block();
         delta.0[0] |= 1;
         Plain { public, delta, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        unreachable!("the rig has inputs of the garbler's only")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

@@ -23,7 +23,6 @@ const VALUE: u8 = 0;
 
 /// The path on which gates come to an end.
 enum Path<'a> {
-    Block(&'a Program),
     Program(&'a Program, usize),
     DynamicBatcher(&'a Circuit),
 }
@@ -31,7 +30,6 @@ enum Path<'a> {
 impl Path<'_> {
     fn wires(&self) -> usize {
         match self {
-            Path::Block(program) => program.input_bits(),
             Path::Program(program, instances) => program.input_bits() * instances,
             Path::DynamicBatcher(circuit) => circuit.inputs().iter().sum(),
         }
@@ -41,12 +39,6 @@ impl Path<'_> {
     fn run<E: GateBackend>(&self, end: E, inputs: Vec<E::Wire>, tables: &mut Memory) -> (E, Vec<E::Wire>) {
         let runs = "whole tables";
         match self {
-            Path::Block(program) => {
-                let mut engine = Engine::new(end);
-                let block = program.stages().stage(0).block;
-                let out = engine.block(&block, &inputs, tables).expect(runs);
-                (engine.into_end(), out.to_vec())
-            }
             Path::Program(program, instances) => {
                 let mut engine = Engine::new(end);
                 let mut registers = inputs;
@@ -77,7 +69,7 @@ fn garble<E: Garble>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) 
 pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let (block, program) = (named_program("add:9"), named_program("sort:5x3"));
     let file = named::make("mul:4").expect("a circuit of ours");
-    let paths = [Path::Block(&block), Path::Program(&program, 3), Path::DynamicBatcher(&file)];
+    let paths = [Path::Program(&block, 1), Path::Program(&program, 3), Path::DynamicBatcher(&file)];
     let rig = Rig::<F>::new(Backend::best(), scheme, 21);
     let plain = Rig::<P>::new(Backend::best(), scheme, 21);
     let (mut garbler, mut evaluator, mut formulas) = (rig.garbler(), rig.evaluator(), plain.garbler());
@@ -116,7 +108,7 @@ pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
 /// Seeds change Δ and all tables; so do start points, where the scheme has one.
 pub(crate) fn seeds_and_start_points_count<F: Family>(scheme: Scheme) {
     let program = named_program("mul:4");
-    let path = Path::Block(&program);
+    let path = Path::Program(&program, 1);
     let run = |seed: u8, start: u128| {
         let (seed, public) = (Seed::from_bytes([seed; 16]), SessionNonce(Block::from_u128(start)));
         let garbler = F::Garbler::new(Backend::best(), scheme, public, &seed, None);

@@ -3,9 +3,7 @@
 use super::kernel::{EvaluateAnds, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
-use crate::{
-    Evaluate, Format, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ActiveLabel,
-};
+use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -20,6 +18,7 @@ pub struct Evaluator {
 
 impl GateBackend for Evaluator {
     type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
     const FORMAT: Format = Format::THREE_HALVES;
 
@@ -32,8 +31,8 @@ impl GateBackend for Evaluator {
         wires: &[ActiveLabel],
         pairs: &[[Slot; 2]],
         out: &mut [ActiveLabel],
-        bytes: &mut [u8],
-        bits: &mut [u8],
+        bytes: &[u8],
+        bits: &[u8],
     ) {
         let n = pairs.len();
         assert!(out.len() == n && bytes.len() == 24 * n && bits.len() == n, "a table for every gate");
@@ -59,15 +58,8 @@ impl GateBackend for Evaluator {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ActiveLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ActiveLabel], strip: usize, gates: &[[Slot; 3]], _: &[u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -76,6 +68,8 @@ impl GateBackend for Evaluator {
 }
 
 impl Evaluate for Evaluator {
+    type Transfer = Correlated;
+
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         assert!(scheme == Scheme::ThreeHalves, "{scheme} is not three halves");
         Evaluator { backend, public, gate: 0 }
@@ -85,8 +79,8 @@ impl Evaluate for Evaluator {
         ActiveLabel::new(label)
     }
 
-    fn message(&self, _: Block, _: u8) -> ActiveLabel {
-        panic!("three halves take correlated OTs")
+    fn own(&self, t: Block, _: u8) -> ActiveLabel {
+        ActiveLabel::new(t)
     }
 
     fn signal(&self, wire: ActiveLabel) -> u8 {

@@ -3,8 +3,7 @@
 use super::{Evaluator, plain};
 use crate::rig::{oracle, suite::Recorded};
 use crate::{
-    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables, gates::ZeroLabel,
-    half::free_xors,
+    Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel, half::free_xors,
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -35,6 +34,7 @@ pub(super) fn hash(public: SessionNonce, tweak: u128, x: Block) -> plain::Hash {
 
 impl GateBackend for Plain {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::THREE_HALVES;
 
@@ -73,15 +73,8 @@ impl GateBackend for Plain {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         free_xors(wires, strip, gates);
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -90,6 +83,8 @@ impl GateBackend for Plain {
 }
 
 impl Garble for Plain {
+    type Transfer = Correlated;
+
     fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>) -> Self {
         let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
         delta.0[0] |= 1;
@@ -97,12 +92,8 @@ impl Garble for Plain {
         Plain { public, delta, coins, gate: 0, tweaks: vec![] }
     }
 
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        unreachable!("the rig has inputs of the garbler's only")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

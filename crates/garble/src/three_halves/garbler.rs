@@ -4,7 +4,7 @@ use super::kernel::{GarbleAnds, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
 use crate::{
-    Format, Garble, GarbleError, GateBackend, Role, Scheme, SessionNonce, Tables,
+    Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
     gates::{ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
@@ -36,6 +36,7 @@ impl Drop for Garbler {
 
 impl GateBackend for Garbler {
     type Wire = ZeroLabel;
+    type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::THREE_HALVES;
 
@@ -82,15 +83,8 @@ impl GateBackend for Garbler {
         }
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [ZeroLabel],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        _: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
+    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
         free_xors_on(self.backend, wires, strip, gates);
-        Ok(())
     }
 
     fn gates(&self) -> u64 {
@@ -99,6 +93,8 @@ impl GateBackend for Garbler {
 }
 
 impl Garble for Garbler {
+    type Transfer = Correlated;
+
     fn new(
         backend: Backend,
         scheme: Scheme,
@@ -112,12 +108,8 @@ impl Garble for Garbler {
         Garbler { backend, public, delta, coins, gate: 0, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
     }
 
-    fn correlated(&mut self, q: Block) -> ZeroLabel {
+    fn theirs(&mut self, q: Block) -> ZeroLabel {
         ZeroLabel::new(q)
-    }
-
-    fn pair(&mut self, _: [Block; 2]) -> ZeroLabel {
-        panic!("three halves take correlated OTs")
     }
 
     fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {

@@ -3,7 +3,7 @@
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};
 use hushwire_ot::Context;
-use hushwire_wire::Channel;
+use hushwire_wire::drive::Round;
 
 /// A hash of what both parties must have alike.
 pub(super) type Digest = [u8; 32];
@@ -39,115 +39,69 @@ pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
     *hash.finalize().as_bytes()
 }
 
-/// Parties that open: terms alike, roles not.
-pub(super) fn greet(
-    channel: &mut Channel,
-    role: Role,
-    digest: impl Fn(Role) -> Digest,
-) -> Result<(), GarbleError> {
-    let other = match role {
-        Role::Garbler => Role::Evaluator,
-        Role::Evaluator => Role::Garbler,
-    };
-    let mut theirs = [0; 32];
-    channel.exchange("Yao terms", &digest(role), &mut theirs)?;
-    compare(
-        channel,
-        &digest(other),
-        &theirs,
-        "the terms: session, scheme or its revision (its release), OT protocol, or who garbles",
-    )
+/// Refuses another digest than was expected.
+pub(super) fn compare(expected: &Digest, heard: &[u8], what: &'static str) -> Result<(), GarbleError> {
+    if heard == expected { Ok(()) } else { Err(mismatch(what)) }
 }
 
-/// The record of a party's runs, from which the next one follows.
+/// The error of parties that are not given the same.
+pub(super) const fn mismatch(what: &'static str) -> GarbleError {
+    GarbleError::Mismatch { peer: None, what }
+}
+
+/// What [`compare`] calls the terms.
+pub(super) const TERMS: &str =
+    "the terms: session, scheme or its revision (its release), OT protocol, or who garbles";
+/// What [`compare`] calls a run.
+pub(super) const COMPUTATION: &str =
+    "the computation: circuit, owners of inputs, recipients of outputs, or instances";
+
+/// Bytes of a digest's message.
+pub(super) const DIGEST: usize = 32;
+const STEP: &str = "Yao circuit digest";
+
+/// A party's run, and the one before, from which it may follow.
 #[derive(Default)]
 pub(super) struct Agreed {
     last: Option<Digest>,
-    /// Bytes of tables of that run.
-    pub(super) tables: u64,
     /// OTs of that run.
     pub(super) choices: usize,
 }
 
-/// The meaning of the evaluator's digest.
-pub(super) enum Heard {
-    /// It is ours; whether the evaluator has ours, or waits for it before the tables.
-    Same { owes: bool },
-    /// It is another; whether it is that of the run before, so that choices follow it.
-    Other { repeats: bool },
-}
-
-const STEP: &str = "Yao circuit digest";
-/// The garbler's wait for the digest of a run as the one before: the evaluator sends it when it has done that one.
-const EVALUATION: &str = "evaluation of garbled tables";
-/// The evaluator's wait for the garbler's digest of such a run, which comes with the tables.
-const TABLES: &str = "garbled tables";
-const WHAT: &str = "the computation: circuit, owners of inputs, recipients of outputs, or instances";
-
 impl Agreed {
-    /// The garbler's side, before the OTs.
-    pub(super) fn hear(&self, channel: &mut Channel, ours: &Digest) -> Result<Heard, GarbleError> {
-        let mut theirs = [0; 32];
-        let owes = self.is_known(ours);
-        if owes {
-            channel.recv(EVALUATION, &mut theirs)?;
-        } else {
-            channel.exchange(STEP, ours, &mut theirs)?;
-        }
-        if theirs == *ours {
-            return Ok(Heard::Same { owes });
-        }
-        if owes {
-            channel.send(STEP, ours)?;
-        }
-        Ok(Heard::Other { repeats: self.is_known(&theirs) })
+    /// Whether this is the run before once more: then the evaluator's choices follow its digest at once, and the garbler's
+    /// comes with the tables.
+    pub(super) fn repeats(&self, digest: &[u8]) -> bool {
+        self.last.is_some_and(|last| last == digest)
     }
 
-    /// The error of parties that run different things.
-    pub(super) fn mismatch(channel: &Channel) -> GarbleError {
-        GarbleError::Mismatch { peer: channel.from().or(channel.to()), what: WHAT }
+    /// Whether no run was before.
+    pub(super) fn is_first(&self) -> bool {
+        self.last.is_none()
     }
 
-    /// The garbler's side, before the tables.
-    pub(super) fn answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
-        Ok(channel.send(TABLES, ours)?)
+    /// Both have this digest.
+    pub(super) fn remember(&mut self, digest: Digest, job: &Job<'_>) {
+        (self.last, self.choices) = (Some(digest), job.input_wires(Role::Evaluator));
     }
 
-    /// The evaluator's side, before the OTs. True if the garbler's digest comes before the tables.
-    pub(super) fn ask(&self, channel: &mut Channel, ours: &Digest) -> Result<bool, GarbleError> {
-        if self.is_known(ours) {
-            channel.send(STEP, ours)?;
-            return Ok(true);
-        }
-        let mut theirs = [0; 32];
-        channel.exchange(STEP, ours, &mut theirs)?;
-        compare(channel, ours, &theirs, WHAT)?;
-        Ok(false)
-    }
-
-    /// The evaluator's side, before the tables.
-    pub(super) fn hear_answer(channel: &mut Channel, ours: &Digest) -> Result<(), GarbleError> {
-        let mut theirs = [0; 32];
-        channel.recv(TABLES, &mut theirs)?;
-        compare(channel, ours, &theirs, WHAT)
-    }
-
-    pub(super) fn is_known(&self, digest: &Digest) -> bool {
-        self.last.as_ref() == Some(digest)
-    }
-
-    /// Both have this digest; its tables have so many bytes.
-    pub(super) fn remember(&mut self, digest: Digest, job: &Job<'_>, tables: impl FnOnce() -> u64) {
-        if !self.is_known(&digest) {
-            (self.last, self.tables) = (Some(digest), tables());
-            self.choices = job.input_wires(Role::Evaluator);
+    /// The digests, at this role. Before a run as the one before, the garbler waits until the evaluator has done that one.
+    pub(super) fn round(&self, digest: &Digest, role: Role) -> Round {
+        match (self.repeats(digest), role) {
+            (false, _) => Round::even(STEP, DIGEST),
+            (true, Role::Garbler) => Round { name: "evaluation of garbled tables", out: 0, into: DIGEST },
+            (true, Role::Evaluator) => Round { name: STEP, out: DIGEST, into: 0 },
         }
     }
-}
 
-fn compare(channel: &Channel, ours: &Digest, theirs: &Digest, what: &'static str) -> Result<(), GarbleError> {
-    if ours == theirs {
-        return Ok(());
+    /// The garbler's digest, where the evaluator asked for another run and did not wait.
+    pub(super) fn tell() -> Round {
+        Round { name: STEP, out: DIGEST, into: 0 }
     }
-    Err(GarbleError::Mismatch { peer: channel.from().or(channel.to()), what })
+
+    /// The garbler's digest, where it did not come at once.
+    pub(super) fn answer(role: Role) -> Round {
+        let (out, into) = if role == Role::Garbler { (DIGEST, 0) } else { (0, DIGEST) };
+        Round { name: super::TABLES, out, into }
+    }
 }

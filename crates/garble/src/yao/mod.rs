@@ -41,7 +41,8 @@
 //! The digest covers program, roles, instances and terms. Where it is that of the run before, the evaluator's choices
 //! follow at once and the garbler's digest comes with the tables: one round trip. Where it is new, the choices wait for the
 //! garbler's digest, so that both parties hear of a difference before anything else moves. Tables are [`Format`]'s bytes
-//! a gate in one stream ([`crate::Send`]); they are evaluated while others are made.
+//! a gate, in one-way messages whose lengths follow from the program (`chunks.rs`); they are evaluated while others are
+//! made. Set-up and run are machines: [`Opening`], [`Run`].
 //!
 //! # Constant time
 //! Secret are the inputs, Δ, labels, permute bits, and outputs towards the outside. Which register a bit is in, and
@@ -51,24 +52,26 @@
 
 mod agree;
 mod bits;
+mod chunks;
 mod evaluator;
 mod garbler;
+mod gate;
 mod job;
+mod opening;
 mod stats;
 #[cfg(test)]
 mod tests;
 
+pub use opening::Opening;
 pub use stats::Stats;
 
-use crate::{Family, GarbleError, Role, Scheme, half, prf, three_halves};
-use agree::{greet, terms_digest};
+use crate::{GarbleError, Role, Scheme};
+use gate::{Gate, Running};
 use hushwire_circuit::{Planes, Program, TwoParty};
-use hushwire_ot::{Context, Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
+use hushwire_ot::{Context, Exchanged, Machine, OtError, Protocol, Round};
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, Cost, drive::Driver};
 use job::Job;
-use std::time::Instant;
-use zeroize::Zeroizing;
 
 /// The terms that both parties agree on before they open. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,30 +95,28 @@ impl Default for Terms {
 pub struct Party {
     role: Role,
     side: Box<dyn Side + Send>,
+    driver: Driver,
     stats: Stats,
     lost: bool,
 }
 
 /// One role under one scheme.
 trait Side {
-    /// Runs a job: planes of this party's inputs to planes of what it learns.
-    fn run(
-        &mut self,
-        channel: &mut Channel,
-        job: &Job<'_>,
-        inputs: &[u8],
-        stats: &mut Stats,
-    ) -> Result<Zeroizing<Vec<u8>>, GarbleError>;
+    /// Begins a job on the planes of this party's inputs.
+    fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats)
+    -> Box<dyn Running + 'p>;
     /// The same with batches of another width.
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send>;
 }
 
-/// The name of a run in errors.
+/// The names of steps in errors.
 const STEP: &str = "Yao run";
+const TABLES: &str = "garbled tables";
+const OUTPUTS: &str = "Yao outputs of the garbler";
 
 impl Party {
-    /// Sets up OTs and the garbling. `context` is agreed and of no other set-up; `seed` is this party's secret randomness
-    /// for this set-up alone.
+    /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed and of no other set-up; `seed` is
+    /// this party's secret randomness for this set-up alone.
     ///
     /// # Errors
     /// The scheme is not private, the peer has other terms, or the channel failed.
@@ -126,45 +127,10 @@ impl Party {
         terms: Terms,
         seed: &Seed,
     ) -> Result<Party, GarbleError> {
-        let begun = Instant::now();
-        let open = match terms.scheme {
-            Scheme::Prp | Scheme::Mi | Scheme::Mi4 | Scheme::Circ => Party::of::<half::HalfGates>,
-            Scheme::Prf => Party::of::<prf::PrfOnly>,
-            Scheme::ThreeHalves => Party::of::<three_halves::ThreeHalves>,
-            Scheme::PrivacyFree => {
-                return Err(GarbleError::Unsupported {
-                    scheme: terms.scheme.name(),
-                    what: "hides no inputs, so that Yao's protocol cannot run on it",
-                    instead: Scheme::PRIVATE.map(Scheme::name).join(", "),
-                });
-            }
-        };
-        greet(channel, role, |role| terms_digest(context, terms, role))?;
-        let mut party = open(channel, role, context, terms, seed)?;
-        party.stats.setup = begun.elapsed();
-        Ok(party)
-    }
-
-    fn of<F: Family + 'static>(
-        channel: &mut Channel,
-        role: Role,
-        context: &Context,
-        terms: Terms,
-        seed: &Seed,
-    ) -> Result<Party, GarbleError> {
-        let mut driver = Driver::new();
-        let (part, ot_seed) = (context.child("yao inputs", 0), seed.derive("yao ot", &context.sid.0));
-        let side: Box<dyn Side + Send> = match role {
-            Role::Garbler => {
-                let ot = open_sender::<SemiHonest>(&mut driver, channel, &part, terms.ot, &ot_seed)?;
-                Box::new(garbler::Garbles::<F::Garbler>::new(channel, context, terms, seed, ot, driver)?)
-            }
-            Role::Evaluator => {
-                let ot = open_receiver::<SemiHonest>(&mut driver, channel, &part, terms.ot, &ot_seed)?;
-                Box::new(evaluator::Evaluates::<F::Evaluator>::new(channel, context, terms, ot, driver)?)
-            }
-        };
-        Ok(Party { role, side, stats: Stats::default(), lost: false })
+        let (mut driver, mut opening) = (Driver::new(), Opening::new(role, context, terms, seed)?);
+        let peer = channel.from().or(channel.to());
+        driver.run(channel, &mut opening).map_err(|e| e.of(peer))?;
+        Ok(Party { driver, ..opening.finish() })
     }
 
     /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
@@ -176,8 +142,8 @@ impl Party {
         Party { side: self.side.with_width(width), ..self }
     }
 
-    /// Runs `program` on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
-    /// the circuit's order; gives the outputs that it learns, likewise.
+    /// Runs `program` on as many sets of inputs as the planes have instances: a [`Run`] over a channel. `inputs` are the inputs
+    /// that this party brings, in the circuit's order; gives the outputs that it learns, likewise.
     ///
     /// # Errors
     /// The peer runs another program, roles or instances, or the channel failed. After an error every later call fails.
@@ -191,16 +157,36 @@ impl Party {
         roles: &TwoParty,
         inputs: &Planes,
     ) -> Result<Planes, GarbleError> {
+        let mut driver = std::mem::take(&mut self.driver);
+        let mut run = self.begin(program, roles, inputs)?;
+        let peer = channel.from().or(channel.to());
+        driver.run(channel, &mut run).map_err(|e| e.of(peer))?;
+        let outputs = run.finish();
+        self.driver = driver;
+        Ok(outputs)
+    }
+
+    /// The same as a [`Machine`]. Until it is finished, every later call fails.
+    ///
+    /// # Errors
+    /// A run before failed, or was not finished.
+    ///
+    /// # Panics
+    /// As [`Party::run`].
+    pub fn begin<'p>(
+        &'p mut self,
+        program: &'p Program,
+        roles: &'p TwoParty,
+        inputs: &'p Planes,
+    ) -> Result<Run<'p>, GarbleError> {
         let job = Job::new(program, roles, inputs.instances());
         assert_eq!(inputs.width(), job.input_bits(self.role), "planes of this party's inputs");
         if core::mem::replace(&mut self.lost, true) {
             return Err(OtError::Lost { step: STEP }.into());
         }
-        let mut outputs = Planes::zeros(job.output_planes(self.role), job.instances);
-        outputs.copy_from_slice(&self.side.run(channel, &job, inputs, &mut self.stats)?);
-        self.stats.runs += 1;
-        self.lost = false;
-        Ok(outputs)
+        let outputs = Planes::zeros(job.output_planes(self.role), job.instances);
+        let steps = self.side.begin(job, inputs, &mut self.stats);
+        Ok(Run { gate: Gate::new(steps), outputs, lost: &mut self.lost })
     }
 
     /// The role of this party.
@@ -213,5 +199,44 @@ impl Party {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
+    }
+}
+
+/// One run of a [`Party`], a [`Machine`].
+#[must_use = "take its steps, then finish"]
+pub struct Run<'p> {
+    gate: Gate<Box<dyn Running + 'p>>,
+    outputs: Planes,
+    lost: &'p mut bool,
+}
+
+impl Run<'_> {
+    /// The outputs that this party learns, when there is no round any more.
+    ///
+    /// # Panics
+    /// If rounds are left, or one failed (the caller's bug).
+    #[must_use]
+    pub fn finish(mut self) -> Planes {
+        assert!(self.gate.is_done(), "finish comes after the last round");
+        *self.lost = false;
+        self.outputs.copy_from_slice(&self.gate.steps.outputs());
+        self.outputs
+    }
+}
+
+impl Machine for Run<'_> {
+    type Error = GarbleError;
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.gate.round(slot)
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), GarbleError> {
+        self.gate.write(slot, out)
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), GarbleError> {
+        self.gate.read(messages)
+    }
+    fn cost(&self) -> Option<Cost> {
+        self.gate.cost()
     }
 }

@@ -1,6 +1,7 @@
 //! The work of a party so far, for reports.
 
-use crate::{Batches, GarbleError, Tables};
+use super::{chunks::Chunks, job::Job};
+use crate::Batches;
 use std::time::{Duration, Instant};
 
 /// Counts of a party since it was opened.
@@ -20,27 +21,33 @@ pub struct Stats {
     pub first_gate: Duration,
 }
 
-/// Tables that are counted and timed.
-pub(super) struct Watched<'s, T> {
-    pub(super) tables: T,
-    stats: &'s mut Stats,
-    begun: Option<Instant>,
+/// The record of a run, from its beginning.
+pub(super) struct Clock<'p> {
+    stats: &'p mut Stats,
+    begun: Instant,
 }
 
-impl<'s, T: Tables> Watched<'s, T> {
-    /// The record of a run that began at `begun`.
-    pub(super) fn new(tables: T, begun: Instant, stats: &'s mut Stats) -> Self {
-        Watched { tables, stats, begun: Some(begun) }
+impl<'p> Clock<'p> {
+    pub(super) fn begin(stats: &'p mut Stats) -> Self {
+        Clock { stats, begun: Instant::now() }
     }
-}
 
-impl<T: Tables> Tables for Watched<'_, T> {
-    fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError> {
-        let bytes = self.tables.next(len)?;
-        self.stats.table_bytes += len as u64;
-        if let Some(begun) = self.begun.take() {
-            self.stats.first_gate = begun.elapsed();
+    /// A message of tables is wanted, or has come.
+    pub(super) fn tables(&mut self, chunks: &Chunks<'_>) {
+        if chunks.sent == 0 && chunks.bytes > 0 {
+            self.stats.first_gate = self.begun.elapsed();
         }
-        Ok(bytes)
+        self.stats.table_bytes += chunks.bytes as u64;
+    }
+
+    /// The last gate is done; the end of this party has run so many batches in its life.
+    pub(super) fn done(&mut self, job: &Job<'_>, batches: Batches) {
+        self.stats.ands += job.program.ands() * job.instances as u64;
+        self.stats.batches = batches;
+    }
+
+    /// The run has ended well.
+    pub(super) fn end(&mut self) {
+        self.stats.runs += 1;
     }
 }

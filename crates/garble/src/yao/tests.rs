@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Evaluate, Format, Garble, GateBackend, SessionNonce, Tables, half::HalfGates, prf::PrfOnly,
+    Evaluate, Family, Format, Garble, GateBackend, SessionNonce, Transfer, half::HalfGates, prf::PrfOnly,
     three_halves::ThreeHalves,
 };
 use hushwire_aes::Backend;
@@ -53,6 +53,7 @@ impl<E: GateBackend> Noted<E> {
 
 impl<E: GateBackend> GateBackend for Noted<E> {
     type Wire = E::Wire;
+    type Bytes<'t> = E::Bytes<'t>;
     const ROLE: Role = E::ROLE;
     const FORMAT: Format = E::FORMAT;
 
@@ -65,20 +66,14 @@ impl<E: GateBackend> GateBackend for Noted<E> {
         wires: &[E::Wire],
         pairs: &[[Slot; 2]],
         out: &mut [E::Wire],
-        bytes: &mut [u8],
-        bits: &mut [u8],
+        bytes: E::Bytes<'_>,
+        bits: E::Bytes<'_>,
     ) {
         self.noted(|end| end.ands(wires, pairs, out, bytes, bits));
     }
 
-    fn xors(
-        &mut self,
-        wires: &mut [E::Wire],
-        strip: usize,
-        gates: &[[Slot; 3]],
-        tables: &mut dyn Tables,
-    ) -> Result<(), GarbleError> {
-        self.noted(|end| end.xors(wires, strip, gates, tables))
+    fn xors(&mut self, wires: &mut [E::Wire], strip: usize, gates: &[[Slot; 3]], tables: E::Bytes<'_>) {
+        self.noted(|end| end.xors(wires, strip, gates, tables));
     }
 
     fn gates(&self) -> u64 {
@@ -87,6 +82,8 @@ impl<E: GateBackend> GateBackend for Noted<E> {
 }
 
 impl<E: Garble> Garble for Noted<E> {
+    type Transfer = E::Transfer;
+
     fn new(
         backend: Backend,
         scheme: Scheme,
@@ -98,12 +95,8 @@ impl<E: Garble> Garble for Noted<E> {
         Noted(E::new(backend, scheme, public, seed, delta))
     }
 
-    fn correlated(&mut self, q: Block) -> E::Wire {
-        self.0.correlated(q)
-    }
-
-    fn pair(&mut self, messages: [Block; 2]) -> E::Wire {
-        self.0.pair(messages)
+    fn theirs(&mut self, sent: <E::Transfer as Transfer>::Sent) -> E::Wire {
+        self.0.theirs(sent)
     }
 
     fn own(&mut self, active: Block, bit: u8) -> E::Wire {
@@ -116,6 +109,8 @@ impl<E: Garble> Garble for Noted<E> {
 }
 
 impl<E: Evaluate> Evaluate for Noted<E> {
+    type Transfer = E::Transfer;
+
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce) -> Self {
         log(|log| log.made.push((public.0, None, None)));
         Noted(E::new(backend, scheme, public))
@@ -125,8 +120,8 @@ impl<E: Evaluate> Evaluate for Noted<E> {
         self.0.label(label)
     }
 
-    fn message(&self, message: Block, bit: u8) -> E::Wire {
-        self.0.message(message, bit)
+    fn own(&self, received: Block, choice: u8) -> E::Wire {
+        self.0.own(received, choice)
     }
 
     fn signal(&self, wire: E::Wire) -> u8 {
@@ -182,7 +177,9 @@ fn session<F: Family + 'static>(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [See
         let terms = Terms { scheme, ..Terms::default() };
         let role = [Role::Garbler, Role::Evaluator][i];
         let seed = Seed::from_bytes([seeds[i]; 16]);
-        let mut party = Party::of::<F>(channel, role, &context, terms, &seed).expect("set up");
+        let mut opening = Opening::of::<F>(role, &context, terms, &seed);
+        Driver::new().run(channel, &mut opening).expect("set up");
+        let mut party = opening.finish();
         let opening = messages.0.lock().expect("one thread").clone();
         let (mut outputs, mut after) = (vec![], vec![]);
         for (name, n) in [("add:9", 3), ("add:9", 3), ("add:9", 3), ("sort:4x3", 9)] {

@@ -5,4 +5,5 @@ mod stream;
 mod streams;
 mod yao;
 mod yao_failures;
+mod yao_machines;
 mod yao_wire;

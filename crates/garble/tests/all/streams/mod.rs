@@ -1,17 +1,20 @@
-//! An evaluator on tables of any bytes, in memory and over a channel: for tests and the fuzzer.
+//! An evaluator on tables of any bytes, in memory and in messages: for tests and the fuzzer.
 
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Buffer};
+use hushwire_block::Block;
 use hushwire_circuit::{Program, named};
 use hushwire_garble::{
-    Engine, Evaluate, Family, GarbleError, GateBackend, Memory, Receive, Scheme, SessionNonce,
-    engine::table_bytes, half::HalfGates, prf::PrfOnly, privacy_free::PrivacyFree, three_halves::ThreeHalves,
+    Cursor, Engine, Evaluate, Family, GarbleError, GateBackend, Memory, Scheme, SessionNonce,
+    cursor::{CHUNK, table_bytes},
+    half::HalfGates,
+    prf::PrfOnly,
+    privacy_free::PrivacyFree,
+    three_halves::ThreeHalves,
 };
-use hushwire_wire::{NetError, PartyId, inproc};
-use std::{sync::OnceLock, time::Duration};
+use std::sync::OnceLock;
 
-/// Bytes before the tables: scheme, instances, cut of messages, by how much the stream is said to be longer or shorter.
-pub(crate) const HEAD: usize = 4;
+/// Bytes before the tables: scheme, instances, length of messages.
+pub(crate) const HEAD: usize = 3;
 
 /// Blocks with XORs and ANDs in several layers, and stages of several copies.
 fn programs() -> &'static [Program; 2] {
@@ -60,51 +63,49 @@ fn run<F: Family>(head: &[u8; HEAD], tables: &[u8]) {
     let enough = tables.len() as u64 >= wanted;
 
     let mut memory = Memory::of(tables.to_vec());
-    let in_memory = evaluate::<F>(head, &mut memory);
+    let in_memory = evaluate::<F>(head, |engine, program, instances, wires| {
+        engine.program(program, instances, wires, &mut memory)
+    });
     match &in_memory {
         Ok(_) => assert!(enough && memory.bytes().len() as u64 == wanted),
         Err(GarbleError::Short { .. }) => assert!(!enough),
         Err(e) => panic!("{e}"),
     }
 
-    // What the circuit says is what `Receive` is told; other totals are a caller's mistake and end as short streams.
-    let said = (wanted + u64::from(head[3] & 0x0f)).saturating_sub(u64::from(head[3] >> 4));
-    let ids = [PartyId(0), PartyId(1)];
-    let [mut garbler, mut evaluator] =
-        <[_; 2]>::try_from(inproc::mesh(&ids, 1, Duration::from_secs(20))).ok().expect("two");
-    let mut from = garbler.channel(0, Some(ids[1]), None).expect("a channel");
-    let mut to = evaluator.channel(0, None, Some(ids[0])).expect("a channel");
-    for part in tables.chunks(1 + 8 * usize::from(head[2])) {
-        from.send("tables", part).expect("a queue takes everything");
-    }
-    drop((from, garbler));
-    let mut buffer = Buffer::new();
-    let received = evaluate::<F>(head, &mut Receive::new(&mut to, &mut buffer, said));
-    match received {
-        Ok(signals) => {
-            assert!(enough && said >= wanted);
-            assert_eq!(in_memory.expect("the same tables"), signals);
+    // The same in messages, as long as the circuit says and not longer.
+    let mut left = tables;
+    let streamed = evaluate::<F>(head, |engine, program, instances, wires| {
+        let mut cursor = Cursor::new::<F::Evaluator>(program, instances);
+        loop {
+            let (bytes, last) = cursor.upcoming(CHUNK + 8 * usize::from(head[2]));
+            let short = || GarbleError::Short { wanted: bytes, left: left.len() };
+            let (message, rest) = left.split_at_checked(bytes).ok_or_else(short)?;
+            engine.advance(&mut cursor, wires, message);
+            left = rest;
+            if last {
+                return Ok(());
+            }
         }
-        Err(GarbleError::Short { .. }) => assert!(said < wanted),
-        Err(GarbleError::Net(NetError::Closed { .. })) => assert!((tables.len() as u64) < said),
-        Err(e) => panic!("{e}"),
-    }
+    });
+    assert_eq!(streamed.ok(), in_memory.ok());
 }
+
+type Wire<F> = <<F as Family>::Evaluator as GateBackend>::Wire;
 
 /// Signals of the outputs, whatever they mean.
 fn evaluate<F: Family>(
     head: &[u8; HEAD],
-    tables: &mut dyn hushwire_garble::Tables,
+    run: impl FnOnce(&mut Engine<F::Evaluator>, &Program, usize, &mut [Wire<F>]) -> Result<(), GarbleError>,
 ) -> Result<Vec<u8>, GarbleError> {
     let (program, instances) = job(head);
     let end = F::Evaluator::new(Backend::best(), scheme(head), SessionNonce(Block([head[2]; 16])));
     let bits = program.input_bits() * instances;
-    let mut wires = vec![<F::Evaluator as GateBackend>::Wire::default(); program.registers() * instances];
+    let mut wires = vec![Wire::<F>::default(); program.registers() * instances];
     for (i, wire) in wires.iter_mut().enumerate().take(bits) {
         *wire = end.label(Block([i as u8; 16]));
     }
     let mut engine = Engine::new(end);
-    engine.program(program, instances, &mut wires, tables)?;
+    run(&mut engine, program, instances, &mut wires)?;
     let end = engine.into_end();
     Ok(wires.into_iter().map(|wire| end.signal(wire)).collect())
 }

@@ -1,0 +1,327 @@
+//! The order of tables: a walk through a program, stage by stage to pieces of ANDs, that stops and goes on anywhere.
+
+use crate::{Format, GateBackend};
+use hushwire_circuit::{Layered, ONE, Program, Slot};
+use std::{ops::Range, sync::Arc};
+
+/// AGREEMENT: the least room for tables that a run is stopped and goes on with: two pieces.
+pub const CHUNK: usize = 64 << 10;
+/// AGREEMENT: ANDs whose tables stand together: whole bytes first, packed bits behind them.
+pub(crate) const PIECE: usize = 1024;
+/// AGREEMENT: bytes that the wires of a strip should fit into, a share of the second cache.
+const STRIP_BYTES: usize = 512 << 10;
+/// AGREEMENT: the fewest and the most copies of a strip, multiples of [`CUT`].
+const STRIP: Range<usize> = 8..33;
+/// AGREEMENT: strips begin at multiples of as many copies, so that vectors of wires are whole but in the last.
+const CUT: usize = 8;
+
+/// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
+///
+/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than 32, 32 and 1.
+///
+/// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies within 512 KiB were
+/// ahead of 16 and 64, and of strips that keep the first cache.
+pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..).map_while(move |k| strip(slots, copies, k))
+}
+
+/// Strip `k` of those.
+fn strip(slots: usize, copies: usize, k: usize) -> Option<Range<usize>> {
+    let most = (STRIP_BYTES / (16 * slots.max(1))).clamp(STRIP.start, STRIP.end - 1) / CUT * CUT;
+    let (cuts, count) = (copies.div_ceil(CUT), copies.div_ceil(most));
+    let start = |k: usize| (k * cuts / count * CUT).min(copies);
+    (k < count).then(|| start(k)..start(k + 1))
+}
+
+/// Bytes of tables of one run of a program on `instances` sets of inputs.
+#[must_use]
+pub fn table_bytes<E: GateBackend>(program: &Program, instances: usize) -> u64 {
+    Cursor::new::<E>(program, instances).skip(usize::MAX) as u64
+}
+
+/// Whether an XOR has a table where XORs have any: constants are known to both.
+pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
+    *a > ONE && *b > ONE
+}
+
+/// XORs with tables, where XORs have any.
+fn with_tables(xors: &[[Slot; 3]]) -> usize {
+    xors.iter().filter(|gate| has_table(gate)).count()
+}
+
+/// A step of a run.
+pub(crate) enum Step {
+    /// A stage begins.
+    Stage(usize),
+    /// A strip of its units begins: their operands are read.
+    Begin,
+    /// A layer begins: products of the one before arrive.
+    Layer,
+    /// XORs of the layer, all or some, and the bytes of their tables.
+    Xors(Range<usize>, usize),
+    /// A piece of its ANDs, from this gate and copy on: how many, and the bytes of their tables.
+    Ands(usize, usize, usize),
+    /// The strip ends: results are kept.
+    End,
+    /// The stage ends: they become registers.
+    Write,
+}
+
+/// The next step within a strip.
+#[derive(Clone, Copy)]
+enum Next {
+    Begin,
+    Layer,
+    /// XORs from this one on.
+    Xors(usize),
+    /// ANDs from this gate and copy on.
+    Ands(usize),
+}
+
+/// A stage, as far as tables depend on it.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    pub(crate) block: Arc<Layered>,
+    /// Copies of all instances.
+    pub(crate) units: usize,
+    /// XORs with tables, layer by layer, where XORs have any.
+    tables: Arc<[usize]>,
+}
+
+/// A place in the run of a program.
+#[derive(Clone)]
+pub struct Cursor<'p> {
+    program: &'p Program,
+    instances: usize,
+    format: Format,
+    stage: usize,
+    /// None when the stage has not begun, or there is no more.
+    shape: Option<Shape>,
+    strip: usize,
+    layer: usize,
+    next: Next,
+}
+
+impl<'p> Cursor<'p> {
+    /// Before the first gate.
+    #[must_use]
+    pub fn new<E: GateBackend>(program: &'p Program, instances: usize) -> Self {
+        let (stage, strip, layer) = (0, 0, 0);
+        Cursor { program, instances, format: E::FORMAT, stage, shape: None, strip, layer, next: Next::Begin }
+    }
+
+    /// Bytes of the next tables, as many whole pieces as fit into `most`, and whether they are the last. AGREEMENT.
+    ///
+    /// # Panics
+    /// If `most` is less than [`CHUNK`] (the caller's bug).
+    #[must_use]
+    pub fn upcoming(&self, most: usize) -> (usize, bool) {
+        assert!(most >= CHUNK, "a piece of ANDs fits");
+        let mut after = self.clone();
+        let bytes = after.skip(most);
+        (bytes, after.is_done())
+    }
+
+    /// Goes on without the gates, as far as their tables fit into `room`; gives the bytes of those.
+    pub(crate) fn skip(&mut self, room: usize) -> usize {
+        self.walk(room, |_, _, _| {})
+    }
+
+    /// Whether nothing is left to run.
+    fn is_done(&self) -> bool {
+        self.shape.is_none() && self.stage == self.program.stages().len()
+    }
+
+    pub(crate) fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    pub(crate) fn instances(&self) -> usize {
+        self.instances
+    }
+
+    /// The layer under way.
+    pub(crate) fn layer(&self) -> usize {
+        self.layer
+    }
+
+    /// The units of the strip under way.
+    pub(crate) fn units(&self, shape: &Shape) -> Range<usize> {
+        strip(shape.block.slots(), shape.units, self.strip).unwrap_or_default()
+    }
+
+    /// Goes on as far as tables fit into `room`, and gives the bytes that they take. Steps without tables always fit:
+    /// with the last table comes all that follows it.
+    pub(crate) fn walk(&mut self, room: usize, mut visit: impl FnMut(&Self, &Shape, Step)) -> usize {
+        let mut left = room;
+        while let Some(shape) = self.shape(&mut visit) {
+            while let Some(units) = strip(shape.block.slots(), shape.units, self.strip) {
+                if !self.strip(&shape, units.len(), &mut left, &mut visit) {
+                    self.shape = Some(shape);
+                    return room - left;
+                }
+                (self.strip, self.layer, self.next) = (self.strip + 1, 0, Next::Begin);
+            }
+            visit(self, &shape, Step::Write);
+            (self.stage, self.strip) = (self.stage + 1, 0);
+        }
+        room - left
+    }
+
+    /// The stage under way, or the next.
+    fn shape(&mut self, visit: &mut impl FnMut(&Self, &Shape, Step)) -> Option<Shape> {
+        if let Some(shape) = self.shape.take() {
+            return Some(shape);
+        }
+        let stages = self.program.stages();
+        if self.stage == stages.len() {
+            return None;
+        }
+        let (block, copies) = stages.shape(self.stage);
+        let layers = if self.format.xor_bytes > 0 { block.layers() } else { &[] };
+        let tables = layers.iter().map(|layer| with_tables(&layer.xors)).collect();
+        let shape = Shape { block, units: copies * self.instances, tables };
+        visit(self, &shape, Step::Stage(self.stage));
+        Some(shape)
+    }
+
+    /// The rest of a strip of so many units; false if it does not fit. Narrow layers come a million times a second.
+    #[inline(always)]
+    fn strip(
+        &mut self,
+        shape: &Shape,
+        units: usize,
+        left: &mut usize,
+        visit: &mut impl FnMut(&Self, &Shape, Step),
+    ) -> bool {
+        loop {
+            let Some(layer) = shape.block.layers().get(self.layer) else {
+                visit(self, shape, Step::End);
+                return true;
+            };
+            if let Next::Begin = self.next {
+                visit(self, shape, Step::Begin);
+                self.next = Next::Layer;
+            }
+            if let Next::Layer = self.next {
+                visit(self, shape, Step::Layer);
+                self.next = Next::Xors(0);
+            }
+            if let Next::Xors(from) = self.next {
+                let each = self.format.xor_bytes * units;
+                let (gates, bytes) = self.xors(&layer.xors[from..], shape, from, each, *left);
+                visit(self, shape, Step::Xors(from..from + gates, bytes));
+                *left -= bytes;
+                self.next = Next::Xors(from + gates);
+                if from + gates < layer.xors.len() {
+                    return false;
+                }
+                self.next = Next::Ands(0);
+            }
+            if let Next::Ands(mut from) = self.next {
+                let all = layer.ands.len() * units;
+                while from < all {
+                    let n = PIECE.min(all - from);
+                    let bytes = self.format.piece(n);
+                    if bytes > *left {
+                        self.next = Next::Ands(from);
+                        return false;
+                    }
+                    visit(self, shape, Step::Ands(from, n, bytes));
+                    *left -= bytes;
+                    from += n;
+                }
+                (self.layer, self.next) = (self.layer + 1, Next::Layer);
+            }
+        }
+    }
+
+    /// How many of these XORs of the layer have tables that fit, `each` bytes for one, and the bytes of those.
+    #[inline]
+    fn xors(
+        &self,
+        gates: &[[Slot; 3]],
+        shape: &Shape,
+        from: usize,
+        each: usize,
+        left: usize,
+    ) -> (usize, usize) {
+        if each == 0 {
+            return (gates.len(), 0);
+        }
+        let all = if from == 0 { shape.tables[self.layer] } else { with_tables(gates) };
+        if all * each <= left {
+            return (gates.len(), all * each);
+        }
+        let mut fits = left / each;
+        let bytes = fits * each;
+        let until = gates.iter().position(|gate| {
+            let full = has_table(gate) && fits == 0;
+            fits -= usize::from(has_table(gate) && !full);
+            full
+        });
+        (until.unwrap_or(gates.len()), bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{half, prf, three_halves};
+    use hushwire_circuit::named;
+
+    #[test]
+    fn strips_are_whole_vectors_and_nearly_even() {
+        for slots in [1, 10, 300, 1025, 1500, 5000, 100_000] {
+            for copies in (0..140).chain([1000, 1001]) {
+                let all: Vec<_> = strips(slots, copies).collect();
+                assert_eq!(all.iter().map(Range::len).sum::<usize>(), copies);
+                assert!(all.windows(2).all(|w| w[0].end == w[1].start));
+                assert!(all.iter().all(|s| s.start % CUT == 0 && s.len() < STRIP.end && !s.is_empty()));
+                assert!(all.iter().all(|s| s.len() <= STRIP.start || 16 * slots * s.len() <= STRIP_BYTES));
+                let cuts = |s: &Range<usize>| s.len().div_ceil(CUT);
+                assert!(all.iter().all(|s| cuts(s).abs_diff(cuts(&all[0])) <= 1), "{slots} {copies}");
+            }
+        }
+        assert!(strips(10, 65).eq([0..24, 24..48, 48..65]));
+    }
+
+    /// Every gate of every strip once, in order, wherever a walk stops.
+    fn walks<E: GateBackend>(name: &str, instances: usize) {
+        let program = named::program(name).expect("a circuit of ours");
+        let whole = |most: usize| {
+            let mut cursor = Cursor::new::<E>(&program, instances);
+            let (mut steps, mut bytes) = (vec![], 0);
+            loop {
+                let (next, last) = cursor.upcoming(most);
+                let walked = cursor.walk(next, |cursor, _, step| match step {
+                    Step::Xors(gates, _) => steps.extend(gates.map(|gate| [cursor.layer, gate])),
+                    Step::Ands(from, n, _) => steps.extend((from..from + n).map(|gate| [cursor.layer, gate])),
+                    Step::Stage(k) => steps.push([k, usize::MAX]),
+                    Step::Begin | Step::Layer | Step::End | Step::Write => steps.push([cursor.strip; 2]),
+                });
+                assert_eq!(walked, next);
+                assert!(next <= most);
+                bytes += next as u64;
+                assert_eq!(last, cursor.is_done());
+                if last {
+                    return (steps, bytes);
+                }
+            }
+        };
+        let all = whole(usize::MAX);
+        assert_eq!(all.1, table_bytes::<E>(&program, instances));
+        for most in [CHUNK, CHUNK + 1, 3 * CHUNK / 2, 1 << 20] {
+            assert!(whole(most) == all, "{name} × {instances} in {most} bytes");
+        }
+    }
+
+    #[test]
+    fn walks_stop_and_go_on_anywhere() {
+        for (name, instances) in [("aes128", 1), ("sha256", 3), ("sort:9x5", 40), ("add:3", 0)] {
+            walks::<half::Garbler>(name, instances);
+            walks::<prf::Evaluator>(name, instances);
+            walks::<three_halves::Garbler>(name, instances);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The OTs that bring the evaluator's inputs: each family of schemes takes one kind.
+
+use hushwire_block::Block;
+use hushwire_ot::{Functionality, Receiving, SemiHonest, Sender, Sending};
+use zeroize::Zeroize;
+
+/// A kind of OT, as a scheme takes it. The receiver gets a block for each of its choices.
+pub trait Transfer {
+    /// The garbler's result of one.
+    type Sent: Copy + Default + Zeroize + Send;
+
+    /// As its cost is declared.
+    const FUNCTIONALITY: Functionality;
+
+    /// The sender's call.
+    fn send(sent: &mut [Self::Sent]) -> Sending<'_>;
+
+    /// What [`Transfer::send`] was given, back from a call that is done.
+    fn sent(call: Sending<'_>) -> &mut [Self::Sent];
+
+    /// The receiver's call.
+    fn receive<'w>(choices: &'w [u8], received: &'w mut [Block]) -> Receiving<'w>;
+
+    /// What [`Transfer::receive`] was given, back from a call that is done.
+    fn received(call: Receiving<'_>) -> &mut [Block];
+
+    /// The scheme's Δ, where it is that of the OTs.
+    fn delta(sender: &Sender<SemiHonest>) -> Option<Block>;
+}
+
+/// Correlated OTs: the garbler holds q, the evaluator t = q ⊕ bΔ, where Δ is the scheme's.
+pub enum Correlated {}
+
+/// Random OTs: the garbler holds two messages, the evaluator that of its choice.
+pub enum Pairs {}
+
+impl Transfer for Correlated {
+    type Sent = Block;
+    const FUNCTIONALITY: Functionality = Functionality::Cot;
+
+    fn send(sent: &mut [Block]) -> Sending<'_> {
+        Sending::Cot(sent)
+    }
+
+    fn sent(call: Sending<'_>) -> &mut [Block] {
+        if let Sending::Cot(sent) = call { sent } else { &mut [] }
+    }
+
+    fn receive<'w>(choices: &'w [u8], received: &'w mut [Block]) -> Receiving<'w> {
+        Receiving::Cot { choices, t: received }
+    }
+
+    fn received(call: Receiving<'_>) -> &mut [Block] {
+        if let Receiving::Cot { t, .. } = call { t } else { &mut [] }
+    }
+
+    fn delta(sender: &Sender<SemiHonest>) -> Option<Block> {
+        Some(sender.delta())
+    }
+}
+
+impl Transfer for Pairs {
+    type Sent = [Block; 2];
+    const FUNCTIONALITY: Functionality = Functionality::RotChosen;
+
+    fn send(sent: &mut [[Block; 2]]) -> Sending<'_> {
+        Sending::Rot { pairs: sent, chosen: true }
+    }
+
+    fn sent(call: Sending<'_>) -> &mut [[Block; 2]] {
+        if let Sending::Rot { pairs, .. } = call { pairs } else { &mut [] }
+    }
+
+    fn receive<'w>(choices: &'w [u8], received: &'w mut [Block]) -> Receiving<'w> {
+        Receiving::RotChosen { choices, messages: received }
+    }
+
+    fn received(call: Receiving<'_>) -> &mut [Block] {
+        if let Receiving::RotChosen { messages, .. } = call { messages } else { &mut [] }
+    }
+
+    fn delta(_: &Sender<SemiHonest>) -> Option<Block> {
+        None
+    }
+}

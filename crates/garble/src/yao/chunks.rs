@@ -1,0 +1,111 @@
+//! The messages of a run's tables: their lengths follow from the program alone, so that the evaluator works on one while
+//! the garbler makes the next, and neither holds more.
+
+use super::{
+    Terms,
+    agree::{Agreed, DIGEST, Digest},
+    job::Job,
+};
+use crate::{Cursor, Engine, GateBackend, Role, Stretch, Transfer};
+use hushwire_ot::{Level, Round};
+use hushwire_wire::Cost;
+
+/// AGREEMENT: the longest message of tables when so many bytes were sent. Short ones at first, so that the evaluator is at
+/// work early in a small circuit; long ones in a stream, for which they are a tenth faster.
+const fn longest(sent: u64) -> usize {
+    if sent < 1 << 20 { 1 << 16 } else { 1 << 19 }
+}
+
+/// A run's tables, message by message. The last one brings the permute bits of the evaluator's outputs.
+#[derive(Clone)]
+pub(super) struct Chunks<'p> {
+    cursor: Cursor<'p>,
+    /// Bytes of the messages before.
+    pub(super) sent: u64,
+    /// Bytes of tables in this message.
+    pub(super) bytes: usize,
+    is_last: bool,
+    /// Bytes of permute bits at the end.
+    permute: usize,
+}
+
+impl<'p> Chunks<'p> {
+    pub(super) fn new<E: GateBackend>(job: &Job<'p>) -> Self {
+        let cursor = Cursor::new::<E>(job.program, job.instances);
+        let permute = job.output_bytes(Role::Evaluator);
+        let mut chunks = Chunks { cursor, sent: 0, bytes: 0, is_last: false, permute };
+        chunks.plan();
+        chunks
+    }
+
+    fn plan(&mut self) {
+        (self.bytes, self.is_last) = self.cursor.upcoming(longest(self.sent));
+    }
+
+    pub(super) fn round(&self, role: Role) -> Round {
+        let bytes = self.bytes + if self.is_last { self.permute } else { 0 };
+        let (out, into) = if role == Role::Garbler { (bytes, 0) } else { (0, bytes) };
+        Round { name: super::TABLES, out, into }
+    }
+
+    /// Runs on with this message. After the last one, the permute bits.
+    pub(super) fn advance<'t, E: GateBackend>(
+        &mut self,
+        engine: &mut Engine<E>,
+        wires: &mut [E::Wire],
+        message: E::Bytes<'t>,
+    ) -> Option<E::Bytes<'t>> {
+        let (tables, permute) = message.split(self.bytes);
+        engine.advance(&mut self.cursor, wires, tables);
+        self.is_last.then_some(permute)
+    }
+
+    /// Goes on to the next message.
+    pub(super) fn next(&mut self) {
+        self.sent += self.bytes as u64;
+        self.plan();
+    }
+
+    /// Whether this message is the last.
+    pub(super) fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// What a run costs a role; nothing is known where its OTs draw on what is left of calls before.
+    pub(super) fn cost<T: Transfer>(
+        &self,
+        job: &Job<'_>,
+        terms: Terms,
+        agreed: &Agreed,
+        digest: &Digest,
+        role: Role,
+    ) -> Option<Cost> {
+        let choices = job.input_wires(Role::Evaluator);
+        let digests = Cost { rounds: 1 + u64::from(agreed.repeats(digest)), bytes_sent: DIGEST as u64 };
+        let ots = match choices {
+            0 => Cost::default(),
+            _ if agreed.is_first() => {
+                terms.ot.cost(Level::SemiHonest, T::FUNCTIONALITY, choices)[role as usize]
+            }
+            _ => return None,
+        };
+        let outputs = job.output_bytes(Role::Garbler) as u64;
+        let outputs = Cost { rounds: u64::from(outputs > 0), bytes_sent: outputs };
+        let (mut tables, mut chunks) = (Cost::default(), self.clone());
+        loop {
+            let bytes = chunks.round(Role::Garbler).out as u64;
+            tables.rounds += u64::from(bytes > 0);
+            tables.bytes_sent += bytes;
+            if chunks.is_last {
+                break;
+            }
+            chunks.cursor.skip(chunks.bytes);
+            chunks.next();
+        }
+        let sent = if role == Role::Garbler { tables.bytes_sent } else { outputs.bytes_sent };
+        Some(Cost {
+            rounds: digests.rounds + ots.rounds + tables.rounds + outputs.rounds,
+            bytes_sent: digests.bytes_sent + ots.bytes_sent + sent,
+        })
+    }
+}
