@@ -213,15 +213,18 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
 
 /// The words about connections that nobody with a listed key made: by who knows the key, by who was not known there, and
 /// of one that was refused elsewhere meanwhile and ended.
-fn strangers() -> Vec<String> {
+fn strangers(victim: &str) -> Vec<String> {
+    let closed =
+        "closed the link during handshake: its process ended or dropped the session; read its own error";
     let because = [
-        "unknown during handshake: {pin} is not listed; add its pin if it belongs here",
-        "refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}",
-        "closed the link during handshake: its process ended or dropped the session; read its own error",
+        "unknown peer: unknown during handshake: {pin} is not listed; add its pin if it belongs here".to_owned(),
+        "unknown peer: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}".to_owned(),
+        format!("unknown peer: {closed}"),
+        // Whose key is right is known before it finds ours to be wrong.
+        format!("{victim}: {closed}"),
     ];
     let told = ["connection was", "connections were"].into_iter().flat_map(|were| {
-        because
-            .map(|why| format!(" ({{n}} {were} refused, the last {{n}} s ago because unknown peer: {why})"))
+        because.each_ref().map(|why| format!(" ({{n}} {were} refused, the last {{n}} s ago because {why})"))
     });
     told.chain([String::new()]).collect()
 }
@@ -265,7 +268,7 @@ impl Row {
             ("[there]", own(theirs)),
             ("[other]", but(&[member, cell.member])),
             ("[peer]", but(&[member])),
-            ("[stranger]", strangers()),
+            ("[stranger]", strangers(&name(cell.member))),
             (
                 "[speaker]",
                 if member == SUPERVISOR { but(&[member, cell.member]) } else { vec![name(member)] },
