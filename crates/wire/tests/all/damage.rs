@@ -264,7 +264,9 @@ fn the_control_link_over_tcp() {
 
 #[test]
 fn the_control_link_over_tls() {
-    let at = [0, 40, TLS_NOTICE_BYTES].map(|k| tls_data() + MARGIN + k);
+    // A cut at the end of a greeting is met by dialling again, and the session stands: notices begin for certain a little
+    // later.
+    let at = [40, 64, TLS_NOTICE_BYTES].map(|k| tls_data() + MARGIN + k);
     all(TransportKind::TcpTls, faults(CONTROL, at), true, |fault, results| {
         assert!(results.iter().all(in_time), "{fault:?}: {results:?}");
     });
