@@ -96,7 +96,7 @@ pub(crate) fn channels(transport: Transport, shape: Shape) -> Result<[Channel; 2
     Ok([channel(&mut a, 1)?, channel(&mut b, 0)?])
 }
 
-/// What each party makes of its end, all at once, in their order.
+/// Results of all parties, each with its end, all at once, in their order.
 pub(crate) fn each<E: Send, T: Send>(
     ends: impl IntoIterator<Item = E>,
     party: impl Fn(usize, E) -> Result<T, BoxError> + Sync,

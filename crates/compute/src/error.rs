@@ -44,7 +44,7 @@ pub enum ComputeError {
     Binary {
         /// The byte.
         at: usize,
-        /// What is wrong there.
+        /// The fault there.
         cause: String,
     },
     /// Values for a run that do not fit the computation.

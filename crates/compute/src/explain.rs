@@ -1,10 +1,10 @@
-//! What a computation means for its members, in words.
+//! The meaning of a computation for its members, in words.
 
 use crate::{Computation, Member, Op, Visibility};
 use std::fmt::Write;
 
 impl Computation {
-    /// What each member brings and learns, what all learn on the way, and that nothing else is told: for people who are to
+    /// Each member's inputs and outputs, what all learn on the way, and that nothing else is told: for people who are to
     /// agree.
     #[must_use]
     pub fn explain(&self) -> String {

@@ -15,13 +15,13 @@ pub trait Transfer {
     /// The sender's call.
     fn send(sent: &mut [Self::Sent]) -> Sending<'_>;
 
-    /// What [`Transfer::send`] was given, back from a call that is done.
+    /// The results of [`Transfer::send`], back from a call that is done.
     fn sent(call: Sending<'_>) -> &mut [Self::Sent];
 
     /// The receiver's call.
     fn receive<'w>(choices: &'w [u8], received: &'w mut [Block]) -> Receiving<'w>;
 
-    /// What [`Transfer::receive`] was given, back from a call that is done.
+    /// The results of [`Transfer::receive`], back from a call that is done.
     fn received(call: Receiving<'_>) -> &mut [Block];
 
     /// The scheme's Δ, where it is that of the OTs.

@@ -2,7 +2,7 @@
 
 use super::{
     arith::{divide, less},
-    stages::{Reg, Stages},
+    stages::{Reg, Stages, bits_for},
 };
 use crate::{ComputeError, Reduction, Scalar};
 use hushwire_circuit::{Bit, Builder, words};
@@ -73,8 +73,7 @@ pub(super) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, 
         }
         Reduction::ArgMin | Reduction::ArgMax => {
             let (least, bits) = (reduction == Reduction::ArgMin, bits_for(n));
-            let numbers: Vec<bool> = (0..n).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
-            let numbers = stages.constants(&numbers)?;
+            let numbers = stages.numbers(n, bits)?;
             let with = |(k, x): (usize, Vec<Reg>)| [&x[..], &numbers[k * bits..][..bits]].concat();
             let series = series.into_iter().map(|s| s.into_iter().enumerate().map(with).collect()).collect();
             let found = tree(stages, width + bits, series, |b, x, y| {
@@ -85,11 +84,6 @@ pub(super) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, 
             padded(&places, stages.zero()?)
         }
     })
-}
-
-/// Bits of the numbers below `n`.
-fn bits_for(n: usize) -> usize {
-    (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
 }
 
 /// Words as u64.

@@ -93,9 +93,7 @@ impl Lower<'_> {
                 self.stages.constants(&bits)?
             }
             Value::Order(order) => {
-                let numbers: Vec<bool> =
-                    (0..order.rows).flat_map(|r| (0..64).map(move |i| r as u64 >> i & 1 == 1)).collect();
-                let numbers = self.stages.constants(&numbers)?;
+                let numbers = self.stages.numbers(order.rows, 64)?;
                 return order.apply(&mut self.stages, 64, &numbers);
             }
         };

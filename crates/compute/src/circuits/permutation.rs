@@ -1,6 +1,6 @@
 //! Permutations as decisions of sorting networks.
 
-use super::stages::{Reg, Stages};
+use super::stages::{Reg, Stages, bits_for};
 use crate::ComputeError;
 use hushwire_circuit::{sort, words};
 use std::sync::Arc;
@@ -35,9 +35,8 @@ impl Permutation {
         keys: &[Reg],
     ) -> Result<Self, ComputeError> {
         // The row's number below the key makes all keys different.
-        let bits = usize::BITS as usize - rows.saturating_sub(1).leading_zeros() as usize;
-        let numbers: Vec<bool> = (0..rows).flat_map(|r| (0..bits).map(move |i| r >> i & 1 == 1)).collect();
-        let numbers = stages.constants(&numbers)?;
+        let bits = bits_for(rows);
+        let numbers = stages.numbers(rows, bits)?;
         let wide = width + bits;
         let mut records: Vec<Vec<Reg>> =
             (0..rows).map(|r| [&numbers[r * bits..][..bits], &keys[r * width..][..width]].concat()).collect();

@@ -10,6 +10,11 @@ pub(super) type Reg = u32;
 /// Most bits in registers.
 const MAX_REGISTERS: usize = 1 << 31;
 
+/// Bits of the numbers below `n`.
+pub(super) fn bits_for(n: usize) -> usize {
+    (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
+}
+
 /// Stages so far.
 #[derive(Default)]
 pub(super) struct Stages {
@@ -67,6 +72,12 @@ impl Stages {
         self.run(usize::from(!bits.is_empty()), &[], vec![], |_, _| {
             bits.iter().map(|b| Bit::constant(*b)).collect()
         })
+    }
+
+    /// The numbers below `n`, `bits` registers each.
+    pub(super) fn numbers(&mut self, n: usize, bits: usize) -> Result<Vec<Reg>, ComputeError> {
+        let all: Vec<bool> = (0..n as u64).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
+        self.constants(&all)
     }
 
     /// The program.

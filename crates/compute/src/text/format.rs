@@ -94,7 +94,7 @@ impl Formatter<'_> {
         if strength < least { format!("({text})") } else { text }
     }
 
-    /// What computes a value, and how strongly it holds together.
+    /// The expression that computes a value, and how strongly it holds together.
     fn expr(&self, value: Value) -> (String, u8) {
         let node = self.computation.node(value);
         let args = &node.arguments;

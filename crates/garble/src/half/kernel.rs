@@ -29,13 +29,13 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
         let ready = hash.ready(l);
         let delta = l.splat(&self.delta);
         let hashed = H::delta(l, delta);
-        let (gates, n) = (M / 2 * L::N, pairs.len());
+        let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
         if M == 2 && n < gates {
             // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
             p[..n].copy_from_slice(pairs);
             let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
-            garble::<L, H, M>(l, hash, &ready, delta, hashed, first, now, wires, &p, &mut o, &mut t);
+            garble::<L, H, M>(l, hash, &ready, delta, hashed, first, now, copies, wires, &p, &mut o, &mut t);
             out.copy_from_slice(&o[..16 * n]);
             tables.copy_from_slice(&t[..32 * n]);
             return;
@@ -48,7 +48,7 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
             let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
             for ((p, o), t) in groups.zip(tables) {
                 let now = tweaks.next(l);
-                garble::<L, H, M>(l, hash, &ready, delta, hashed, gate, now, wires, p, o, t);
+                garble::<L, H, M>(l, hash, &ready, delta, hashed, gate, now, copies, wires, p, o, t);
                 gate += gates as u64;
             }
             let rest = (n - from) % gates;
@@ -63,7 +63,7 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
             let gate = first + at as u64;
             let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
             let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
-            garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, now, wires, p, o, t);
+            garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, now, copies, wires, p, o, t);
         }
     }
 }
@@ -78,6 +78,7 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
     hashed: L::V,
     gate: u64,
     tweaks: [L::V; M],
+    copies: bool,
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
     out: &mut [u8],
@@ -85,7 +86,7 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
 ) {
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
-        (x[2 * g], x[2 * g + 1]) = load(l, wires, &pairs[g * L::N..]);
+        (x[2 * g], x[2 * g + 1]) = load(l, copies, wires, &pairs[g * L::N..]);
     }
     let h = hash.twins(l, ready, hashed, gate, &tweaks, &x);
     for g in 0..M / 2 {
@@ -102,13 +103,20 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
     }
 }
 
-/// The operands of a vector of gates. Copies of one gate read wires side by side.
+/// Whether the first vector's gates read wires side by side, as copies of one gate do.
 #[inline(always)]
-fn load<L: Lanes>(l: L, wires: &[[u8; 16]], pairs: &[[u32; 2]]) -> (L::V, L::V) {
-    let [a, b] = pairs[0];
-    if L::N > 1 && (1..L::N).all(|i| pairs[i] == [a + i as u32, b + i as u32]) {
+fn are_copies<L: Lanes>(pairs: &[[u32; 2]]) -> bool {
+    let copy = |i: usize| pairs[i] == [pairs[0][0] + i as u32, pairs[0][1] + i as u32];
+    L::N > 1 && pairs.len() >= L::N && (1..L::N).all(copy)
+}
+
+/// The operands of a vector of gates. It is looked at for copies only where the first of its layer was one: in layers of
+/// gates that differ, those that happen to lie side by side cannot be foretold.
+#[inline(always)]
+fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) -> (L::V, L::V) {
+    if copies && are_copies::<L>(pairs) {
         let of = |w: u32| l.load(wires[w as usize..][..L::N].as_flattened());
-        return (of(a), of(b));
+        return (of(pairs[0][0]), of(pairs[0][1]));
     }
     l.load_pairs(wires, pairs)
 }
@@ -129,14 +137,14 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
     fn run<L: Lanes>(self, l: L) {
         let EvaluateAnds { hash, first, wires, pairs, out, tables } = self;
         let ready = hash.ready(l);
-        let (gates, n) = (M / 2 * L::N, pairs.len());
+        let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
         if M == 2 && n < gates {
             // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
             p[..n].copy_from_slice(pairs);
             t[..32 * n].copy_from_slice(tables);
             let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
-            evaluate::<L, H, M>(l, hash, &ready, first, now, wires, &p, &mut o, &t);
+            evaluate::<L, H, M>(l, hash, &ready, first, now, copies, wires, &p, &mut o, &t);
             out.copy_from_slice(&o[..16 * n]);
             return;
         }
@@ -148,7 +156,7 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
             let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
             for ((p, o), t) in groups.zip(tables) {
                 let now = tweaks.next(l);
-                evaluate::<L, H, M>(l, hash, &ready, gate, now, wires, p, o, t);
+                evaluate::<L, H, M>(l, hash, &ready, gate, now, copies, wires, p, o, t);
                 gate += gates as u64;
             }
             let rest = (n - from) % gates;
@@ -163,7 +171,7 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
             let gate = first + at as u64;
             let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
             let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
-            evaluate::<L, H, 2>(l, hash, &ready, gate, now, wires, p, o, t);
+            evaluate::<L, H, 2>(l, hash, &ready, gate, now, copies, wires, p, o, t);
         }
     }
 }
@@ -176,6 +184,7 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
     ready: &H::Ready<L>,
     gate: u64,
     tweaks: [L::V; M],
+    copies: bool,
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
     out: &mut [u8],
@@ -183,7 +192,7 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
 ) {
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
-        (x[2 * g], x[2 * g + 1]) = load(l, wires, &pairs[g * L::N..]);
+        (x[2 * g], x[2 * g + 1]) = load(l, copies, wires, &pairs[g * L::N..]);
     }
     let h = hash.singles(l, ready, gate, &tweaks, &x);
     for g in 0..M / 2 {

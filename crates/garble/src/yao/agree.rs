@@ -49,10 +49,10 @@ pub(super) const fn mismatch(what: &'static str) -> GarbleError {
     GarbleError::Mismatch { peer: None, what }
 }
 
-/// What [`compare`] calls the terms.
+/// The terms, in errors of [`compare`].
 pub(super) const TERMS: &str =
     "the terms: session, scheme or its revision (its release), OT protocol, or who garbles";
-/// What [`compare`] calls a run.
+/// A run, in errors of [`compare`].
 pub(super) const COMPUTATION: &str =
     "the computation: circuit, owners of inputs, recipients of outputs, or instances";
 

@@ -71,7 +71,7 @@ impl<'p> Chunks<'p> {
         self.is_last
     }
 
-    /// What a run costs a role; nothing is known where its OTs draw on what is left of calls before.
+    /// Cost of a run for a role; unknown where its OTs draw on what is left of calls before.
     pub(super) fn cost<T: Transfer>(
         &self,
         job: &Job<'_>,

@@ -26,7 +26,7 @@ pub(super) struct Garbles<E: Garble> {
     /// The public stream of labels.
     labels: Prg,
     wires: Zeroizing<Vec<E::Wire>>,
-    /// What comes of the OTs.
+    /// Results of the OTs.
     sent: Zeroizing<Vec<Sent<E>>>,
 }
 

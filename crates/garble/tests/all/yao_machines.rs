@@ -26,7 +26,7 @@ fn opened(terms: Terms) -> [Party; 2] {
     both.map(Opening::finish)
 }
 
-/// What one run moved: its outputs, and whether its cost was declared.
+/// Both parties' outputs of one run, and whether its cost was declared.
 fn run(
     parties: &mut [Party; 2],
     program: &Program,

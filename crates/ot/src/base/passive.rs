@@ -40,7 +40,7 @@ pub(super) trait TwoMessages: Send + 'static {
     /// Half of P_i, from half of β_i G and of T, in constant time.
     fn blind(half: RistrettoPoint, half_t: &RistrettoPoint, choice: bool) -> RistrettoPoint;
 
-    /// What m_{i,1} is the hash of, from half of s P_i and of s T: a half as well.
+    /// The point that m_{i,1} is the hash of, from half of s P_i and of s T: a half as well.
     fn other(half: &RistrettoPoint, half_st: &RistrettoPoint) -> RistrettoPoint;
 
     /// m_{i,j}, from S, P_i and the secret point.

@@ -20,7 +20,7 @@ fn party(role: Role, back: &mut Channel) -> Party {
     Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), back).unwrap()
 }
 
-/// What this party learns of a value that is opened to some.
+/// The bytes that this party learns of a value that is opened to some.
 fn revealed(batch: &Batch, back: &mut Channel, learns: [bool; 3], shares: &Shares) -> Vec<u8> {
     let mut reveal = batch.reveal(&[(learns, shares.len())], shares);
     Driver::new().run(back, &mut reveal).unwrap();

@@ -180,7 +180,9 @@ fn tls_data() -> usize {
     let (mut low, mut high) = (0, 20_000);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        if run(TransportKind::TcpTls, far(middle), false).1 { low = middle } else { high = middle }
+        // A party that ends first may leave the end's record unsent, and a fault in it then meets nothing.
+        let met = (0..3).any(|_| run(TransportKind::TcpTls, far(middle), false).1);
+        if met { low = middle } else { high = middle }
     }
     high - usize::from(MESSAGES) * TLS_RECORD_BYTES - TLS_END_BYTES
 }
@@ -264,9 +266,8 @@ fn the_control_link_over_tcp() {
 
 #[test]
 fn the_control_link_over_tls() {
-    // A cut at the end of a greeting is met by dialling again, and the session stands: notices begin for certain a little
-    // later.
-    let at = [40, 64, TLS_NOTICE_BYTES].map(|k| tls_data() + MARGIN + k);
+    let data = tls_data();
+    let at = [0, 40, TLS_NOTICE_BYTES].map(|k| data + MARGIN + k);
     all(TransportKind::TcpTls, faults(CONTROL, at), true, |fault, results| {
         assert!(results.iter().all(in_time), "{fault:?}: {results:?}");
     });

@@ -76,7 +76,7 @@ pub fn brought(program: &Program, roles: &TwoParty, role: Role, n: usize, values
     packed(program, n, values).select(program.inputs(), |i| roles.owners[i] == role as usize)
 }
 
-/// What a party must learn.
+/// Planes that a party must learn.
 pub fn due(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
     let outputs = eval::eval(program, &packed(program, n, values)).expect("inputs fit");
     outputs.select(program.outputs(), |j| roles.learns[j][role as usize]).to_vec()
