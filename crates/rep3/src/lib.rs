@@ -29,6 +29,7 @@ mod multiply;
 mod owner;
 mod party;
 mod record;
+pub mod ring;
 mod role;
 mod sbox;
 mod session;

@@ -18,6 +18,7 @@
 //! A [`Tap`] sees every message of a channel: [`Meter`], [`Transcript`], [`Record`] and [`Tamper`].
 #![forbid(unsafe_code)]
 
+mod abreast;
 mod accept;
 mod bell;
 mod channel;

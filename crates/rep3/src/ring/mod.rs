@@ -1,0 +1,20 @@
+//! Numbers modulo a power of two between three parties.
+//!
+//! ```text
+//! column   x = x_0 + x_1 + x_2 mod 2^k, party i holds (x_i, x_{i+1}), k = 8, 16, 32 or 64
+//! bits     the same of each bit of k, with ⊕ in place of +: a plane a bit, ⌈rows/8⌉ bytes each
+//! ```
+//!
+//! Rings of a width between these live in the next wider column: reducing each share reduces the number.
+//!
+//! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the right one and carries products
+//! and openings, slot 1 leads the other way and carries what one party deals.
+
+mod column;
+mod gate;
+mod mul;
+#[doc(hidden)]
+pub mod test_support;
+
+pub use column::{Bits, Column, Word};
+pub use mul::Product;
