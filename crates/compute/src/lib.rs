@@ -14,6 +14,7 @@
 //! Every back end gives the bits of [`evaluate`].
 #![forbid(unsafe_code)]
 
+pub mod back_end;
 pub mod binary;
 mod bind;
 mod build;

@@ -10,6 +10,7 @@
 //! [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter) counts them.
 
 use crate::{Channel, NetError};
+use core::borrow::BorrowMut;
 use hushwire_block::Buffer;
 
 pub use crate::abreast::Abreast;
@@ -122,18 +123,18 @@ impl Buffers {
     }
 
     /// Starts to send on all channels, without waiting.
-    fn start(&self, channels: &mut [Channel]) -> Result<(), NetError> {
+    fn start<C: BorrowMut<Channel>>(&self, channels: &mut [C]) -> Result<(), NetError> {
         channels
             .iter_mut()
             .zip(&self.own)
-            .try_for_each(|(channel, own)| channel.start(own.name(), own.sent()))
+            .try_for_each(|(channel, own)| channel.borrow_mut().start(own.name(), own.sent()))
     }
 
     /// Ends the exchange on all channels.
-    fn finish(&mut self, channels: &mut [Channel]) -> Result<(), NetError> {
+    fn finish<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<(), NetError> {
         for ((channel, own), heard) in channels.iter_mut().zip(&self.own).zip(&mut self.heard) {
             heard.reserve_len(own.comes());
-            channel.finish(own.name(), own.sent(), &mut heard[..own.comes()])?;
+            channel.borrow_mut().finish(own.name(), own.sent(), &mut heard[..own.comes()])?;
         }
         Ok(())
     }
@@ -194,7 +195,7 @@ where
     ///
     /// # Panics
     /// If there is not one channel for each slot (the caller's bug).
-    pub fn step(&mut self, channels: &mut [Channel]) -> Result<bool, M::Error> {
+    pub fn step<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<bool, M::Error> {
         self.buffers.fit(&*self.machine, channels.len());
         self.absorb = self.buffers.advance(self.machine, self.absorb)?;
         if self.absorb {

@@ -17,8 +17,9 @@ mod lower;
 mod permutation;
 mod stages;
 
-use crate::{Computation, ComputeError};
-use hushwire_circuit::Program;
+use crate::{Computation, ComputeError, Op, Scalar, Tensor, Type, Visibility, draft::Draft};
+use hushwire_circuit::{Builder, Layered, Program, words};
+use std::sync::Arc;
 
 /// A program that computes a computation without symbols: its inputs are the computation's inputs, its outputs the
 /// outputs, in order, each the bits of all elements.
@@ -28,4 +29,55 @@ use hushwire_circuit::Program;
 /// has registers.
 pub fn program(computation: &Computation) -> Result<Program, ComputeError> {
     lower::lower(computation)
+}
+
+/// An element-wise operation on one element of each operand, as a block: its inputs are the operands that have no number in
+/// `known`, those that have one are built in. `to` is the scalar of its result.
+///
+/// # Panics
+/// If the operation is not element-wise, or the operands are none that the checker takes (the caller's bug).
+#[must_use]
+pub fn element(op: &Op, scalars: &[Scalar], known: &[Option<u128>], to: Scalar) -> Program {
+    let mut b = Builder::new();
+    let operands: Vec<_> = scalars
+        .iter()
+        .zip(known)
+        .map(|(scalar, known)| match known {
+            Some(number) => words::constant(*number, scalar.bits()),
+            None => b.input(scalar.bits()),
+        })
+        .collect();
+    let out = arith::element(&mut b, op, scalars, &operands, to);
+    Program::of_block(crate::infer::name(op), Arc::new(Layered::new(&b.finish(&[out]))))
+}
+
+/// An operand of [`of_operation`].
+#[derive(Clone, Copy)]
+pub enum Operand<'a> {
+    /// A value that all members know, built in.
+    Known(&'a Tensor),
+    /// A value of this type without symbols.
+    Wires(&'a Type),
+}
+
+/// A single operation as a program, whose inputs are the operands that are not known.
+///
+/// # Errors
+/// As [`program`], and operands that the operation does not take.
+pub fn of_operation(op: &Op, operands: &[Operand<'_>]) -> Result<Program, ComputeError> {
+    let mut draft = Draft::new("operation")?;
+    let member = draft.member("all")?;
+    let mut values = vec![];
+    for (i, operand) in operands.iter().enumerate() {
+        values.push(match operand {
+            Operand::Known(tensor) => draft.push(Op::Constant((*tensor).clone()), vec![])?,
+            Operand::Wires(ty) => {
+                let ty = Type::new(ty.scalar, ty.shape.clone(), Visibility::Secret);
+                draft.input(&format!("x{i}"), ty)?
+            }
+        });
+    }
+    let value = draft.push(op.clone(), values)?;
+    draft.output("y", value, vec![member])?;
+    program(&draft.finish()?)
 }
