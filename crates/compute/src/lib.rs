@@ -26,6 +26,8 @@ mod explain;
 mod graph;
 mod infer;
 mod tensor;
+#[doc(hidden)]
+pub mod test_support;
 #[cfg(test)]
 mod tests;
 pub mod text;

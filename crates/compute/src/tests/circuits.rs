@@ -1,6 +1,6 @@
 //! Circuits against the evaluator.
 
-use super::graphs::{computation, inputs};
+use crate::test_support::{computation, inputs};
 use crate::{Computation, ComputeError, Tensor, circuits, evaluate};
 use hushwire_circuit::eval;
 use proptest::prelude::*;

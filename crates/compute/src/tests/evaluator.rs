@@ -1,7 +1,7 @@
 //! The evaluator against Rust's own arithmetic and against formulas written from definitions.
 #![allow(clippy::cast_lossless)] // One macro casts integers of every width.
 
-use super::graphs::{Dice, tensor};
+use crate::test_support::{Dice, tensor};
 use crate::{Computation, Scalar, Tensor, evaluate};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

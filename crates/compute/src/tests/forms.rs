@@ -1,6 +1,6 @@
 //! Text and binary form of random computations.
 
-use super::graphs::{Dice, computation, inputs};
+use crate::test_support::{Dice, computation, inputs};
 use crate::{Computation, ComputeError, evaluate};
 use proptest::prelude::*;
 use std::{collections::BTreeSet, mem::discriminant};

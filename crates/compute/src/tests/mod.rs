@@ -4,5 +4,4 @@ mod circuits;
 mod evaluator;
 mod explain;
 mod forms;
-mod graphs;
 mod messages;

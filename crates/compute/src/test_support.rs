@@ -1,4 +1,4 @@
-//! Random computations: whatever the checker takes.
+//! Random computations, whatever the checker takes, for the tests of back ends.
 
 use crate::{
     Comparison, Computation, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value, Visibility,
@@ -7,10 +7,10 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// A small generator of numbers, so that a failure's seed is all there is to it.
-pub(super) struct Dice(pub(super) u64);
+pub struct Dice(pub(super) u64);
 
 impl Dice {
-    pub(super) fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,12 +19,12 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.word() % n as u64) as usize
     }
 
-    pub(super) fn bits(&mut self) -> u128 {
-        let random = u128::from(self.next()) << 64 | u128::from(self.next());
+    pub fn bits(&mut self) -> u128 {
+        let random = u128::from(self.word()) << 64 | u128::from(self.word());
         // Edges come often.
         match self.below(4) {
             0 => random % 4,
@@ -58,7 +58,7 @@ fn shape(dice: &mut Dice) -> Shape {
     }
 }
 
-pub(super) fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tensor {
+pub fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tensor {
     let mut tensor = Tensor::zeros(scalar, lengths);
     for i in 0..tensor.len() {
         if scalar.bits() <= 128 {
@@ -66,7 +66,7 @@ pub(super) fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tens
         } else {
             let mut rest = scalar.bits();
             for word in tensor.element_mut(i) {
-                *word = dice.next() & crate::tensor::mask(rest.min(64)) as u64;
+                *word = dice.word() & crate::tensor::mask(rest.min(64)) as u64;
                 rest = rest.saturating_sub(64);
             }
         }
@@ -99,7 +99,7 @@ fn op(dice: &mut Dice) -> (Op, usize) {
 }
 
 /// A computation of up to some sixty nodes.
-pub(super) fn computation(seed: u64) -> Computation {
+pub fn computation(seed: u64) -> Computation {
     let mut dice = Dice(seed);
     let mut draft = Draft::new("random").unwrap();
     let members = ["ann", "bob"].map(|name| draft.member(name).unwrap());
@@ -151,7 +151,7 @@ pub(super) fn computation(seed: u64) -> Computation {
 }
 
 /// Inputs for it, with `n` rows where it has a symbol.
-pub(super) fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
+pub fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
     let mut dice = Dice(seed);
     let of = |ty: &Type, dice: &mut Dice| {
         let length = |dim: &Dim| match dim {

@@ -1,0 +1,139 @@
+//! Forms of a value.
+
+use hushwire_compute::{Scalar, Tensor};
+use hushwire_rep3::{
+    Role, ShareError,
+    ring::{Bits, Column, Word},
+};
+use std::sync::Arc;
+
+/// The ring that a number's shares are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ring {
+    U8,
+    U16,
+    U32,
+    U64,
+}
+
+impl Ring {
+    /// The narrowest that holds a number; none for what is no number, or wider than 64 bits.
+    pub(crate) fn of(scalar: Scalar) -> Option<Ring> {
+        let bits = scalar.bits();
+        [(8, Ring::U8), (16, Ring::U16), (32, Ring::U32), (64, Ring::U64)]
+            .into_iter()
+            .find(|(most, _)| scalar.is_number() && bits <= *most)
+            .map(|(_, ring)| ring)
+    }
+
+    /// Bits of the modulus.
+    pub(crate) fn bits(self) -> usize {
+        8 << self as usize
+    }
+}
+
+/// Shares of numbers in one of the rings.
+#[derive(Clone)]
+pub(crate) enum Words {
+    U8(Arc<Column<u8>>),
+    U16(Arc<Column<u16>>),
+    U32(Arc<Column<u32>>),
+    U64(Arc<Column<u64>>),
+}
+
+/// A word whose columns [`Words`] holds.
+pub(crate) trait Held: Word {
+    fn words(column: Column<Self>) -> Words;
+    fn column(words: &Words) -> &Arc<Column<Self>>;
+}
+
+macro_rules! held {
+    ($($word:ident $ring:ident)*) => {$(
+        impl Held for $word {
+            fn words(column: Column<Self>) -> Words {
+                Words::$ring(Arc::new(column))
+            }
+            fn column(words: &Words) -> &Arc<Column<Self>> {
+                match words {
+                    Words::$ring(column) => column,
+                    _ => unreachable!("a plan keeps to one ring"),
+                }
+            }
+        }
+    )*};
+}
+
+held!(u8 U8 u16 U16 u32 U32 u64 U64);
+
+/// Runs a function of a word's type for a ring chosen at run time.
+macro_rules! in_ring {
+    ($ring:expr, $function:ident($($argument:expr),* $(,)?)) => {
+        match $ring {
+            $crate::form::Ring::U8 => $function::<u8>($($argument),*),
+            $crate::form::Ring::U16 => $function::<u16>($($argument),*),
+            $crate::form::Ring::U32 => $function::<u32>($($argument),*),
+            $crate::form::Ring::U64 => $function::<u64>($($argument),*),
+        }
+    };
+}
+
+pub(crate) use in_ring;
+
+impl Words {
+    pub(crate) fn ring(&self) -> Ring {
+        match self {
+            Words::U8(_) => Ring::U8,
+            Words::U16(_) => Ring::U16,
+            Words::U32(_) => Ring::U32,
+            Words::U64(_) => Ring::U64,
+        }
+    }
+}
+
+/// A value in one form.
+#[derive(Clone)]
+pub(crate) enum Form {
+    Known(Arc<Tensor>),
+    Bits(Arc<Bits>),
+    Words(Words),
+}
+
+impl Form {
+    pub(crate) fn known(&self) -> &Tensor {
+        match self {
+            Form::Known(tensor) => tensor,
+            _ => unreachable!("a plan knows the forms of its values"),
+        }
+    }
+
+    pub(crate) fn bits(&self) -> &Arc<Bits> {
+        match self {
+            Form::Bits(bits) => bits,
+            _ => unreachable!("a plan knows the forms of its values"),
+        }
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        match self {
+            Form::Words(words) => words,
+            _ => unreachable!("a plan knows the forms of its values"),
+        }
+    }
+}
+
+/// A known value as shares of bits.
+pub(crate) fn known_bits(role: Role, tensor: &Tensor) -> Result<Bits, ShareError> {
+    let planes = tensor.to_planes();
+    let shares = hushwire_rep3::Shares::public(role, &planes);
+    Bits::new(planes.width(), planes.instances(), shares)
+}
+
+/// A known value's elements, modulo the ring.
+pub(crate) fn known_numbers<W: Word>(tensor: &Tensor) -> Vec<W> {
+    (0..tensor.len()).map(|i| W::of(tensor.element(i)[0])).collect()
+}
+
+/// A known value as shares of numbers.
+pub(crate) fn known_words<W: Held>(role: Role, tensor: &Tensor) -> Words {
+    W::words(Column::known(role, &known_numbers::<W>(tensor)))
+}

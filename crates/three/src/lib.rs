@@ -1,0 +1,31 @@
+//! Computations between three parties.
+//!
+//! ```text
+//! Computation ── Plan::new ──► steps ── run ──► waves: what is local, then what is ready, abreast
+//!
+//! a value's forms     known   all parties have it            constants, what is revealed
+//!                     words   shares in Z_2^8 … Z_2^64       sums and products are cheap
+//!                     bits    shares of bit planes           comparisons and logic are cheap
+//!                     order   a permutation of rows          what sorting gives, and permuting takes
+//! ```
+//!
+//! A value is brought from one form to another where an operation asks for it, once. Every result has the bits of
+//! [`hushwire_compute::evaluate`].
+//!
+//! **Security.** That of [`hushwire_rep3`]: semi-honest, one party. Which steps run, and their sizes, follow from the computation and its
+//! bound lengths alone. Values are opened where the computation says `reveal`, and in a sort as [`hushwire_rep3::ring`] says.
+//! **Rounds and bytes.** [`Plan::cost`].
+#![forbid(unsafe_code)]
+
+mod error;
+mod form;
+mod lower;
+mod plan;
+mod rows;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use error::ThreeError;
+pub use plan::Plan;
+pub use run::run;

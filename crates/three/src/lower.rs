@@ -1,0 +1,433 @@
+//! Node after node to steps.
+
+use crate::{
+    form::Ring,
+    plan::{Axis, Plan, Prim, Slot, Step},
+};
+use hushwire_circuit::Program;
+use hushwire_compute::{
+    Computation, ComputeError, Node, Op, Reduction, Scalar, Tensor, Visibility,
+    back_end::picks,
+    circuits::{self, Operand},
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// The steps that have a node's value, a form each.
+#[derive(Clone, Copy, Default)]
+struct Forms {
+    known: Option<Slot>,
+    bits: Option<Slot>,
+    words: Option<Slot>,
+}
+
+pub(crate) struct Lower<'a> {
+    computation: &'a Computation,
+    rings: bool,
+    steps: Vec<Step>,
+    forms: Vec<Forms>,
+    /// Blocks that were made before: an operation, its operands' scalars and those built in.
+    blocks: HashMap<BlockKey, Arc<Program>>,
+}
+
+type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
+
+type Lowered<T> = Result<T, ComputeError>;
+
+fn bits(slot: Slot) -> Forms {
+    Forms { bits: Some(slot), ..Forms::default() }
+}
+
+fn words(slot: Slot) -> Forms {
+    Forms { words: Some(slot), ..Forms::default() }
+}
+
+fn known(slot: Slot) -> Forms {
+    Forms { known: Some(slot), ..Forms::default() }
+}
+
+fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
+    ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
+}
+
+impl<'a> Lower<'a> {
+    pub(crate) fn plan(computation: &'a Computation, rings: bool) -> Lowered<Plan> {
+        let mut lower = Lower { computation, rings, steps: vec![], forms: vec![], blocks: HashMap::new() };
+        let mut inputs = vec![];
+        for at in 0..computation.nodes().len() {
+            let node = &computation.nodes()[at];
+            let forms = if matches!(node.op, Op::Input(_)) {
+                let elements = lower.lengths(at)?.iter().product();
+                inputs.push((node.ty.scalar, elements));
+                lower.input(inputs.len() - 1, node)?
+            } else {
+                lower.node(at, node)?
+            };
+            lower.forms.push(forms);
+        }
+        let outputs = computation.outputs().iter();
+        let outputs = outputs.map(|o| lower.bits(o.value.0 as usize)).collect::<Lowered<_>>()?;
+        Ok(Plan { steps: lower.steps, inputs, outputs })
+    }
+
+    /// The ring of a scalar's numbers, unless all is done on bits.
+    fn ring(&self, scalar: Scalar) -> Option<Ring> {
+        Ring::of(scalar).filter(|_| self.rings)
+    }
+
+    fn step(&mut self, prim: Prim, reads: Vec<Slot>) -> Slot {
+        self.steps.push(Step { prim, reads });
+        self.steps.len() - 1
+    }
+
+    fn scalar(&self, at: usize) -> Scalar {
+        self.computation.nodes()[at].ty.scalar
+    }
+
+    fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
+        let shape = &self.computation.nodes()[at].ty.shape;
+        shape.lengths().filter(|_| shape.elements().is_some()).ok_or_else(|| {
+            refuse(format!("a value has the shape {shape}"), "bind all symbols before, to lengths that fit")
+        })
+    }
+
+    /// What all members know comes as shares like the rest, and is opened.
+    fn input(&mut self, number: usize, node: &Node) -> Lowered<Forms> {
+        let slot = self.step(Prim::Input(number), vec![]);
+        if node.ty.visibility != Visibility::Public {
+            return Ok(bits(slot));
+        }
+        let lengths = self.lengths(self.forms.len())?;
+        Ok(known(self.step(Prim::Open { scalar: node.ty.scalar, lengths }, vec![slot])))
+    }
+
+    /// A node's value as bits.
+    fn bits(&mut self, at: usize) -> Lowered<Slot> {
+        let forms = self.forms[at];
+        let slot = match forms {
+            Forms { bits: Some(slot), .. } => return Ok(slot),
+            Forms { words: Some(slot), .. } => {
+                let width = self.scalar(at).bits();
+                self.step(Prim::ToBits(width), vec![slot])
+            }
+            Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot]),
+            _ => return Err(self.unsupported(at)),
+        };
+        self.forms[at].bits = Some(slot);
+        Ok(slot)
+    }
+
+    /// A node's value as words of a ring.
+    fn words(&mut self, at: usize, ring: Ring) -> Lowered<Slot> {
+        let forms = self.forms[at];
+        if let Some(slot) = forms.words {
+            // Words of a value are in its scalar's ring.
+            let own = self.ring(self.scalar(at));
+            return Ok(if own == Some(ring) { slot } else { self.step(Prim::Narrow(ring), vec![slot]) });
+        }
+        let slot = match forms {
+            Forms { bits: Some(slot), .. } if self.scalar(at) == Scalar::Bool => {
+                return Ok(self.step(Prim::Inject(ring), vec![slot]));
+            }
+            Forms { bits: Some(slot), .. } => self.step(Prim::ToWords(ring), vec![slot]),
+            Forms { known: Some(slot), .. } => self.step(Prim::AsWords(ring), vec![slot]),
+            _ => return Err(self.unsupported(at)),
+        };
+        if self.ring(self.scalar(at)) == Some(ring) {
+            self.forms[at].words = Some(slot);
+        }
+        Ok(slot)
+    }
+
+    fn unsupported(&self, at: usize) -> ComputeError {
+        let op = &self.computation.nodes()[at].op;
+        refuse(
+            format!("three parties do not run {op:?} on shares of numbers yet"),
+            "run it with `--protocol gmw` or `yao`",
+        )
+    }
+
+    fn node(&mut self, at: usize, node: &Node) -> Lowered<Forms> {
+        let args: Vec<usize> = node.arguments.iter().map(|v| v.0 as usize).collect();
+        let (scalar, to) = (node.ty.scalar, self.lengths(at)?);
+        if let Op::Constant(tensor) = &node.op {
+            return Ok(known(self.step(Prim::Known(Arc::new(tensor.clone())), vec![])));
+        }
+        let all_known: Option<Vec<Slot>> = args.iter().map(|a| self.forms[*a].known).collect();
+        if let Some(reads) = all_known {
+            let prim = Prim::Apply { op: node.op.clone(), scalar, lengths: to };
+            return Ok(known(self.step(prim, reads)));
+        }
+        let ring = self.ring(scalar);
+        match (&node.op, ring) {
+            (Op::Reveal(None), _) => {
+                let forms = self.forms[args[0]];
+                let slot = forms.words.or(forms.bits).ok_or_else(|| self.unsupported(args[0]))?;
+                Ok(known(self.step(Prim::Open { scalar, lengths: to }, vec![slot])))
+            }
+            (Op::Reveal(Some(_)), _) => Ok(self.forms[args[0]]),
+            (Op::Reduce(reduction, axis), _) => {
+                let axis = Axis::of(&self.lengths(args[0])?, usize::from(*axis));
+                self.reduce(*reduction, axis, node, args[0], &to)
+            }
+            (Op::PrefixSum(axis), Some(ring)) => {
+                let axis = Axis::of(&to, usize::from(*axis));
+                let slot = self.words(args[0], ring)?;
+                Ok(words(self.step(Prim::Fold { axis, prefix: true }, vec![slot])))
+            }
+            (Op::MatMul, Some(ring)) => {
+                let [a, b] = [self.lengths(args[0])?, self.lengths(args[1])?];
+                let k = a[a.len() - 1];
+                let shape = [if a.len() == 2 { a[0] } else { 1 }, k, if b.len() == 2 { b[1] } else { 1 }];
+                let reads = vec![self.words(args[0], ring)?, self.words(args[1], ring)?];
+                Ok(words(self.step(Prim::MatMul(shape), reads)))
+            }
+            (Op::Mul, Some(ring)) => self.product(&args, ring, &to),
+            (Op::Add | Op::Sub, Some(ring)) if self.any_words(&args) => {
+                let minus = node.op == Op::Sub;
+                let reads = self.aligned_words(&args, ring, &to)?;
+                Ok(words(self.step(Prim::Sum { minus }, reads)))
+            }
+            (Op::Select, Some(ring)) if self.any_words(&args[1..]) => {
+                let [yes, no] = [args[1], args[2]];
+                let branches = self.aligned_words(&[yes, no], ring, &to)?;
+                let choose = self.words(args[0], ring)?;
+                let choose = self.spread(choose, &self.lengths(args[0])?, &to);
+                let gap = self.step(Prim::Sum { minus: true }, branches.clone());
+                let picked = self.step(Prim::Product, vec![choose, gap]);
+                Ok(words(self.step(Prim::Sum { minus: false }, vec![branches[1], picked])))
+            }
+            (Op::Cast(to), Some(ring)) if self.narrows(args[0], *to) => {
+                let slot = self.words(args[0], ring)?;
+                Ok(words(slot))
+            }
+            (Op::Gather, _) => {
+                let Some(places) = self.forms[args[1]].known else { return self.flat(node, &args, &to) };
+                let (rows, inner) = (self.lengths(args[0])?[0], to[1..].iter().product());
+                let (slot, kind) = self.either(args[0])?;
+                Ok(kind(self.step(Prim::Gather { rows, inner }, vec![slot, places])))
+            }
+            (Op::Order { .. } | Op::Permute | Op::Invert | Op::Compact { .. }, _) => {
+                Err(self.unsupported(at))
+            }
+            _ => {
+                let lengths = args.iter().map(|a| self.lengths(*a)).collect::<Lowered<Vec<_>>>()?;
+                let lengths: Vec<&[usize]> = lengths.iter().map(Vec::as_slice).collect();
+                match picks(&node.op, &lengths, &to) {
+                    Some(picks) => self.moved(&args, picks),
+                    None if element_wise(&node.op) => self.each(node, &args, &to),
+                    None => self.flat(node, &args, &to),
+                }
+            }
+        }
+    }
+
+    fn any_words(&self, args: &[usize]) -> bool {
+        args.iter().any(|a| self.forms[*a].words.is_some())
+    }
+
+    /// Whether a cast only drops bits off the top of what has words.
+    fn narrows(&self, from: usize, to: Scalar) -> bool {
+        let scalar = self.scalar(from);
+        self.forms[from].words.is_some() && scalar.frac() == to.frac() && to.bits() <= scalar.bits()
+    }
+
+    /// A value as words where it has them, else as bits, and the form of what is made of it.
+    fn either(&mut self, at: usize) -> Lowered<(Slot, fn(Slot) -> Forms)> {
+        match self.forms[at].words {
+            Some(slot) => Ok((slot, words)),
+            None => Ok((self.bits(at)?, bits)),
+        }
+    }
+
+    /// One element in as many places as there are, where there is one alone.
+    fn spread(&mut self, slot: Slot, from: &[usize], to: &[usize]) -> Slot {
+        if from == to {
+            return slot;
+        }
+        let picks = vec![0; to.iter().product()];
+        self.step(Prim::Pick(Arc::new(picks)), vec![slot])
+    }
+
+    fn aligned_words(&mut self, args: &[usize], ring: Ring, to: &[usize]) -> Lowered<Vec<Slot>> {
+        args.iter()
+            .map(|a| {
+                let slot = self.words(*a, ring)?;
+                Ok(self.spread(slot, &self.lengths(*a)?, to))
+            })
+            .collect()
+    }
+
+    fn product(&mut self, args: &[usize], ring: Ring, to: &[usize]) -> Lowered<Forms> {
+        let factor = args.iter().position(|a| self.forms[*a].known.is_some());
+        if let Some(k) = factor {
+            let slot = self.words(args[1 - k], ring)?;
+            let slot = self.spread(slot, &self.lengths(args[1 - k])?, to);
+            let factor = self.forms[args[k]].known.expect("it was found");
+            return Ok(words(self.step(Prim::Scale, vec![slot, factor])));
+        }
+        let reads = self.aligned_words(args, ring, to)?;
+        Ok(words(self.step(Prim::Product, reads)))
+    }
+
+    /// Elements moved, all of them in one form.
+    fn moved(&mut self, args: &[usize], picks: Vec<usize>) -> Lowered<Forms> {
+        let ring = self.ring(self.scalar(args[0]));
+        if let (Some(ring), true) = (ring, self.any_words(args)) {
+            let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
+            return Ok(words(self.step(Prim::Pick(Arc::new(picks)), reads)));
+        }
+        let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
+        Ok(bits(self.step(Prim::Pick(Arc::new(picks)), reads)))
+    }
+
+    /// An element-wise operation as a block on every row. Single known elements are built in.
+    fn each(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
+        let scalars: Vec<Scalar> = args.iter().map(|a| self.scalar(*a)).collect();
+        let mut built_in = vec![];
+        let mut reads = vec![];
+        for a in args {
+            let constant = self.constant(*a).filter(|t| t.lengths().is_empty() && t.scalar().bits() <= 128);
+            if let Some(tensor) = constant {
+                built_in.push(Some(tensor.get(0)));
+                continue;
+            }
+            built_in.push(None);
+            let slot = self.bits(*a)?;
+            reads.push(self.spread(slot, &self.lengths(*a)?, to));
+        }
+        let block = self.block(&node.op, scalars, built_in, node.ty.scalar);
+        Ok(bits(self.step(Prim::Block(block), reads)))
+    }
+
+    fn block(&mut self, op: &Op, scalars: Vec<Scalar>, known: Vec<Option<u128>>, to: Scalar) -> Arc<Program> {
+        let key = (op.clone(), scalars, known, to);
+        let block = self.blocks.entry(key.clone()).or_insert_with(|| {
+            let (op, scalars, known, to) = &key;
+            Arc::new(circuits::element(op, scalars, known, *to))
+        });
+        block.clone()
+    }
+
+    /// A value whose elements stand in the computation itself.
+    fn constant(&self, at: usize) -> Option<Arc<Tensor>> {
+        match &self.steps[self.forms[at].known?].prim {
+            Prim::Known(tensor) => Some(tensor.clone()),
+            _ => None,
+        }
+    }
+
+    /// Any operation, bit by bit.
+    fn flat(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
+        let constants: Vec<_> = args.iter().map(|a| self.constant(*a)).collect();
+        let nodes = self.computation.nodes();
+        let operands: Vec<Operand<'_>> = args
+            .iter()
+            .zip(&constants)
+            .map(|(a, tensor)| tensor.as_deref().map_or(Operand::Wires(&nodes[*a].ty), Operand::Known))
+            .collect();
+        let program = Arc::new(circuits::of_operation(&node.op, &operands)?);
+        let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
+        let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
+        Ok(bits(self.step(Prim::Flat(program, to.iter().product()), reads)))
+    }
+
+    fn reduce(
+        &mut self,
+        reduction: Reduction,
+        axis: Axis,
+        node: &Node,
+        from: usize,
+        to: &[usize],
+    ) -> Lowered<Forms> {
+        let scalar = self.scalar(from);
+        let op = match (reduction, self.ring(node.ty.scalar)) {
+            _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
+            (Reduction::Sum | Reduction::Count, Some(ring)) => {
+                let slot = self.words(from, ring)?;
+                return Ok(words(self.step(Prim::Fold { axis, prefix: false }, vec![slot])));
+            }
+            (Reduction::Mean, Some(ring)) => return self.mean(axis, node, from, to, ring),
+            (Reduction::Min, _) => Op::Min,
+            (Reduction::Max, _) => Op::Max,
+            (Reduction::All, _) => Op::And,
+            (Reduction::Any, _) => Op::Or,
+            _ => return self.flat(node, &[from], to),
+        };
+        // Halves against each other, all series abreast; an odd element waits.
+        let mut slot = self.bits(from)?;
+        let block = self.block(&op, vec![scalar; 2], vec![None; 2], scalar);
+        let (series, mut n) = (axis.series(), axis.n);
+        let mut place: Box<dyn Fn(usize, usize) -> usize> = Box::new(move |k, i| axis.place(k, i));
+        while n > 1 {
+            let half = n / 2;
+            let pick = |range: std::ops::Range<usize>| {
+                let range = &range;
+                let place = &place;
+                let all = (0..series).flat_map(move |k| range.clone().map(move |i| place(k, i)));
+                Prim::Pick(Arc::new(all.collect()))
+            };
+            let [low, high, rest] = [pick(0..half), pick(half..2 * half), pick(2 * half..n)];
+            let reads = [low, high].map(|prim| self.step(prim, vec![slot])).to_vec();
+            let chosen = self.step(Prim::Block(block.clone()), reads);
+            let odd = n % 2;
+            let m = half + odd;
+            slot = if odd == 1 {
+                let rest = self.step(rest, vec![slot]);
+                let place = |k: usize, i: usize| if i < half { k * half + i } else { series * half + k };
+                let picks = (0..series).flat_map(|k| (0..m).map(move |i| place(k, i))).collect();
+                self.step(Prim::Pick(Arc::new(picks)), vec![chosen, rest])
+            } else {
+                chosen
+            };
+            (n, place) = (m, Box::new(move |k, i| k * m + i));
+        }
+        // One element a series is left, where its place is the series' number.
+        if axis.n == 1 {
+            let picks = (0..series).map(|k| axis.place(k, 0)).collect();
+            slot = self.step(Prim::Pick(Arc::new(picks)), vec![slot]);
+        }
+        Ok(bits(slot))
+    }
+
+    /// The sum, and one division by a number that all know.
+    fn mean(&mut self, axis: Axis, node: &Node, from: usize, to: &[usize], ring: Ring) -> Lowered<Forms> {
+        let scalar = self.scalar(from);
+        // A count that the numbers' width does not hold: wider numbers divide.
+        let room = scalar.bits() - usize::from(scalar.is_signed());
+        if room < 64 && axis.n as u64 >> room != 0 {
+            return self.flat(node, &[from], to);
+        }
+        let slot = self.words(from, ring)?;
+        let sum = self.step(Prim::Fold { axis, prefix: false }, vec![slot]);
+        let sum = self.step(Prim::ToBits(scalar.bits()), vec![sum]);
+        let whole = Scalar::Int { signed: scalar.is_signed(), bits: scalar.bits() as u8 };
+        let block = self.block(&Op::Div, vec![whole; 2], vec![None, Some(axis.n as u128)], whole);
+        Ok(bits(self.step(Prim::Block(block), vec![sum])))
+    }
+}
+
+/// Whether an operation's results depend on the operands' elements in the same place alone.
+fn element_wise(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Div
+            | Op::Rem
+            | Op::Neg
+            | Op::Abs
+            | Op::Min
+            | Op::Max
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Not
+            | Op::Compare(_)
+            | Op::Select
+            | Op::ShiftLeft(_)
+            | Op::ShiftRight(_)
+            | Op::Rescale(_)
+            | Op::Cast(_)
+    )
+}

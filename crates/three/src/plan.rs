@@ -1,0 +1,132 @@
+//! Plans: the steps that compute a computation, with the form of every value.
+
+use crate::{form::Ring, lower::Lower};
+use hushwire_circuit::Program;
+use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
+use std::sync::Arc;
+
+/// A step's number, which is that of its value.
+pub(crate) type Slot = usize;
+
+/// Elements before, of and behind an axis: `outer` series of `n` elements, `inner` apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) outer: usize,
+    pub(crate) n: usize,
+    pub(crate) inner: usize,
+}
+
+impl Axis {
+    pub(crate) fn of(lengths: &[usize], axis: usize) -> Axis {
+        Axis {
+            outer: lengths[..axis].iter().product(),
+            n: lengths[axis],
+            inner: lengths[axis + 1..].iter().product(),
+        }
+    }
+
+    /// Series.
+    pub(crate) fn series(self) -> usize {
+        self.outer * self.inner
+    }
+
+    /// The place of element `i` of series `k`.
+    pub(crate) fn place(self, k: usize, i: usize) -> usize {
+        (k / self.inner * self.n + i) * self.inner + k % self.inner
+    }
+}
+
+/// A primitive. Arguments are values in the forms that stand beside each.
+#[derive(Clone)]
+pub(crate) enum Prim {
+    /// Bits of an input, by its number. No arguments.
+    Input(usize),
+    /// Known elements. No arguments.
+    Known(Arc<Tensor>),
+    /// An operation in the open: known → known.
+    Apply { op: Op, scalar: Scalar, lengths: Vec<usize> },
+    /// Known → bits.
+    AsBits,
+    /// Known → words.
+    AsWords(Ring),
+    /// The lower planes: bits → bits; missing ones are zero.
+    Planes(usize),
+    /// The same numbers modulo less: words → words.
+    Narrow(Ring),
+    /// Elements moved: forms of one kind → that.
+    Pick(Arc<Vec<usize>>),
+    /// Of `rows` rows of `inner` elements, those at known places, the second argument.
+    Gather { rows: usize, inner: usize },
+    /// a + b, a − b of words.
+    Sum { minus: bool },
+    /// Words times known elements, one or as many.
+    Scale,
+    /// Sums along an axis of words; with `prefix` after each element.
+    Fold { axis: Axis, prefix: bool },
+    /// Words → as many bits.
+    ToBits(usize),
+    /// Bits → words.
+    ToWords(Ring),
+    /// One bit each → words that are 0 or 1.
+    Inject(Ring),
+    /// Words × words.
+    Product,
+    /// Words of r × k times words of k × c.
+    MatMul([usize; 3]),
+    /// A block on every row: bits … → bits.
+    Block(Arc<Program>),
+    /// A program on all bits of all elements: bits … → bits of that many elements.
+    Flat(Arc<Program>, usize),
+    /// Bits or words → known.
+    Open { scalar: Scalar, lengths: Vec<usize> },
+}
+
+/// A primitive and what it reads, all computed before.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub(crate) prim: Prim,
+    pub(crate) reads: Vec<Slot>,
+}
+
+impl Step {
+    /// Whether the parties talk.
+    pub(crate) fn talks(&self) -> bool {
+        match &self.prim {
+            Prim::ToBits(_)
+            | Prim::ToWords(_)
+            | Prim::Inject(_)
+            | Prim::Product
+            | Prim::MatMul(_)
+            | Prim::Open { .. } => true,
+            Prim::Block(program) | Prim::Flat(program, _) => program.ands() > 0,
+            _ => false,
+        }
+    }
+}
+
+/// The steps that compute a computation, the same at all parties.
+pub struct Plan {
+    pub(crate) steps: Vec<Step>,
+    /// Scalar and elements of each input, which comes as bits.
+    pub(crate) inputs: Vec<(Scalar, usize)>,
+    /// The bits of each output.
+    pub(crate) outputs: Vec<Slot>,
+}
+
+impl Plan {
+    /// The plan of a computation without symbols.
+    ///
+    /// # Errors
+    /// A length has no number yet, or an operation that three parties do not run on shares.
+    pub fn new(computation: &Computation) -> Result<Plan, ComputeError> {
+        Lower::plan(computation, true)
+    }
+
+    /// The same on bits alone, without numbers in rings.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn on_bits(computation: &Computation) -> Result<Plan, ComputeError> {
+        Lower::plan(computation, false)
+    }
+}

@@ -1,0 +1,380 @@
+//! Runs of a plan, wave by wave.
+
+use crate::{
+    Plan, ThreeError,
+    form::{Form, Held, Ring, Words, in_ring, known_bits, known_numbers, known_words},
+    plan::{Axis, Prim, Slot, Step},
+    rows,
+};
+use hushwire_circuit::{Planes, Program, planes::plane_bytes};
+use hushwire_compute::{Op, Scalar, Tensor, back_end};
+use hushwire_rep3::{
+    Batch, CircuitBatch, CircuitWorkspace, Party, Rep3, Reveal, Role, ShareError, Shares,
+    ring::{Bits, Column},
+};
+use hushwire_wire::{
+    Channel, NetError,
+    drive::{Abreast, Driver, Machine, OnSlot},
+};
+use std::sync::Arc;
+
+/// Runs a plan as one of three parties, on `ring`, which leads to the left neighbour and from the right one, and `back`, which leads the other
+/// way. `inputs` are shares of all inputs, in the computation's order; gives shares of all outputs, likewise. `go_on` is asked
+/// between rounds, with the steps done and all steps.
+///
+/// # Errors
+/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` said no.
+pub fn run(
+    party: &mut Party,
+    [ring, back]: [&mut Channel; 2],
+    plan: &Plan,
+    inputs: Vec<Bits>,
+    go_on: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Vec<Bits>, ThreeError> {
+    let mut run = Run::new(party.role(), plan, inputs)?;
+    let mut driver = Driver::new();
+    let mut channels = [ring, back];
+    loop {
+        let mut batch = party.next_batch()?;
+        run.alone(&mut batch)?;
+        let done = run.done();
+        if !go_on(done, plan.steps.len()) {
+            return Err(ThreeError::Cancelled);
+        }
+        let mut wave = run.wave(&mut batch)?;
+        if wave.is_empty() {
+            return run.outputs();
+        }
+        let mut abreast = Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect());
+        let slots = abreast.slots();
+        let mut rounds = driver.begin(&mut abreast);
+        while rounds.step(&mut channels[..slots])? {
+            if !go_on(done, plan.steps.len()) {
+                return Err(ThreeError::Cancelled);
+            }
+        }
+        for (slot, ready) in wave {
+            run.put(slot, ready.finish()?);
+        }
+    }
+}
+
+/// A step under way.
+pub(crate) trait Ready {
+    fn machine(&mut self) -> &mut dyn Machine<Error = NetError>;
+    fn finish(self: Box<Self>) -> Result<Form, ThreeError>;
+}
+
+/// A machine, and the value that it leaves.
+struct Then<M, F>(M, F);
+
+impl<M, F> Ready for Then<M, F>
+where
+    M: Machine<Error = NetError>,
+    F: FnOnce(M) -> Result<Form, ThreeError>,
+{
+    fn machine(&mut self) -> &mut dyn Machine<Error = NetError> {
+        &mut self.0
+    }
+    fn finish(self: Box<Self>) -> Result<Form, ThreeError> {
+        (self.1)(self.0)
+    }
+}
+
+pub(crate) type Wave<'p> = Vec<(Slot, Box<dyn Ready + 'p>)>;
+
+/// The values of a plan under way.
+pub(crate) struct Run<'p> {
+    role: Role,
+    plan: &'p Plan,
+    values: Vec<Option<Form>>,
+    inputs: Vec<Option<Bits>>,
+    /// Of each value, the steps that will still read it; outputs are read once more.
+    readers: Vec<usize>,
+    /// Steps that have run.
+    ran: Vec<bool>,
+}
+
+impl<'p> Run<'p> {
+    pub(crate) fn new(role: Role, plan: &'p Plan, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
+        let wrong =
+            |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
+        if inputs.len() != plan.inputs.len() {
+            return Err(wrong(plan.inputs.len(), inputs.len()).into());
+        }
+        for (input, (scalar, elements)) in inputs.iter().zip(&plan.inputs) {
+            if (input.width(), input.rows()) != (scalar.bits(), *elements) {
+                return Err(wrong(scalar.bits() * elements, input.width() * input.rows()).into());
+            }
+        }
+        let mut readers = vec![0; plan.steps.len()];
+        let read = plan.steps.iter().flat_map(|step| &step.reads).chain(&plan.outputs);
+        read.for_each(|slot| readers[*slot] += 1);
+        Ok(Run {
+            role,
+            plan,
+            values: plan.steps.iter().map(|_| None).collect(),
+            inputs: inputs.into_iter().map(Some).collect(),
+            readers,
+            ran: vec![false; plan.steps.len()],
+        })
+    }
+
+    fn done(&self) -> usize {
+        self.ran.iter().filter(|ran| **ran).count()
+    }
+
+    pub(crate) fn put(&mut self, slot: Slot, form: Form) {
+        self.values[slot] = Some(form);
+        self.ran[slot] = true;
+    }
+
+    fn is_ready(&self, at: Slot) -> bool {
+        !self.ran[at] && self.plan.steps[at].reads.iter().all(|slot| self.ran[*slot])
+    }
+
+    /// What a step reads; values that nobody reads again go.
+    fn take(&mut self, step: &Step) -> Vec<Form> {
+        let take = |slot: &Slot| {
+            self.readers[*slot] -= 1;
+            let value = &mut self.values[*slot];
+            let form = if self.readers[*slot] == 0 { value.take() } else { value.clone() };
+            form.expect("it ran, and is kept while it has readers")
+        };
+        step.reads.iter().map(take).collect()
+    }
+
+    /// Runs all steps that need no message and whose values are there.
+    pub(crate) fn alone(&mut self, batch: &mut Batch) -> Result<(), ThreeError> {
+        let plan = self.plan;
+        for (at, step) in plan.steps.iter().enumerate() {
+            if !step.talks() && self.is_ready(at) {
+                let reads = self.take(step);
+                let form = self.local(batch, step, &reads)?;
+                self.put(at, form);
+            }
+        }
+        Ok(())
+    }
+
+    /// All steps that are ready, none of which has begun.
+    pub(crate) fn wave(&mut self, batch: &mut Batch) -> Result<Wave<'p>, ThreeError> {
+        let plan = self.plan;
+        let ready: Vec<Slot> = (0..plan.steps.len()).filter(|at| self.is_ready(*at)).collect();
+        let begin = |at: Slot| {
+            let step = &plan.steps[at];
+            let reads = self.take(step);
+            Ok((at, begin(batch, step, &reads)?))
+        };
+        ready.into_iter().map(begin).collect()
+    }
+
+    pub(crate) fn outputs(self) -> Result<Vec<Bits>, ThreeError> {
+        let output = |slot: &Slot| (**self.values[*slot].as_ref().expect("every step ran").bits()).clone();
+        Ok(self.plan.outputs.iter().map(output).collect())
+    }
+
+    fn local(&mut self, batch: &mut Batch, step: &Step, reads: &[Form]) -> Result<Form, ThreeError> {
+        let role = self.role;
+        Ok(match &step.prim {
+            Prim::Input(k) => {
+                Form::Bits(Arc::new(self.inputs[*k].take().expect("an input is read into one value")))
+            }
+            Prim::Known(tensor) => Form::Known(tensor.clone()),
+            Prim::Apply { op, scalar, lengths } => {
+                let operands: Vec<&Tensor> = reads.iter().map(Form::known).collect();
+                Form::Known(Arc::new(back_end::apply(op, &operands, *scalar, lengths)?))
+            }
+            Prim::AsBits => Form::Bits(Arc::new(known_bits(role, reads[0].known())?)),
+            Prim::AsWords(ring) => Form::Words(in_ring!(*ring, known_words(role, reads[0].known()))),
+            Prim::Planes(width) => Form::Bits(Arc::new(rows::narrowed(reads[0].bits(), *width)?)),
+            Prim::Narrow(ring) => Form::Words(in_ring!(*ring, narrow(reads[0].words()))),
+            Prim::Pick(picks) => rows::pick(&reads.iter().collect::<Vec<_>>(), picks)?,
+            Prim::Gather { rows, inner } => {
+                let number = Scalar::unsigned(64);
+                let all = Tensor::from_words(number, &[*rows], (0..*rows).map(|r| r as u128));
+                let places = reads[1].known();
+                let found = back_end::apply(&Op::Gather, &[&all, places], number, &[places.len()])?;
+                let rows = found.words().iter().map(|row| *row as usize);
+                let picks: Vec<usize> = rows.flat_map(|r| r * inner..(r + 1) * inner).collect();
+                rows::pick(&[&reads[0]], &picks)?
+            }
+            Prim::Sum { minus } => {
+                let [x, y] = [reads[0].words(), reads[1].words()];
+                Form::Words(in_ring!(x.ring(), sum(x, y, *minus)))
+            }
+            Prim::Scale => {
+                let (x, factor) = (reads[0].words(), reads[1].known());
+                Form::Words(in_ring!(x.ring(), scale(x, factor)))
+            }
+            Prim::Fold { axis, prefix } => {
+                let x = reads[0].words();
+                Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
+            }
+            Prim::Block(program) => block(batch, program, reads)?.finish()?,
+            Prim::Flat(program, rows) => flat(batch, program, *rows, reads)?.finish()?,
+            _ => unreachable!("a step that talks"),
+        })
+    }
+}
+
+/// A step that talks, not yet begun.
+fn begin<'p>(batch: &mut Batch, step: &'p Step, reads: &[Form]) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    match &step.prim {
+        Prim::Block(program) => block(batch, program, reads),
+        Prim::Flat(program, rows) => flat(batch, program, *rows, reads),
+        Prim::Open { scalar, lengths } => open(batch, *scalar, lengths, &reads[0]),
+        _ => unreachable!("a step that does not talk"),
+    }
+}
+
+/// A value that is there already.
+struct There(Form);
+
+impl Ready for There {
+    fn machine(&mut self) -> &mut dyn Machine<Error = NetError> {
+        self
+    }
+    fn finish(self: Box<Self>) -> Result<Form, ThreeError> {
+        Ok(self.0)
+    }
+}
+
+impl Machine for There {
+    type Error = NetError;
+    fn round(&self, _slot: usize) -> Option<hushwire_wire::drive::Round> {
+        None
+    }
+    fn write(&mut self, _slot: usize, _out: &mut [u8]) -> Result<(), NetError> {
+        Ok(())
+    }
+    fn read(&mut self, _messages: &[hushwire_wire::drive::Exchanged<'_>]) -> Result<(), NetError> {
+        Ok(())
+    }
+    fn cost(&self) -> Option<hushwire_wire::Cost> {
+        Some(hushwire_wire::Cost::default())
+    }
+}
+
+fn circuit<'p>(
+    batch: &mut Batch,
+    program: &'p Arc<Program>,
+    inputs: &Shares,
+    instances: usize,
+    made: impl FnOnce(Shares) -> Result<Bits, ShareError> + 'p,
+) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    if instances == 0 {
+        return Ok(Box::new(There(Form::Bits(Arc::new(made(Shares { own: vec![], next: vec![] })?)))));
+    }
+    let ws = CircuitWorkspace::default();
+    let machine = CircuitBatch::new(program.clone(), batch.context(), inputs, instances, ws)?;
+    Ok(Box::new(Then(machine, move |run: CircuitBatch| Ok(Form::Bits(Arc::new(made(run.output())?))))))
+}
+
+/// A block on every row.
+fn block<'p>(
+    batch: &mut Batch,
+    program: &'p Arc<Program>,
+    reads: &[Form],
+) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    let rows = reads[0].bits().rows();
+    let join = |of: fn(&Shares) -> &[u8]| reads.iter().flat_map(|r| of(r.bits().shares()).to_vec()).collect();
+    let inputs = Rep3 { own: join(|s| &s.own), next: join(|s| &s.next) };
+    let width = program.outputs()[0];
+    circuit(batch, program, &inputs, rows, move |out| Bits::new(width, rows, out))
+}
+
+/// A program on all bits of all elements, once.
+fn flat<'p>(
+    batch: &mut Batch,
+    program: &'p Arc<Program>,
+    rows: usize,
+    reads: &[Form],
+) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    let all: Vec<Shares> = reads.iter().map(|r| rows::flattened(r.bits())).collect();
+    let join = |of: fn(&Shares) -> &[u8]| all.iter().flat_map(|s| of(s).to_vec()).collect();
+    let inputs = Rep3 { own: join(|s| &s.own), next: join(|s| &s.next) };
+    let bits = program.outputs()[0];
+    if rows == 0 {
+        return Err(
+            ShareError::Length { what: "the result of an operation", expected: 1, found: bits }.into()
+        );
+    }
+    circuit(batch, program, &inputs, 1, move |out| rows::gathered(&out, bits / rows, rows))
+}
+
+/// A value to all three parties.
+fn open<'p>(
+    batch: &mut Batch,
+    scalar: Scalar,
+    lengths: &'p [usize],
+    form: &Form,
+) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    let bits = form.bits();
+    let (width, rows) = (bits.width(), bits.rows());
+    let machine = batch.reveal(&[([true; 3], width * plane_bytes(rows))], bits.shares());
+    let opened = move |reveal: OnSlot<Reveal>| {
+        let planes =
+            Planes::new(width, rows, reveal.into_inner().finish()).expect("as many bytes as were shared");
+        let tensor = Tensor::from_planes(scalar, lengths, &planes.trimmed());
+        Ok(Form::Known(Arc::new(tensor)))
+    };
+    Ok(Box::new(Then(OnSlot::new(machine, 1), opened)))
+}
+
+fn narrow<W: Held>(words: &Words) -> Words {
+    fn from<V: Held, W: Held>(words: &Words) -> Words {
+        let column = V::column(words);
+        let cut = |share: &[V]| share.iter().map(|x| W::of(x.number())).collect();
+        W::words(Rep3 { own: cut(&column.own), next: cut(&column.next) })
+    }
+    match words.ring() {
+        Ring::U8 => from::<u8, W>(words),
+        Ring::U16 => from::<u16, W>(words),
+        Ring::U32 => from::<u32, W>(words),
+        Ring::U64 => from::<u64, W>(words),
+    }
+}
+
+/// Both shares of a column, each made of the same share of others.
+fn each_share<W: Held>(make: impl Fn(fn(&Column<W>) -> &[W]) -> Vec<W>) -> Words {
+    W::words(Rep3 { own: make(|column| &column.own), next: make(|column| &column.next) })
+}
+
+fn sum<W: Held>(x: &Words, y: &Words, minus: bool) -> Words {
+    let (x, y) = (W::column(x), W::column(y));
+    each_share::<W>(|of| {
+        let pairs = of(x).iter().zip(of(y));
+        if minus {
+            pairs.map(|(x, y)| x.minus(*y)).collect()
+        } else {
+            pairs.map(|(x, y)| x.plus(*y)).collect()
+        }
+    })
+}
+
+fn scale<W: Held>(x: &Words, factor: &Tensor) -> Words {
+    let (x, factor) = (W::column(x), known_numbers::<W>(factor));
+    each_share::<W>(|of| match factor[..] {
+        [one] if of(x).len() != 1 => of(x).iter().map(|x| x.times(one)).collect(),
+        _ => of(x).iter().zip(&factor).map(|(x, f)| x.times(*f)).collect(),
+    })
+}
+
+fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {
+    let x = W::column(x);
+    each_share::<W>(|of| {
+        let x = of(x);
+        if prefix {
+            let mut out = x.to_vec();
+            for k in 0..axis.series() {
+                for i in 1..axis.n {
+                    out[axis.place(k, i)] = out[axis.place(k, i)].plus(out[axis.place(k, i - 1)]);
+                }
+            }
+            return out;
+        }
+        let all = |k: usize| (0..axis.n).map(move |i| x[axis.place(k, i)]);
+        (0..axis.series()).map(|k| all(k).fold(W::default(), W::plus)).collect()
+    })
+}
