@@ -17,6 +17,7 @@
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
 
+mod adder;
 pub mod aes;
 pub mod bristol;
 mod builder;
@@ -45,6 +46,7 @@ mod walk;
 pub mod words;
 mod woven;
 
+pub use adder::Adder;
 pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use count::count;

@@ -6,12 +6,13 @@
 //! add_fast         n + n log n           1 + log n    prefix sums
 //! less             n                     n
 //! less_fast        3 n − log n − 2       1 + log n
+//! span_fast        3 n − 2               1 + log n
 //! equal            n − 1                 log n
 //! mux              n                     1
 //! mul              2 n² − n              2 n − 1
 //! ```
 //!
-//! Bits that are constants make gates vanish; so do results that nothing reads.
+//! [`Adder`](crate::Adder) chooses between the two forms. Bits that are constants make gates vanish; so do results that nothing reads.
 
 use crate::{Bit, Builder};
 
@@ -119,32 +120,47 @@ pub fn less(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
 #[must_use]
 pub fn less_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
     // Pairs (less, equal) of ever longer runs of bits, the lowest first.
-    let mut runs: Vec<(Bit, Bit)> = zip(x, y)
+    let runs: Vec<(Bit, Bit)> = zip(x, y)
         .map(|(x, y)| {
             let (nx, differ) = (b.not(x), b.xor(x, y));
             (b.and(nx, y), b.not(differ))
         })
         .collect();
+    joined(b, runs).0
+}
+
+/// Whether `x + y` carries out by itself, and whether it passes a carry on: at logarithmic depth, without the sum.
+#[must_use]
+pub fn span_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Bit, Bit) {
+    let runs = zip(x, y).map(|(x, y)| (b.and(x, y), b.xor(x, y))).collect();
+    joined(b, runs)
+}
+
+/// Neighbouring spans as one, the lowest first, by a tree. No span at all makes no carry and passes one on.
+fn joined(b: &mut Builder, mut runs: Vec<(Bit, Bit)>) -> (Bit, Bit) {
     while runs.len() > 1 {
         runs =
             runs.chunks(2).map(|c| if let [low, high] = c { join(b, *high, *low) } else { c[0] }).collect();
     }
-    runs.first().map_or(Bit::ZERO, |r| r.0)
+    runs.first().copied().unwrap_or((Bit::ZERO, Bit::ONE))
 }
 
 /// Whether `x < y`, both in two's complement.
 #[must_use]
 pub fn less_signed(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
     // With the signs flipped, the order is the unsigned one.
-    let flip = |b: &mut Builder, x: &[Bit]| {
-        let mut x = x.to_vec();
-        if let Some(sign) = x.last_mut() {
-            *sign = b.not(*sign);
-        }
-        x
-    };
-    let (x, y) = (flip(b, x), flip(b, y));
+    let (x, y) = (offset(b, x), offset(b, y));
     less(b, &x, &y)
+}
+
+/// `x + 2^(n−1)` modulo 2^n: the sign flipped, which turns the order of two's complement into the unsigned one.
+#[must_use]
+pub fn offset(b: &mut Builder, x: &[Bit]) -> Vec<Bit> {
+    let mut x = x.to_vec();
+    if let Some(sign) = x.last_mut() {
+        *sign = b.not(*sign);
+    }
+    x
 }
 
 /// Whether `x = y`.

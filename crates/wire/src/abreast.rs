@@ -4,6 +4,7 @@ use crate::{
     Cost,
     machine::{Exchanged, Machine, Round},
 };
+use hushwire_block::Buffer;
 
 /// Several machines as one: a round's message is those of all that still run, one behind the other.
 ///
@@ -14,8 +15,13 @@ use crate::{
 ///
 /// It has as many slots as the machine with the most; the others say nothing on those they lack. Machines must come in one order at
 /// all parties. Lengths are held by the machines: each is handed what its own round declares.
+///
+/// A machine that makes its next message as it takes the last one ([`Machine::turn`]) does so here too; the message waits until it is
+/// asked for, since the others' lengths are not known before they have read.
 pub struct Abreast<'m, E> {
     machines: Vec<&'m mut dyn Machine<Error = E>>,
+    /// Of each machine, the message to slot 0 that it made ahead, if it did.
+    ahead: Vec<(Buffer, bool)>,
     slots: usize,
 }
 
@@ -24,7 +30,8 @@ impl<'m, E> Abreast<'m, E> {
     #[must_use]
     pub fn new(machines: Vec<&'m mut dyn Machine<Error = E>>) -> Self {
         let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
-        Abreast { machines, slots }
+        let ahead = machines.iter().map(|_| (Buffer::new(), false)).collect();
+        Abreast { machines, ahead, slots }
     }
 
     /// The machines that still run.
@@ -60,10 +67,17 @@ impl<E> Machine for Abreast<'_, E> {
     }
 
     fn write(&mut self, slot: usize, mut out: &mut [u8]) -> Result<(), E> {
-        for machine in self.machines.iter_mut().filter(|machine| runs(&***machine) && slot < machine.slots())
-        {
+        for (machine, (ahead, made)) in self.machines.iter_mut().zip(&mut self.ahead) {
+            if !runs(&**machine) || slot >= machine.slots() {
+                continue;
+            }
             let (own, rest) = out.split_at_mut(round_of(&**machine, slot).out.min(out.len()));
-            machine.write(slot, own)?;
+            // Of another length it is the machine's to refuse.
+            if slot == 0 && std::mem::take(made) && own.len() == ahead.len() {
+                own.copy_from_slice(ahead);
+            } else {
+                machine.write(slot, own)?;
+            }
             out = rest;
         }
         Ok(())
@@ -71,7 +85,10 @@ impl<E> Machine for Abreast<'_, E> {
 
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
         let mut left = messages.to_vec();
-        for machine in self.machines.iter_mut().filter(|machine| runs(&***machine)) {
+        for (machine, (ahead, made)) in self.machines.iter_mut().zip(&mut self.ahead) {
+            if !runs(&**machine) {
+                continue;
+            }
             let mut own = Vec::with_capacity(machine.slots());
             for (slot, message) in left.iter_mut().enumerate().take(machine.slots()) {
                 let round = round_of(&**machine, slot);
@@ -80,7 +97,13 @@ impl<E> Machine for Abreast<'_, E> {
                 own.push(Exchanged { own: sent, heard });
                 *message = Exchanged { own: behind, heard: after };
             }
-            machine.read(&own)?;
+            if let Some(next) = machine.upcoming() {
+                ahead.set_len(next.out);
+                machine.turn(&own, ahead)?;
+                *made = true;
+            } else {
+                machine.read(&own)?;
+            }
         }
         Ok(())
     }
@@ -105,6 +128,8 @@ mod tests {
         slots: usize,
         bytes: usize,
         left: usize,
+        /// It takes rounds by `turn` alone, but for the last.
+        fused: bool,
         heard: Vec<Vec<u8>>,
     }
 
@@ -123,13 +148,27 @@ mod tests {
         }
         fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
             assert_eq!(messages.len(), self.slots);
-            self.heard.extend(messages.iter().map(|m| m.heard.to_vec()));
-            self.left -= 1;
+            assert!(!self.fused || self.left == 1, "all rounds but the last are taken by turn");
+            self.take(messages);
             Ok(())
+        }
+        fn upcoming(&self) -> Option<Round> {
+            (self.fused && self.left > 1).then_some(Round::even("count", self.bytes))
+        }
+        fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+            self.take(messages);
+            self.write(0, out)
         }
         fn cost(&self) -> Option<Cost> {
             let bytes = (0..self.slots).map(|slot| self.bytes + slot).sum::<usize>();
             Some(Cost { rounds: self.left as u64, bytes_sent: (bytes * self.left) as u64 })
+        }
+    }
+
+    impl Counter {
+        fn take(&mut self, messages: &[Exchanged<'_>]) {
+            self.heard.extend(messages.iter().map(|m| m.heard.to_vec()));
+            self.left -= 1;
         }
     }
 
@@ -141,6 +180,7 @@ mod tests {
                 slots,
                 bytes,
                 left,
+                fused: k.is_multiple_of(2),
                 heard: vec![],
             };
             [counter(0, 1, 3, 2), counter(1, 2, 5, 4), counter(2, 1, 0, 1), counter(3, 2, 1, 0)]

@@ -98,7 +98,8 @@ pub trait Machine {
     }
 
     /// The declared cost of a whole run, derived from the protocol's parameters; `None` where it depends on a state that
-    /// runs share. [`Lockstep`](crate::drive::Lockstep) holds a machine to it.
+    /// runs share. Its rounds are those that pass, or those in which this party says or hears something.
+    /// [`Lockstep`](crate::drive::Lockstep) holds a machine to it.
     fn cost(&self) -> Option<Cost> {
         None
     }

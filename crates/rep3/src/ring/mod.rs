@@ -13,6 +13,7 @@
 mod column;
 mod gate;
 mod mul;
+mod planes;
 #[doc(hidden)]
 pub mod test_support;
 

@@ -1,0 +1,244 @@
+//! Words to bit planes and back, each share by itself: no message, no secret-dependent step.
+//!
+//! ```text
+//! words → planes   128 rows of 64 bytes: row r has words r, 128 + r, …; its transpose has 16 bytes of a plane in a row
+//! planes → words   128 rows of 64 bytes: row g k + b has bytes 64 g … of plane b;
+//!                  row c of its transpose has words c, 512 + c, …
+//! ```
+//!
+//! A tile is 8 KiB whatever the word, and copied together before it is turned: neither the stride of the planes nor that of the rows
+//! is one of the kernel's, so that powers of two do not fall on one set of the first cache. Every line of a plane is written whole.
+
+use super::column::{Bits, Column, Word};
+use crate::{Rep3, ShareError};
+use hushwire_aes::Backend;
+use hushwire_block::transpose;
+use hushwire_circuit::planes::plane_bytes;
+use zeroize::Zeroizing;
+
+/// LOCAL: bytes of a row of a tile, one vector of the widest tier.
+const ROW: usize = 64;
+/// Rows of a tile.
+const ROWS: usize = 128;
+
+/// A tile before and after it is turned; it holds shares.
+struct Tile([Zeroizing<Vec<u8>>; 2]);
+
+impl Tile {
+    fn new() -> Tile {
+        Tile([0; 2].map(|_: u8| Zeroizing::new(vec![0; ROWS * ROW])))
+    }
+
+    /// Turns 128 rows of `width` bytes to `8 width` rows of 16.
+    fn turn(&mut self, backend: Backend, width: usize) -> &[u8] {
+        let [from, to] = &mut self.0;
+        let (from, to) = (&from[..ROWS * width], &mut to[..ROWS * width]);
+        transpose::bits_with(backend.tier(), backend.gfni(), from, ROWS, 8 * width, to);
+        to
+    }
+}
+
+/// Bit `i` of every word to plane `i`, for as many planes of ⌈words/8⌉ bytes as there are. Bits past the last word are 0.
+///
+/// # Panics
+/// If `planes` are not whole planes, or more than a word has bits (the caller's bug).
+pub(crate) fn to_planes<W: Word>(backend: Backend, words: &[W], planes: &mut [u8]) {
+    let height = plane_bytes(words.len());
+    if planes.is_empty() {
+        return;
+    }
+    assert!(planes.len().is_multiple_of(height) && planes.len() <= W::BITS * height, "planes of these words");
+    let (mut tile, most) = (Tile::new(), ROWS * ROW / W::BYTES);
+    for (t, words) in words.chunks(most).enumerate() {
+        let runs = words.len().div_ceil(ROWS);
+        let width = runs * W::BYTES;
+        let from = &mut tile.0[0][..ROWS * width];
+        if words.len() < runs * ROWS {
+            from.fill(0);
+        }
+        for (q, run) in words.chunks(ROWS).enumerate() {
+            for (row, word) in from.chunks_exact_mut(width).zip(run) {
+                word.write(&mut row[q * W::BYTES..]);
+            }
+        }
+        let turned = tile.turn(backend, width);
+        for (b, plane) in planes.chunks_exact_mut(height).enumerate() {
+            let at = t * most / 8;
+            for (q, piece) in plane[at..height.min(at + 16 * runs)].chunks_mut(16).enumerate() {
+                piece.copy_from_slice(&turned[16 * (q * W::BITS + b)..][..piece.len()]);
+            }
+        }
+    }
+}
+
+/// Plane `i` to bit `i` of every word; planes that are not there are 0.
+///
+/// # Panics
+/// As [`to_planes`].
+pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]) {
+    let height = plane_bytes(words.len());
+    if words.is_empty() {
+        return;
+    }
+    assert!(planes.len().is_multiple_of(height) && planes.len() <= W::BITS * height, "planes of these words");
+    let groups = ROWS / W::BITS;
+    let (mut tile, most) = (Tile::new(), 8 * ROW * groups);
+    let narrow = planes.len() < W::BITS * height;
+    for (t, words) in words.chunks_mut(most).enumerate() {
+        let bytes = plane_bytes(words.len());
+        let width = bytes.div_ceil(groups);
+        let from = &mut tile.0[0][..ROWS * width];
+        if narrow || bytes < groups * width {
+            from.fill(0);
+        }
+        for (b, plane) in planes.chunks_exact(height).enumerate() {
+            for (g, piece) in plane[t * most / 8..][..bytes].chunks(width).enumerate() {
+                from[(g * W::BITS + b) * width..][..piece.len()].copy_from_slice(piece);
+            }
+        }
+        let turned = tile.turn(backend, width);
+        for (g, words) in words.chunks_mut(8 * width).enumerate() {
+            for (word, row) in words.iter_mut().zip(turned.chunks_exact(16)) {
+                *word = W::read(&row[g * W::BYTES..]);
+            }
+        }
+    }
+}
+
+/// The planes of words, in memory of their own.
+pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
+    let mut planes = vec![0; W::BITS * plane_bytes(words.len())];
+    to_planes(backend, words, &mut planes);
+    planes
+}
+
+impl Bits {
+    /// Strings of [`Word::BITS`] bits that are shared by ⊕, a word a row: not numbers, whose shares add up (those become bits
+    /// by [`ToBits`](super::ToBits)).
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless both shares have as many rows.
+    pub fn of_words<W: Word>(backend: Backend, words: &Column<W>) -> Result<Bits, ShareError> {
+        let (expected, found) = (words.own.len(), words.next.len());
+        if expected != found {
+            return Err(ShareError::Length { what: "a share of words", expected, found });
+        }
+        let of = |share: &[W]| planes_of(backend, share);
+        Bits::new(W::BITS, expected, Rep3 { own: of(&words.own), next: of(&words.next) })
+    }
+
+    /// The words, shared by ⊕: undoes [`Bits::of_words`]. Bits that a row lacks are 0.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] if a row has more bits than a word.
+    pub fn to_words<W: Word>(&self, backend: Backend) -> Result<Column<W>, ShareError> {
+        fits::<W>(self)?;
+        let of = |planes: &[u8]| {
+            let mut words = vec![W::default(); self.rows()];
+            to_words(backend, planes, &mut words);
+            words
+        };
+        let [own, next] = self.shares().pair();
+        Ok(Rep3 { own: of(own), next: of(next) })
+    }
+}
+
+/// Whether a row has no more bits than a word.
+pub(crate) fn fits<W: Word>(bits: &Bits) -> Result<(), ShareError> {
+    let (expected, found) = (W::BYTES, bits.width().div_ceil(8));
+    if found > expected {
+        return Err(ShareError::Length { what: "a row of bits", expected, found });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_prg::{Prg, Seed};
+
+    /// Bit by bit.
+    fn oracle<W: Word>(words: &[W], width: usize) -> Vec<u8> {
+        let height = plane_bytes(words.len());
+        let mut planes = vec![0; width * height];
+        for (j, word) in words.iter().enumerate() {
+            for i in 0..width {
+                planes[i * height + j / 8] |= ((word.number() >> i & 1) as u8) << (j % 8);
+            }
+        }
+        planes
+    }
+
+    fn both_ways<W: Word>() {
+        let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+        for backend in Backend::all().into_iter().flat_map(|b| [b, b.without_gfni()]) {
+            let sizes =
+                [0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 511, 513, 1000, 1024, 1025, 4099, 8193, 20_000];
+            for rows in sizes {
+                let words: Vec<W> = (0..rows).map(|_| W::of(prg.next_u64())).collect();
+                for width in [W::BITS, W::BITS - 1, 5, 1, 0] {
+                    let mut planes = vec![0xaa; width * plane_bytes(rows)];
+                    to_planes(backend, &words, &mut planes);
+                    assert_eq!(planes, oracle(&words, width), "{rows} rows, {width} planes");
+                    // What lies past the last row is not looked at.
+                    if rows % 8 > 0 {
+                        let height = plane_bytes(rows);
+                        planes.chunks_mut(height).for_each(|plane| plane[height - 1] |= 0xff << (rows % 8));
+                    }
+                    let mut back = vec![W::of(7); rows];
+                    to_words(backend, &planes, &mut back);
+                    let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+                    let low: Vec<W> = words.iter().map(|w| W::of(w.number() & mask)).collect();
+                    assert_eq!(back, low, "{rows} rows, {width} planes");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn planes_have_the_bits_of_words_on_every_tier() {
+        both_ways::<u8>();
+        both_ways::<u16>();
+        both_ways::<u32>();
+        both_ways::<u64>();
+    }
+
+    #[test]
+    fn bits_of_words_are_words_again_and_lengths_are_checked() {
+        let words = Rep3 { own: vec![1u16, 0x8000, 77], next: vec![5, 6, 7] };
+        let bits = Bits::of_words(Backend::best(), &words).unwrap();
+        assert_eq!((bits.width(), bits.rows()), (16, 3));
+        let back = bits.to_words::<u32>(Backend::best()).unwrap();
+        assert_eq!((&back.own, &back.next), (&vec![1, 0x8000, 77], &vec![5, 6, 7]));
+        let narrow = bits.to_words::<u8>(Backend::best()).err();
+        assert_eq!(narrow, Some(ShareError::Length { what: "a row of bits", expected: 1, found: 2 }));
+        let uneven = Rep3 { own: vec![1u16], next: vec![] };
+        assert!(Bits::of_words(Backend::best(), &uneven).is_err());
+    }
+
+    /// Not a test: `cargo test --release -- --ignored --nocapture speed`.
+    #[test]
+    #[ignore = "a measurement"]
+    fn speed_of_planes() {
+        fn of<W: Word>(name: &str) {
+            for rows in [1 << 12, 1 << 20] {
+                let words = vec![W::of(3); rows];
+                let (mut planes, mut back) = (planes_of(Backend::best(), &words), words.clone());
+                let times = (1 << 24) / rows;
+                let start = std::time::Instant::now();
+                (0..times).for_each(|_| to_planes(Backend::best(), &words, &mut planes));
+                let there = start.elapsed();
+                let start = std::time::Instant::now();
+                (0..times).for_each(|_| to_words(Backend::best(), &planes, &mut back));
+                let gb = (times * rows * W::BYTES) as f64 / 1e9;
+                let (there, again) = (gb / there.as_secs_f64(), gb / start.elapsed().as_secs_f64());
+                println!("{name} {rows} rows: to planes {there:.2} GB/s, to words {again:.2} GB/s");
+                assert_eq!(words, back);
+            }
+        }
+        of::<u8>("u8");
+        of::<u16>("u16");
+        of::<u32>("u32");
+        of::<u64>("u64");
+    }
+}
