@@ -41,6 +41,14 @@ pub enum ShareError {
         /// Bytes it has.
         found: usize,
     },
+    /// Shared places of rows are not all of them once.
+    #[error(
+        "the places of {rows} rows are not 0 to {rows} - 1, each once; only what orders rows may be a permutation's places"
+    )]
+    Places {
+        /// Rows to place.
+        rows: usize,
+    },
 }
 
 impl Shares {

@@ -192,7 +192,7 @@ impl Context {
 }
 
 /// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache. A multiple of 16.
-const PIECE: usize = 4096;
+pub(super) const PIECE: usize = 4096;
 
 #[cfg(test)]
 mod tests {

@@ -12,10 +12,19 @@
 
 mod column;
 mod gate;
+mod group;
+mod masks;
 mod mul;
+mod permutation;
+mod permute;
+mod places;
 mod planes;
 #[doc(hidden)]
 pub mod test_support;
 
 pub use column::{Bits, Column, Word};
+pub use group::{Group, Sum, Xor};
 pub use mul::Product;
+pub use permutation::Permutation;
+pub use permute::{Permute, PermuteSpace, permute_cost};
+pub use places::FromPlaces;

@@ -1,0 +1,97 @@
+//! Words that one pair of parties draws alike and the third cannot: masks, and permutations.
+
+use super::column::{PIECE, Word};
+use crate::Context;
+use zeroize::Zeroizing;
+
+/// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own` share, and the key k_{i−1}; with the
+/// right one x_{i+1}, its `next` share, and the key k_i.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+}
+
+impl Context {
+    /// A pair's bytes from the stream's word `first` on: a component of [`Context::random_column`], made by the two who hold it.
+    fn pair_bytes(&self, side: Side, first: u64, out: &mut [u8]) {
+        let [own, prev] = self.prss.keys();
+        let key = if side == Side::Right { own } else { prev };
+        self.backend.counter_bytes(key, self.address.counter(first), out);
+    }
+}
+
+/// A pair's words one after the other. A word of the stream serves once.
+pub(super) struct PairWords<'c> {
+    cx: &'c Context,
+    side: Side,
+    /// The stream's next word of 128 bits.
+    next: u64,
+    piece: Zeroizing<[u8; PIECE]>,
+    used: usize,
+}
+
+impl<'c> PairWords<'c> {
+    /// From the stream's word `first` on.
+    pub(super) fn new(cx: &'c Context, side: Side, first: u64) -> Self {
+        PairWords { cx, side, next: first, piece: Zeroizing::new([0; PIECE]), used: PIECE }
+    }
+
+    fn refill(&mut self) {
+        self.cx.pair_bytes(self.side, self.next, &mut self.piece[..]);
+        self.next += (PIECE / 16) as u64;
+        self.used = 0;
+    }
+
+    /// The next word.
+    pub(super) fn draw<W: Word>(&mut self) -> W {
+        if self.used + W::BYTES > PIECE {
+            self.refill();
+        }
+        self.used += W::BYTES;
+        W::read(&self.piece[self.used - W::BYTES..])
+    }
+
+    /// A number below `bound`, each as likely as the others: D. Lemire, "Fast random integer generation in an interval", 2019.
+    ///
+    /// ```text
+    /// r · bound = high · 2^32 + low; the numbers r of one high are as many for each, where low < 2^32 mod bound is drawn again
+    /// ```
+    pub(super) fn below(&mut self, bound: u32) -> u32 {
+        let product = |r: u32| u64::from(r) * u64::from(bound);
+        let mut drawn = product(self.draw());
+        if (drawn as u32) < bound {
+            let surplus = bound.wrapping_neg() % bound;
+            while (drawn as u32) < surplus {
+                drawn = product(self.draw());
+            }
+        }
+        (drawn >> 32) as u32
+    }
+
+    /// Calls `take` with runs of `0..words` and as many words, in order.
+    pub(super) fn runs<W: Word>(
+        &mut self,
+        words: usize,
+        mut take: impl FnMut(std::ops::Range<usize>, &[u8]),
+    ) {
+        let most = PIECE / W::BYTES;
+        for from in (0..words).step_by(most) {
+            let to = words.min(from + most);
+            let bytes = (to - from) * W::BYTES;
+            self.cx.pair_bytes(self.side, self.next, &mut self.piece[..bytes]);
+            self.next += bytes.div_ceil(16) as u64;
+            take(from..to, &self.piece[..bytes]);
+        }
+        self.used = PIECE;
+    }
+}

@@ -1,0 +1,249 @@
+//! Permutations that no party knows: three stages, each drawn by two parties and secret to the third.
+//!
+//! ```text
+//! out = C(B(A(in)))        A: parties 0 and 1      B: parties 0 and 2      C: parties 1 and 2
+//! a stage                  room[into[i]] = in[i],  out[k] = room[from[k]]
+//! ```
+//!
+//! A stage is uniform among all permutations of its rows: every row falls into a bucket of its own choice, and each bucket is shuffled
+//! (C. R. Rao, 1961; M. Sandelius, 1962: given how many rows a bucket has, all orders of all rows are equally likely). It is kept as the
+//! two movements of its making, both of which stay in the caches: `into` writes a stream a bucket, `from` reads within one.
+
+use super::{
+    column::Column,
+    group::Group,
+    masks::{PairWords, Side},
+    permute::Permute,
+};
+use crate::{Batch, Context, Role, ShareError};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]: 32 KiB of 64-bit words.
+const BUCKET: usize = 4096;
+/// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in turn.
+const BUCKETS: usize = 2048;
+
+/// One stage, as the two parties that drew it hold it.
+#[derive(Clone)]
+pub(super) struct Stage {
+    into: Arc<Zeroizing<Vec<u32>>>,
+    from: Arc<Zeroizing<Vec<u32>>>,
+}
+
+/// The two movements of a stage, or of its inverse: `room[into[i]] = in[i]`, then `out[k] = room[from[k]]`.
+#[derive(Clone, Copy)]
+pub(super) struct Moves<'s> {
+    pub(super) into: &'s [u32],
+    pub(super) from: &'s [u32],
+}
+
+impl Stage {
+    fn draw(rows: u32, buckets: u32, words: &mut PairWords<'_>) -> Stage {
+        let mut counts = vec![0u32; buckets as usize];
+        let mut into = Zeroizing::new(Vec::with_capacity(rows as usize));
+        into.extend((0..rows).map(|_| {
+            let bucket = if buckets > 1 { words.draw::<u32>() & (buckets - 1) } else { 0 };
+            counts[bucket as usize] += 1;
+            bucket
+        }));
+        let mut start = 0;
+        let mut ends = Vec::with_capacity(counts.len());
+        for count in &mut counts {
+            let rows = std::mem::replace(count, start);
+            start += rows;
+            ends.push(start);
+        }
+        for place in into.iter_mut() {
+            let next = &mut counts[*place as usize];
+            *place = *next;
+            *next += 1;
+        }
+        let mut from = Zeroizing::new(Vec::with_capacity(rows as usize));
+        from.extend(0..rows);
+        let mut rest = &mut from[..];
+        let mut at = 0;
+        for end in ends {
+            let (bucket, others) = rest.split_at_mut((end - at) as usize);
+            // Fisher and Yates: the last row of those left changes places with any of them.
+            for last in (1..bucket.len()).rev() {
+                bucket.swap(last, words.below(last as u32 + 1) as usize);
+            }
+            (rest, at) = (others, end);
+        }
+        Stage { into: Arc::new(into), from: Arc::new(from) }
+    }
+
+    fn moves(&self, inverse: bool) -> Moves<'_> {
+        let (into, from) = (&self.into[..], &self.from[..]);
+        if inverse { Moves { into: from, from: into } } else { Moves { into, from } }
+    }
+}
+
+/// A permutation of rows that no party knows; any two of them do.
+///
+/// Applying it moves row p(i) to place i, where p(i) is the row that comes i-th. It is applied by a [`Permute`](super::Permute), any
+/// number of times: to several columns at once, later to more, forward or inverse.
+///
+/// **Security.** Each stage is uniform, drawn from a pair's key, and the third party learns nothing of it. Memory is addressed by
+/// the stages, which the party that does it knows; whoever shares its caches may learn them.
+#[derive(Clone)]
+pub struct Permutation {
+    role: Role,
+    rows: usize,
+    left: Stage,
+    right: Stage,
+}
+
+impl Permutation {
+    /// A uniform permutation, without a message: what applies it is a shuffle.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] of more than 2^32 − 1 rows.
+    pub fn random(batch: &mut Batch, rows: usize) -> Result<Arc<Permutation>, ShareError> {
+        Ok(Fresh::draw(batch.context(), rows)?.0)
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The party that holds these stages.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The stage that was drawn with a neighbour.
+    pub(super) fn stage(&self, side: Side, inverse: bool) -> Moves<'_> {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
+        .moves(inverse)
+    }
+}
+
+/// A permutation under which nothing was opened yet. It cannot be copied, and who opens something consumes it.
+///
+/// SECURITY: what is opened of one column must not be opened of another under the same permutation: the two results, both in the same
+/// hidden order of rows, tell how the columns go together.
+pub(super) struct Fresh(Arc<Permutation>);
+
+impl Fresh {
+    /// Both of this party's stages, from a context of their own.
+    #[allow(clippy::needless_pass_by_value)]
+    pub(super) fn draw(cx: Context, rows: usize) -> Result<Fresh, ShareError> {
+        let Ok(count) = u32::try_from(rows) else {
+            let what = "a column to permute, which has 2^32 - 1 rows at most,";
+            return Err(ShareError::Length { what, expected: u32::MAX as usize, found: rows });
+        };
+        let buckets = rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS) as u32;
+        let [left, right] = [Side::Left, Side::Right]
+            .map(|side| Stage::draw(count, buckets, &mut PairWords::new(&cx, side, 0)));
+        Ok(Fresh(Arc::new(Permutation { role: cx.role, rows, left, right })))
+    }
+
+    /// These columns under it: a shuffle, whose result is opened in whole or in part.
+    pub(super) fn shuffle<G: Group>(
+        &self,
+        cx: Context,
+        columns: Vec<Arc<Column<G::Word>>>,
+    ) -> Result<Permute<G>, ShareError> {
+        Permute::new(cx, self.0.clone(), columns)
+    }
+
+    /// The permutation that shuffles first and then takes row `order[i]` to place `i`: with an order that was opened under it,
+    /// and which is as uniform as it is. Parties 1 and 2 keep it in the last stage; party 0 has no use for it.
+    pub(super) fn then(self, order: &[u32]) -> Arc<Permutation> {
+        let Permutation { role, rows, mut left, mut right } = Permutation::clone(&self.0);
+        let last = match role.index() {
+            1 => &mut right,
+            2 => &mut left,
+            _ => return self.0,
+        };
+        let from = order.iter().map(|row| last.from[*row as usize]).collect();
+        last.from = Arc::new(Zeroizing::new(from));
+        Arc::new(Permutation { role, rows, left, right })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::ring::test_support::parties;
+
+    fn rows_of(stage: &Stage) -> Vec<u32> {
+        let mut row_at = vec![0; stage.into.len()];
+        stage.into.iter().enumerate().for_each(|(row, place)| row_at[*place as usize] = row as u32);
+        stage.from.iter().map(|place| row_at[*place as usize]).collect()
+    }
+
+    /// The rows that come first, second and so on, from all parties' stages.
+    pub(in crate::ring) fn row_order(permutations: [&Permutation; 3]) -> Vec<u32> {
+        let [a, b, c] = [&permutations[0].right, &permutations[0].left, &permutations[1].right].map(rows_of);
+        let also = [&permutations[1].left, &permutations[2].right, &permutations[2].left].map(rows_of);
+        assert_eq!([&a, &b, &c], also.each_ref(), "both holders have the same stage");
+        c.iter().map(|i| a[b[*i as usize] as usize]).collect()
+    }
+
+    /// Whether counts of equally likely cases are; χ² within five deviations.
+    pub(in crate::ring) fn assert_even(counts: &[u32]) {
+        let (cases, total) = (counts.len() as f64, f64::from(counts.iter().sum::<u32>()));
+        let expected = total / cases;
+        let chi: f64 = counts.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum();
+        let freedom = cases - 1.0;
+        assert!((chi - freedom).abs() < 5.0 * (2.0 * freedom).sqrt() + 8.0, "χ² = {chi}, {counts:?}");
+    }
+
+    #[test]
+    fn stages_are_uniform_whatever_the_buckets() {
+        let [mut party, ..] = parties();
+        for buckets in [1, 2, 4] {
+            let cx = party.next_batch().unwrap().context();
+            let mut words = PairWords::new(&cx, Side::Left, 0);
+            let mut counts = [0; 256];
+            for _ in 0..24_000 {
+                let order = rows_of(&Stage::draw(4, buckets, &mut words));
+                counts[order.iter().fold(0, |code, row| 4 * code + *row as usize)] += 1;
+            }
+            let seen: Vec<u32> = counts.into_iter().filter(|n| *n > 0).collect();
+            assert_eq!(seen.len(), 24, "all orders of four");
+            assert_even(&seen);
+        }
+    }
+
+    #[test]
+    fn stages_are_permutations_that_two_parties_share() {
+        let mut parties = parties();
+        for rows in [0, 1, 2, 3, 1000, 4097, 30_000] {
+            let permutations = parties.each_mut().map(|party| {
+                Permutation::random(&mut party.next_batch().unwrap(), rows).unwrap_or_else(|e| panic!("{e}"))
+            });
+            let mut order = row_order(permutations.each_ref().map(|p| &**p));
+            let moved = order.iter().zip(0..).filter(|(row, i)| **row != *i).count();
+            assert!(moved + 20 > rows, "a uniform permutation leaves one row where it was, on average");
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..rows as u32));
+        }
+    }
+
+    #[test]
+    fn numbers_below_a_bound_are_even() {
+        let [mut party, ..] = parties();
+        let cx = party.next_batch().unwrap().context();
+        let mut words = PairWords::new(&cx, Side::Right, 3);
+        for bound in [1, 2, 3, 7, 100] {
+            let mut counts = vec![0; bound as usize];
+            (0..20_000).for_each(|_| counts[words.below(bound) as usize] += 1);
+            assert_even(&counts);
+        }
+        // Three quarters of 2^32: a quarter of all draws is refused, and half of the rest would be too many.
+        let bound = 3 << 30;
+        let mut counts = [0; 3];
+        (0..30_000).for_each(|_| counts[(words.below(bound) >> 30) as usize] += 1);
+        assert_even(&counts);
+    }
+}

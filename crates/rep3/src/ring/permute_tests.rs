@@ -1,0 +1,211 @@
+use super::*;
+use crate::{
+    Party,
+    ring::{
+        group::{Sum, Xor},
+        permutation::{Moves, tests::row_order},
+        test_support::{open_words, parties, share_words},
+    },
+    test_support,
+};
+use hushwire_aes::Backend;
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{
+    NetError,
+    drive::{Abreast, Lockstep, Machine},
+};
+
+fn prg() -> Prg {
+    Prg::new(Backend::best(), &Seed::random(), "test")
+}
+
+fn permutations(parties: &mut [Party; 3], rows: usize) -> [Arc<Permutation>; 3] {
+    parties.each_mut().map(|p| Permutation::random(&mut p.next_batch().unwrap(), rows).ok().unwrap())
+}
+
+/// A dealer's XOR shares.
+fn share_bits<W: Word>(prg: &mut Prg, words: &[W]) -> [Column<W>; 3] {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.number().to_le_bytes()).collect();
+    let words = |bytes: &[u8]| bytes.chunks_exact(8).map(W::read).collect();
+    crate::share(prg, &bytes).each_ref().map(|s| Rep3 { own: words(&s.own), next: words(&s.next) })
+}
+
+fn open_bits<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
+    (0..3).for_each(|i| assert_eq!(columns[i].next, columns[(i + 1) % 3].own));
+    let xor = |r: usize| columns.iter().fold(0, |sum, c| sum ^ c.own[r].number());
+    (0..columns[0].rows()).map(|r| W::of(xor(r))).collect()
+}
+
+type Shared<W> = [Column<W>; 3];
+
+fn run<G: Group>(
+    parties: &mut [Party; 3],
+    permutations: &[Arc<Permutation>; 3],
+    columns: Vec<Shared<G::Word>>,
+    inverse: bool,
+) -> Vec<Shared<G::Word>> {
+    let columns: Vec<_> = columns.into_iter().map(|c| c.map(Arc::new)).collect();
+    let mut machines: Vec<_> = (0..3)
+        .map(|p| {
+            let cx = parties[p].next_batch().unwrap().context();
+            let own = columns.iter().map(|c| c[p].clone()).collect();
+            let machine = Permute::<G>::new(cx, permutations[p].clone(), own).unwrap();
+            if inverse { machine.inverse() } else { machine }
+        })
+        .collect();
+    Lockstep::new().run(&mut machines).unwrap();
+    let mut outs: Vec<_> = machines.into_iter().map(|m| m.finish().into_iter()).collect();
+    (0..columns.len()).map(|_| [0, 1, 2].map(|p| outs[p].next().unwrap())).collect()
+}
+
+fn goes_and_comes_back<W: Word>() {
+    let mut parties = parties();
+    let prg = &mut prg();
+    for rows in [0, 1, 2, 3, 9, 511, 1000, 5000] {
+        let permutations = permutations(&mut parties, rows);
+        let order = row_order(permutations.each_ref().map(|p| &**p));
+        let numbers: [Vec<W>; 3] = [0; 3].map(|_| (0..rows).map(|_| W::of(prg.next_u64())).collect());
+        let expected = numbers.each_ref().map(|v| order.iter().map(|i| v[*i as usize]).collect::<Vec<_>>());
+
+        let columns = numbers.iter().map(|v| share_words(prg, v)).collect();
+        let there = run::<Sum<W>>(&mut parties, &permutations, columns, false);
+        assert!(there.iter().map(open_words).eq(expected.iter().cloned()));
+        let back = run::<Sum<W>>(&mut parties, &permutations, there, true);
+        assert!(back.iter().map(open_words).eq(numbers.iter().cloned()));
+
+        let columns = numbers.iter().map(|v| share_bits(prg, v)).collect();
+        let there = run::<Xor<W>>(&mut parties, &permutations, columns, false);
+        assert!(there.iter().map(open_bits).eq(expected.iter().cloned()));
+        let back = run::<Xor<W>>(&mut parties, &permutations, there, true);
+        assert!(back.iter().map(open_bits).eq(numbers.iter().cloned()));
+    }
+}
+
+#[test]
+fn rows_move_together_there_and_back() {
+    goes_and_comes_back::<u8>();
+    goes_and_comes_back::<u16>();
+    goes_and_comes_back::<u32>();
+    goes_and_comes_back::<u64>();
+}
+
+#[test]
+fn no_columns_are_no_rounds() {
+    let mut parties = parties();
+    let permutations = permutations(&mut parties, 7);
+    assert!(run::<Sum<u8>>(&mut parties, &permutations, vec![], false).is_empty());
+}
+
+#[test]
+fn other_lengths_are_refused() {
+    let [mut party, ..] = parties();
+    let batch = &mut party.next_batch().unwrap();
+    let permutation = Permutation::random(batch, 7).ok().unwrap();
+    let short = Arc::new(Column::<u32>::zeros(6));
+    let ragged = Arc::new(Rep3 { own: vec![0; 7], next: vec![0; 8] });
+    for (column, found) in [(short, 6), (ragged, 8)] {
+        let error = Permute::<Sum<u32>>::new(batch.context(), permutation.clone(), vec![column]).err();
+        assert_eq!(error, Some(ShareError::Length { what: "a column to permute", expected: 7, found }));
+    }
+    assert!(Permutation::random(batch, 1 << 32).is_err());
+}
+
+#[test]
+fn columns_of_several_widths_share_two_rounds() {
+    let mut parties = parties();
+    let prg = &mut prg();
+    let permutations = permutations(&mut parties, 100);
+    let order = row_order(permutations.each_ref().map(|p| &**p));
+    let wide: Vec<u64> = (0..100).collect();
+    let narrow: Vec<u8> = (100..200).collect();
+    let (wides, narrows) = (share_words(prg, &wide).map(Arc::new), share_bits(prg, &narrow).map(Arc::new));
+    let mut machines: Vec<_> = (0..3)
+        .map(|p| {
+            let mut batch = parties[p].next_batch().unwrap();
+            let two = vec![wides[p].clone(), wides[p].clone()];
+            let permutation = || permutations[p].clone();
+            (
+                Permute::<Sum<u64>>::new(batch.context(), permutation(), two).unwrap(),
+                Permute::<Xor<u8>>::new(batch.context(), permutation(), vec![narrows[p].clone()]).unwrap(),
+            )
+        })
+        .collect();
+    let mut abreast: Vec<_> = machines
+        .iter_mut()
+        .map(|(a, b)| Abreast::new(vec![a as &mut dyn Machine<Error = NetError>, b]))
+        .collect();
+    assert_eq!(abreast[1].cost(), Some(Cost { rounds: 2, bytes_sent: 2 * 100 * 17 }));
+    Lockstep::new().run(&mut abreast).unwrap();
+    let (wides, narrows): (Vec<_>, Vec<_>) =
+        machines.into_iter().map(|(a, b)| (a.finish(), b.finish().remove(0))).unzip();
+    for i in 0..2 {
+        let columns = [0, 1, 2].map(|p: usize| wides[p][i].clone());
+        assert!(open_words(&columns).into_iter().eq(order.iter().map(|i| wide[*i as usize])));
+    }
+    let narrows = narrows.try_into().ok().unwrap();
+    assert!(open_bits(&narrows).into_iter().eq(order.iter().map(|i| narrow[*i as usize])));
+}
+
+/// Each message is what the module's figure says, masked by words of a key that its reader lacks.
+#[test]
+fn messages_are_masked_by_keys_that_their_readers_lack() {
+    const ROWS: usize = 300;
+    for inverse in [false, true] {
+        let mut parties = parties();
+        let permutations = permutations(&mut parties, ROWS);
+        let numbers: Vec<u64> = (0..ROWS as u64).collect();
+        let columns = share_words(&mut prg(), &numbers);
+        let roles = if inverse { [2, 1, 0] } else { [0, 1, 2] };
+        let batches = parties.each_mut().map(|p| p.next_batch().unwrap());
+        // Both masks of a pair, from the key of the one on whose right the other is.
+        let [m, n]: [Vec<u64>; 2] = [1, 2].map(|other| {
+            let (x, y) = (roles[0], roles[other]);
+            let holder = if (x + 1) % 3 == y { x } else { y };
+            let cx = test_support::context(&parties[holder], batches[0].number(), 0);
+            let mut words = PairWords::new(&cx, Side::Right, 0);
+            (0..2 * ROWS).map(|_| words.draw()).collect()
+        });
+        let stage = |p: usize, q: usize, rows: &[u64]| -> Vec<u64> {
+            let side = if (roles[p] + 1) % 3 == roles[q] { Side::Right } else { Side::Left };
+            let Moves { into, from } = permutations[roles[p]].stage(side, inverse);
+            let mut room = vec![0; ROWS];
+            into.iter().zip(rows).for_each(|(i, row)| room[*i as usize] = *row);
+            from.iter().map(|i| room[*i as usize]).collect()
+        };
+        let sum =
+            |a: &[u64], b: &[u64]| -> Vec<u64> { a.iter().zip(b).map(|(a, b)| a.wrapping_add(*b)).collect() };
+        let less =
+            |a: &[u64], b: &[u64]| -> Vec<u64> { a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b)).collect() };
+        let x = &columns[roles[0]];
+        let alpha = sum(&x.own, &x.next);
+        let gamma = less(&numbers, &alpha);
+        let s = sum(&stage(0, 2, &sum(&stage(0, 1, &alpha), &m[..ROWS])), &n[..ROWS]);
+        let t = less(&stage(1, 0, &gamma), &m[..ROWS]);
+        let u = less(&stage(1, 2, &s), &m[ROWS..]);
+        let v = less(&stage(2, 1, &less(&stage(2, 0, &t), &n[..ROWS])), &n[ROWS..]);
+        let bytes = |words: &[u64]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        let expected = [(0, 0, s), (0, 1, t), (1, 1, u), (1, 2, v)].map(|(r, p, w)| (r, roles[p], bytes(&w)));
+
+        let machines = batches.into_iter().zip(columns).zip(&permutations);
+        let mut machines: Vec<_> = machines
+            .map(|((mut batch, column), permutation)| {
+                let columns = vec![Arc::new(column)];
+                let machine =
+                    Permute::<Sum<u64>>::new(batch.context(), permutation.clone(), columns).unwrap();
+                if inverse { machine.inverse() } else { machine }
+            })
+            .collect();
+        let mut seen = vec![];
+        Lockstep::new()
+            .run_edited(&mut machines, |place, message| {
+                if !message.is_empty() {
+                    seen.push((place.round, place.party, message.clone()));
+                }
+            })
+            .unwrap();
+        let mut expected = expected.to_vec();
+        expected.sort();
+        seen.sort();
+        assert!(seen == expected, "inverse: {inverse}");
+    }
+}

@@ -1,0 +1,254 @@
+//! A permutation from the shared places of its rows.
+//!
+//! ```text
+//! places q     row i is to come to place q(i)
+//! shuffled     q(s(0)), q(s(1)), …   s uniform and nobody's: what is opened is a uniform permutation, whatever q is
+//! the result   shuffles by s, then takes the row that is to come i-th to place i
+//! ```
+//!
+//! "Shuffle both, open the shuffled permutation, apply it in the clear" (S. Laur, J. Willemson, B. Zhang, ISC 2011; G. Asharov et al.,
+//! "Efficient Secure Three-Party Sorting with Applications to Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the
+//! two parties of the last stage see it: they alone move rows by it.
+
+use super::{
+    column::Column,
+    group::Sum,
+    permutation::{Fresh, Permutation},
+    permute::Permute,
+};
+use crate::{Batch, Role, ShareError};
+use hushwire_wire::{
+    Cost, NetError,
+    drive::{Exchanged, Machine, Round},
+};
+use std::sync::Arc;
+
+/// One party's half of making a permutation of the shared places of its rows: it takes row `i` to place `places[i]`. The places as
+/// they are, in turn, are the result of permuting 0, 1, 2, … by its inverse.
+///
+/// **Rounds and bytes.** Two rounds, as [`Permute`]ing one column of 32 bits.
+pub struct FromPlaces {
+    role: Role,
+    fresh: Fresh,
+    shuffle: Permute<Sum<u32>>,
+}
+
+impl FromPlaces {
+    /// `places` are 0 to rows − 1, each once.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] if the two shares differ in length, or there are more than 2^32 − 1 rows.
+    pub fn new(batch: &mut Batch, places: &Column<u64>) -> Result<FromPlaces, ShareError> {
+        // A place below 2^32 is what its shares' lower halves add up to.
+        let narrow = |share: &[u64]| share.iter().map(|place| *place as u32).collect();
+        Self::narrow(batch, Column { own: narrow(&places.own), next: narrow(&places.next) })
+    }
+
+    pub(super) fn narrow(batch: &mut Batch, places: Column<u32>) -> Result<FromPlaces, ShareError> {
+        let fresh = Fresh::draw(batch.context(), places.rows())?;
+        let shuffle = fresh.shuffle(batch.context(), vec![Arc::new(places)])?.open();
+        Ok(FromPlaces { role: batch.session().role(), fresh, shuffle })
+    }
+
+    /// The permutation, after the run.
+    ///
+    /// # Errors
+    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Party 0 cannot tell.
+    pub fn finish(self) -> Result<Arc<Permutation>, ShareError> {
+        let opened = self.shuffle.finish();
+        match self.role.index() {
+            1 => Ok(self.fresh.then(&order(&opened[0].next)?)),
+            2 => Ok(self.fresh.then(&order(&opened[0].own)?)),
+            _ => Ok(self.fresh.then(&[])),
+        }
+    }
+}
+
+/// The row that comes to each place.
+fn order(places: &[u32]) -> Result<Vec<u32>, ShareError> {
+    let rows = places.len();
+    let mut order = vec![u32::MAX; rows];
+    for (row, place) in (0..).zip(places) {
+        match order.get_mut(*place as usize) {
+            Some(free) if *free == u32::MAX => *free = row,
+            _ => return Err(ShareError::Places { rows }),
+        }
+    }
+    Ok(order)
+}
+
+impl Machine for FromPlaces {
+    type Error = NetError;
+
+    fn slots(&self) -> usize {
+        self.shuffle.slots()
+    }
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.shuffle.round(slot)
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.shuffle.write(slot, out)
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.shuffle.read(messages)
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        self.shuffle.cost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Party,
+        ring::{
+            permutation::tests::{assert_even, row_order},
+            test_support::{open_words, parties, share_words},
+        },
+    };
+    use hushwire_aes::Backend;
+    use hushwire_prg::{Prg, Seed};
+    use hushwire_wire::drive::Lockstep;
+
+    fn prg() -> Prg {
+        Prg::new(Backend::best(), &Seed::random(), "test")
+    }
+
+    fn shuffled(prg: &mut Prg, rows: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..rows).collect();
+        (1..rows).rev().for_each(|i| places.swap(i, prg.next_u64() as usize % (i + 1)));
+        places
+    }
+
+    /// The machines after their run, and what came on the last round to parties 1 and 2.
+    fn run(parties: &mut [Party; 3], places: [Column<u64>; 3]) -> [FromPlaces; 3] {
+        let machines = parties.iter_mut().zip(places);
+        let mut machines: Vec<_> = machines
+            .map(|(party, places)| FromPlaces::new(&mut party.next_batch().unwrap(), &places).unwrap())
+            .collect();
+        Lockstep::new().run(&mut machines).unwrap();
+        machines.try_into().ok().unwrap()
+    }
+
+    fn permute(
+        parties: &mut [Party; 3],
+        by: &[Arc<Permutation>; 3],
+        columns: [Column<u64>; 3],
+        inverse: bool,
+    ) -> [Column<u64>; 3] {
+        let mut machines: Vec<_> = (0..3)
+            .zip(columns)
+            .map(|(p, column)| {
+                let cx = parties[p].next_batch().unwrap().context();
+                let machine = Permute::<Sum<u64>>::new(cx, by[p].clone(), vec![Arc::new(column)]).unwrap();
+                if inverse { machine.inverse() } else { machine }
+            })
+            .collect();
+        Lockstep::new().run(&mut machines).unwrap();
+        machines.into_iter().map(|m| m.finish().remove(0)).collect::<Vec<_>>().try_into().ok().unwrap()
+    }
+
+    #[test]
+    fn rows_come_to_their_places_and_places_come_back_and_compose() {
+        let (mut parties, prg) = (parties(), &mut prg());
+        for rows in [0, 1, 2, 3, 9, 1000, 5000] {
+            let places = shuffled(prg, rows);
+            let numbers: Vec<u64> = places.iter().map(|place| *place as u64).collect();
+            let shared = share_words(prg, &numbers);
+            let by = run(&mut parties, shared).map(|m| m.finish().ok().unwrap());
+            let rows_in_order = row_order(by.each_ref().map(|p| &**p));
+            assert!(rows_in_order.iter().enumerate().all(|(place, row)| places[*row as usize] == place));
+
+            let payload: Vec<u64> = (0..rows).map(|_| prg.next_u64()).collect();
+            let mut expected = vec![0; rows];
+            (0..rows).for_each(|i| expected[places[i]] = payload[i]);
+            let shared = share_words(prg, &payload);
+            let there = permute(&mut parties, &by, shared, false);
+            assert_eq!(open_words(&there), expected);
+            assert_eq!(open_words(&permute(&mut parties, &by, there, true)), payload);
+
+            let naturals: Vec<u64> = (0..rows as u64).collect();
+            let naturals = Role::ALL.map(|role| Column::known(role, &naturals));
+            let again = permute(&mut parties, &by, naturals, true);
+            assert_eq!(open_words(&again), numbers);
+
+            // Twice: the places of the permutation, moved by itself, are where rows come in two steps.
+            let twice = permute(&mut parties, &by, again, true);
+            let by = run(&mut parties, twice).map(|m| m.finish().ok().unwrap());
+            let mut expected = vec![0; rows];
+            (0..rows).for_each(|i| expected[places[places[i]]] = payload[i]);
+            let shared = share_words(prg, &payload);
+            assert_eq!(open_words(&permute(&mut parties, &by, shared, false)), expected);
+        }
+    }
+
+    #[test]
+    fn places_that_are_no_permutation_are_refused() {
+        let (mut parties, prg) = (parties(), &mut prg());
+        for places in [[0, 0, 1], [0, 1, 3], [u64::MAX, 1, 2]] {
+            let shared = share_words(prg, &places);
+            let [_, y, z] = run(&mut parties, shared).map(FromPlaces::finish);
+            assert_eq!([y.err(), z.err()], [0; 2].map(|_| Some(ShareError::Places { rows: 3 })));
+        }
+    }
+
+    /// What is opened is uniform for every permutation alike.
+    #[test]
+    fn opened_places_are_uniform_whatever_they_were() {
+        let (mut parties, prg) = (parties(), &mut prg());
+        for places in [[0u64, 1, 2], [2, 1, 0]] {
+            let mut counts = [0; 27];
+            for _ in 0..3000 {
+                let shared = share_words(prg, &places);
+                let [_, y, z] = run(&mut parties, shared).map(|m| m.shuffle.finish().remove(0));
+                assert_eq!(y.next, z.own, "both open the same");
+                counts[y.next.iter().fold(0, |code, place| 3 * code + *place as usize)] += 1;
+            }
+            let seen: Vec<u32> = counts.into_iter().filter(|n| *n > 0).collect();
+            assert_eq!(seen.len(), 6);
+            assert_even(&seen);
+        }
+    }
+
+    /// One shuffle for two openings: what is opened of the two tells whether they are the same permutation, and which one takes one to
+    /// the other. Therefore an opening takes the shuffle that it opens under, and nobody outside can hand it one.
+    #[test]
+    fn two_openings_under_one_shuffle_tell_how_the_two_go_together() {
+        let (mut parties, prg) = (parties(), &mut prg());
+        let (first, second) = (shuffled(prg, 50), shuffled(prg, 50));
+        let difference = |a: &[usize], b: &[usize]| -> Vec<usize> {
+            let mut out = vec![0; a.len()];
+            (0..a.len()).for_each(|i| out[a[i]] = b[i]);
+            out
+        };
+        let shared = [&first, &second]
+            .map(|places| share_words(prg, &places.iter().map(|place| *place as u32).collect::<Vec<_>>()));
+        let mut opened = |same: bool| {
+            let mut batches = parties.each_mut().map(|p| p.next_batch().unwrap());
+            let fresh = batches.each_mut().map(|b| Fresh::draw(b.context(), 50).ok().unwrap());
+            let other = batches.each_mut().map(|b| Fresh::draw(b.context(), 50).ok().unwrap());
+            [(&shared[0], &fresh), (&shared[1], if same { &fresh } else { &other })].map(
+                |(columns, fresh)| {
+                    let mut machines: Vec<_> = (0..3)
+                        .map(|p| {
+                            let columns = vec![Arc::new(columns[p].clone())];
+                            fresh[p].shuffle::<Sum<u32>>(batches[p].context(), columns).unwrap().open()
+                        })
+                        .collect();
+                    Lockstep::new().run(&mut machines).unwrap();
+                    let opened = machines.remove(1).finish().remove(0);
+                    opened.next.iter().map(|place| *place as usize).collect::<Vec<_>>()
+                },
+            )
+        };
+        let [a, b] = opened(true);
+        assert_eq!(difference(&a, &b), difference(&first, &second), "the attack");
+        let [a, b] = opened(false);
+        assert_ne!(difference(&a, &b), difference(&first, &second), "each under its own");
+    }
+}
