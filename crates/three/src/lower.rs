@@ -328,7 +328,7 @@ impl<'a> Lower<'a> {
         let program = Arc::new(circuits::of_operation(&node.op, &operands)?);
         let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
         let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
-        Ok(bits(self.step(Prim::Flat(program, to.iter().product()), reads)))
+        Ok(bits(self.step(Prim::Flat(program, [node.ty.scalar.bits(), to.iter().product()]), reads)))
     }
 
     fn reduce(

@@ -75,8 +75,8 @@ pub(crate) enum Prim {
     MatMul([usize; 3]),
     /// A block on every row: bits … → bits.
     Block(Arc<Program>),
-    /// A program on all bits of all elements: bits … → bits of that many elements.
-    Flat(Arc<Program>, usize),
+    /// A program on all bits of all elements: bits … → bits of that width and as many elements.
+    Flat(Arc<Program>, [usize; 2]),
     /// Bits or words → known.
     Open { scalar: Scalar, lengths: Vec<usize> },
 }

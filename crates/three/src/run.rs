@@ -212,7 +212,7 @@ impl<'p> Run<'p> {
                 Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
             }
             Prim::Block(program) => block(batch, program, reads)?.finish()?,
-            Prim::Flat(program, rows) => flat(batch, program, *rows, reads)?.finish()?,
+            Prim::Flat(program, to) => flat(batch, program, *to, reads)?.finish()?,
             _ => unreachable!("a step that talks"),
         })
     }
@@ -222,7 +222,7 @@ impl<'p> Run<'p> {
 fn begin<'p>(batch: &mut Batch, step: &'p Step, reads: &[Form]) -> Result<Box<dyn Ready + 'p>, ThreeError> {
     match &step.prim {
         Prim::Block(program) => block(batch, program, reads),
-        Prim::Flat(program, rows) => flat(batch, program, *rows, reads),
+        Prim::Flat(program, to) => flat(batch, program, *to, reads),
         Prim::Open { scalar, lengths } => open(batch, *scalar, lengths, &reads[0]),
         _ => unreachable!("a step that does not talk"),
     }
@@ -288,19 +288,13 @@ fn block<'p>(
 fn flat<'p>(
     batch: &mut Batch,
     program: &'p Arc<Program>,
-    rows: usize,
+    [width, rows]: [usize; 2],
     reads: &[Form],
 ) -> Result<Box<dyn Ready + 'p>, ThreeError> {
     let all: Vec<Shares> = reads.iter().map(|r| rows::flattened(r.bits())).collect();
     let join = |of: fn(&Shares) -> &[u8]| all.iter().flat_map(|s| of(s).to_vec()).collect();
     let inputs = Rep3 { own: join(|s| &s.own), next: join(|s| &s.next) };
-    let bits = program.outputs()[0];
-    if rows == 0 {
-        return Err(
-            ShareError::Length { what: "the result of an operation", expected: 1, found: bits }.into()
-        );
-    }
-    circuit(batch, program, &inputs, 1, move |out| rows::gathered(&out, bits / rows, rows))
+    circuit(batch, program, &inputs, 1, move |out| rows::gathered(&out, width, rows))
 }
 
 /// A value to all three parties.

@@ -19,34 +19,60 @@ use hushwire_block::Buffer;
 /// A machine that makes its next message as it takes the last one ([`Machine::turn`]) does so here too; the message waits until it is
 /// asked for, since the others' lengths are not known before they have read.
 pub struct Abreast<'m, E> {
-    machines: Vec<&'m mut dyn Machine<Error = E>>,
-    /// Of each machine, the message to slot 0 that it made ahead, if it did.
-    ahead: Vec<(Buffer, bool)>,
+    sides: Vec<Side<'m, E>>,
     slots: usize,
+}
+
+/// One of the machines.
+struct Side<'m, E> {
+    machine: &'m mut dyn Machine<Error = E>,
+    /// The next message to slot 0, of a machine that makes it while it hears the last.
+    ahead: Buffer,
+    made: bool,
+}
+
+impl<E> Side<'_, E> {
+    fn runs(&self) -> bool {
+        self.machine.round(0).is_some()
+    }
+
+    fn round(&self, slot: usize) -> Round {
+        let lacks = slot >= self.machine.slots();
+        if lacks { None } else { self.machine.round(slot) }.unwrap_or(Round::even("", 0))
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), E> {
+        if slot == 0 && std::mem::take(&mut self.made) {
+            out.copy_from_slice(&self.ahead[..out.len()]);
+            return Ok(());
+        }
+        if slot < self.machine.slots() { self.machine.write(slot, out) } else { Ok(()) }
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
+        let Some(next) = self.machine.upcoming() else { return self.machine.read(messages) };
+        self.ahead.reserve_len(next.out);
+        self.made = true;
+        self.machine.turn(messages, &mut self.ahead[..next.out])
+    }
 }
 
 impl<'m, E> Abreast<'m, E> {
     /// These machines, none of which has begun.
     #[must_use]
     pub fn new(machines: Vec<&'m mut dyn Machine<Error = E>>) -> Self {
-        let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
-        let ahead = machines.iter().map(|_| (Buffer::new(), false)).collect();
-        Abreast { machines, ahead, slots }
+        let slots = machines.iter().map(|machine| machine.slots()).max().unwrap_or(1);
+        let side = |machine| Side { machine, ahead: Buffer::new(), made: false };
+        Abreast { sides: machines.into_iter().map(side).collect(), slots }
     }
 
-    /// The machines that still run.
-    fn running(&self) -> impl Iterator<Item = &dyn Machine<Error = E>> {
-        self.machines.iter().map(|machine| &**machine as _).filter(|machine| runs(*machine))
+    /// The machine, where there is one alone: it is handed its messages as they are.
+    fn single(&self) -> Option<&dyn Machine<Error = E>> {
+        match &self.sides[..] {
+            [side] => Some(&*side.machine),
+            _ => None,
+        }
     }
-}
-
-fn runs<E>(machine: &(impl Machine<Error = E> + ?Sized)) -> bool {
-    machine.round(0).is_some()
-}
-
-fn round_of<E>(machine: &(impl Machine<Error = E> + ?Sized), slot: usize) -> Round {
-    let lacks = slot >= machine.slots();
-    if lacks { None } else { machine.round(slot) }.unwrap_or(Round::even("", 0))
 }
 
 impl<E> Machine for Abreast<'_, E> {
@@ -57,63 +83,103 @@ impl<E> Machine for Abreast<'_, E> {
     }
 
     fn round(&self, slot: usize) -> Option<Round> {
-        let name = self.running().next()?.round(0)?.name;
-        let sum = self.running().map(|machine| round_of(machine, slot));
-        Some(sum.fold(Round::even(name, 0), |sum, r| Round {
-            out: sum.out + r.out,
-            into: sum.into + r.into,
-            ..sum
-        }))
+        let running = || self.sides.iter().filter(|side| side.runs());
+        let name = running().next()?.round(0).name;
+        let sum = |sum: Round, r: Round| Round { out: sum.out + r.out, into: sum.into + r.into, ..sum };
+        Some(running().map(|side| side.round(slot)).fold(Round::even(name, 0), sum))
     }
 
     fn write(&mut self, slot: usize, mut out: &mut [u8]) -> Result<(), E> {
-        for (machine, (ahead, made)) in self.machines.iter_mut().zip(&mut self.ahead) {
-            if !runs(&**machine) || slot >= machine.slots() {
-                continue;
-            }
-            let (own, rest) = out.split_at_mut(round_of(&**machine, slot).out.min(out.len()));
-            // Of another length it is the machine's to refuse.
-            if slot == 0 && std::mem::take(made) && own.len() == ahead.len() {
-                own.copy_from_slice(ahead);
-            } else {
-                machine.write(slot, own)?;
-            }
+        for side in self.sides.iter_mut().filter(|side| side.runs()) {
+            let (own, rest) = out.split_at_mut(side.round(slot).out.min(out.len()));
+            side.write(slot, own)?;
             out = rest;
         }
         Ok(())
     }
 
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
+        if let [side] = &mut self.sides[..] {
+            return side.machine.read(messages);
+        }
         let mut left = messages.to_vec();
-        for (machine, (ahead, made)) in self.machines.iter_mut().zip(&mut self.ahead) {
-            if !runs(&**machine) {
-                continue;
-            }
-            let mut own = Vec::with_capacity(machine.slots());
-            for (slot, message) in left.iter_mut().enumerate().take(machine.slots()) {
-                let round = round_of(&**machine, slot);
+        for side in self.sides.iter_mut().filter(|side| side.runs()) {
+            let mut own = Vec::with_capacity(side.machine.slots());
+            for (slot, message) in left.iter_mut().enumerate().take(side.machine.slots()) {
+                let round = side.round(slot);
                 let (sent, behind) = message.own.split_at(round.out.min(message.own.len()));
                 let (heard, after) = message.heard.split_at(round.into.min(message.heard.len()));
                 own.push(Exchanged { own: sent, heard });
                 *message = Exchanged { own: behind, heard: after };
             }
-            if let Some(next) = machine.upcoming() {
-                ahead.set_len(next.out);
-                machine.turn(&own, ahead)?;
-                *made = true;
-            } else {
-                machine.read(&own)?;
-            }
+            side.read(&own)?;
         }
         Ok(())
     }
 
+    fn upcoming(&self) -> Option<Round> {
+        self.single()?.upcoming()
+    }
+
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), E> {
+        if let [side] = &mut self.sides[..] {
+            return side.machine.turn(messages, out);
+        }
+        self.read(messages)?;
+        self.write(0, out)
+    }
+
     /// The rounds of the longest, and the bytes of all.
     fn cost(&self) -> Option<Cost> {
-        self.machines.iter().try_fold(Cost::default(), |sum, machine| {
-            let cost = machine.cost()?;
+        self.sides.iter().try_fold(Cost::default(), |sum, side| {
+            let cost = side.machine.cost()?;
             Some(Cost { rounds: sum.rounds.max(cost.rounds), bytes_sent: sum.bytes_sent + cost.bytes_sent })
         })
+    }
+}
+
+/// A machine with one slot, as the slot of that number among several; the others say nothing.
+pub struct OnSlot<M> {
+    machine: M,
+    slot: usize,
+}
+
+impl<M> OnSlot<M> {
+    /// The machine's slot becomes slot `slot`, the last.
+    #[must_use]
+    pub fn new(machine: M, slot: usize) -> Self {
+        OnSlot { machine, slot }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn into_inner(self) -> M {
+        self.machine
+    }
+}
+
+impl<M: Machine> Machine for OnSlot<M> {
+    type Error = M::Error;
+
+    fn slots(&self) -> usize {
+        self.slot + 1
+    }
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        let round = self.machine.round(0)?;
+        Some(if slot == self.slot { round } else { Round::even(round.name, 0) })
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
+        if slot == self.slot { self.machine.write(0, out) } else { Ok(()) }
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
+        self.machine.read(messages.get(self.slot..).unwrap_or_default())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        self.machine.cost()
     }
 }
 
@@ -128,9 +194,10 @@ mod tests {
         slots: usize,
         bytes: usize,
         left: usize,
-        /// It takes rounds by `turn` alone, but for the last.
-        fused: bool,
         heard: Vec<Vec<u8>>,
+        /// Makes the next message while it hears the last, and cannot otherwise.
+        fused: bool,
+        turning: bool,
     }
 
     impl Machine for Counter {
@@ -148,15 +215,19 @@ mod tests {
         }
         fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
             assert_eq!(messages.len(), self.slots);
-            assert!(!self.fused || self.left == 1, "all rounds but the last are taken by turn");
-            self.take(messages);
+            assert!(!self.fused || self.left == 1 || self.turning, "the next message would be lost");
+            self.heard.extend(messages.iter().map(|m| m.heard.to_vec()));
+            self.left -= 1;
             Ok(())
         }
         fn upcoming(&self) -> Option<Round> {
-            (self.fused && self.left > 1).then_some(Round::even("count", self.bytes))
+            (self.fused && self.left > 1).then(|| Round::even("count", self.bytes))
         }
         fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-            self.take(messages);
+            assert!(self.fused);
+            self.turning = true;
+            Machine::read(self, messages)?;
+            self.turning = false;
             self.write(0, out)
         }
         fn cost(&self) -> Option<Cost> {
@@ -165,11 +236,29 @@ mod tests {
         }
     }
 
-    impl Counter {
-        fn take(&mut self, messages: &[Exchanged<'_>]) {
-            self.heard.extend(messages.iter().map(|m| m.heard.to_vec()));
-            self.left -= 1;
-        }
+    #[test]
+    fn a_machine_speaks_on_the_slot_that_it_was_given() {
+        let mut parties = [0, 1, 2].map(|p| {
+            OnSlot::new(
+                Counter {
+                    name: 40 * p,
+                    slots: 1,
+                    bytes: 2,
+                    left: 1,
+                    heard: vec![],
+                    fused: false,
+                    turning: false,
+                },
+                1,
+            )
+        });
+        Lockstep::new().run(&mut parties).unwrap();
+        let heard = parties.map(|p| p.into_inner().heard);
+        assert_eq!(
+            heard,
+            [vec![vec![80; 2]], vec![vec![0; 2]], vec![vec![40; 2]]],
+            "each hears its left neighbour"
+        );
     }
 
     #[test]
@@ -180,8 +269,9 @@ mod tests {
                 slots,
                 bytes,
                 left,
-                fused: k.is_multiple_of(2),
                 heard: vec![],
+                fused: k == 0,
+                turning: false,
             };
             [counter(0, 1, 3, 2), counter(1, 2, 5, 4), counter(2, 1, 0, 1), counter(3, 2, 1, 0)]
         };
