@@ -203,8 +203,9 @@ impl<'a> Lower<'a> {
             (Op::Gather, _) => {
                 let Some(places) = self.forms[args[1]].known else { return self.flat(node, &args, &to) };
                 let (rows, inner) = (self.lengths(args[0])?[0], to[1..].iter().product());
-                let (slot, kind) = self.either(args[0])?;
-                Ok(kind(self.step(Prim::Gather { rows, inner }, vec![slot, places])))
+                self.either(args[0], |lower, slot| {
+                    lower.step(Prim::Gather { rows, inner }, vec![slot, places])
+                })
             }
             (Op::Order { .. } | Op::Permute | Op::Invert | Op::Compact { .. }, _) => {
                 Err(self.unsupported(at))
@@ -231,12 +232,13 @@ impl<'a> Lower<'a> {
         self.forms[from].words.is_some() && scalar.frac() == to.frac() && to.bits() <= scalar.bits()
     }
 
-    /// A value as words where it has them, else as bits, and the form of what is made of it.
-    fn either(&mut self, at: usize) -> Lowered<(Slot, fn(Slot) -> Forms)> {
-        match self.forms[at].words {
-            Some(slot) => Ok((slot, words)),
-            None => Ok((self.bits(at)?, bits)),
+    /// What a primitive makes of a value that it takes in either form: as words where it has them, else as bits.
+    fn either(&mut self, at: usize, prim: impl FnOnce(&mut Self, Slot) -> Slot) -> Lowered<Forms> {
+        if let Some(slot) = self.forms[at].words {
+            return Ok(words(prim(self, slot)));
         }
+        let slot = self.bits(at)?;
+        Ok(bits(prim(self, slot)))
     }
 
     /// One element in as many places as there are, where there is one alone.

@@ -119,7 +119,7 @@ impl Plan {
     /// # Errors
     /// A length has no number yet, or an operation that three parties do not run on shares.
     pub fn new(computation: &Computation) -> Result<Plan, ComputeError> {
-        Lower::plan(computation, true)
+        Lower::plan(computation, false)
     }
 
     /// The same on bits alone, without numbers in rings.

@@ -61,7 +61,7 @@ impl<'m, E> Abreast<'m, E> {
     /// These machines, none of which has begun.
     #[must_use]
     pub fn new(machines: Vec<&'m mut dyn Machine<Error = E>>) -> Self {
-        let slots = machines.iter().map(|machine| machine.slots()).max().unwrap_or(1);
+        let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
         let side = |machine| Side { machine, ahead: Buffer::new(), made: false };
         Abreast { sides: machines.into_iter().map(side).collect(), slots }
     }
