@@ -6,6 +6,7 @@
 //! planes     values as bit planes, the form in which they are brought and learnt
 //! ```
 
+pub use crate::windows::{Convolution, pooled};
 use crate::{ComputeError, Op, Scalar, Tensor, eval::compute};
 use hushwire_circuit::{Planes, planes::value_bytes};
 
@@ -37,6 +38,7 @@ pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<us
             | Op::Slice { .. }
             | Op::Concat(_)
             | Op::Reveal(_)
+            | Op::Wrapping
     );
     if !moves {
         return None;

@@ -1,20 +1,22 @@
 //! The canonical binary form, and the digest that parties agree on.
 //!
 //! ```text
-//! "hwc" 1, name, members, symbols, nodes, outputs
+//! "hwc" 2, name, members, symbols, circuits, nodes, outputs
 //! list     count, items                 string   bytes, UTF-8
 //! number   7 bits a byte, low first, as few bytes as do        node   operation's code, parameters, arguments
+//! circuit  widths of inputs, widths of outputs, gates, each a code and its wires
 //! ```
 //!
 //! Types of nodes but inputs follow from their operands and are not written. A form that another one says shorter, or in
 //! another order, is refused: one computation has one form.
 
 use crate::{
-    Comparison, Computation, ComputeError, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value,
-    Visibility, draft::Draft, infer::arity,
+    Comparison, Computation, ComputeError, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape,
+    Steps, Tensor, Type, Value, Visibility, draft::Draft, infer::arity,
 };
+use hushwire_circuit::{Circuit, Gate};
 
-const MAGIC: &[u8; 4] = b"hwc\x01";
+const MAGIC: &[u8; 4] = b"hwc\x02";
 /// AGREEMENT: the domain of digests.
 const DOMAIN: &str = "hushwire 2026 computation 1";
 /// Most words of one constant, and of all lists.
@@ -28,9 +30,15 @@ impl Computation {
         w.string(&self.name);
         w.strings(&self.members);
         w.strings(&self.symbols);
+        let circuits = self.circuits();
+        w.number(circuits.len() as u64);
+        circuits.iter().for_each(|c| w.circuit(c));
         w.number(self.nodes.len() as u64);
-        for node in &self.nodes {
-            w.op(&node.op, &node.ty);
+        for (at, node) in self.nodes.iter().enumerate() {
+            w.op(&node.op, &node.ty, &circuits);
+            if let Op::Input(_) = node.op {
+                w.promise(self.promised(Value(at as u32)));
+            }
             if arity(&node.op).is_none() {
                 w.number(node.arguments.len() as u64);
             }
@@ -53,7 +61,7 @@ impl Computation {
     pub fn from_bytes(bytes: &[u8]) -> Result<Computation, ComputeError> {
         let mut r = Reader { bytes, at: 0 };
         if r.take(4)? != MAGIC {
-            return Err(ComputeError::Binary { at: 0, cause: "no mark of version 1".into() });
+            return Err(ComputeError::Binary { at: 0, cause: "no mark of version 2".into() });
         }
         let mut draft = Draft::new(&r.string()?)?;
         for _ in 0..r.count()? {
@@ -62,8 +70,9 @@ impl Computation {
         for _ in 0..r.count()? {
             draft.symbol(&r.string()?)?;
         }
+        let circuits = (0..r.count()?).map(|_| r.circuit()).collect::<Result<Vec<_>, _>>()?;
         for _ in 0..r.count()? {
-            r.node(&mut draft)?;
+            r.node(&mut draft, &circuits)?;
         }
         for _ in 0..r.count()? {
             let (name, value) = (r.string()?, r.value()?);
@@ -77,6 +86,19 @@ impl Computation {
             return Err(ComputeError::Binary { at, cause: "not the canonical form".into() });
         }
         Ok(computation)
+    }
+
+    /// The circuits that it carries, in the order in which nodes name them.
+    pub(crate) fn circuits(&self) -> Vec<&Netlist> {
+        let mut circuits: Vec<&Netlist> = vec![];
+        for node in &self.nodes {
+            if let Op::Circuit(circuit) = &node.op
+                && !circuits.contains(&circuit)
+            {
+                circuits.push(circuit);
+            }
+        }
+        circuits
     }
 
     /// The identity of the computation: BLAKE3 of its binary form.
@@ -143,7 +165,39 @@ impl Writer {
         }
     }
 
-    fn op(&mut self, op: &Op, ty: &Type) {
+    fn circuit(&mut self, circuit: &Netlist) {
+        for widths in [circuit.inputs(), circuit.outputs()] {
+            self.number(widths.len() as u64);
+            widths.iter().for_each(|w| self.number(*w as u64));
+        }
+        self.number(circuit.gates().len() as u64);
+        for gate in circuit.gates() {
+            let (code, wires): (u8, &[u32]) = match gate {
+                Gate::Xor { a, b, out } => (0, &[*a, *b, *out]),
+                Gate::And { a, b, out } => (1, &[*a, *b, *out]),
+                Gate::Inv { a, out } => (2, &[*a, *out]),
+                Gate::Const { value, out } => (3 + u8::from(*value), &[*out]),
+                Gate::Copy { a, out } => (5, &[*a, *out]),
+            };
+            self.byte(code);
+            wires.iter().for_each(|w| self.number(u64::from(*w)));
+        }
+    }
+
+    /// Nothing, or both ends, each as two words.
+    fn promise(&mut self, promised: Option<Range>) {
+        self.byte(u8::from(promised.is_some()));
+        for end in promised.iter().flat_map(|r| [r.low, r.high]) {
+            self.number(end as u64);
+            self.number((end >> 64) as u64);
+        }
+    }
+
+    fn steps(&mut self, steps: Steps) {
+        steps.strides.iter().chain(&steps.padding).for_each(|n| self.number(u64::from(*n)));
+    }
+
+    fn op(&mut self, op: &Op, ty: &Type, circuits: &[&Netlist]) {
         match op {
             Op::Input(name) => {
                 self.byte(0);
@@ -216,6 +270,31 @@ impl Writer {
                 self.byte(16);
                 self.number(to.map_or(0, |m| 1 + u64::from(m.0)));
             }
+            Op::Scan(scan) => {
+                let scan = Scan::ALL.iter().position(|x| x == scan).expect("it is one of all") as u8;
+                [17, scan].into_iter().for_each(|b| self.byte(b));
+            }
+            Op::Conv2d { steps, groups } => {
+                self.byte(18);
+                self.steps(*steps);
+                self.number(u64::from(*groups));
+            }
+            Op::Pool { reduction, size, steps } => {
+                let r = Reduction::ALL.iter().position(|x| x == reduction).expect("it is one of all") as u8;
+                [19, r].into_iter().for_each(|b| self.byte(b));
+                size.iter().for_each(|n| self.number(u64::from(*n)));
+                self.steps(*steps);
+            }
+            Op::Circuit(circuit) => {
+                self.byte(20);
+                let at = circuits.iter().position(|c| *c == circuit).expect("the list has all");
+                self.number(at as u64);
+            }
+            Op::Part { from, to } => {
+                self.byte(21);
+                self.number(u64::from(*from));
+                self.number(u64::from(*to));
+            }
             plain => {
                 let at = PLAIN
                     .iter()
@@ -228,7 +307,7 @@ impl Writer {
 }
 
 /// AGREEMENT: operations without parameters, by code from [`FIRST_PLAIN`].
-const PLAIN: [Op; 18] = [
+const PLAIN: [Op; 20] = [
     Op::Add,
     Op::Sub,
     Op::Mul,
@@ -247,6 +326,8 @@ const PLAIN: [Op; 18] = [
     Op::Gather,
     Op::Permute,
     Op::Invert,
+    Op::Join,
+    Op::Wrapping,
 ];
 const FIRST_PLAIN: u8 = 32;
 
@@ -345,7 +426,61 @@ impl<'a> Reader<'a> {
         Ok(Shape(dims.collect::<Result<_, _>>()?))
     }
 
-    fn node(&mut self, draft: &mut Draft) -> Result<(), ComputeError> {
+    fn circuit(&mut self) -> Result<Netlist, ComputeError> {
+        let start = self.at;
+        let mut widths = || (0..self.count()?).map(|_| self.small()).collect::<Result<Vec<u16>, _>>();
+        let (inputs, outputs) = (widths()?, widths()?);
+        let [inputs, outputs] =
+            [inputs, outputs].map(|all| all.into_iter().map(usize::from).collect::<Vec<_>>());
+        let n = self.count()?;
+        let mut gates = Vec::with_capacity(n as usize);
+        for _ in 0..n {
+            let code = self.byte()?;
+            let mut wire = || self.small();
+            gates.push(match code {
+                0 => Gate::Xor { a: wire()?, b: wire()?, out: wire()? },
+                1 => Gate::And { a: wire()?, b: wire()?, out: wire()? },
+                2 => Gate::Inv { a: wire()?, out: wire()? },
+                3 | 4 => Gate::Const { value: code == 4, out: wire()? },
+                5 => Gate::Copy { a: wire()?, out: wire()? },
+                _ => return self.err("an unknown gate"),
+            });
+        }
+        // Every wire is an input's or a gate's, so that no header claims more than is there.
+        let wires = inputs.iter().sum::<usize>() + gates.len();
+        let circuit = Circuit::new(inputs, outputs, wires, gates)
+            .map_err(|e| ComputeError::Binary { at: start, cause: e.to_string() })?;
+        Netlist::new(circuit)
+    }
+
+    fn promise(&mut self) -> Result<Option<Range>, ComputeError> {
+        if !self.flag()? {
+            return Ok(None);
+        }
+        let mut end = || {
+            let (low, high) = (self.number()?, self.number()?);
+            Ok::<_, ComputeError>((u128::from(high) << 64 | u128::from(low)).cast_signed())
+        };
+        Ok(Some(Range { low: end()?, high: end()? }))
+    }
+
+    fn steps(&mut self) -> Result<Steps, ComputeError> {
+        let mut numbers = [0; 6];
+        for n in &mut numbers {
+            *n = self.small()?;
+        }
+        let [down, across, padding @ ..] = numbers;
+        Ok(Steps { strides: [down, across], padding })
+    }
+
+    fn reduction(&mut self) -> Result<Reduction, ComputeError> {
+        match Reduction::ALL.get(usize::from(self.byte()?)) {
+            Some(r) => Ok(*r),
+            None => self.err("an unknown reduction"),
+        }
+    }
+
+    fn node(&mut self, draft: &mut Draft, circuits: &[Netlist]) -> Result<(), ComputeError> {
         let op = match self.byte()? {
             0 => {
                 let (name, scalar, shape) = (self.string()?, self.scalar()?, self.shape()?);
@@ -357,7 +492,8 @@ impl<'a> Reader<'a> {
                         Err(_) => return self.err("a number is too large"),
                     },
                 };
-                draft.input(&name, Type { scalar, shape, visibility })?;
+                let promised = self.promise()?;
+                draft.input_within(&name, Type { scalar, shape, visibility }, promised)?;
                 return Ok(());
             }
             1 => self.constant()?,
@@ -369,10 +505,7 @@ impl<'a> Reader<'a> {
             4 => Op::ShiftRight(self.small()?),
             5 => Op::Rescale(self.byte()?),
             6 => Op::Cast(self.scalar()?),
-            7 => match Reduction::ALL.get(usize::from(self.byte()?)) {
-                Some(r) => Op::Reduce(*r, self.byte()?),
-                None => return self.err("an unknown reduction"),
-            },
+            7 => Op::Reduce(self.reduction()?, self.byte()?),
             8 => Op::PrefixSum(self.byte()?),
             9 => Op::Broadcast(self.shape()?),
             10 => Op::Reshape(self.shape()?),
@@ -393,6 +526,21 @@ impl<'a> Reader<'a> {
                     Err(_) => return self.err("a number is too large"),
                 },
             }),
+            17 => match Scan::ALL.get(usize::from(self.byte()?)) {
+                Some(scan) => Op::Scan(*scan),
+                None => return self.err("an unknown scan"),
+            },
+            18 => Op::Conv2d { steps: self.steps()?, groups: self.small()? },
+            19 => Op::Pool {
+                reduction: self.reduction()?,
+                size: [self.small()?, self.small()?],
+                steps: self.steps()?,
+            },
+            20 => match circuits.get(self.small::<usize>()?) {
+                Some(circuit) => Op::Circuit(circuit.clone()),
+                None => return self.err("a circuit that is not there"),
+            },
+            21 => Op::Part { from: self.small()?, to: self.small()? },
             code => match code.checked_sub(FIRST_PLAIN).and_then(|at| PLAIN.get(usize::from(at))) {
                 Some(op) => op.clone(),
                 None => return self.err("an unknown operation"),

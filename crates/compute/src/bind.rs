@@ -1,6 +1,6 @@
 //! Symbols get their numbers.
 
-use crate::{Computation, ComputeError, Dim, Op, Shape, Tensor, draft::Draft};
+use crate::{Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, draft::Draft, tensor::Decimal};
 use std::collections::BTreeMap;
 
 impl Computation {
@@ -20,22 +20,25 @@ impl Computation {
         for member in &self.members {
             draft.member(member)?;
         }
-        for node in &self.nodes {
+        // Two values may become one: shapes that differed by their symbols alone.
+        let mut values: Vec<Value> = Vec::with_capacity(self.nodes.len());
+        for (at, node) in self.nodes.iter().enumerate() {
             let op = match &node.op {
                 Op::Input(name) => {
                     let mut ty = node.ty.clone();
                     ty.shape = shape(&ty.shape)?;
-                    draft.input(name, ty)?;
+                    values.push(draft.input_within(name, ty, self.promised(Value(at as u32)))?);
                     continue;
                 }
                 Op::Broadcast(to) => Op::Broadcast(shape(to)?),
                 Op::Reshape(to) => Op::Reshape(shape(to)?),
                 op => op.clone(),
             };
-            draft.push(op, node.arguments.clone())?;
+            let arguments = node.arguments.iter().map(|v| values[v.0 as usize]).collect();
+            values.push(draft.push(op, arguments)?);
         }
         for output in &self.outputs {
-            draft.output(&output.name, output.value, output.to.clone())?;
+            draft.output(&output.name, values[output.value.0 as usize], output.to.clone())?;
         }
         draft.finish()
     }
@@ -78,5 +81,31 @@ impl Computation {
             }
         }
         Ok(found.into_iter().map(|(symbol, (n, _))| (symbol, n)).collect())
+    }
+
+    /// Compares inputs with the ranges that they promise: for those who bring them, before they do. Inputs that are not there
+    /// are not looked at.
+    ///
+    /// # Errors
+    /// An element lies outside.
+    pub fn check_promises(&self, inputs: &BTreeMap<String, Tensor>) -> Result<(), ComputeError> {
+        for (at, node) in self.nodes.iter().enumerate() {
+            let (Op::Input(name), Some(range)) = (&node.op, self.promised(Value(at as u32))) else {
+                continue;
+            };
+            let Some(tensor) = inputs.get(name) else { continue };
+            let outside =
+                |i: &usize| tensor.number(*i).is_none_or(|n| !range.holds(Range { low: n, high: n }));
+            if let Some(i) = (0..tensor.len()).find(outside) {
+                let [low, high] = [range.low, range.high].map(|n| Decimal(n, node.ty.scalar.frac()));
+                return Err(ComputeError::Input {
+                    input: name.clone(),
+                    // Its value is its owner's alone.
+                    cause: format!("element {i} is not within {low} to {high}, which it promises"),
+                    remedy: "bring what is within, or agree on a wider range".into(),
+                });
+            }
+        }
+        Ok(())
     }
 }

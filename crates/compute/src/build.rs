@@ -1,8 +1,8 @@
 //! Builds computations in Rust, as arithmetic reads.
 
 use crate::{
-    Comparison, Computation, ComputeError, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value,
-    Visibility, draft::Draft,
+    Comparison, Computation, ComputeError, Dim, Member, Op, Range, Reduction, Scalar, Scan, Shape, Steps,
+    Tensor, Type, Value, Visibility, draft::Draft,
 };
 use std::cell::RefCell;
 
@@ -71,6 +71,11 @@ impl Builder {
     /// Values that are public, or come as shares.
     pub fn input_of(&self, name: &str, ty: Type) -> Val<'_> {
         self.val(|d| d.input(name, ty))
+    }
+
+    /// Values of a range, both ends included, to which the one who brings them keeps.
+    pub fn input_within(&self, name: &str, ty: Type, range: Range) -> Val<'_> {
+        self.val(|d| d.input_within(name, ty, Some(range)))
     }
 
     /// Public elements.
@@ -214,6 +219,30 @@ impl<'b> Val<'b> {
     #[must_use]
     pub fn permute(self, order: Val<'b>) -> Self {
         self.with(Op::Permute, &[order])
+    }
+
+    /// A scan of its rows, started anew where `starts` is true.
+    #[must_use]
+    pub fn scan(self, scan: Scan, starts: Val<'b>) -> Self {
+        self.builder.apply(Op::Scan(scan), &[starts, self])
+    }
+
+    /// Its windows' sums of products with kernels.
+    #[must_use]
+    pub fn conv2d(self, kernels: Val<'b>, steps: Steps, groups: u32) -> Self {
+        self.with(Op::Conv2d { steps, groups }, &[kernels])
+    }
+
+    /// The reduction of each of its windows of so many rows and columns.
+    #[must_use]
+    pub fn pool(self, reduction: Reduction, size: [u32; 2], steps: Steps) -> Self {
+        self.with(Op::Pool { reduction, size, steps }, &[])
+    }
+
+    /// The same without its range: what is computed of it may wrap.
+    #[must_use]
+    pub fn wrapping(self) -> Self {
+        self.with(Op::Wrapping, &[])
     }
 
     /// Opened to all.

@@ -3,20 +3,26 @@
 use crate::{
     Computation, ComputeError, Dim, Member, Node, Op, Output, Scalar, Type, Value, Visibility,
     infer::{MAX_RANK, infer, name},
+    range::{self, Known, Range},
+    tensor::Decimal,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+};
 
 /// Most nodes of a computation.
 pub const MAX_NODES: usize = 1 << 20;
 /// Most members.
 pub const MAX_MEMBERS: usize = 1 << 10;
 
-/// Nodes so far, all of them checked, and the names of values, each of which is one value's.
-pub(crate) struct Draft(Computation, BTreeSet<String>);
+/// Nodes so far, all of them checked, the names of values, each of which is one value's, and nodes by hash: what is the same
+/// operation on the same values is one node.
+pub(crate) struct Draft(Computation, BTreeSet<String>, HashMap<u64, Vec<Value>>);
 
 /// Whether a name may stand in text: a letter or `_`, then letters, digits and `_`, of ASCII; no type and no truth value.
 pub(crate) fn is_name(name: &str) -> bool {
-    if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc"].contains(&name) {
+    if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc", "in"].contains(&name) {
         return false;
     }
     let mut bytes = name.bytes();
@@ -57,8 +63,10 @@ impl Draft {
             nodes: vec![],
             outputs: vec![],
             names: BTreeMap::new(),
+            promised: BTreeMap::new(),
+            ranges: vec![],
         };
-        Ok(Draft(computation, BTreeSet::new()))
+        Ok(Draft(computation, BTreeSet::new(), HashMap::new()))
     }
 
     pub(crate) fn so_far(&self) -> &Computation {
@@ -84,7 +92,27 @@ impl Draft {
     }
 
     pub(crate) fn input(&mut self, name: &str, ty: Type) -> Result<Value, ComputeError> {
+        self.input_within(name, ty, None)
+    }
+
+    /// An input, and the range to which the one who brings it keeps.
+    pub(crate) fn input_within(
+        &mut self,
+        name: &str,
+        ty: Type,
+        promised: Option<Range>,
+    ) -> Result<Value, ComputeError> {
         self.fresh_value(name)?;
+        if let Some(range) = promised {
+            let whole = ty.scalar.is_number().then(|| Range::of(ty.scalar));
+            let fits = whole.is_some_and(|whole| whole.map_or(range.low >= 0, |whole| whole.holds(range)));
+            // The end that follows the greatest is written in text.
+            if range.low > range.high || range.high == i128::MAX || !fits {
+                let shown = [range.low, range.high].map(|n| Decimal(n, ty.scalar.frac()).to_string());
+                let cause = format!("{name}: {ty} cannot be within {} to {}", shown[0], shown[1]);
+                return Err(ComputeError::ty(cause, "a range is of numbers of the type, the least first"));
+            }
+        }
         if ty.scalar == Scalar::Place || !ty.scalar.is_valid() {
             return Err(ComputeError::ty(
                 format!("{name}: {ty} cannot be brought"),
@@ -99,7 +127,9 @@ impl Draft {
         if let Visibility::Private(member) = ty.visibility {
             self.known_member(member)?;
         }
-        let value = self.node(Node { op: Op::Input(name.to_owned()), arguments: vec![], ty })?;
+        let known = Known::input(&ty, promised);
+        let value = self.node(Node { op: Op::Input(name.to_owned()), arguments: vec![], ty }, known)?;
+        self.0.promised.extend(promised.map(|range| (value, range)));
         self.0.names.insert(value, name.to_owned());
         Ok(value)
     }
@@ -122,12 +152,21 @@ impl Draft {
             }
             _ => {}
         }
+        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one((&op, &arguments));
+        let same = |v: &&Value| (&self.0.node(**v).op, &self.0.node(**v).arguments) == (&op, &arguments);
+        if let Some(value) = self.2.get(&hash).and_then(|all| all.iter().find(same)) {
+            return Ok(*value);
+        }
         let shown: Vec<String> = arguments.iter().map(|v| self.show(*v)).collect();
         let operands: Vec<_> =
             shown.iter().map(String::as_str).zip(arguments.iter().map(|v| &self.0.node(*v).ty)).collect();
         let ty = infer(&op, &operands)?;
         self.known_symbols(&ty)?;
-        self.node(Node { op, arguments, ty })
+        let ranges = arguments.iter().map(|v| self.0.ranges[v.0 as usize]);
+        let known = range::of(&op, &operands.iter().copied().zip(ranges).collect::<Vec<_>>(), &ty)?;
+        let value = self.node(Node { op, arguments, ty }, known)?;
+        self.2.entry(hash).or_default().push(value);
+        Ok(value)
     }
 
     fn fresh_value(&mut self, name: &str) -> Result<(), ComputeError> {
@@ -136,7 +175,7 @@ impl Draft {
         Ok(())
     }
 
-    fn node(&mut self, node: Node) -> Result<Value, ComputeError> {
+    fn node(&mut self, node: Node, known: Known) -> Result<Value, ComputeError> {
         if self.0.nodes.len() == MAX_NODES {
             return Err(ComputeError::ty(
                 "there are too many operations",
@@ -144,6 +183,7 @@ impl Draft {
             ));
         }
         self.0.nodes.push(node);
+        self.0.ranges.push(known);
         Ok(Value(self.0.nodes.len() as u32 - 1))
     }
 
@@ -246,5 +286,7 @@ fn in_order(from: Computation) -> Computation {
     let names =
         from.names.iter().filter_map(|(v, name)| Some((place[v.0 as usize]?, name.clone()))).collect();
     let outputs = from.outputs.iter().map(|o| Output { value: new(&o.value), ..o.clone() }).collect();
-    Computation { nodes, names, outputs, ..from }
+    let ranges = order.iter().map(|at| from.ranges[*at]).collect();
+    let promised = from.promised.iter().map(|(v, range)| (new(v), *range)).collect();
+    Computation { nodes, names, outputs, ranges, promised, ..from }
 }

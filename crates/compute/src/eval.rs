@@ -1,20 +1,31 @@
 //! The plain evaluator: every computation in the open. The oracle of all back ends, which give these bits.
 
 use crate::{
-    Comparison, Computation, ComputeError, Op, Reduction, Scalar, Tensor,
+    Comparison, Computation, ComputeError, Op, Reduction, Scalar, Scan, Tensor,
     tensor::{mask, number},
+    windows::{Convolution, pooled},
 };
 use std::collections::BTreeMap;
 
 /// Evaluates a computation: inputs by name to outputs by name. Symbols get their numbers from the inputs.
 ///
 /// # Errors
-/// Inputs that do not fit, or a place of a `gather` that does not exist.
+/// Inputs that do not fit or break a promised range, or a place of a `gather` that does not exist.
 pub fn evaluate(
     computation: &Computation,
     inputs: &BTreeMap<String, Tensor>,
 ) -> Result<BTreeMap<String, Tensor>, ComputeError> {
     let bound = computation.bind(&computation.symbols_of(inputs)?)?;
+    computation.check_promises(inputs)?;
+    let values = values(&bound, inputs)?;
+    Ok(bound.outputs().iter().map(|o| (o.name.clone(), values[o.value.0 as usize].clone())).collect())
+}
+
+/// The values of all nodes of a computation without symbols.
+pub(crate) fn values(
+    bound: &Computation,
+    inputs: &BTreeMap<String, Tensor>,
+) -> Result<Vec<Tensor>, ComputeError> {
     let mut values: Vec<Tensor> = Vec::with_capacity(bound.nodes().len());
     for node in bound.nodes() {
         let operands: Vec<&Tensor> = node.arguments.iter().map(|v| &values[v.0 as usize]).collect();
@@ -29,7 +40,7 @@ pub fn evaluate(
         };
         values.push(value);
     }
-    Ok(bound.outputs().iter().map(|o| (o.name.clone(), values[o.value.0 as usize].clone())).collect())
+    Ok(values)
 }
 
 /// One operation. `scalar` and `lengths` are those of its result.
@@ -91,7 +102,46 @@ pub(crate) fn compute(
             out
         }
         Op::Compact { .. } => compact(operands[0], operands[1], lengths),
-        Op::Reveal(_) => one().clone(),
+        Op::Reveal(_) | Op::Wrapping => one().clone(),
+        Op::Scan(kind) => scan(*kind, operands[0], operands[1]),
+        Op::Conv2d { steps, groups } => {
+            let [x, kernels] = [operands[0], operands[1]];
+            let convolution = Convolution::new(x.lengths(), kernels.lengths(), *steps, *groups);
+            let sum = |at| {
+                let products = convolution.factors(at).map(|(i, k)| x.get(i).wrapping_mul(kernels.get(k)));
+                products.fold(0, u128::wrapping_add)
+            };
+            Tensor::from_words(scalar, lengths, (0..lengths.iter().product()).map(sum))
+        }
+        Op::Pool { reduction, size, steps } => {
+            let of = one();
+            let window = |at| {
+                let places = pooled(of.lengths(), *size, *steps, at);
+                let elements = of.picked(&[places.len()], |i| places[i]);
+                reduce(*reduction, &elements, 0, scalar, &[]).get(0)
+            };
+            Tensor::from_words(scalar, lengths, (0..lengths.iter().product()).map(window))
+        }
+        Op::Circuit(circuit) => {
+            let whole = |t: &&Tensor| t.picked(lengths, |i| place(t, i));
+            circuit.run(&operands.iter().map(whole).collect::<Vec<_>>(), scalar, lengths)
+        }
+        Op::Part { from, .. } => {
+            let mut out = Tensor::zeros(scalar, lengths);
+            (0..out.len()).for_each(|i| put(out.element_mut(i), 0, one().element(i), *from, scalar.bits()));
+            out
+        }
+        Op::Join => {
+            let mut out = Tensor::zeros(scalar, lengths);
+            for i in 0..out.len() {
+                let mut at = 0;
+                for part in operands {
+                    put(out.element_mut(i), at, part.element(place(part, i)), 0, part.scalar().bits());
+                    at += part.scalar().bits();
+                }
+            }
+            out
+        }
     })
 }
 
@@ -266,6 +316,40 @@ fn reduce(reduction: Reduction, of: &Tensor, axis: usize, scalar: Scalar, length
     };
     let count = lengths.iter().product::<usize>();
     Tensor::from_words(scalar, lengths, (0..count).map(one))
+}
+
+/// Copies `n` bits of words from bit `from` to bit `at` of others, which are 0 there.
+fn put(to: &mut [u64], at: usize, words: &[u64], from: u16, n: usize) {
+    for i in 0..n {
+        let k = usize::from(from) + i;
+        to[(at + i) / 64] |= (words[k / 64] >> (k % 64) & 1) << ((at + i) % 64);
+    }
+}
+
+fn scan(kind: Scan, starts: &Tensor, of: &Tensor) -> Tensor {
+    let inner: usize = of.lengths()[1..].iter().product();
+    let scalar = of.scalar();
+    let mut out = of.clone();
+    for row in (1..starts.len()).filter(|row| !starts.truth(*row)) {
+        for i in row * inner..(row + 1) * inner {
+            if kind == Scan::First {
+                let above = out.element(i - inner).to_vec();
+                out.element_mut(i).copy_from_slice(&above);
+                continue;
+            }
+            let (above, here) = (out.get(i - inner), of.get(i));
+            out.set(
+                i,
+                match kind {
+                    Scan::Sum => above.wrapping_add(here),
+                    Scan::Min if less(scalar, above, here) => above,
+                    Scan::Max if less(scalar, here, above) => above,
+                    _ => here,
+                },
+            );
+        }
+    }
+    out
 }
 
 fn prefix_sum(of: &Tensor, axis: usize) -> Tensor {

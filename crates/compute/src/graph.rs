@@ -1,6 +1,7 @@
 //! The graph: operations on whole vectors, each value computed once.
 
-use crate::{Member, Scalar, Shape, Tensor, Type};
+use crate::range::Known;
+use crate::{Member, Netlist, Range, Scalar, Shape, Steps, Tensor, Type};
 use std::collections::BTreeMap;
 
 /// A value's number: that of the node that computes it.
@@ -109,6 +110,35 @@ impl Reduction {
     }
 }
 
+/// A scan of rows: what was seen from the last start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// The sum, wrapping.
+    Sum,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The row that started: it is copied down to the next start.
+    First,
+}
+
+impl Scan {
+    /// All.
+    pub const ALL: [Scan; 4] = [Scan::Sum, Scan::Min, Scan::Max, Scan::First];
+
+    /// Its name in text.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scan::Sum => "scan_sum",
+            Scan::Min => "scan_min",
+            Scan::Max => "scan_max",
+            Scan::First => "copy_down",
+        }
+    }
+}
+
 /// An operation.
 ///
 /// Element-wise operations take operands of one shape; a single element stands for as many as the others have.
@@ -199,6 +229,40 @@ pub enum Op {
     },
     /// Opened to a member, or to all.
     Reveal(Option<Member>),
+    /// Scans along the first axis, of the second operand's rows, element by element: each row sees those from the last start
+    /// up to itself. The first operand's truth values say where a start is; the first row is one.
+    Scan(Scan),
+    /// Images `[n, channels, rows, columns]` by kernels `[out, channels / groups, rows, columns]`: sums of products of each
+    /// window, which is not turned, as learning has it; types as of [`Op::Mul`]. Padding counts as 0.
+    Conv2d {
+        /// The windows' way.
+        steps: Steps,
+        /// Channels and kernels fall in so many groups, which know nothing of each other; 1 for none.
+        groups: u32,
+    },
+    /// The reduction of each window over the last two axes: the sum, the mean, the least or the greatest of what lies within
+    /// the plane. Padding is no element: a mean is divided by the count of elements.
+    Pool {
+        /// [`Reduction::Sum`], [`Reduction::Mean`], [`Reduction::Min`] or [`Reduction::Max`].
+        reduction: Reduction,
+        /// Rows and columns of a window.
+        size: [u32; 2],
+        /// The windows' way.
+        steps: Steps,
+    },
+    /// A circuit on strings of bits, one for each of its inputs: its outputs one behind the other, the first lowest.
+    Circuit(Netlist),
+    /// Bits `from..to` of a string of bits.
+    Part {
+        /// The first.
+        from: u16,
+        /// The first that is not taken.
+        to: u16,
+    },
+    /// Strings of bits one behind the other, the first lowest.
+    Join,
+    /// The same value, of which no range is known: what is computed of it may wrap.
+    Wrapping,
 }
 
 /// One operation on values.
@@ -237,6 +301,10 @@ pub struct Computation {
     pub(crate) outputs: Vec<Output>,
     /// Names of intermediate values, for people.
     pub(crate) names: BTreeMap<Value, String>,
+    /// Ranges that inputs were declared with.
+    pub(crate) promised: BTreeMap<Value, Range>,
+    /// Of each node.
+    pub(crate) ranges: Vec<Known>,
 }
 
 impl Computation {
@@ -284,6 +352,19 @@ impl Computation {
         &self.outputs
     }
 
+    /// The range that an input was declared with: who brings it keeps to it.
+    #[must_use]
+    pub fn promised(&self, value: Value) -> Option<Range> {
+        self.promised.get(&value).copied()
+    }
+
+    /// A range in which all elements of a value lie, from types, constants and promised ranges; `None` of what is no number,
+    /// and of unsigned numbers that may need all 128 bits. While a symbol has no number it may be wider than it must.
+    #[must_use]
+    pub fn range(&self, value: Value) -> Option<Range> {
+        self.ranges[value.0 as usize].range
+    }
+
     /// The name of an intermediate value, where it has one.
     #[must_use]
     pub fn value_name(&self, value: Value) -> Option<&str> {
@@ -294,9 +375,9 @@ impl Computation {
 /// Equal where the binary forms are: names of intermediate values do not count.
 impl PartialEq for Computation {
     fn eq(&self, other: &Self) -> bool {
-        let Computation { name, members, symbols, nodes, outputs, names: _ } = self;
+        let Computation { name, members, symbols, nodes, outputs, promised, names: _, ranges: _ } = self;
         (name, members, symbols) == (&other.name, &other.members, &other.symbols)
-            && (nodes, outputs) == (&other.nodes, &other.outputs)
+            && (nodes, outputs, promised) == (&other.nodes, &other.outputs, &other.promised)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The type of what an operation computes, from its operands' types alone.
 
-use crate::{ComputeError, Dim, Op, Reduction, Scalar, Shape, Type, Visibility};
+use crate::{
+    ComputeError, Dim, MAX_STRING, Op, Reduction, Scalar, Scan, Shape, Type, Visibility,
+    windows::{convolved, pooled_shape},
+};
 
 /// An operand: its name for messages, and its type.
 pub(crate) type Operand<'a> = (&'a str, &'a Type);
@@ -15,7 +18,7 @@ fn err(cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
 }
 
 /// `price: i64[n] and rate: u8`.
-fn told(operands: &[Operand<'_>]) -> String {
+pub(crate) fn told(operands: &[Operand<'_>]) -> String {
     let one = |(name, ty): &Operand<'_>| format!("{name}: {ty}");
     operands.iter().map(one).collect::<Vec<_>>().join(" and ")
 }
@@ -57,6 +60,24 @@ pub(crate) fn name(op: &Op) -> &'static str {
         Op::Invert => "invert",
         Op::Compact { .. } => "compact",
         Op::Reveal(_) => "reveal",
+        Op::Scan(scan) => scan.name(),
+        Op::Conv2d { .. } => "conv2d",
+        Op::Pool { reduction, .. } => pool_name(*reduction),
+        Op::Circuit(_) => "circuit",
+        Op::Part { .. } => "part",
+        Op::Join => "join",
+        Op::Wrapping => "wrapping",
+    }
+}
+
+/// The name of pooling by a reduction.
+pub(crate) const fn pool_name(reduction: Reduction) -> &'static str {
+    match reduction {
+        Reduction::Sum => "pool_sum",
+        Reduction::Mean => "pool_mean",
+        Reduction::Min => "pool_min",
+        Reduction::Max => "pool_max",
+        _ => "pool",
     }
 }
 
@@ -78,6 +99,9 @@ pub(crate) fn arity(op: &Op) -> Option<usize> {
         | Op::Transpose(_)
         | Op::Slice { .. }
         | Op::Invert
+        | Op::Pool { .. }
+        | Op::Part { .. }
+        | Op::Wrapping
         | Op::Reveal(_) => 1,
         Op::Add
         | Op::Sub
@@ -93,9 +117,12 @@ pub(crate) fn arity(op: &Op) -> Option<usize> {
         | Op::MatMul
         | Op::Gather
         | Op::Permute
+        | Op::Scan(_)
+        | Op::Conv2d { .. }
         | Op::Compact { .. } => 2,
         Op::Select => 3,
-        Op::Concat(_) | Op::Order { .. } => return None,
+        Op::Circuit(circuit) => circuit.inputs().len(),
+        Op::Concat(_) | Op::Order { .. } | Op::Join => return None,
     })
 }
 
@@ -295,6 +322,63 @@ pub(crate) fn infer(op: &Op, operands: &[Operand<'_>]) -> Inferred {
             };
             Ok(Type { visibility, ..ty.clone() })
         }
+        Op::Scan(scan) => {
+            let [(_, starts), (_, rows)] = [operands[0], operands[1]];
+            if starts.scalar != Scalar::Bool || starts.shape.rank() != 1 {
+                let remedy = "its first operand is a vector of truth values";
+                return Err(err(format!("`{symbol}` by {}", told(&operands[..1])), remedy));
+            }
+            if rows.shape.0.first() != starts.shape.0.first() {
+                return Err(err(format!("`{symbol}` of {}", told(operands)), "both have as many rows"));
+            }
+            if *scan != Scan::First && !rows.scalar.is_number() {
+                return Err(err(format!("`{symbol}` of {}", told(&operands[1..])), "it takes numbers"));
+            }
+            of(not_place(symbol, &operands[1..])?, rows.shape.clone())
+        }
+        Op::Conv2d { steps, groups } => of(product(symbol, operands)?, convolved(operands, *steps, *groups)?),
+        Op::Pool { reduction, size, steps } => of(
+            alike(symbol, operands, Scalar::is_number, "numbers")?,
+            pooled_shape(symbol, operands, *reduction, *size, *steps)?,
+        ),
+        Op::Circuit(circuit) => {
+            for (i, (width, operand)) in circuit.inputs().iter().zip(operands).enumerate() {
+                if operand.1.scalar != Scalar::Bits(*width as u16) {
+                    let cause = format!("input {i} of a `circuit` is {}", told(&[*operand]));
+                    return Err(err(cause, format!("it has bits({width}); cast what is as wide to it")));
+                }
+            }
+            of(Scalar::Bits(circuit.output_bits() as u16), shape()?)
+        }
+        Op::Part { from, to } => match operands[0].1.scalar {
+            Scalar::Bits(n) if from < to && *to <= n => of(Scalar::Bits(to - from), shape()?),
+            Scalar::Bits(n) => {
+                let cause = format!("`part` takes bits {from}..{to} of {}", told(operands));
+                Err(err(cause, format!("it takes a bit or more, up to {n}")))
+            }
+            _ => Err(err(
+                format!("`part` of {}", told(operands)),
+                "it takes strings of bits; cast what is as wide to bits(n)",
+            )),
+        },
+        Op::Join => {
+            let mut bits = 0usize;
+            for operand in operands {
+                let Scalar::Bits(n) = operand.1.scalar else {
+                    let remedy = "it takes strings of bits; cast what is as wide to bits(n)";
+                    return Err(err(format!("`join` of {}", told(operands)), remedy));
+                };
+                bits += usize::from(n);
+            }
+            match u16::try_from(bits).ok().filter(|n| *n <= MAX_STRING) {
+                Some(n) => of(Scalar::Bits(n), shape()?),
+                None => Err(err(
+                    format!("`join` of {} has {bits} bits", told(operands)),
+                    format!("a string has at most {MAX_STRING}"),
+                )),
+            }
+        }
+        Op::Wrapping => of(alike(symbol, operands, Scalar::is_number, "numbers")?, shape()?),
     }
 }
 

@@ -25,6 +25,8 @@ mod eval;
 mod explain;
 mod graph;
 mod infer;
+mod netlist;
+mod range;
 mod tensor;
 #[doc(hidden)]
 pub mod test_support;
@@ -32,12 +34,16 @@ pub mod test_support;
 mod tests;
 pub mod text;
 mod types;
+mod windows;
 
 pub use build::{Builder, Val};
 pub use draft::{MAX_MEMBERS, MAX_NODES};
 pub use error::{ComputeError, TextPlace};
 pub use eval::evaluate;
-pub use graph::{Comparison, Computation, Node, Op, Output, Reduction, Value};
+pub use graph::{Comparison, Computation, Node, Op, Output, Reduction, Scan, Value};
 pub use infer::MAX_RANK;
+pub use netlist::Netlist;
+pub use range::Range;
 pub use tensor::Tensor;
 pub use types::{Dim, MAX_BITS, MAX_STRING, Member, Scalar, Shape, Type, Visibility};
+pub use windows::Steps;

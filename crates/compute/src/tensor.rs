@@ -190,6 +190,15 @@ impl fmt::Display for Literal {
     }
 }
 
+/// So many steps of 2^-frac, exactly.
+pub(crate) struct Decimal(pub i128, pub u8);
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.1 == 0 { self.0.fmt(f) } else { fixed(self.0, self.1, f) }
+    }
+}
+
 /// The shortest decimal that is exactly `steps` of 2^-frac: every such fraction ends.
 fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (sign, size) = (if steps < 0 { "-" } else { "" }, steps.unsigned_abs());

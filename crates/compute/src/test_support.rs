@@ -1,9 +1,10 @@
 //! Random computations, whatever the checker takes, for the tests of back ends.
 
 use crate::{
-    Comparison, Computation, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Type, Value, Visibility,
-    draft::Draft,
+    Comparison, Computation, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape, Steps, Tensor,
+    Type, Value, Visibility, draft::Draft,
 };
+use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
 /// A small generator of numbers, so that a failure's seed is all there is to it.
@@ -49,7 +50,9 @@ const SCALARS: [Scalar; 10] = [
 ];
 
 fn shape(dice: &mut Dice) -> Shape {
-    match dice.below(6) {
+    match dice.below(8) {
+        6 => Shape(vec!["n".into(), 2.into(), 3.into(), 4.into()]),
+        7 => Shape([2, 2, 2, 2].map(Dim::Known).to_vec()),
         0 => Shape::scalar(),
         1 | 2 => Shape::vector("n"),
         3 => Shape::vector(3),
@@ -74,10 +77,22 @@ pub fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tensor {
     tensor
 }
 
+/// A full adder of one bit and a copied one, with every gate there is: 2 and 1 bits to 1 and 3.
+fn netlist() -> Netlist {
+    let file = "8 11\n2 2 1\n2 1 3\n\n2 1 0 1 3 XOR\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n1 1 1 6 EQ\n2 1 3 2 7 XOR\n\
+                1 1 2 8 INV\n1 1 6 9 EQW\n2 1 4 5 10 XOR\n";
+    Netlist::new(bristol::read(file.as_bytes()).unwrap().0).unwrap()
+}
+
+fn steps(dice: &mut Dice) -> Steps {
+    let mut below = |n: usize| dice.below(n) as u32;
+    Steps { strides: [1 + below(2), 1 + below(3)], padding: [below(2), below(2), below(2), below(2)] }
+}
+
 fn op(dice: &mut Dice) -> (Op, usize) {
     let axis = dice.below(2) as u8;
     let plain = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
-    match dice.below(26) {
+    match dice.below(34) {
         0..10 => (plain[dice.below(plain.len())].clone(), 2),
         10 => ([Op::Neg, Op::Abs, Op::Not][dice.below(3)].clone(), 1),
         11 => (Op::Compare(Comparison::ALL[dice.below(6)]), 2),
@@ -94,6 +109,17 @@ fn op(dice: &mut Dice) -> (Op, usize) {
         22 => (Op::Concat(axis), 2),
         23 => (Op::Order { descending: vec![dice.below(2) == 0, true] }, 2),
         24 => ([Op::Permute, Op::Gather, Op::Compact { rows: 2 }][dice.below(3)].clone(), 2),
+        26 => (Op::Scan(Scan::ALL[dice.below(4)]), 2),
+        27 | 28 => (Op::Conv2d { steps: steps(dice), groups: 1 + dice.below(2) as u32 }, 2),
+        29 => {
+            let reductions = [Reduction::Sum, Reduction::Mean, Reduction::Min, Reduction::Max];
+            let size = [1 + dice.below(2) as u32, 1 + dice.below(3) as u32];
+            (Op::Pool { reduction: reductions[dice.below(4)], size, steps: steps(dice) }, 1)
+        }
+        30 => (Op::Circuit(netlist()), 2),
+        31 => (Op::Part { from: dice.below(3) as u16, to: 1 + dice.below(199) as u16 }, 1),
+        32 => (Op::Join, 1 + dice.below(3)),
+        33 => (Op::Wrapping, 1),
         _ => (Op::Reveal([None, Some(Member(1))][dice.below(2)]), 1),
     }
 }
@@ -112,7 +138,16 @@ pub fn computation(seed: u64) -> Computation {
             k => Visibility::Private(members[k - 2]),
         };
         let ty = Type::new(SCALARS[dice.below(SCALARS.len())], shape(&mut dice), visibility);
-        values.push(draft.input(&format!("x{k}"), ty).unwrap());
+        let promised = Range::of(ty.scalar).filter(|_| dice.below(3) == 0).map(|whole| {
+            let low = if dice.below(2) == 0 { whole.low } else { 0 };
+            Range { low, high: low + dice.below(whole.high.min(40) as usize + 1) as i128 }
+        });
+        values.push(draft.input_within(&format!("x{k}"), ty, promised).unwrap());
+    }
+    // Strings for the circuit, which nothing else makes.
+    for bits in [2, 1] {
+        let of = Tensor::single(Scalar::Bits(bits), dice.bits());
+        values.push(draft.push(Op::Constant(of), vec![]).unwrap());
     }
     for _ in 0..3 {
         let scalar = SCALARS[dice.below(SCALARS.len())];
@@ -132,10 +167,31 @@ pub fn computation(seed: u64) -> Computation {
         match (&op, order) {
             (Op::Permute | Op::Invert, Some(order)) => operands[n - 1] = *order,
             (Op::Order { .. }, _) => operands[1] = operands[0],
+            (Op::Part { .. } | Op::Circuit(_) | Op::Scan(_) | Op::Compact { .. } | Op::Conv2d { .. }, _) => {
+                // What they take is rare: it is looked for.
+                let fits = |draft: &Draft, v: &Value, k: usize| {
+                    let ty = &draft.so_far().node(*v).ty;
+                    match op {
+                        Op::Circuit(_) => ty.scalar == Scalar::Bits(2 - k as u16),
+                        Op::Scan(_) | Op::Compact { .. } if k == 0 => {
+                            ty.scalar == Scalar::Bool && ty.shape.rank() == 1
+                        }
+                        Op::Conv2d { .. } => ty.shape.rank() == 4 && ty.scalar.is_number(),
+                        Op::Part { .. } => matches!(ty.scalar, Scalar::Bits(_)),
+                        _ => ty.shape.rank() > 0,
+                    }
+                };
+                for (k, operand) in operands.iter_mut().enumerate() {
+                    let found: Vec<Value> = values.iter().copied().filter(|v| fits(&draft, v, k)).collect();
+                    if !found.is_empty() {
+                        *operand = found[dice.below(found.len())];
+                    }
+                }
+            }
             _ => {}
         }
         if let Ok(value) = draft.push(op, operands) {
-            if dice.below(5) == 0 {
+            if dice.below(5) == 0 && draft.so_far().value_name(value).is_none() {
                 draft.name(value, &format!("v{}", value.0)).unwrap();
             }
             values.push(value);
@@ -153,13 +209,18 @@ pub fn computation(seed: u64) -> Computation {
 /// Inputs for it, with `n` rows where it has a symbol.
 pub fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
     let mut dice = Dice(seed);
-    let of = |ty: &Type, dice: &mut Dice| {
+    let of = |ty: &Type, promised: Option<Range>, dice: &mut Dice| {
         let length = |dim: &Dim| match dim {
             Dim::Known(n) => *n as usize,
             Dim::Symbol(_) => n,
         };
         let lengths: Vec<usize> = ty.shape.0.iter().map(length).collect();
-        tensor(dice, ty.scalar, &lengths)
+        let free = tensor(dice, ty.scalar, &lengths);
+        let Some(Range { low, high }) = promised else { return free };
+        let within = (0..free.len()).map(|i| low + free.get(i).cast_signed().rem_euclid(high - low + 1));
+        Tensor::from_numbers(ty.scalar, &lengths, within)
     };
-    computation.inputs().map(|(name, ty)| (name.to_owned(), of(ty, &mut dice))).collect()
+    let promised = |at| computation.promised(Value(at as u32));
+    let all = computation.inputs().enumerate();
+    all.map(|(at, (name, ty))| (name.to_owned(), of(ty, promised(at), &mut dice))).collect()
 }

@@ -1,6 +1,6 @@
 //! Circuits of the element-wise operations, on words of any width, the lowest bit first.
 
-use crate::{Comparison, Op, Scalar, infer::name};
+use crate::{Comparison, Op, Scalar, infer::name, tensor::mask};
 use hushwire_circuit::{Bit, Builder, words};
 
 /// The bits of `op` on operands of these scalars, which the checker has seen.
@@ -17,12 +17,12 @@ pub(super) fn element(
     match op {
         Op::Add => words::add_mod(b, x, y()),
         Op::Sub => words::sub(b, x, y()).0,
-        Op::Mul => words::mul(b, x, y(), x.len()),
+        Op::Mul => multiply(b, x, y()),
         Op::Div => divide(b, x, y(), to).0,
         Op::Rem => divide(b, x, y(), Scalar::Int { signed, bits: to.bits() as u8 }).1,
         Op::Neg => words::negate(b, x),
         Op::Abs if signed => absolute(b, x).0,
-        Op::Abs => x.clone(),
+        Op::Abs | Op::Wrapping => x.clone(),
         Op::Min | Op::Max => {
             let (low, high) = if *op == Op::Min { (x, y()) } else { (y(), x) };
             let choose = less(b, signed, low, high);
@@ -50,7 +50,35 @@ pub(super) fn element(
         Op::ShiftRight(by) => resized(&x[usize::from(*by)..], signed, x.len()),
         Op::Rescale(by) => resized(&x[usize::from(*by).min(x.len() - 1)..], true, x.len()),
         Op::Cast(_) => cast(x, scalars[0], to),
+        Op::Circuit(circuit) => circuit.build(b, operands),
+        Op::Part { from, to } => x[usize::from(*from)..usize::from(*to)].to_vec(),
+        Op::Join => operands.concat(),
         other => unreachable!("`{}` does not go element by element", name(other)),
+    }
+}
+
+/// The number of a word of constants.
+fn known(x: &[Bit]) -> Option<u128> {
+    let bits = x.iter().enumerate().map(|(i, bit)| match *bit {
+        Bit::ZERO => Some(0),
+        Bit::ONE => Some(1u128 << i),
+        _ => None,
+    });
+    bits.sum()
+}
+
+/// A product costs a row of ANDs for every bit of its second factor that is not known to be 0: what is known comes second,
+/// and is negated where that has fewer ones.
+pub(super) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
+    let (x, y) = if known(x).is_some() { (y, x) } else { (x, y) };
+    let width = x.len();
+    let minus = known(y).map(|y| y.wrapping_neg() & mask(width));
+    match minus.filter(|minus| 2 * minus.count_ones() as usize + 1 < width) {
+        Some(minus) if minus.count_ones() + 1 < known(y).map_or(0, u128::count_ones) => {
+            let product = words::mul(b, x, &words::constant(minus, width), width);
+            words::negate(b, &product)
+        }
+        _ => words::mul(b, x, y, width),
     }
 }
 
@@ -101,7 +129,7 @@ fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
 }
 
 /// Quotient and remainder of numbers of one scalar, with the edges that [`Op::Div`] and [`Op::Rem`] state; of fixed numbers
-/// the quotient has as many fractional bits.
+/// the quotient has as many fractional bits. About 2 k² ANDs for k bits, 2 k l where the divisor is public and has l.
 pub(super) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (Vec<Bit>, Vec<Bit>) {
     let width = x.len();
     let ((x, negative), (y_size, other)) = if scalar.is_signed() {
@@ -115,9 +143,14 @@ pub(super) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (
     // dividend, as its remainder should be.
     let mut rest: Vec<Bit> = vec![];
     let mut quotient = vec![];
+    // By a divisor whose high bits are known to be 0 the remainder is as short: a public one costs its own bits.
+    let short = match y_size.iter().rposition(|bit| *bit != Bit::ZERO) {
+        Some(top) => top + 2,
+        None => width + 1,
+    };
     for bit in dividend.iter().rev() {
         rest.insert(0, *bit);
-        let n = rest.len().min(width + 1);
+        let n = rest.len().min(short);
         rest.truncate(n);
         let divisor = resized(&y_size, false, width + 1);
         // Bits of the divisor beyond the rest: if any is set, nothing is taken off.

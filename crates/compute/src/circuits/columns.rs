@@ -4,7 +4,7 @@ use super::{
     arith::{divide, less},
     stages::{Reg, Stages, bits_for},
 };
-use crate::{ComputeError, Reduction, Scalar};
+use crate::{ComputeError, Reduction, Scalar, Scan};
 use hushwire_circuit::{Bit, Builder, words};
 
 type Made = Result<Vec<Reg>, ComputeError>;
@@ -103,32 +103,83 @@ fn mean(b: &mut Builder, sum: &[Bit], count: usize, signed: bool) -> Vec<Bit> {
     quotient
 }
 
-/// Prefix sums of every series, which have as many elements: the network of J. Sklansky, "Conditional-sum addition logic",
-/// IRE Trans. EC-9 (1960).
-pub(super) fn prefix_sums(
+/// Pairs of places, column after column: in each, what stands at the first is joined to what stands at the second.
+type Columns = Vec<Vec<(usize, usize)>>;
+
+/// The network of least depth: J. Sklansky, "Conditional-sum addition logic", IRE Trans. EC-9 (1960). ⌈log n⌉ columns,
+/// (n log n) / 2 joins.
+pub(super) fn shallow(n: usize) -> Columns {
+    let reaches = core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n);
+    let column = |reach: usize| {
+        let places = (0..n).filter(|i| i & reach != 0);
+        places.map(|i| ((i & !(2 * reach - 1)) + reach - 1, i)).collect()
+    };
+    reaches.map(column).collect()
+}
+
+/// The network of few joins: R. Brent, H. T. Kung, "A regular layout for parallel adders", IEEE Trans. C-31 (1982). Below 2n
+/// joins, below 2 log n columns.
+pub(super) fn sparse(n: usize) -> Columns {
+    let reaches: Vec<usize> =
+        core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n).collect();
+    let column = |reach: usize, first: usize| -> Vec<_> {
+        (first..n).step_by(2 * reach).map(|i| (i - reach, i)).collect()
+    };
+    let up = reaches.iter().map(|r| column(*r, 2 * r - 1));
+    up.chain(reaches.iter().rev().map(|r| column(*r, 3 * r - 1))).filter(|c| !c.is_empty()).collect()
+}
+
+/// Every element of each series joined with all before it, along a network. Series have as many elements.
+pub(super) fn prefixes(
     stages: &mut Stages,
     width: usize,
     mut series: Vec<Series>,
+    columns: &Columns,
+    join: impl Fn(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>,
 ) -> Result<Vec<Series>, ComputeError> {
-    let n = series.first().map_or(0, Vec::len);
-    let mut reach = 1;
-    while reach < n {
-        let places: Vec<usize> = (0..n).filter(|i| i & reach != 0).collect();
-        let low = |i: usize| (i & !(2 * reach - 1)) + reach - 1;
+    for pairs in columns {
         let reads = series
             .iter()
-            .flat_map(|s| places.iter().flat_map(|i| [&s[low(*i)][..], &s[*i]].concat()))
+            .flat_map(|s| pairs.iter().flat_map(|(above, here)| [&s[*above][..], &s[*here]].concat()))
             .collect();
-        let made = stages.run(series.len() * places.len(), &[width; 2], reads, |b, two| {
-            words::add_mod(b, &two[0], &two[1])
-        })?;
+        let made =
+            stages.run(series.len() * pairs.len(), &[width; 2], reads, |b, two| join(b, &two[0], &two[1]))?;
         let mut made = made.chunks_exact(width).map(<[Reg]>::to_vec);
         for s in &mut series {
-            places.iter().zip(made.by_ref().take(places.len())).for_each(|(i, sum)| s[*i] = sum);
+            pairs.iter().zip(made.by_ref().take(pairs.len())).for_each(|((_, here), sum)| s[*here] = sum);
         }
-        reach *= 2;
     }
     Ok(series)
+}
+
+/// Rows by scans that start anew: a row is its flag and `elements` of one scalar.
+pub(super) fn scan(
+    stages: &mut Stages,
+    kind: Scan,
+    scalar: Scalar,
+    elements: usize,
+    rows: Series,
+) -> Result<Series, ComputeError> {
+    let (signed, width, columns) = (scalar.is_signed(), scalar.bits(), sparse(rows.len()));
+    let made = prefixes(stages, 1 + elements * width, vec![rows], &columns, |b, above, here| {
+        // Either starts, and where this one does not, it sees what is above.
+        let none = [above[0], here[0]];
+        let mut out = vec![words::any(b, &none)];
+        for (x, y) in above[1..].chunks_exact(width).zip(here[1..].chunks_exact(width)) {
+            let both = match kind {
+                Scan::Sum => words::add_mod(b, x, y),
+                Scan::First => x.to_vec(),
+                Scan::Min | Scan::Max => {
+                    let (low, high) = if kind == Scan::Min { (x, y) } else { (y, x) };
+                    let take = less(b, signed, low, high);
+                    words::mux(b, take, x, y)
+                }
+            };
+            out.extend(words::mux(b, here[0], y, &both));
+        }
+        out
+    })?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// Sums of products of each pair of series.

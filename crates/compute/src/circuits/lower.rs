@@ -1,12 +1,18 @@
 //! Node after node to stages.
 
 use super::{
-    arith, columns,
+    arith,
+    columns::{self, Series},
     permutation::Permutation,
     stages::{Reg, Stages},
 };
-use crate::{Computation, ComputeError, Node, Op, Scalar, Tensor, eval::compute};
+use crate::{
+    Computation, ComputeError, Node, Op, Scalar, Scan, Tensor,
+    eval::compute,
+    windows::{Convolution, pooled},
+};
 use hushwire_circuit::{Program, words};
+use std::collections::BTreeMap;
 
 /// A lowered value.
 #[derive(Clone)]
@@ -146,12 +152,57 @@ impl Lower<'_> {
                 let elements = self.elements(args[0])?;
                 let (_, places) = series(&self.lengths(args[0])?, usize::from(*axis));
                 let all = places.iter().map(|s| s.iter().map(|i| elements[*i].clone()).collect()).collect();
-                let sums = columns::prefix_sums(&mut self.stages, node.ty.scalar.bits(), all)?;
+                let network = columns::shallow(self.lengths(args[0])?[usize::from(*axis)]);
+                let sums = columns::prefixes(
+                    &mut self.stages,
+                    node.ty.scalar.bits(),
+                    all,
+                    &network,
+                    words::add_mod,
+                )?;
                 let mut made = elements;
                 for (series, places) in sums.into_iter().zip(places) {
                     series.into_iter().zip(places).for_each(|(sum, i)| made[i] = sum);
                 }
                 made.concat()
+            }
+            Op::Scan(kind) => self.scan(*kind, args[0], args[1])?,
+            Op::Conv2d { steps, groups } => {
+                let [x, kernels] = [self.lengths(args[0])?, self.lengths(args[1])?];
+                let convolution = Convolution::new(&x, &kernels, *steps, *groups);
+                let [x, kernels] = [self.elements(args[0])?, self.elements(args[1])?];
+                let windows = (0..to.iter().product()).map(|at| convolution.factors(at).unzip());
+                let windows: Vec<(Vec<usize>, Vec<usize>)> = windows.collect();
+                let width = node.ty.scalar.bits();
+                self.by_length(
+                    &windows,
+                    |(x, _)| x.len(),
+                    width,
+                    |lower, windows| {
+                        let series = |places: &[usize], all: &[Vec<Reg>]| {
+                            places.iter().map(|i| all[*i].clone()).collect::<Series>()
+                        };
+                        let pairs: Vec<_> = windows
+                            .iter()
+                            .map(|(x_at, k_at)| (series(x_at, &x), series(k_at, &kernels)))
+                            .collect();
+                        if pairs[0].0.is_empty() {
+                            return lower.stages.constants(&vec![false; pairs.len() * width]);
+                        }
+                        columns::dots(&mut lower.stages, width, &pairs)
+                    },
+                )?
+            }
+            Op::Pool { reduction, size, steps } => {
+                let lengths = self.lengths(args[0])?;
+                let windows = (0..to.iter().product()).map(|at| pooled(&lengths, *size, *steps, at));
+                let windows: Vec<Vec<usize>> = windows.collect();
+                let (elements, scalar) = (self.elements(args[0])?, node.ty.scalar);
+                self.by_length(&windows, Vec::len, scalar.bits(), |lower, windows| {
+                    let series = |places: &&Vec<usize>| places.iter().map(|i| elements[*i].clone()).collect();
+                    let all = windows.iter().map(series).collect();
+                    columns::reduce(&mut lower.stages, *reduction, scalar, all)
+                })?
             }
             Op::MatMul => self.matmul(args[0], args[1], node.ty.scalar.bits())?,
             Op::Order { descending } => return self.sorting(&args, descending, to[0]).map(Value::Order),
@@ -240,6 +291,35 @@ impl Lower<'_> {
                 .collect();
             arith::element(b, op, &scalars, &operands, to)
         })
+    }
+
+    /// Makes each of `all` by its length: those of one length are made together. `width` registers for each.
+    fn by_length<T>(
+        &mut self,
+        all: &[T],
+        length: impl Fn(&T) -> usize,
+        width: usize,
+        mut make: impl FnMut(&mut Self, &[&T]) -> Result<Vec<Reg>, ComputeError>,
+    ) -> Result<Vec<Reg>, ComputeError> {
+        let mut kinds: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        all.iter().enumerate().for_each(|(at, one)| kinds.entry(length(one)).or_default().push(at));
+        let mut out = vec![0; all.len() * width];
+        for places in kinds.values() {
+            let made = make(self, &places.iter().map(|at| &all[*at]).collect::<Vec<_>>())?;
+            for (at, made) in places.iter().zip(made.chunks_exact(width)) {
+                out[at * width..][..width].copy_from_slice(made);
+            }
+        }
+        Ok(out)
+    }
+
+    fn scan(&mut self, kind: Scan, starts: usize, of: usize) -> Result<Vec<Reg>, ComputeError> {
+        let (flags, bits, scalar) = (self.bits(starts)?, self.bits(of)?, self.scalar(of));
+        let Some(width) = bits.len().checked_div(flags.len()).filter(|w| *w > 0) else { return Ok(bits) };
+        let row = |(flag, row): (&Reg, &[Reg])| [&[*flag][..], row].concat();
+        let rows = flags.iter().zip(bits.chunks_exact(width)).map(row).collect();
+        let made = columns::scan(&mut self.stages, kind, scalar, width / scalar.bits(), rows)?;
+        Ok(made.iter().flat_map(|row| row[1..].iter().copied()).collect())
     }
 
     fn matmul(&mut self, a: usize, b: usize, width: usize) -> Result<Vec<Reg>, ComputeError> {

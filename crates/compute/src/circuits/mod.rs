@@ -8,7 +8,8 @@
 //!              ANDs for n rows of k bits
 //! order        about 2 k E, E = n (log n)² / 4 exchanges, k the keys' bits and log n of the row
 //! permute      k E
-//! / %          about 2 k² an element
+//! / %          about 2 k² an element; by a public number of l bits 2 k l
+//! scan         below 4 k n, and 2 k n more of sums, the least and the greatest
 //! ```
 
 mod arith;

@@ -14,7 +14,7 @@ fn bits(tensor: &Tensor) -> Vec<bool> {
 }
 
 /// Runs the circuit and compares all outputs; gives the number of ANDs.
-fn check(c: &Computation, given: &BTreeMap<String, Tensor>) -> Result<Option<u64>, TestCaseError> {
+pub(super) fn check(c: &Computation, given: &BTreeMap<String, Tensor>) -> Result<Option<u64>, TestCaseError> {
     let expected = match evaluate(c, given) {
         Ok(expected) => expected,
         // A slice of too few rows, or a place that is none.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Runs `z = …` on inputs x and y of these types.
-fn run(types: [&str; 2], expr: &str, x: Tensor, y: Tensor) -> Tensor {
+pub(super) fn run(types: [&str; 2], expr: &str, x: Tensor, y: Tensor) -> Tensor {
     let [tx, ty] = types;
     let text = format!(
         "computation c\nmembers m\ninput x: {tx} from m\ninput y: {ty} from m\noutput z = {expr} to m\n"

@@ -5,3 +5,6 @@ mod evaluator;
 mod explain;
 mod forms;
 mod messages;
+mod ranges;
+mod tables;
+mod windows;

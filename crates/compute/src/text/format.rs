@@ -1,6 +1,10 @@
 //! The canonical text of a computation.
 
-use crate::{Computation, Dim, Member, Op, Shape, Tensor, Value, Visibility, infer::name, tensor::Literal};
+use crate::{
+    Computation, Dim, Member, Netlist, Op, Shape, Steps, Tensor, Value, Visibility,
+    infer::name,
+    tensor::{Decimal, Literal},
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -17,6 +21,8 @@ struct Formatter<'a> {
     computation: &'a Computation,
     /// Names of values that have a line of their own, and of inputs.
     names: BTreeMap<Value, String>,
+    /// Circuits in the order of their numbers.
+    circuits: Vec<&'a Netlist>,
 }
 
 /// The text.
@@ -30,16 +36,29 @@ pub(super) fn text(computation: &Computation) -> String {
         }
     }
     out.push('\n');
-    for (name, ty) in c.inputs() {
+    for (at, (name, ty)) in c.inputs().enumerate() {
+        // Inputs come first.
+        let within = c.promised(Value(at as u32));
         let from = match ty.visibility {
             Visibility::Public => "public".into(),
             Visibility::Secret => "secret".into(),
             Visibility::Private(member) => format!("from {}", member_name(c, member)),
         };
-        let _ = writeln!(out, "input {name}: {ty} {from}");
+        let promised = within.map_or(String::new(), |range| {
+            // One past the greatest of 128 bits is no number: that is the whole of the type.
+            let [low, end] = [Some(range.low), range.high.checked_add(1)].map(|n| {
+                n.map_or_else(|| i128::MAX.to_string(), |n| Decimal(n, ty.scalar.frac()).to_string())
+            });
+            format!("in {low}..{end} ")
+        });
+        let _ = writeln!(out, "input {name}: {ty} {promised}{from}");
     }
     out.push('\n');
-    let formatter = Formatter { computation, names: lines(computation) };
+    let circuits = computation.circuits();
+    for (k, circuit) in circuits.iter().enumerate() {
+        let _ = writeln!(out, "circuit c{} [\n{}]\n", k + 1, circuit.text());
+    }
+    let formatter = Formatter { computation, names: lines(computation), circuits };
     for (at, node) in c.nodes().iter().enumerate() {
         let value = Value(at as u32);
         if let (Some(name), false) = (formatter.names.get(&value), matches!(node.op, Op::Input(_))) {
@@ -123,9 +142,25 @@ impl Formatter<'_> {
                 let [a, b] = self.pair(args[1], args[2], 0, 0);
                 whole(format!("select({}, {a}, {b})", self.operand(args[0], 0)))
             }
-            Op::Abs | Op::MatMul | Op::Gather | Op::Permute | Op::Invert | Op::Reveal(None) => {
-                call(String::new())
+            Op::Abs
+            | Op::MatMul
+            | Op::Gather
+            | Op::Permute
+            | Op::Invert
+            | Op::Reveal(None)
+            | Op::Scan(_)
+            | Op::Join
+            | Op::Wrapping => call(String::new()),
+            Op::Conv2d { steps, groups } => {
+                let groups = if *groups == 1 { String::new() } else { format!(", groups={groups}") };
+                call(format!("{}{groups}", way(*steps)))
             }
+            Op::Pool { size, steps, .. } => call(format!(", {size:?}{}", way(*steps))),
+            Op::Circuit(circuit) => {
+                let at = self.circuits.iter().position(|c| *c == circuit).expect("the list has all");
+                whole(format!("circuit(c{}, {})", at + 1, all()))
+            }
+            Op::Part { from, to } => call(format!(", {from}..{to}")),
             Op::Rescale(by) => call(format!(", {by}")),
             Op::Cast(to) => call(format!(", {to}")),
             Op::Reduce(_, at) | Op::PrefixSum(at) | Op::Concat(at) => call(axis(at)),
@@ -168,6 +203,19 @@ impl Formatter<'_> {
             _ => [self.operand(a, left), self.operand(b, right)],
         }
     }
+}
+
+/// What is not as by default.
+fn way(steps: Steps) -> String {
+    let mut out = String::new();
+    let usual = Steps::default();
+    if steps.strides != usual.strides {
+        let _ = write!(out, ", stride={:?}", steps.strides);
+    }
+    if steps.padding != usual.padding {
+        let _ = write!(out, ", pad={:?}", steps.padding);
+    }
+    out
 }
 
 fn list(shape: &Shape) -> String {

@@ -5,11 +5,13 @@ use super::{
     wrong,
 };
 use crate::{
-    Comparison, Computation, ComputeError, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, TextPlace,
-    Type, Value, Visibility,
+    Comparison, Computation, ComputeError, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape,
+    Steps, Tensor, TextPlace, Type, Value, Visibility,
     draft::Draft,
-    tensor::{Unfit, parse_literal},
+    infer::pool_name,
+    tensor::{Unfit, number, parse_literal},
 };
+use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
 type Lowered<T> = Result<T, ComputeError>;
@@ -18,6 +20,7 @@ struct Lower {
     draft: Draft,
     members: BTreeMap<String, Member>,
     values: BTreeMap<String, Value>,
+    circuits: BTreeMap<String, Netlist>,
 }
 
 /// The computation of all statements.
@@ -27,7 +30,8 @@ pub(super) fn computation(statements: &[Statement]) -> Lowered<Computation> {
         return Err(wrong(start, "the text does not begin with a name", "write `computation NAME` first"));
     };
     let draft = Draft::new(name).map_err(|e| e.at(*place))?;
-    let mut lower = Lower { draft, members: BTreeMap::new(), values: BTreeMap::new() };
+    let mut lower =
+        Lower { draft, members: BTreeMap::new(), values: BTreeMap::new(), circuits: BTreeMap::new() };
     rest.iter().try_for_each(|statement| lower.statement(statement))?;
     lower.draft.finish().map_err(|e| e.at(start))
 }
@@ -49,14 +53,29 @@ impl Lower {
                     self.draft.symbol(name).map_err(|e| e.at(*place))?;
                 }
             }
-            Statement::Input { name: (name, place), scalar, shape, from } => {
+            Statement::Circuit((name, place), file) => {
+                let (circuit, _) = bristol::read(file.as_bytes()).map_err(|e| {
+                    wrong(
+                        *place,
+                        format!("circuit {name} is no Bristol Fashion file: {e}"),
+                        "mend that line of it",
+                    )
+                })?;
+                let circuit = Netlist::new(circuit).map_err(|e| e.at(*place))?;
+                if self.circuits.insert(name.clone(), circuit).is_some() {
+                    let cause = format!("there is a circuit {name} already");
+                    return Err(wrong(*place, cause, "give each a name of its own"));
+                }
+            }
+            Statement::Input { name: (name, place), scalar, shape, within, from } => {
+                let within = within.as_ref().map(|ends| range(*scalar, ends)).transpose()?;
                 let visibility = match from {
                     From::Public => Visibility::Public,
                     From::Secret => Visibility::Secret,
                     From::Member(member) => Visibility::Private(self.member(member)?),
                 };
                 let ty = Type::new(*scalar, shape.clone(), visibility);
-                let value = self.draft.input(name, ty).map_err(|e| e.at(*place))?;
+                let value = self.draft.input_within(name, ty, within).map_err(|e| e.at(*place))?;
                 self.values.insert(name.clone(), value);
             }
             Statement::Let { name: (name, place), value } => {
@@ -179,6 +198,36 @@ impl Lower {
                 operands.extend(self.pair(yes, no, beside)?);
                 return self.push(place, Op::Select, operands);
             }
+            "wrapping" => {
+                let value = a.value()?;
+                a.done()?;
+                let value = self.value(value, beside)?;
+                return self.push(place, Op::Wrapping, vec![value]);
+            }
+            "circuit" => {
+                let Expr { place: at, what: What::Name(name) } = a.value()? else {
+                    return Err(a.wrong("its first argument is a circuit's name"));
+                };
+                let circuit = self.circuits.get(name).cloned().ok_or_else(|| {
+                    wrong(
+                        *at,
+                        format!("there is no circuit {name}"),
+                        format!("write `circuit {name} […]` before"),
+                    )
+                })?;
+                Op::Circuit(circuit)
+            }
+            "part" => {
+                let value = a.value()?;
+                let (from, to) = a.range()?;
+                let [from, to] = [from, to].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+                return self.one(a, value, Op::Part { from, to });
+            }
+            "join" => Op::Join,
+            "conv2d" => {
+                let (steps, groups) = a.steps()?;
+                Op::Conv2d { steps, groups }
+            }
             "const" => return self.constant(a),
             "order" => return self.order(a),
             "cast" => {
@@ -228,13 +277,24 @@ impl Lower {
                 }
                 Some(other) => return Err(wrong(other.place, "no member stands here", "write to=MEMBER")),
             },
-            _ => match Reduction::ALL.into_iter().find(|r| r.name() == name) {
-                Some(reduction) => Op::Reduce(reduction, a.axis()?),
-                None => {
+            _ => {
+                let all = Reduction::ALL.into_iter();
+                let (reduction, pool) =
+                    (all.clone().find(|r| r.name() == name), all.clone().find(|r| pool_name(*r) == name));
+                if let Some(reduction) = reduction {
+                    Op::Reduce(reduction, a.axis()?)
+                } else if let Some(reduction) = pool {
+                    let (steps, _) = a.steps()?;
+                    let value = a.value()?;
+                    let size = numbers(a.list()?, &a)?;
+                    return self.one(a, value, Op::Pool { reduction, size, steps });
+                } else if let Some(scan) = Scan::ALL.into_iter().find(|s| s.name() == name) {
+                    Op::Scan(scan)
+                } else {
                     let remedy = "see `hushwire_compute::text` for all operations";
                     return Err(wrong(place, format!("there is no operation {name}"), remedy));
                 }
-            },
+            }
         };
         let mut operands = vec![];
         while !a.all.is_empty() {
@@ -319,6 +379,39 @@ fn binary(sign: &str) -> Op {
             Comparison::ALL.into_iter().find(|c| c.sign() == sign).expect("the parser knows these signs"),
         ),
     }
+}
+
+/// As many numbers.
+fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
+    let all: Option<Vec<u32>> = items.iter().map(|item| item.text.parse().ok()).collect();
+    let all: Option<[u32; N]> = all.and_then(|all| all.try_into().ok());
+    all.ok_or_else(|| a.wrong(&format!("{N} numbers from 0 are expected in brackets")))
+}
+
+/// `0..1000`: up to what is just below the second.
+fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
+    // The end may be one more than the greatest there is.
+    let wider = match scalar {
+        Scalar::Int { bits, .. } if scalar.is_signed() || bits < 128 => {
+            Scalar::signed(bits.saturating_add(2).min(128))
+        }
+        Scalar::Fixed { bits: bits @ ..128, frac } => Scalar::Fixed { bits: bits + 1, frac },
+        scalar if scalar.is_number() => scalar,
+        scalar => {
+            return Err(wrong(ends[0].place, format!("a range of {scalar}"), "numbers alone have one"));
+        }
+    };
+    let end = |item: &Item| {
+        let bits = literal(wider, &item.text, item.place)?;
+        number(wider, bits).ok_or_else(|| {
+            wrong(item.place, format!("{} is too large for a range", item.text), "take a smaller number")
+        })
+    };
+    let [low, end] = [end(&ends[0])?, end(&ends[1])?];
+    if low >= end {
+        return Err(wrong(ends[1].place, "a range of nothing", "its end lies above its start"));
+    }
+    Ok(Range { low, high: end - 1 })
 }
 
 fn whole(expr: &Expr) -> Lowered<u64> {
@@ -448,6 +541,42 @@ impl<'a> Arguments<'a> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`, each of which may be missing.
+    fn steps(&mut self) -> Lowered<(Steps, u32)> {
+        let (mut steps, mut groups) = (Steps::default(), 1);
+        let (mut seen, here) = (vec![], *self);
+        while let [rest @ .., last] = self.all {
+            let (name, place) = match last {
+                Argument::NamedList((name, place), items) => {
+                    match name.as_str() {
+                        "stride" => steps.strides = numbers(items, &here)?,
+                        "pad" => steps.padding = numbers(items, &here)?,
+                        _ => {
+                            return Err(wrong(
+                                *place,
+                                format!("`{}` has no argument {name}", self.name),
+                                "it has stride and pad",
+                            ));
+                        }
+                    }
+                    (name, place)
+                }
+                Argument::Named((name, place), value) if name == "groups" && self.name == "conv2d" => {
+                    groups = u32::try_from(whole(value)?)
+                        .map_err(|_| self.wrong("a smaller number is expected"))?;
+                    (name, place)
+                }
+                _ => break,
+            };
+            if seen.contains(&name) {
+                return Err(wrong(*place, format!("{name} stands twice"), "write it once"));
+            }
+            seen.push(name);
+            self.all = rest;
+        }
+        Ok((steps, groups))
     }
 
     fn axis(&mut self) -> Lowered<u8> {

@@ -6,7 +6,7 @@
 //! symbols n                               # lengths that are bound before a run
 //!
 //! input price: u64[n] from shop           # or: public, secret
-//! input amount: u64[n] from client
+//! input amount: u64[n] in 0..1000 from client      # a promise: at least 0, and below 1000
 //!
 //! paid = sum(price * amount)
 //! output total = paid to client           # or: to client, shop; `output paid to client` for a value's own name
@@ -20,7 +20,12 @@
 //! sum(x) min_of(x) max_of(x) all(c) any(c) count(c) mean(x) argmin(x) argmax(x) prefix_sum(x)      axis=1 where it is not 0
 //! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
 //! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10)
+//! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x) wrapping(x)
+//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                                   as they are by default
+//! pool_max(x, [2, 2], stride=[2, 2]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
+//!
+//! A circuit stands in the text as a Bristol Fashion file: `circuit name [`, its lines, `]`.
 //!
 //! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
 //! once in its place. What it writes is read as the same computation.

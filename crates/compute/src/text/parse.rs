@@ -14,9 +14,24 @@ pub(super) enum Statement {
     Computation(Named),
     Members(Vec<Named>),
     Symbols(Vec<Named>),
-    Input { name: Named, scalar: Scalar, shape: Shape, from: From },
-    Let { name: Named, value: Expr },
-    Output { name: Named, value: Expr, to: Vec<Named> },
+    /// A circuit's name and the lines of its file.
+    Circuit(Named, String),
+    Input {
+        name: Named,
+        scalar: Scalar,
+        shape: Shape,
+        within: Option<[Item; 2]>,
+        from: From,
+    },
+    Let {
+        name: Named,
+        value: Expr,
+    },
+    Output {
+        name: Named,
+        value: Expr,
+        to: Vec<Named>,
+    },
 }
 
 /// Where an input comes from.
@@ -51,6 +66,7 @@ pub(super) enum Argument {
     Named(Named, Expr),
     Range(u64, u64),
     List(Vec<Item>),
+    NamedList(Named, Vec<Item>),
     Type(Scalar, Shape),
 }
 
@@ -175,6 +191,13 @@ impl Parser<'_> {
                 let name = self.name("the input's name")?;
                 self.need(":")?;
                 let (scalar, shape) = self.ty()?;
+                let within = if self.word("in") {
+                    let low = self.item()?;
+                    self.need("..")?;
+                    Some([low, self.item()?])
+                } else {
+                    None
+                };
                 let from = if self.word("public") {
                     From::Public
                 } else if self.word("secret") {
@@ -184,7 +207,11 @@ impl Parser<'_> {
                 } else {
                     return self.expected("`from` and a member, `public` or `secret`");
                 };
-                Ok(Statement::Input { name, scalar, shape, from })
+                Ok(Statement::Input { name, scalar, shape, within, from })
+            }
+            "circuit" => {
+                let name = self.name("the circuit's name")?;
+                Ok(Statement::Circuit(name, self.file()?))
             }
             "output" => {
                 let name = self.name("the output's name")?;
@@ -201,7 +228,7 @@ impl Parser<'_> {
             word => Err(wrong(
                 keyword.1,
                 format!("`{word}` begins no statement"),
-                "statements are computation, members, symbols, input, output and `name = …`",
+                "statements are computation, members, symbols, circuit, input, output and `name = …`",
             )),
         }
     }
@@ -351,6 +378,9 @@ impl Parser<'_> {
             (Token::Name(_), Token::Sign("=")) => {
                 let name = self.name("a name")?;
                 self.need("=")?;
+                if matches!(self.peek(), Token::Sign("[")) {
+                    return Ok(Argument::NamedList(name, self.list()?));
+                }
                 Ok(Argument::Named(name, self.expr()?))
             }
             (Token::Name(word), _) if word == "desc" => {
@@ -365,18 +395,38 @@ impl Parser<'_> {
         }
     }
 
+    fn item(&mut self) -> Parsed<Item> {
+        let place = self.place();
+        let minus = if self.sign("-") { "-" } else { "" };
+        let text = match self.peek() {
+            Token::Name(text) | Token::Number(text) => format!("{minus}{text}"),
+            _ => return self.expected("a number"),
+        };
+        self.next();
+        Ok(Item { place, text })
+    }
+
+    /// What stands in brackets, line by line.
+    fn file(&mut self) -> Parsed<String> {
+        self.need("[")?;
+        let (mut text, mut line) = (String::new(), self.place().line);
+        while !self.sign("]") {
+            let (Token::Name(word) | Token::Number(word)) = self.peek() else {
+                return self.expected("a Bristol Fashion file, and `]`");
+            };
+            text += if self.place().line == line { " " } else { "\n" };
+            text += word;
+            line = self.place().line;
+            self.next();
+        }
+        Ok(text)
+    }
+
     fn list(&mut self) -> Parsed<Vec<Item>> {
         self.need("[")?;
         let mut items = vec![];
         while !self.sign("]") {
-            let place = self.place();
-            let minus = if self.sign("-") { "-" } else { "" };
-            let text = match self.peek() {
-                Token::Name(text) | Token::Number(text) => format!("{minus}{text}"),
-                _ => return self.expected("a number"),
-            };
-            self.next();
-            items.push(Item { place, text });
+            items.push(self.item()?);
             if !self.sign(",") {
                 self.need("]")?;
                 break;

@@ -1,0 +1,191 @@
+//! Windows over the last two axes, for convolutions and pooling: which elements meet in each element of the result.
+
+use crate::{ComputeError, Dim, Reduction, Shape, infer::told};
+
+/// The way of a window over rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    /// Rows and columns from one place to the next, 1 or more.
+    pub strides: [u32; 2],
+    /// Rows and columns that are thought around the elements: above, left, below and right.
+    pub padding: [u32; 4],
+}
+
+impl Default for Steps {
+    /// One by one, with nothing around.
+    fn default() -> Self {
+        Steps { strides: [1; 2], padding: [0; 4] }
+    }
+}
+
+/// Windows of one size over planes of one size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// Rows and columns of a plane.
+    plane: [usize; 2],
+    /// Rows and columns of a window.
+    size: [usize; 2],
+    steps: Steps,
+}
+
+impl Windows {
+    pub(crate) fn new(plane: [usize; 2], size: [usize; 2], steps: Steps) -> Self {
+        Windows { plane, size, steps }
+    }
+
+    /// How many windows there are in each direction; `None` if not one fits, or the numbers make no sense.
+    pub(crate) fn count(&self) -> Option<[usize; 2]> {
+        let one = |k: usize| {
+            let around = self.steps.padding[k] as usize + self.steps.padding[k + 2] as usize;
+            let room = self.plane[k].checked_add(around)?.checked_sub(self.size[k])?;
+            Some(room.checked_div(self.steps.strides[k] as usize)? + 1)
+        };
+        if self.size.contains(&0) { None } else { Some([one(0)?, one(1)?]) }
+    }
+
+    /// The elements of window `at`, which is counted row by row: for each its place in the plane and in the window. What
+    /// lies outside the plane is left out.
+    pub(crate) fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+        let across = self.count().map_or(1, |c| c[1]);
+        let start = [at / across, at % across];
+        let inside = move |k: usize, i: usize| {
+            let place = start[k] * self.steps.strides[k] as usize + i;
+            place.checked_sub(self.steps.padding[k] as usize).filter(|p| *p < self.plane[k])
+        };
+        let windows = *self;
+        (0..self.size[0]).filter_map(move |i| Some((i, inside(0, i)?))).flat_map(move |(i, row)| {
+            let inside = inside;
+            (0..windows.size[1])
+                .filter_map(move |j| Some((row * windows.plane[1] + inside(1, j)?, i * windows.size[1] + j)))
+        })
+    }
+}
+
+/// Which products make each element of a convolution of `[n, channels, rows, columns]` with kernels
+/// `[out, channels / groups, rows, columns]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Convolution {
+    windows: Windows,
+    groups: usize,
+    channels: usize,
+    outputs: usize,
+}
+
+impl Convolution {
+    /// Of operands of these lengths, which the checker has seen.
+    ///
+    /// # Panics
+    /// If they have not four axes each (the caller's bug).
+    #[must_use]
+    pub fn new(of: &[usize], kernels: &[usize], steps: Steps, groups: u32) -> Self {
+        let windows = Windows::new([of[2], of[3]], [kernels[2], kernels[3]], steps);
+        Convolution { windows, groups: groups as usize, channels: of[1], outputs: kernels[0] }
+    }
+
+    /// The factors of element `at` of the result: places in the operand and in the kernels.
+    pub fn factors(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+        let [rows, columns] = self.windows.count().unwrap_or([1; 2]);
+        let (plane, window) = (at / (rows * columns), at % (rows * columns));
+        let (image, output) = (plane / self.outputs, plane % self.outputs);
+        let (inner, per_group) = (self.channels / self.groups, self.outputs / self.groups);
+        let first = image * self.channels + output / per_group * inner;
+        let sizes = [self.windows.plane, self.windows.size].map(|[r, c]| r * c);
+        let windows = self.windows;
+        (0..inner).flat_map(move |c| {
+            let places: Vec<_> = windows.places(window).collect();
+            places
+                .into_iter()
+                .map(move |(x, k)| ((first + c) * sizes[0] + x, (output * inner + c) * sizes[1] + k))
+        })
+    }
+
+    /// Most factors that an element has.
+    pub(crate) fn terms(&self) -> usize {
+        self.channels / self.groups * self.windows.size[0] * self.windows.size[1]
+    }
+}
+
+/// The elements that pooling takes into element `at` of its result, of an operand of these lengths.
+///
+/// # Panics
+/// If it has fewer than two axes (the caller's bug).
+#[must_use]
+pub fn pooled(lengths: &[usize], size: [u32; 2], steps: Steps, at: usize) -> Vec<usize> {
+    let plane = [lengths[lengths.len() - 2], lengths[lengths.len() - 1]];
+    let windows = Windows::new(plane, size.map(|s| s as usize), steps);
+    let count = windows.count().map_or(1, |[rows, columns]| rows * columns);
+    let first = at / count * plane[0] * plane[1];
+    windows.places(at % count).map(|(x, _)| first + x).collect()
+}
+
+type Operand<'a> = crate::infer::Operand<'a>;
+
+fn known(shape: &Shape, axes: core::ops::Range<usize>) -> Option<Vec<usize>> {
+    let length = |dim: &Dim| match dim {
+        Dim::Known(n) => usize::try_from(*n).ok(),
+        Dim::Symbol(_) => None,
+    };
+    shape.0.get(axes)?.iter().map(length).collect()
+}
+
+/// The shape of a convolution.
+pub(crate) fn convolved(operands: &[Operand<'_>], steps: Steps, groups: u32) -> Result<Shape, ComputeError> {
+    let refuse = |remedy: &str| Err(ComputeError::ty(format!("`conv2d` of {}", told(operands)), remedy));
+    let [x, k] = [&operands[0].1.shape, &operands[1].1.shape];
+    if [x, k].iter().any(|s| s.rank() != 4) {
+        return refuse(
+            "it takes [images, channels, rows, columns] and kernels [out, channels, rows, columns]",
+        );
+    }
+    let (Some(of), Some(kernels)) = (known(x, 1..4), known(k, 0..4)) else {
+        return refuse("only the count of images may be a symbol");
+    };
+    let groups = groups as usize;
+    if groups == 0 || of[0] != kernels[1].saturating_mul(groups) || kernels[0] % groups != 0 {
+        return refuse("a kernel has as many channels as its group, and groups have as many kernels each");
+    }
+    let windows = Windows::new([of[1], of[2]], [kernels[2], kernels[3]], steps);
+    match windows.count() {
+        Some([rows, columns]) => Ok(Shape(vec![
+            x.0[0].clone(),
+            k.0[0].clone(),
+            Dim::Known(rows as u64),
+            Dim::Known(columns as u64),
+        ])),
+        None => {
+            refuse("kernels have a row and a column at least and fit the padded image; strides are 1 or more")
+        }
+    }
+}
+
+/// The shape of pooling.
+pub(crate) fn pooled_shape(
+    symbol: &str,
+    operands: &[Operand<'_>],
+    reduction: Reduction,
+    size: [u32; 2],
+    steps: Steps,
+) -> Result<Shape, ComputeError> {
+    let refuse = |remedy: &str| Err(ComputeError::ty(format!("`{symbol}` of {}", told(operands)), remedy));
+    if !matches!(reduction, Reduction::Sum | Reduction::Mean | Reduction::Min | Reduction::Max) {
+        return refuse("windows have a sum, a mean, a least and a greatest element");
+    }
+    let shape = &operands[0].1.shape;
+    let Some(from) = shape.rank().checked_sub(2) else {
+        return refuse("it takes values with rows and columns");
+    };
+    let Some(plane) = known(shape, from..from + 2) else {
+        return refuse("the last two lengths are numbers");
+    };
+    // A window that lay in the padding alone would be a reduction of nothing.
+    if (0..4).any(|k| steps.padding[k] >= size[k % 2]) || plane.contains(&0) {
+        return refuse("there is less padding than a window is wide, and an element at least");
+    }
+    let windows = Windows::new([plane[0], plane[1]], size.map(|s| s as usize), steps);
+    let Some(count) = windows.count() else {
+        return refuse("windows fit the padded plane, and strides are 1 or more");
+    };
+    let mut shape = shape.clone();
+    (shape.0[from], shape.0[from + 1]) = (Dim::Known(count[0] as u64), Dim::Known(count[1] as u64));
+    Ok(shape)
+}
