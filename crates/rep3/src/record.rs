@@ -4,7 +4,7 @@
 ///
 /// With `x·y` shared as in the crate's notation, the party's message is
 /// `own = x_l·y_l + x_l·y_r + x_r·y_l + α` (projected to a nibble where the scheme packs two), which is what a
-/// distributed proof needs. Calls come in layer order; within a layer `randomness`, then all `product`s, then `message`;
+/// distributed proof needs; + is the addition of the factors' ring, on words that of Z_2^k. Calls come in layer order; within a layer `randomness`, then all `product`s, then `message`;
 /// or `opening`, then `message`.
 pub trait Record: Send {
     /// The zero-shares α that mask the whole message of `layer`.
@@ -23,7 +23,7 @@ pub trait Record: Send {
 pub struct Place {
     /// Byte of the message where the first product lies.
     pub offset: usize,
-    /// The part of a byte that one product takes.
+    /// The bytes, or the part of a byte, that one product takes.
     pub unit: Unit,
 }
 
@@ -36,6 +36,16 @@ pub enum Unit {
     LowNibble,
     /// Bits 4…7, likewise.
     HighNibble,
+    /// Words of so many bytes, little-endian: elements of Z_2^(8 · bytes), a product each.
+    Words {
+        /// Bytes of a word.
+        bytes: u8,
+    },
+    /// One such word, the sum of the products of all words of the factors.
+    Sum {
+        /// Bytes of a word.
+        bytes: u8,
+    },
     /// Eight elements of GF(2), a bit each.
     Bits,
     /// `bits` elements of GF(2), fewer than eight, the lowest ones of the factors' byte; they lie without gaps from bit

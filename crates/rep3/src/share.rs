@@ -49,6 +49,14 @@ pub enum ShareError {
         /// Rows to place.
         rows: usize,
     },
+    /// No shares have the shape that was asked for.
+    #[error("{cause}; {remedy}")]
+    Shape {
+        /// The reason why not.
+        cause: &'static str,
+        /// The way out.
+        remedy: &'static str,
+    },
 }
 
 impl Shares {

@@ -1,8 +1,8 @@
 //! Columns of words, columns of bits, and the randomness that masks them.
 
-use crate::{Batch, Context, Rep3, Role, ShareError, Shares};
+use crate::{Batch, Rep3, Role, ShareError, Shares};
 use hushwire_circuit::planes::plane_bytes;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 mod sealed {
     pub trait Sealed {}
@@ -16,6 +16,14 @@ pub trait Word:
     const BITS: usize;
     /// Bytes on the wire, little-endian.
     const BYTES: usize;
+    /// The word that sums of products are computed in: itself, or the next wider one where vectors of it cannot be multiplied.
+    type Wide: Word;
+    /// The same number in [`Word::Wide`].
+    #[must_use]
+    fn widen(self) -> Self::Wide;
+    /// The number modulo this ring's.
+    #[must_use]
+    fn narrow(wide: Self::Wide) -> Self;
     /// a + b.
     #[must_use]
     fn plus(self, other: Self) -> Self;
@@ -36,11 +44,22 @@ pub trait Word:
 }
 
 macro_rules! words {
-    ($($word:ident)*) => {$(
+    ($($word:ident: $wide:ident)*) => {$(
         impl sealed::Sealed for $word {}
         impl Word for $word {
             const BITS: usize = $word::BITS as usize;
             const BYTES: usize = size_of::<$word>();
+            type Wide = $wide;
+            #[inline(always)]
+            #[allow(clippy::useless_conversion)]
+            fn widen(self) -> $wide {
+                $wide::from(self)
+            }
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast)]
+            fn narrow(wide: $wide) -> Self {
+                wide as $word
+            }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -77,7 +96,7 @@ macro_rules! words {
     )*};
 }
 
-words!(u8 u16 u32 u64);
+words!(u8: u16 u16: u16 u32: u32 u64: u64);
 
 /// One party's shares of a column: `own` = x_i, `next` = x_{i+1}, a word a row.
 pub type Column<W> = Rep3<Vec<W>>;
@@ -105,6 +124,18 @@ impl<W: Word> Column<W> {
     #[must_use]
     pub fn rows(&self) -> usize {
         self.own.len()
+    }
+
+    /// Whether both shares have as many rows as asked.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`], in bytes, where one has not.
+    pub(crate) fn expect_rows(&self, what: &'static str, rows: usize) -> Result<(), ShareError> {
+        let wrong = [&self.own, &self.next].into_iter().find(|share| share.len() != rows);
+        wrong.map_or(Ok(()), |share| {
+            let [expected, found] = [rows, share.len()].map(|rows| rows.saturating_mul(W::BYTES));
+            Err(ShareError::Length { what, expected, found })
+        })
     }
 }
 
@@ -163,79 +194,12 @@ impl Batch {
     }
 }
 
-impl Context {
-    /// Adds this party's zero-shares to `out`, from the stream's word `first` on: α_i = F_{k_i}(ctr) − F_{k_{i−1}}(ctr), which the
-    /// three parties' sum to zero. Takes ⌈bytes/16⌉ words of the stream, which serve once.
-    pub(crate) fn add_zeros<W: Word>(&self, first: u64, out: &mut [W]) {
-        let mut keyed = [Zeroizing::new([0u8; PIECE]), Zeroizing::new([0u8; PIECE])];
-        for (i, out) in out.chunks_mut(PIECE / W::BYTES).enumerate() {
-            let bytes = out.len() * W::BYTES;
-            let [own, prev] = &mut keyed;
-            let (own, prev) = (&mut own[..bytes], &mut prev[..bytes]);
-            self.prss.random_words(self.address, first + (i * PIECE / 16) as u64, own, prev);
-            let pairs = own.chunks_exact(W::BYTES).zip(prev.chunks_exact(W::BYTES));
-            for (out, (own, prev)) in out.iter_mut().zip(pairs) {
-                *out = out.plus(W::read(own)).minus(W::read(prev));
-            }
-        }
-    }
-
-    /// Shares of random numbers that nobody knows, from the stream's word `first` on, without a message.
-    pub(crate) fn random_column<W: Word>(&self, first: u64, rows: usize) -> Column<W> {
-        let mut bytes = [0; 2].map(|_: u8| Zeroizing::new(vec![0; rows * W::BYTES]));
-        let [own, next] = &mut bytes;
-        // Of a random word, x_{i+1} is made with this party's own key, x_i with the one before.
-        self.prss.random_words(self.address, first, next, own);
-        let words = |bytes: &[u8]| bytes.chunks_exact(W::BYTES).map(W::read).collect();
-        Rep3 { own: words(own), next: words(next) }
-    }
-}
-
-/// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache. A multiple of 16.
-pub(super) const PIECE: usize = 4096;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Party,
-        ring::test_support::{open_words, share_words},
-    };
+    use crate::ring::test_support::{open_words, share_words};
     use hushwire_aes::Backend;
     use hushwire_prg::Prg;
-
-    fn zeros_of<W: Word>() {
-        let contexts = Party::three(Backend::best()).map(|mut p| p.next_batch().unwrap().context());
-        for rows in [0, 1, 5, 511, 513, 1025, 2000] {
-            let shares = contexts.each_ref().map(|cx| {
-                let mut out = vec![W::default(); rows];
-                cx.add_zeros(7, &mut out);
-                out
-            });
-            for row in 0..rows {
-                let sum = shares.iter().fold(W::default(), |sum, share| sum.plus(share[row]));
-                assert_eq!(sum, W::default());
-            }
-            assert!(rows < 100 || shares[0].iter().filter(|w| **w == W::default()).count() < rows / 10);
-        }
-    }
-
-    #[test]
-    fn zero_shares_sum_to_zero_and_are_none() {
-        zeros_of::<u8>();
-        zeros_of::<u16>();
-        zeros_of::<u32>();
-        zeros_of::<u64>();
-    }
-
-    #[test]
-    fn random_columns_are_replicated() {
-        let columns =
-            Party::three(Backend::best()).map(|mut p| p.next_batch().unwrap().random_column::<u32>(9));
-        for i in 0..3 {
-            assert_eq!(columns[i].next, columns[(i + 1) % 3].own);
-        }
-    }
 
     #[test]
     fn a_dealers_shares_open_to_the_numbers() {

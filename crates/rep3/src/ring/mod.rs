@@ -10,20 +10,31 @@
 //! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the right one and carries products
 //! and openings, slot 1 leads the other way and carries what one party deals.
 
+mod bilinear;
 mod column;
+mod conv;
+mod dot;
 mod gate;
+mod gemm;
 mod group;
 mod masks;
+mod matmul;
 mod mul;
 mod permutation;
 mod permute;
 mod places;
 mod planes;
+mod shape;
 #[doc(hidden)]
 pub mod test_support;
+mod zeros;
 
+pub use bilinear::Bilinear;
 pub use column::{Bits, Column, Word};
+pub use conv::{Conv2d, Geometry};
+pub use dot::Dot;
 pub use group::{Group, Sum, Xor};
+pub use matmul::MatMul;
 pub use mul::Product;
 pub use permutation::Permutation;
 pub use permute::{Permute, PermuteSpace, permute_cost};

@@ -1,28 +1,22 @@
 //! Products of two columns, row by row.
 //!
-//! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`: one round, a word a row (Araki et al. 2016, section 2; the ring version of
-//! its AND).
+//! One round, a word a row (Araki et al. 2016, section 2; the ring version of its AND).
 
 use super::{
+    bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
     column::{Column, Word},
-    gate::{Gate, two_way},
+    zeros::{PIECE, Streams, word_of},
 };
-use crate::{Context, Rep3, ShareError};
-use hushwire_wire::{
-    Cost,
-    drive::{Exchanged, Round},
-};
+use crate::{Context, Place, ShareError, Unit};
+use hushwire_aes::Backend;
+use hushwire_simd::{Kernel, Lanes};
 use std::sync::Arc;
 
+/// The products of rows.
+pub struct Each(usize);
+
 /// One party's half of a product.
-pub struct Product<W: Word> {
-    cx: Context,
-    x: Arc<Column<W>>,
-    y: Arc<Column<W>>,
-    z: Column<W>,
-    done: bool,
-    gate: Gate,
-}
+pub type Product<W> = Bilinear<W, Each>;
 
 impl<W: Word> Product<W> {
     /// x y, row by row.
@@ -30,87 +24,84 @@ impl<W: Word> Product<W> {
     /// # Errors
     /// [`ShareError::Length`] unless all four shares have as many rows.
     pub fn new(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Result<Self, ShareError> {
-        let expected = x.own.len();
-        for found in [x.next.len(), y.own.len(), y.next.len()] {
-            if found != expected {
-                return Err(ShareError::Length { what: "a factor's share", expected, found });
-            }
-        }
-        Ok(Product { cx, x, y, z: Column::zeros(expected), done: expected == 0, gate: Gate::default() })
-    }
-
-    /// Shares of the products, after the run.
-    #[must_use]
-    pub fn finish(self) -> Column<W> {
-        self.z
-    }
-
-    fn gate(&mut self) -> &mut Gate {
-        &mut self.gate
-    }
-
-    fn exchange(&self) -> Option<[Round; 2]> {
-        let ring = Round::even("product of numbers", self.z.rows() * W::BYTES);
-        (!self.done).then_some([ring, Round::even(ring.name, 0)])
-    }
-
-    fn say(&mut self, slot: usize, out: &mut [u8]) {
-        if slot == 0 {
-            let Rep3 { own: z, .. } = &mut self.z;
-            let (x, y) = (&*self.x, &*self.y);
-            for (i, z) in z.iter_mut().enumerate() {
-                *z = x.own[i].times(y.own[i].plus(y.next[i])).plus(x.next[i].times(y.own[i]));
-            }
-            self.cx.add_zeros(0, z);
-            z.iter().zip(out.chunks_exact_mut(W::BYTES)).for_each(|(z, out)| z.write(out));
-        }
-    }
-
-    fn hear(&mut self, [ring, _]: [Exchanged<'_>; 2]) {
-        self.z
-            .next
-            .iter_mut()
-            .zip(ring.heard.chunks_exact(W::BYTES))
-            .for_each(|(z, heard)| *z = W::read(heard));
-        self.done = true;
+        let rows = x.rows();
+        Bilinear::of(cx, Each(rows), (x, rows), (y, rows))
     }
 }
 
-two_way!([W: Word] Product<W>;
-    fn cost(&self) -> Option<Cost> {
-        Some(Cost { rounds: u64::from(self.z.rows() > 0), bytes_sent: (self.z.rows() * W::BYTES) as u64 })
+/// `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
+#[inline(always)]
+pub(super) fn cross<W: Word>(x: [W; 2], y: [W; 2]) -> W {
+    x[0].times(y[0].plus(y[1])).plus(x[1].times(y[0]))
+}
+
+/// Products of a piece.
+struct Piece<'a, W> {
+    x: Pair<'a, W>,
+    y: Pair<'a, W>,
+    z: &'a mut [W],
+}
+
+impl<W: Word> Kernel for Piece<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let n = self.z.len();
+        let ([x, x_next], [y, y_next]) = (self.x.map(|s| &s[..n]), self.y.map(|s| &s[..n]));
+        for (i, z) in self.z.iter_mut().enumerate() {
+            *z = z.plus(cross([x[i], x_next[i]], [y[i], y_next[i]]));
+        }
     }
-);
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ring::test_support::{open_words, parties, share_words};
-    use hushwire_prg::{Prg, Seed};
-    use hushwire_wire::drive::Lockstep;
+/// A piece's products and its zero-shares, while both are in the first cache.
+struct Masked<'a, W> {
+    piece: Piece<'a, W>,
+    keyed: [&'a [u8]; 2],
+    message: &'a mut [u8],
+}
 
-    fn products<W: Word>() {
-        for rows in [1, 2, 9, 1000] {
-            let mut prg = Prg::new(hushwire_aes::Backend::best(), &Seed::random(), "test");
-            let mut numbers = || (0..rows).map(|_| W::of(prg.next_u64())).collect::<Vec<_>>();
-            let (x, y) = (numbers(), numbers());
-            let [xs, ys] = [&x, &y].map(|v| share_words(&mut prg, v).map(Arc::new));
-            let mut machines: Vec<_> = (parties().into_iter().zip(xs).zip(ys))
-                .map(|((mut p, x), y)| Product::new(p.next_batch().unwrap().context(), x, y).unwrap())
-                .collect();
-            Lockstep::new().run(&mut machines).unwrap();
-            let z: [Column<W>; 3] =
-                machines.into_iter().map(Product::finish).collect::<Vec<_>>().try_into().ok().unwrap();
-            let expected: Vec<W> = x.iter().zip(&y).map(|(x, y)| x.times(*y)).collect();
-            assert_eq!(open_words(&z), expected);
+impl<W: Word> Kernel for Masked<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Piece { x, y, z } = self.piece;
+        let n = z.len();
+        let ([x, x_next], [y, y_next]) = (x.map(|s| &s[..n]), y.map(|s| &s[..n]));
+        let [own, prev] = self.keyed.map(|bytes| bytes.chunks_exact(W::BYTES));
+        let out = self.message.chunks_exact_mut(W::BYTES);
+        for (i, (((z, out), own), prev)) in z.iter_mut().zip(out).zip(own).zip(prev).enumerate() {
+            let product = cross([x[i], x_next[i]], [y[i], y_next[i]]);
+            *z = product.plus(W::read(own)).minus(W::read(prev));
+            z.write(out);
+        }
+    }
+}
+
+impl Form for Each {
+    const STEP: &'static str = "product of numbers";
+
+    fn results(&self) -> usize {
+        self.0
+    }
+
+    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+        backend.run(Piece { x, y, z });
+    }
+
+    fn say<W: Word>(&self, cx: &Context, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W], message: &mut [u8]) {
+        let mut streams = Streams::new(cx);
+        let rows = PIECE / W::BYTES;
+        for (i, (z, message)) in z.chunks_mut(rows).zip(message.chunks_mut(PIECE)).enumerate() {
+            let keyed = streams.at(word_of(0, i), message.len());
+            let piece = Piece { x: x.map(|s| &s[i * rows..]), y: y.map(|s| &s[i * rows..]), z };
+            cx.backend.run(Masked { piece, keyed, message });
         }
     }
 
-    #[test]
-    fn products_are_products() {
-        products::<u8>();
-        products::<u16>();
-        products::<u32>();
-        products::<u64>();
+    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+        let ([x, x_next], [y, y_next]) = (x.map(bytes_of), y.map(bytes_of));
+        let place = Place { offset: 0, unit: Unit::Words { bytes: W::BYTES as u8 } };
+        tell(place, [&x, &x_next], [&y, &y_next]);
     }
 }

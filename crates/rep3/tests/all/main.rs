@@ -7,3 +7,5 @@ mod masks;
 mod network;
 mod party;
 mod seams;
+mod sums;
+mod words;

@@ -21,15 +21,15 @@ use std::{
 
 /// Keys of the three parties, and the session's name.
 #[derive(Clone, Copy)]
-struct World {
+pub(crate) struct World {
     keys: [u8; 3],
     id: u8,
 }
 
-const WORLD: World = World { keys: [1, 2, 3], id: 7 };
+pub(crate) const WORLD: World = World { keys: [1, 2, 3], id: 7 };
 
 impl World {
-    fn parties(self, backend: Backend) -> [Party; 3] {
+    pub(crate) fn parties(self, backend: Backend) -> [Party; 3] {
         Role::ALL.map(|role| {
             let key = |role: Role| Seed::from_bytes([self.keys[role.index()]; 16]);
             let keys = PrssKeys { own: key(role), prev: key(role.left()) };
@@ -45,7 +45,7 @@ impl World {
     }
 
     /// Words of party `i`'s key from `first` on.
-    fn words(self, i: usize, (shard, lane): (u32, u32), first: u64, bytes: usize) -> Vec<u8> {
+    pub(crate) fn words(self, i: usize, (shard, lane): (u32, u32), first: u64, bytes: usize) -> Vec<u8> {
         let key = self.prf(i);
         let word = |w: u64| {
             let counter = u128::from(shard) << 96 | u128::from(lane) << 64 | u128::from(w);

@@ -186,6 +186,7 @@ fn check_layer(parties: [&Layer; 3]) {
                             message[bit / 8] ^= (z >> b & 1) << (bit % 8);
                         }
                     }
+                    Unit::Words { .. } | Unit::Sum { .. } => panic!("no products of numbers here"),
                 }
             }
         }

@@ -1,0 +1,162 @@
+//! The machine of everything bilinear: products, inner products, products of matrices, convolutions.
+//!
+//! **Functionality.** Shares of columns x and y → shares of z_j = Σ x_a y_b over public pairs (a, b) of places, those of the
+//! [`Form`]. **Paper.** Araki et al., CCS 2016, section 2: `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`; products are summed
+//! before they are masked. Three local products are two: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.** Semi-honest, one party;
+//! F = AES-128 as PRF. **Rounds and bytes.** One round, a word a result, whatever was summed. **Constant time.** Numbers are
+//! secret; shapes are public.
+
+use super::{
+    column::{Column, Word},
+    gate::{Gate, two_way},
+};
+use crate::{Context, Place, Record, Rep3, ShareError};
+use hushwire_aes::Backend;
+use hushwire_wire::{
+    Cost,
+    drive::{Exchanged, Round},
+};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Both shares of a factor.
+pub(super) type Pair<'a, W> = [&'a [W]; 2];
+
+/// Takes the factors of a result, or of several, and where it lies in the message.
+pub(super) type Tell<'a> = dyn FnMut(Place, [&[u8]; 2], [&[u8]; 2]) + 'a;
+
+/// Which products are summed.
+pub(super) trait Form {
+    /// The step's name in errors.
+    const STEP: &'static str;
+
+    /// The number of results.
+    fn results(&self) -> usize;
+
+    /// Adds this party's local sums to `z`.
+    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]);
+
+    /// Writes this party's masked sums to `z` and to the message.
+    fn say<W: Word>(&self, cx: &Context, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W], message: &mut [u8]) {
+        z.fill(W::default());
+        cx.add_zeros(0, z);
+        self.add(cx.backend, x, y, z);
+        write(z, message);
+    }
+
+    /// Names all products.
+    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>);
+}
+
+/// Words to bytes.
+#[inline(always)]
+pub(super) fn write<W: Word>(words: &[W], bytes: &mut [u8]) {
+    words.iter().zip(bytes.chunks_exact_mut(W::BYTES)).for_each(|(word, bytes)| word.write(bytes));
+}
+
+/// Bytes to words.
+#[inline(always)]
+pub(super) fn read<W: Word>(bytes: &[u8], words: &mut [W]) {
+    words.iter_mut().zip(bytes.chunks_exact(W::BYTES)).for_each(|(word, bytes)| *word = W::read(bytes));
+}
+
+/// The bytes of words, as a recorder hears them.
+pub(super) fn bytes_of<W: Word>(words: &[W]) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0; words.len() * W::BYTES]);
+    write(words, &mut bytes);
+    bytes
+}
+
+/// One party's half of sums of products.
+pub struct Bilinear<W: Word, F> {
+    cx: Context,
+    form: F,
+    x: Arc<Column<W>>,
+    y: Arc<Column<W>>,
+    z: Column<W>,
+    done: bool,
+    gate: Gate,
+    rec: Option<Box<dyn Record>>,
+}
+
+impl<W: Word, F> Bilinear<W, F> {
+    /// Hears what a verifier needs.
+    pub fn record(&mut self, rec: Box<dyn Record>) {
+        self.rec = Some(rec);
+    }
+
+    /// Writes the results over `z`, whose memory is used again: fresh pages cost more than the products.
+    #[must_use]
+    pub fn with_buffer(mut self, mut z: Column<W>) -> Self {
+        let results = self.z.rows();
+        z.own.resize(results, W::default());
+        z.next.resize(results, W::default());
+        self.z = z;
+        self
+    }
+
+    /// Shares of the results, after the run.
+    #[must_use]
+    pub fn finish(self) -> Column<W> {
+        self.z
+    }
+
+    fn gate(&mut self) -> &mut Gate {
+        &mut self.gate
+    }
+
+    fn bytes(&self) -> usize {
+        self.z.rows() * W::BYTES
+    }
+}
+
+#[expect(private_bounds, reason = "all of its functions are private")]
+impl<W: Word, F: Form> Bilinear<W, F> {
+    /// Factors of these numbers of rows.
+    pub(super) fn of(
+        cx: Context,
+        form: F,
+        (x, x_rows): (Arc<Column<W>>, usize),
+        (y, y_rows): (Arc<Column<W>>, usize),
+    ) -> Result<Self, ShareError> {
+        x.expect_rows("the left factor's share", x_rows)?;
+        y.expect_rows("the right factor's share", y_rows)?;
+        let results = form.results();
+        let (z, done) = (Column::zeros(results), results == 0);
+        Ok(Bilinear { cx, form, x, y, z, done, gate: Gate::default(), rec: None })
+    }
+
+    fn exchange(&self) -> Option<[Round; 2]> {
+        let ring = Round::even(F::STEP, self.bytes());
+        (!self.done).then_some([ring, Round::even(ring.name, 0)])
+    }
+
+    fn say(&mut self, slot: usize, out: &mut [u8]) {
+        if slot != 0 {
+            return;
+        }
+        let (x, y) = ([&self.x.own[..], &self.x.next], [&self.y.own[..], &self.y.next]);
+        if let Some(rec) = &mut self.rec {
+            let mut mask = Zeroizing::new(vec![W::default(); self.z.own.len()]);
+            self.cx.add_zeros(0, &mut mask);
+            rec.randomness(0, &bytes_of(&mask));
+            self.form.tell(x, y, &mut |place, x, y| rec.product(0, place, x, y));
+        }
+        self.form.say(&self.cx, x, y, &mut self.z.own, out);
+        if let Some(rec) = &mut self.rec {
+            rec.message(0, out);
+        }
+    }
+
+    fn hear(&mut self, [ring, _]: [Exchanged<'_>; 2]) {
+        let Rep3 { next, .. } = &mut self.z;
+        read(ring.heard, next);
+        self.done = true;
+    }
+}
+
+two_way!([W: Word, F: Form] Bilinear<W, F>;
+    fn cost(&self) -> Option<Cost> {
+        Some(Cost { rounds: u64::from(self.bytes() > 0), bytes_sent: self.bytes() as u64 })
+    }
+);

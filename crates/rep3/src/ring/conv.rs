@@ -1,0 +1,145 @@
+//! Convolutions of pictures with filters, channels last.
+//!
+//! ```text
+//! pictures   batch × height × width × channels             row-major (NHWC)
+//! filters    height × width × channels × filters           row-major (HWIO)
+//! result     batch × height × width × filters              row-major (NHWC)
+//! ```
+//!
+//! With channels last a convolution is a product of matrices whose left factor has the pictures' patches as rows: filters and
+//! result are row-major matrices as they lie, and a line of a patch is a run of memory. Patches are gathered a cache-sized block
+//! at a time, never all. As networks have it, filters are not turned (a cross-correlation).
+
+use super::{
+    bilinear::{Bilinear, Form, Pair, Tell},
+    column::{Column, Word},
+    gemm::{Gemm, Left},
+    matmul::tell_rows,
+    shape::product_of,
+};
+use crate::{Context, ShareError};
+use hushwire_aes::Backend;
+use std::sync::Arc;
+
+/// The geometry of a convolution. Of two numbers, the first is of rows, the second of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Pictures, their height, width and channels.
+    pub pictures: [usize; 4],
+    /// The filters' height and width.
+    pub window: [usize; 2],
+    /// The number of filters: the result's channels.
+    pub filters: usize,
+    /// Steps between windows.
+    pub stride: [usize; 2],
+    /// Zeros above and on the left of pictures.
+    pub before: [usize; 2],
+    /// Zeros below and on the right.
+    pub after: [usize; 2],
+}
+
+impl Geometry {
+    /// The height and width of the result.
+    ///
+    /// # Errors
+    /// [`ShareError::Shape`] for a stride or a window of 0, and where a window is larger than the padded picture.
+    pub fn windows(&self) -> Result<[usize; 2], ShareError> {
+        let mut windows = [0; 2];
+        for (axis, windows) in windows.iter_mut().enumerate() {
+            let (window, stride) = (self.window[axis], self.stride[axis]);
+            if window == 0 || stride == 0 {
+                let cause = "a convolution's window or stride is 0";
+                return Err(ShareError::Shape { cause, remedy: "take 1 at least" });
+            }
+            let padded = self.pictures[1 + axis].checked_add(self.before[axis]);
+            let padded = padded.and_then(|n| n.checked_add(self.after[axis]));
+            let left = padded.and_then(|n| n.checked_sub(window)).ok_or(ShareError::Shape {
+                cause: "a convolution's window is larger than the padded picture",
+                remedy: "pad more, or take a smaller window",
+            })?;
+            *windows = left / stride + 1;
+        }
+        Ok(windows)
+    }
+}
+
+/// A convolution as a product of matrices.
+#[derive(Clone, Copy)]
+pub struct Patches {
+    geometry: Geometry,
+    windows: [usize; 2],
+    shape: [usize; 3],
+}
+
+/// One party's half of a convolution.
+pub type Conv2d<W> = Bilinear<W, Patches>;
+
+impl<W: Word> Conv2d<W> {
+    /// Pictures x and filters y.
+    ///
+    /// # Errors
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than addresses; [`ShareError::Length`] unless
+    /// shares have the elements of the geometry.
+    pub fn new(
+        cx: Context,
+        geometry: Geometry,
+        x: Arc<Column<W>>,
+        y: Arc<Column<W>>,
+    ) -> Result<Self, ShareError> {
+        let windows = geometry.windows()?;
+        let pictures = product_of(&geometry.pictures)?;
+        let [batch, .., channels] = geometry.pictures;
+        let rows = product_of(&[batch, windows[0], windows[1]])?;
+        let depth = product_of(&[geometry.window[0], geometry.window[1], channels])?;
+        let filters = product_of(&[depth, geometry.filters])?;
+        product_of(&[rows, geometry.filters])?;
+        let patches = Patches { geometry, windows, shape: [rows, depth, geometry.filters] };
+        Bilinear::of(cx, patches, (x, pictures), (y, filters))
+    }
+}
+
+impl Left for Patches {
+    #[inline(always)]
+    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]) {
+        let Geometry { pictures: [_, height, width, channels], window, stride, before, .. } = self.geometry;
+        let [down, across] = self.windows;
+        let (picture, top, side) = (row / (down * across), row / across % down, row % across);
+        // A line of a window is a run of a line of the picture, but for what is beside it.
+        let (run, line, beside) = (window[1] * channels, width * channels, before[1] * channels);
+        let (mut at, mut out) = (from, out);
+        while !out.is_empty() {
+            let (y, place) = (top * stride[0] + at / run, side * stride[1] * channels + at % run);
+            let len = (run - at % run).min(out.len());
+            let (now, later) = out.split_at_mut(len);
+            (out, at) = (later, at + len);
+            if y < before[0] || y - before[0] >= height {
+                now.fill(W::default());
+                continue;
+            }
+            let end = (beside + line).saturating_sub(place).min(len);
+            let begin = beside.saturating_sub(place).min(end);
+            now[..begin].fill(W::default());
+            if begin < end {
+                let first = (picture * height + y - before[0]) * line + place + begin - beside;
+                now[begin..end].copy_from_slice(&words[first..first + end - begin]);
+            }
+            now[end..].fill(W::default());
+        }
+    }
+}
+
+impl Form for Patches {
+    const STEP: &'static str = "convolution";
+
+    fn results(&self) -> usize {
+        self.shape[0] * self.shape[2]
+    }
+
+    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+        backend.run(Gemm { left: *self, shape: self.shape, x, y, z });
+    }
+
+    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+        tell_rows(*self, self.shape, x, y, tell);
+    }
+}

@@ -1,0 +1,177 @@
+//! The kernel of matrix products: `z += x_i (y_i + y_{i+1}) + x_{i+1} y_i` as one product of twice the depth.
+//!
+//! ```text
+//! left panel    M rows: place p of every row of x_i, then of x_{i+1}         registers' broadcasts
+//! right panel   N columns: row p of y_i + y_{i+1}, then of y_i               stays in the first cache
+//! block         right panels of BLOCK columns, left panels of ROWS rows      stay in the second
+//! ```
+//!
+//! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed columns instead: a panel would be
+//! mostly padding.
+
+use super::{bilinear::Pair, column::Word, dot::inner};
+use hushwire_simd::{Kernel, Lanes};
+use std::ops::Range;
+use zeroize::{Zeroize, Zeroizing};
+
+/// LOCAL: rows and columns of the sums that stay in registers. Loops over [`N`] places become vectors of every tier; 3 × 64 numbers of
+/// 64 bits are 24 of the 32 vectors of the widest.
+const M: usize = 3;
+const N: usize = 64;
+/// LOCAL: bytes of a right panel.
+const PANEL: usize = 32 << 10;
+/// LOCAL: columns and rows of a block.
+const BLOCK: usize = 8 * N;
+const ROWS: usize = 22 * M;
+/// LOCAL: columns below which results are inner products, and the numbers gathered at a time.
+const NARROW: usize = 8;
+const GATHERED: usize = 512;
+
+/// The left factor, row by row, where it need not lie in memory so.
+pub(super) trait Left: Copy {
+    /// Copies the places from `from` on of a row of it, out of one share of what it is made from.
+    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]);
+}
+
+/// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major) to `z`.
+pub(super) struct Gemm<'a, W, F> {
+    pub left: F,
+    /// Rows, depth, columns.
+    pub shape: [usize; 3],
+    pub x: Pair<'a, W>,
+    pub y: Pair<'a, W>,
+    pub z: &'a mut [W],
+}
+
+/// A block's places: rows, columns and depth.
+#[derive(Clone)]
+struct Part {
+    columns: Range<usize>,
+    depth: Range<usize>,
+}
+
+impl<W: Word, F: Left> Kernel for Gemm<'_, W, F> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, _: L) {
+        let [rows, depth, columns] = self.shape;
+        if depth == 0 {
+            return;
+        }
+        if columns < NARROW {
+            return self.narrow();
+        }
+        let deep = (PANEL / (2 * N * W::Wide::BYTES)).min(depth);
+        let mut right =
+            zeros::<[W::Wide; N]>(columns.min(BLOCK).div_ceil(N) * 2 * deep, [W::Wide::default(); N]);
+        let mut left = zeros::<[W::Wide; M]>(rows.min(ROWS).div_ceil(M) * 2 * deep, [W::Wide::default(); M]);
+        for column in (0..columns).step_by(BLOCK) {
+            for from in (0..depth).step_by(deep) {
+                let part = Part {
+                    columns: column..columns.min(column + BLOCK),
+                    depth: from..depth.min(from + deep),
+                };
+                self.pack_right(&part, &mut right);
+                for row in (0..rows).step_by(ROWS) {
+                    let rows = row..rows.min(row + ROWS);
+                    self.pack_left(rows.clone(), &part, &mut left);
+                    self.multiply(rows, &part, &left, &right);
+                }
+            }
+        }
+    }
+}
+
+fn zeros<T: Copy + Zeroize>(len: usize, zero: T) -> Zeroizing<Vec<T>> {
+    Zeroizing::new(vec![zero; len])
+}
+
+impl<W: Word, F: Left> Gemm<'_, W, F> {
+    #[inline(always)]
+    fn pack_right(&self, part: &Part, panels: &mut [[W::Wide; N]]) {
+        let (columns, deep) = (self.shape[2], part.depth.len());
+        let starts = part.columns.clone().step_by(N);
+        for (from, panel) in starts.zip(panels.chunks_exact_mut(2 * deep)) {
+            let width = N.min(part.columns.end - from);
+            let (sums, plain) = panel.split_at_mut(deep);
+            for (p, (sums, plain)) in part.depth.clone().zip(sums.iter_mut().zip(plain)) {
+                let [y, y_next] = self.y.map(|s| &s[p * columns + from..][..width]);
+                for j in 0..width {
+                    sums[j] = y[j].plus(y_next[j]).widen();
+                    plain[j] = y[j].widen();
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn pack_left(&self, rows: Range<usize>, part: &Part, panels: &mut [[W::Wide; M]]) {
+        let deep = part.depth.len();
+        let mut line = Zeroizing::new([W::default(); PANEL / (4 * N)]);
+        let line = &mut line[..deep];
+        for (r, row) in rows.enumerate() {
+            let panel = &mut panels[r / M * 2 * deep..][..2 * deep];
+            for (words, half) in self.x.into_iter().zip(panel.chunks_exact_mut(deep)) {
+                self.left.copy(words, row, part.depth.start, line);
+                half.iter_mut().zip(&*line).for_each(|(places, word)| places[r % M] = word.widen());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn multiply(&mut self, rows: Range<usize>, part: &Part, left: &[[W::Wide; M]], right: &[[W::Wide; N]]) {
+        let (columns, deep) = (self.shape[2], part.depth.len());
+        for (from, right) in part.columns.clone().step_by(N).zip(right.chunks_exact(2 * deep)) {
+            let width = N.min(part.columns.end - from);
+            for (row, left) in rows.clone().step_by(M).zip(left.chunks_exact(2 * deep)) {
+                let sums = tile(left, right);
+                for (row, sums) in (row..rows.end).zip(&sums) {
+                    let z = &mut self.z[row * columns + from..][..width];
+                    z.iter_mut().zip(sums).for_each(|(z, sum)| *z = z.plus(W::narrow(*sum)));
+                }
+            }
+        }
+    }
+
+    /// A few columns: transposed, and inner products with each row.
+    #[inline(always)]
+    fn narrow(&mut self) {
+        let [rows, depth, columns] = self.shape;
+        let turned = self.y.map(|share| {
+            let mut turned = zeros(share.len(), W::default());
+            for (p, row) in share.chunks_exact(columns).enumerate() {
+                row.iter().enumerate().for_each(|(j, word)| turned[j * depth + p] = *word);
+            }
+            turned
+        });
+        let mut gathered =
+            [Zeroizing::new([W::default(); GATHERED]), Zeroizing::new([W::default(); GATHERED])];
+        for row in 0..rows {
+            for from in (0..depth).step_by(GATHERED) {
+                let len = GATHERED.min(depth - from);
+                let [own, next] = &mut gathered;
+                let (own, next) = (&mut own[..len], &mut next[..len]);
+                self.left.copy(self.x[0], row, from, own);
+                self.left.copy(self.x[1], row, from, next);
+                for (j, z) in self.z[row * columns..][..columns].iter_mut().enumerate() {
+                    let y = [&turned[0][j * depth + from..][..len], &turned[1][j * depth + from..][..len]];
+                    *z = z.plus(inner([own, next], y));
+                }
+            }
+        }
+    }
+}
+
+/// The sums of a panel's rows and columns. Loops are left as loops on purpose: unrolled, they are no vectors any more.
+#[inline(always)]
+fn tile<T: Word>(left: &[[T; M]], right: &[[T; N]]) -> [[T; N]; M] {
+    let mut sums = [[T::default(); N]; M];
+    for (left, right) in left.iter().zip(right) {
+        for i in 0..M {
+            for j in 0..N {
+                sums[i][j] = sums[i][j].plus(left[i].times(right[j]));
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,85 @@
+//! Products of matrices, row-major.
+
+use super::{
+    bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
+    column::{Column, Word},
+    gemm::{Gemm, Left},
+    shape::product_of,
+};
+use crate::{Context, Place, ShareError, Unit};
+use hushwire_aes::Backend;
+use std::sync::Arc;
+
+/// A product of matrices: rows, depth, columns.
+pub struct Matrices([usize; 3]);
+
+/// One party's half of a product of matrices.
+pub type MatMul<W> = Bilinear<W, Matrices>;
+
+impl<W: Word> MatMul<W> {
+    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. Of no depth it is zeros.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`] where those are no numbers.
+    pub fn new(
+        cx: Context,
+        [rows, depth, columns]: [usize; 3],
+        x: Arc<Column<W>>,
+        y: Arc<Column<W>>,
+    ) -> Result<Self, ShareError> {
+        let (left, right) = (product_of(&[rows, depth])?, product_of(&[depth, columns])?);
+        product_of(&[rows, columns])?;
+        Bilinear::of(cx, Matrices([rows, depth, columns]), (x, left), (y, right))
+    }
+}
+
+/// A matrix in memory, of this many columns.
+#[derive(Clone, Copy)]
+struct RowMajor(usize);
+
+impl Left for RowMajor {
+    #[inline(always)]
+    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]) {
+        let at = row * self.0 + from;
+        out.copy_from_slice(&words[at..at + out.len()]);
+    }
+}
+
+impl Form for Matrices {
+    const STEP: &'static str = "product of matrices";
+
+    fn results(&self) -> usize {
+        self.0[0] * self.0[2]
+    }
+
+    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+        backend.run(Gemm { left: RowMajor(self.0[1]), shape: self.0, x, y, z });
+    }
+
+    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+        tell_rows(RowMajor(self.0[1]), self.0, x, y, tell);
+    }
+}
+
+/// Names the products of each result: a row of the left factor and a column of the right one.
+pub(super) fn tell_rows<W: Word>(
+    left: impl Left,
+    [rows, depth, columns]: [usize; 3],
+    x: Pair<'_, W>,
+    y: Pair<'_, W>,
+    tell: &mut Tell<'_>,
+) {
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        let [x, x_next] = x.map(|words| {
+            let mut line = zeroize::Zeroizing::new(vec![W::default(); depth]);
+            left.copy(words, row, 0, &mut line);
+            bytes_of(&line)
+        });
+        let [y, y_next] = y.map(|words| {
+            let line = words.iter().skip(column).step_by(columns).copied().collect::<Vec<_>>();
+            bytes_of(&zeroize::Zeroizing::new(line))
+        });
+        let unit = Unit::Sum { bytes: W::BYTES as u8 };
+        tell(Place { offset: (row * columns + column) * W::BYTES, unit }, [&x, &x_next], [&y, &y_next]);
+    }
+}
