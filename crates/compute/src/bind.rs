@@ -51,30 +51,52 @@ impl Computation {
         &self,
         inputs: &BTreeMap<String, Tensor>,
     ) -> Result<BTreeMap<String, u64>, ComputeError> {
-        let mut found: BTreeMap<String, (u64, &str)> = BTreeMap::new();
+        let mut lengths = BTreeMap::new();
         for (name, ty) in self.inputs() {
-            let refuse = |cause: String, remedy: &str| {
-                Err(ComputeError::Input { input: name.to_owned(), cause, remedy: remedy.into() })
-            };
             let Some(tensor) = inputs.get(name) else {
-                return refuse("it is missing".into(), "bring it");
+                return refuse(name, "it is missing".into(), "bring it");
             };
-            if tensor.scalar() != ty.scalar || tensor.lengths().len() != ty.shape.rank() {
+            if tensor.scalar() != ty.scalar {
                 let cause = format!("it is {} with axes {:?}, not {ty}", tensor.scalar(), tensor.lengths());
-                return refuse(cause, "bring values of that type");
+                return refuse(name, cause, "bring values of that type");
             }
-            for (dim, len) in ty.shape.0.iter().zip(tensor.lengths()) {
+            lengths.insert(name.to_owned(), tensor.lengths().to_vec());
+        }
+        self.symbols_with(&BTreeMap::new(), &lengths)
+    }
+
+    /// The numbers of symbols that inputs of these lengths have along their axes, with those that are given before. Inputs
+    /// that are not there, since others bring them, say nothing.
+    ///
+    /// # Errors
+    /// An input has another length where a symbol, or a number, stands.
+    pub fn symbols_with(
+        &self,
+        given: &BTreeMap<String, u64>,
+        lengths: &BTreeMap<String, Vec<usize>>,
+    ) -> Result<BTreeMap<String, u64>, ComputeError> {
+        let mut found: BTreeMap<String, (u64, Option<&str>)> =
+            given.iter().map(|(symbol, n)| (symbol.clone(), (*n, None))).collect();
+        for (name, ty) in self.inputs() {
+            let Some(lengths) = lengths.get(name) else { continue };
+            if lengths.len() != ty.shape.rank() {
+                let cause = format!("it has axes {lengths:?}, and {ty} has {}", ty.shape.rank());
+                return refuse(name, cause, "bring values of that type");
+            }
+            for (dim, len) in ty.shape.0.iter().zip(lengths) {
                 let len = *len as u64;
                 match dim {
                     Dim::Known(n) if *n != len => {
-                        return refuse(format!("it has {len} where {ty} has {n}"), "bring as many");
+                        return refuse(name, format!("it has {len} where {ty} has {n}"), "bring as many");
                     }
                     Dim::Known(_) => {}
                     Dim::Symbol(symbol) => {
-                        let (n, first) = found.entry(symbol.to_string()).or_insert((len, name));
+                        let (n, first) = found.entry(symbol.to_string()).or_insert((len, Some(name)));
                         if *n != len {
-                            let cause = format!("its {symbol} is {len}, that of {first} is {n}");
-                            return refuse(cause, "bring as many of both");
+                            let of =
+                                first.map_or("the agreed one".to_owned(), |first| format!("that of {first}"));
+                            let cause = format!("its {symbol} is {len}, {of} is {n}");
+                            return refuse(name, cause, "bring as many of both");
                         }
                     }
                 }
@@ -108,4 +130,8 @@ impl Computation {
         }
         Ok(())
     }
+}
+
+fn refuse<T>(input: &str, cause: String, remedy: &str) -> Result<T, ComputeError> {
+    Err(ComputeError::Input { input: input.to_owned(), cause, remedy: remedy.into() })
 }

@@ -65,6 +65,36 @@ impl ComputeError {
         ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
     }
 
+    /// The fault, as a clause, without the place in a text.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            ComputeError::Type { cause, .. } | ComputeError::Text { cause, .. } => cause.clone(),
+            ComputeError::Binary { at, cause } => format!("{cause} at byte {at}"),
+            ComputeError::Input { input, cause, .. } => format!("{input}: {cause}"),
+        }
+    }
+
+    /// A way to mend it, as a clause.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            ComputeError::Type { remedy, .. }
+            | ComputeError::Text { remedy, .. }
+            | ComputeError::Input { remedy, .. } => remedy.clone(),
+            ComputeError::Binary { .. } => "make it again from its text".into(),
+        }
+    }
+
+    /// The place in a text, where there is one.
+    #[must_use]
+    pub fn place(&self) -> Option<TextPlace> {
+        match self {
+            ComputeError::Text { place, .. } => Some(*place),
+            _ => None,
+        }
+    }
+
     /// The same at a place of a text, unless it has one.
     pub(crate) fn at(self, place: TextPlace) -> Self {
         match self {

@@ -27,6 +27,7 @@ mod graph;
 mod infer;
 mod netlist;
 mod range;
+mod record;
 mod tensor;
 #[doc(hidden)]
 pub mod test_support;
@@ -44,6 +45,7 @@ pub use graph::{Comparison, Computation, Node, Op, Output, Reduction, Scan, Valu
 pub use infer::MAX_RANK;
 pub use netlist::Netlist;
 pub use range::Range;
+pub use record::ElementError;
 pub use tensor::Tensor;
 pub use types::{Dim, MAX_BITS, MAX_STRING, Member, Scalar, Shape, Type, Visibility};
 pub use windows::Steps;
