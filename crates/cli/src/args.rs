@@ -3,7 +3,7 @@
 use crate::{
     bench::BenchArgs,
     circuit_cmd::CircuitArgs,
-    completions, doctor, keys, local_files,
+    completions, compute_cmd, doctor, keys, local_compute, local_files,
     log::LogArgs,
     man,
     options::{Between, Common},
@@ -45,7 +45,7 @@ pub(crate) enum Command {
     /// Run a job with all parties on this machine, each in a process of its own.
     #[command(
         arg_required_else_help = true,
-        after_help = "Examples:\n  hushwire local aes-ctr --in letter.txt\n  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063\n  hushwire local examples/jobs/aes-yao.toml                 the same as local run, for a job file\n  hushwire local psi --a mine.csv --b theirs.csv --column email --reveal size"
+        after_help = "Examples:\n  hushwire local aes-ctr --in letter.txt\n  hushwire local run --circuit less:32 --inputs 0=0000002a,1=00000063\n  hushwire local examples/jobs/aes-yao.toml                 the same as local run, for a job file\n  hushwire local psi --a mine.csv --b theirs.csv --column email --reveal size\n  hushwire local compute mean.hwc --in alice/salary=alice.csv:salary --in bob/salary=bob.csv:salary"
     )]
     Local {
         #[command(subcommand)]
@@ -63,6 +63,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  hushwire circuit make aes128 --out aes.txt\n  hushwire circuit info aes.txt\n  hushwire circuit list"
     )]
     Circuit(CircuitArgs),
+    /// Look at, price and run computations on numbers and tables as files (.hwc).
+    #[command(arg_required_else_help = true, after_help = compute_cmd::HELP)]
+    Compute(compute_cmd::ComputeArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
     Party(run_args::MemberArgs),
@@ -100,6 +103,8 @@ pub(crate) enum LocalJob {
     AesCtr(Box<AesCtrArgs>),
     /// Compute a circuit, or a job file, on inputs that no party sees.
     Run(Box<run_args::RunArgs>),
+    /// Compute on numbers and columns of CSV files that no party sees.
+    Compute(Box<local_compute::LocalComputeArgs>),
     /// Write keys and files of all members of a job, to rehearse it in terminals on this machine.
     Files(local_files::FilesArgs),
     /// Find what two CSV files have in common, without showing either to the other party.

@@ -3,7 +3,7 @@
 use crate::{error::Error, files::NewFile, member_cmd::unknown_kind, out};
 use clap::Args;
 use hushwire_job::{
-    CircuitJob, Job, Member, Prepared, PsiTask, Task,
+    CircuitJob, ComputeJob, ComputeTask, Job, Member, Prepared, PsiTask, Task,
     aes_ctr::{AesCtrJob, KeySource},
 };
 use hushwire_wire::Identity;
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
     let members = match &job {
         Job::Circuit(job) => Prepared::new(job)?.agreement().members(),
         Job::Psi(job) => PsiTask::new(job)?.agreement().members(),
+        Job::Compute(job) => ComputeTask::new(job)?.agreement().members(),
         Job::AesCtr(job) => job.agreement().members(),
         _ => return Err(unknown_kind()),
     };
@@ -125,6 +126,7 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
         Job::Circuit(job) => values(job, &own.member).into_iter().for_each(line),
         Job::Psi(_) => line(format!("\n[inputs]\ncsv = {{ file = \"{}.csv\" }}", own.member.key())),
         Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
+        Job::Compute(job) => columns(job, &own.member).into_iter().for_each(line),
         _ => {}
     }
     text
@@ -137,6 +139,16 @@ fn values(job: &CircuitJob, me: &Member) -> Vec<String> {
         _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
     });
     let inputs: Vec<_> = inputs.collect();
+    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
+}
+
+/// The columns that a member of a computation brings.
+fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
+    let Ok(task) = ComputeTask::new(job) else { return vec![] };
+    let inputs = task.computation().inputs().enumerate().filter(|(i, _)| task.owner(*i) == me);
+    let inputs: Vec<_> = inputs
+        .map(|(_, (name, _))| format!("{name} = {{ csv = \"{name}.csv\", column = \"{name}\" }}"))
+        .collect();
     if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
 }
 

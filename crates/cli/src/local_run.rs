@@ -115,6 +115,14 @@ fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
                     path.display()
                 )));
             }
+            Job::Compute(_) => {
+                return Err(Error::Usage(format!(
+                    "{} is a computation's job; run it with `hushwire local compute {} --in …`, or rehearse it with \
+                     `hushwire local files`",
+                    path.display(),
+                    path.display()
+                )));
+            }
             Job::AesCtr(_) => {
                 return Err(Error::Usage(format!(
                     "{} is an encryption's job; run it with `hushwire local aes-ctr --in FILE`, or rehearse it with \

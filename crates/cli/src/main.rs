@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod circuit_cmd;
 mod completions;
+mod compute_cmd;
 mod control;
 mod doctor;
 mod error;
@@ -14,6 +15,7 @@ mod files;
 mod job;
 mod keys;
 mod local;
+mod local_compute;
 mod local_files;
 mod local_run;
 mod log;
@@ -23,6 +25,7 @@ mod member_cmd;
 mod options;
 mod ot_cmd;
 mod out;
+mod places;
 mod progress;
 mod psi_cmd;
 mod report;
@@ -55,7 +58,9 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Circuit(args) => circuit_cmd::run(&args),
+        Command::Compute(args) => compute_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
+        Command::Local { job: LocalJob::Compute(args) } => local_compute::run(&args),
         Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
         Command::Local { job: LocalJob::Psi(args) } => psi_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),

@@ -7,7 +7,8 @@ use crate::{
 };
 use hushwire::LocalMember;
 use hushwire_job::{
-    Event, Job, JobError, Member, Observer, Outcome, Prepared, PsiTask, Task, aes_ctr::AesCtrPart,
+    ComputeTask, Event, Job, JobError, Member, Observer, Outcome, Prepared, PsiTask, Task,
+    aes_ctr::AesCtrPart,
 };
 use serde::Serialize;
 use std::{
@@ -49,6 +50,7 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, JobError> {
     let me = own.name().clone();
     let ended = match &job {
         Job::Circuit(job) => Prepared::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
+        Job::Compute(job) => ComputeTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
         Job::Psi(job) => PsiTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
         Job::AesCtr(job) => {
             let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);

@@ -12,8 +12,8 @@ use crate::{
 use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
-    ClientFile, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile, Prepared,
-    PsiTask, Task,
+    ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile,
+    Prepared, PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -60,6 +60,7 @@ fn run_job(
         }
         Job::AesCtr(job) => member(args, job, config()?),
         Job::Psi(job) => member(args, &PsiTask::new(job)?, config()?),
+        Job::Compute(job) => member(args, &ComputeTask::new(job)?, config()?),
         _ => Err(unknown_kind()),
     }
 }

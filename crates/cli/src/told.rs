@@ -1,9 +1,10 @@
 //! The words and figures of each kind of job in `party` and `client`.
 
 use crate::{run_report, size};
+use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, Intersection, Prepared, Protocol, PsiTask, Task,
+    Common, ComputeTask, Computed, Intersection, Prepared, Protocol, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -130,6 +131,85 @@ impl Told for PsiTask {
             items,
             flags,
             value_bits: learnt.width,
+            ands: learnt.ands,
+        }
+    }
+}
+
+/// Fields of a computation in a member's report.
+#[derive(Serialize)]
+pub(crate) struct ComputeReport {
+    pub(crate) computation: String,
+    digest: String,
+    protocol: Protocol,
+    /// The scheme of yao's gates.
+    scheme: Option<&'static str>,
+    /// The OT extension of two parties.
+    ot: Option<&'static str>,
+    /// Lengths.
+    pub(crate) symbols: BTreeMap<String, u64>,
+    /// Elements by the output's name; outputs that went to files are not here.
+    outputs: BTreeMap<String, serde_json::Value>,
+    /// AND gates; 0 at clients, which compute nothing.
+    pub(crate) ands: u64,
+}
+
+/// An output for programs: truth values, integers of up to 64 bits as numbers, everything else as text, in lists as its axes
+/// are.
+pub(crate) fn json(shown: &Shown) -> serde_json::Value {
+    let kind = Scalar::parse(&shown.scalar);
+    let one = |text: &String| match kind {
+        Some(Scalar::Bool) => serde_json::Value::from(text == "true"),
+        Some(Scalar::Int { bits: ..=64, .. } | Scalar::Place) => {
+            serde_json::from_str(text).unwrap_or_else(|_| text.clone().into())
+        }
+        _ => text.clone().into(),
+    };
+    fn lists(lengths: &[usize], elements: &mut dyn Iterator<Item = serde_json::Value>) -> serde_json::Value {
+        match lengths.split_first() {
+            None => elements.next().unwrap_or_default(),
+            Some((n, inner)) => (0..*n).map(|_| lists(inner, elements)).collect::<Vec<_>>().into(),
+        }
+    }
+    lists(&shown.lengths, &mut shown.elements.iter().map(one))
+}
+
+/// An output as it is printed.
+pub(crate) fn output_line(name: &str, shown: &Shown) -> String {
+    format!("{name}={shown}\n")
+}
+
+impl Told for ComputeTask {
+    type Report = ComputeReport;
+
+    /// What ANDs there are shows when lengths are known.
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "ANDs")
+    }
+
+    fn work(&self, learnt: &Computed) -> String {
+        let symbols = learnt.symbols.iter().map(|(name, n)| format!("{name} = {n}"));
+        let symbols: Vec<_> = symbols.collect();
+        let of = if symbols.is_empty() { String::new() } else { format!(" of {}", symbols.join(", ")) };
+        format!("{}{of}", self.computation().name())
+    }
+
+    fn printed(&self, learnt: &Computed) -> Vec<u8> {
+        let name = |j: usize| &self.computation().outputs()[j].name;
+        learnt.shown.iter().map(|(j, shown)| output_line(name(*j), shown)).collect::<String>().into_bytes()
+    }
+
+    fn report(&self, learnt: &Computed) -> ComputeReport {
+        let name = |j: usize| self.computation().outputs()[j].name.clone();
+        let chosen = self.chosen();
+        ComputeReport {
+            computation: self.computation().name().to_owned(),
+            digest: hex::encode(self.computation().digest()),
+            protocol: chosen.protocol,
+            scheme: chosen.scheme.map(Scheme::name),
+            ot: chosen.ot.map(hushwire_ot::Protocol::name),
+            symbols: learnt.symbols.clone(),
+            outputs: learnt.shown.iter().map(|(j, shown)| (name(*j), json(shown))).collect(),
             ands: learnt.ands,
         }
     }

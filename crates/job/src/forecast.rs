@@ -2,10 +2,10 @@
 //! they were measured to compute.
 
 use crate::{
-    Plan, Prepared, Protocol,
+    Chosen, Prepared, Protocol,
     aes_ctr::{AesCtrJob, Cut},
 };
-use hushwire_circuit::{Program, planes::plane_bytes};
+use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
 use hushwire_garble::Scheme;
 use hushwire_ot::{Functionality, Level};
 use hushwire_rep3::Sbox;
@@ -53,7 +53,7 @@ impl Prepared {
     pub fn forecast(&self, aes_instructions: bool) -> Forecast {
         let (plan, program) = (&*self.plan, &*self.program);
         let batches = u64::from(plan.batches());
-        let one = batch(plan, program);
+        let one = batch(plan.chosen(), program, &plan.between_two(program), plan.batch as usize);
         let ands = program.ands() * plan.instances;
         let lanes = u64::from(plan.threads) * u64::from(plan.lanes);
         let [with, without] = rates(plan.protocol, plan.scheme);
@@ -70,13 +70,34 @@ impl Prepared {
 }
 
 impl Forecast {
+    /// Of a program that runs once, on one thread. `who` is for two parties.
+    #[must_use]
+    pub fn of_program(chosen: Chosen, program: &Program, who: &TwoParty, aes_instructions: bool) -> Self {
+        let (Cost { rounds, bytes_sent }, ands) = (batch(chosen, program, who, 1), program.ands());
+        let [with, without] = rates(chosen.protocol, chosen.scheme);
+        // Copies of a block stand side by side in place of instances, a byte where eight would be.
+        let compute = time(ands, if aes_instructions { with } else { without });
+        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute }
+    }
+
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
     /// no plan. Rounds are not counted.
     #[must_use]
     pub fn of_two(scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
-        let (protocol, bits) = match scheme.map(Scheme::format) {
-            Some(format) => (Protocol::Yao, 8 * format.and_bytes + format.and_bits),
-            None => (Protocol::Gmw, TRIPLE_BITS + 2),
+        let protocol = if scheme.is_some() { Protocol::Yao } else { Protocol::Gmw };
+        Self::of_ands(protocol, scheme, ands, aes_instructions)
+    }
+
+    /// The same of any protocol.
+    #[must_use]
+    pub fn of_ands(protocol: Protocol, scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
+        let bits = match protocol {
+            Protocol::Rep3 => 1,
+            Protocol::Yao => {
+                let format = scheme.unwrap_or_default().format();
+                8 * format.and_bytes + format.and_bits
+            }
+            Protocol::Gmw => TRIPLE_BITS + 2,
         };
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
@@ -124,34 +145,32 @@ impl Forecast {
     }
 }
 
-/// The cost of one batch to the party that sends most.
-fn batch(plan: &Plan, program: &Program) -> Cost {
-    let n = plan.batch as usize;
+/// The cost of one batch of `n` instances to the party that sends most. `who` is for two parties.
+fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
     let bits = |widths: &[usize]| widths.iter().sum::<usize>();
     // A share for each input and each output, at most.
-    let ends = ((bits(&plan.input_widths) + bits(&plan.output_widths)) * plane_bytes(n)) as u64;
-    match plan.protocol {
+    let ends = ((bits(program.inputs()) + bits(program.outputs())) * plane_bytes(n)) as u64;
+    match chosen.protocol {
         Protocol::Rep3 => {
             let cost = hushwire_rep3::circuit_cost(program, n);
             Cost { bytes_sent: cost.bytes_sent + ends, ..cost }
         }
         Protocol::Gmw => {
-            let who = plan.between_two(program);
-            let cost = hushwire_gmw::circuit_cost(program, &who, 0, n);
-            let triples = plan.ot.map(|ot| hushwire_gmw::triples_cost(ot, hushwire_gmw::triples(program, n)));
+            let cost = hushwire_gmw::circuit_cost(program, who, 0, n);
+            let triples =
+                chosen.ot.map(|ot| hushwire_gmw::triples_cost(ot, hushwire_gmw::triples(program, n)));
             let triples = triples.unwrap_or_default();
             Cost { rounds: cost.rounds, bytes_sent: cost.bytes_sent + triples.bytes_sent + ends }
         }
         Protocol::Yao => {
-            let format = plan.scheme.unwrap_or_default().format();
+            let format = chosen.scheme.unwrap_or_default().format();
             let xors = if format.xor_bytes == 0 { 0 } else { xors(program) };
             let and_bits = (8 * format.and_bytes + format.and_bits) as u64;
             let tables = program.ands() * and_bits / 8 + xors * format.xor_bytes as u64;
             // A label for each input; the evaluator's come by oblivious transfer.
-            let labels = 16 * bits(&plan.input_widths) as u64;
-            let who = plan.between_two(program);
+            let labels = 16 * bits(program.inputs()) as u64;
             let choices = who.input_bits(program, 1) * n;
-            let ots = plan.ot.map(|ot| ot.cost(Level::SemiHonest, Functionality::Cot, choices.max(1)));
+            let ots = chosen.ot.map(|ot| ot.cost(Level::SemiHonest, Functionality::Cot, choices.max(1)));
             let ots = ots.map_or(0, |both| both[0].bytes_sent);
             Cost { rounds: 1, bytes_sent: (tables + labels) * n as u64 + ots + ends }
         }

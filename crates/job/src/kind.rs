@@ -2,7 +2,7 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, JobError, PsiJob,
+    CircuitJob, ComputeJob, JobError, PsiJob,
     aes_ctr::AesCtrJob,
     suggest,
     toml_file::{Section, Source},
@@ -21,6 +21,8 @@ pub enum Job {
     AesCtr(AesCtrJob),
     /// A private set intersection of two parties' CSV columns.
     Psi(PsiJob),
+    /// A computation on numbers, columns and tensors.
+    Compute(ComputeJob),
 }
 
 /// The key that names the kind, taken from a file's top.
@@ -32,12 +34,14 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
         })
     };
     let kind = top.take("kind").map(|value| value.parsed(parse, "leave it out for a circuit"));
-    Ok(kind.transpose()?.unwrap_or(Job::KINDS[0]))
+    // A computation says by its key what it is.
+    let unsaid = if top.has("computation") { "compute" } else { Job::KINDS[0] };
+    Ok(kind.transpose()?.unwrap_or(unsaid))
 }
 
 impl Job {
     /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 3] = ["circuit", "psi", AesCtrJob::KIND];
+    pub const KINDS: [&str; 4] = ["circuit", "psi", AesCtrJob::KIND, "compute"];
 
     /// Reads a job file.
     ///
@@ -64,6 +68,7 @@ impl Job {
         match kind(&mut top)? {
             AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
             "psi" => PsiJob::from_section(top).map(Self::Psi),
+            "compute" => ComputeJob::from_section(top).map(Self::Compute),
             _ => CircuitJob::from_section(top).map(Self::Circuit),
         }
     }

@@ -18,7 +18,9 @@ mod as_text;
 mod circuit;
 mod claim;
 mod client;
+mod compute;
 mod confirm;
+mod doors;
 mod error;
 mod flow;
 mod forecast;
@@ -46,6 +48,9 @@ mod value;
 
 pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
+pub use compute::{
+    Bound, ComputationSource, ComputeJob, ComputePart, ComputeTask, Computed, Shown, read_input,
+};
 pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
@@ -57,7 +62,7 @@ pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile,
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
-pub use protocol::{MOST_PARTIES, Protocol, extension, extensions, private_scheme};
+pub use protocol::{Chosen, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiPart, PsiTask};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input};

@@ -146,7 +146,7 @@ impl MemberConfig {
     /// program writes beside the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
-            if let InputPlace::File(path) | InputPlace::HexFile(path) | InputPlace::Open(_, path) = input {
+            if let Some(path) = input.path() {
                 self.files.reads(format!("input {name}"), path);
             }
         }

@@ -4,7 +4,8 @@ use crate::{
     JobError, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
-    flow::{COMPUTE, Flow, IN},
+    doors::{Doors, IN},
+    flow::{COMPUTE, Flow},
     member_config::explain,
     run::{Links, MemberSession},
     threads::{Progress, drive, lanes, on_threads},
@@ -34,25 +35,30 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
         .map_err(|e| explain(&agreement, e).during("session keys"))?;
 
     let mut clients = client_channels(member, &plan)?;
-    let seeds = receive_seeds(&plan, &agreement, &mut clients[0])?;
+    let brings = |member: &Member| plan.inputs_of(member).next().is_some();
+    let seeds = receive_seeds(&agreement, &mut clients[0], brings)?;
     let progress = Arc::new(Progress::new(plan.instances, &member.observer));
     let mut threads = vec![];
     let parties = party.split(plan.threads.into());
     for ((t, clients), party) in (0..plan.threads).zip(clients).zip(parties) {
         let lanes = lanes(member, role, t, plan.lanes)?;
+        let doors = Doors {
+            role,
+            driver: Driver::new(),
+            io: member.channel(1, t * plan.lanes, right, left)?,
+            clients: plan.clients.iter().cloned().zip(clients).collect(),
+            seeds: seeds.clone(),
+            comparison: None,
+            watch: member.net.watch(),
+        };
         let flow = Flow {
             party,
             open: VecDeque::new(),
-            driver: Driver::new(),
             plan: plan.clone(),
             program: part.prepared.program.clone(),
             sources: part.sources.clone(),
             sinks: part.sinks.clone(),
-            io: member.channel(1, t * plan.lanes, right, left)?,
-            clients,
-            seeds: seeds.clone(),
-            comparison: None,
-            watch: member.net.watch(),
+            doors,
             begin: u32::from(t),
             spare: vec![],
             progress: progress.clone(),
@@ -66,8 +72,8 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
     let mut links = Links { word: vec![forward, backward], kept: vec![] };
     for (t, (lanes, flow)) in finished.into_iter().enumerate() {
         let to = if t == 0 { &mut links.word } else { &mut links.kept };
-        to.extend(flow.clients);
-        links.kept.push(flow.io);
+        to.extend(flow.doors.clients.into_iter().map(|(_, channel)| channel));
+        links.kept.push(flow.doors.io);
         links.kept.extend(lanes.into_iter().flat_map(Lane::into_channels));
     }
     Ok(links)
@@ -75,21 +81,25 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
 
 /// For each thread, a channel to each client.
 fn client_channels(member: &mut MemberSession, plan: &Plan) -> Result<Vec<Vec<Channel>>, JobError> {
-    let ids: Vec<_> = plan.clients.iter().map(|c| Member::Client(c.clone()).id(&plan.clients)).collect();
-    let of_thread =
-        |t: u16, member: &mut MemberSession| ids.iter().map(|id| member.channel(1, t, *id, *id)).collect();
-    (0..plan.threads).map(|t| of_thread(t, member)).collect()
+    (0..plan.threads).map(|t| channels_of_clients(member, t)).collect()
+}
+
+/// A channel to each client on lane `t`.
+pub(crate) fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, JobError> {
+    let clients = &member.agreement.clients;
+    let ids: Vec<_> = clients.iter().map(|c| Member::Client(c.clone()).id(clients)).collect();
+    ids.into_iter().map(|id| member.channel(1, t, id, id)).collect()
 }
 
 /// Two seeds from every client that brings an input: of this party's share, and of the next.
-fn receive_seeds(
-    plan: &Plan,
+pub(crate) fn receive_seeds(
     agreement: &Agreement,
     clients: &mut [Channel],
+    brings: impl Fn(&Member) -> bool,
 ) -> Result<Vec<Option<OwnerSeeds>>, JobError> {
     let mut seeds = vec![];
-    for (name, channel) in plan.clients.iter().zip(clients) {
-        if plan.inputs_of(&Member::Client(name.clone())).next().is_none() {
+    for (name, channel) in agreement.clients.iter().zip(clients) {
+        if !brings(&Member::Client(name.clone())) {
             seeds.push(None);
             continue;
         }

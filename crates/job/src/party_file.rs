@@ -33,6 +33,10 @@ pub enum InputPlace {
     HexFile(#[serde(with = "as_text::path")] PathBuf),
     /// The bytes that [`InputPlace::File`] would have.
     Memory(#[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
+    /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of computations.
+    Csv(Box<InputPlace>, Vec<String>),
+    /// Elements as text, with commas between them: of computations.
+    Values(#[serde(with = "as_text::secret")] Zeroizing<String>),
     /// The same in a file that this process has open, at its begin, with its name in messages.
     #[serde(skip)]
     Open(Arc<File>, PathBuf),
@@ -44,6 +48,16 @@ impl InputPlace {
     pub fn memory(bytes: impl Into<Vec<u8>>) -> Self {
         Self::Memory(Arc::new(Zeroizing::new(bytes.into())))
     }
+
+    /// The file that is read, where it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) | Self::HexFile(path) | Self::Open(_, path) => Some(path),
+            Self::Csv(place, _) => place.path(),
+            Self::Hex(_) | Self::Memory(_) | Self::Values(_) => None,
+        }
+    }
 }
 
 /// The place of an output's value.
@@ -54,6 +68,8 @@ pub enum OutputPlace {
     File(#[serde(with = "as_text::path")] PathBuf),
     /// A file of hexadecimal digits: for one instance.
     HexFile(#[serde(with = "as_text::path")] PathBuf),
+    /// A CSV file with one column, or several: of computations.
+    Csv(#[serde(with = "as_text::path")] PathBuf),
     /// Back to the caller, in a file that never has a name: of encryptions.
     Unnamed,
     /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text, as text.
@@ -179,7 +195,10 @@ impl ClientFile {
 
 /// Keys of job files alone come where the two files were confused.
 fn not_a_job(top: &Section<'_>) -> Result<(), JobError> {
-    match ["kind", "protocol", "circuit", "circuit-file", "owner"].iter().any(|key| top.has(key)) {
+    match ["kind", "protocol", "circuit", "circuit-file", "computation", "owner"]
+        .iter()
+        .any(|key| top.has(key))
+    {
         true => {
             Err(top.error("this is a job file", "name it first, and this member's own file with --config"))
         }
@@ -239,7 +258,9 @@ impl MemberFile {
 
     /// Warns of secrets that others can read.
     fn watched(mut self, path: &Path) -> Self {
-        if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_))) && others_can_read(path) {
+        if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_) | InputPlace::Values(_)))
+            && others_can_read(path)
+        {
             self.warnings.push(Warning {
                 cause: format!("{} holds an input and other users can read it", path.display()),
                 remedy: "run chmod 600 on it, or name a file of the input with `file`".to_owned(),
@@ -338,24 +359,41 @@ fn places<T>(
 
 fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobError> {
     let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
-    let place = match (file, hex, hex_file) {
-        (Some(file), None, None) => InputPlace::File(file.path()?),
-        (None, Some(hex), None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
-        (None, None, Some(file)) => InputPlace::HexFile(file.path()?),
-        (None, None, None) => return Err(section.lacks("file", "{ file = \"a.bin\" }")),
+    let (csv, values) = (section.take("csv"), section.take("values"));
+    let place = match (file, hex, hex_file, csv, values) {
+        (Some(file), None, None, None, None) => InputPlace::File(file.path()?),
+        (None, Some(hex), None, None, None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
+        (None, None, Some(file), None, None) => InputPlace::HexFile(file.path()?),
+        (None, None, None, Some(file), None) => {
+            let columns = section.need("column", "column = \"price\"")?.list()?;
+            let columns = columns.iter().map(|column| Ok(column.text()?.to_owned()));
+            InputPlace::Csv(
+                Box::new(InputPlace::File(file.path()?)),
+                columns.collect::<Result<_, JobError>>()?,
+            )
+        }
+        (None, None, None, None, Some(values)) => {
+            InputPlace::Values(Zeroizing::new(values.text()?.to_owned()))
+        }
+        (None, None, None, None, None) => return Err(section.lacks("file", "{ file = \"a.bin\" }")),
         _ => {
-            return Err(section.error("several places are named", "keep one of `file`, `hex` and `hex-file`"));
+            let remedy = "keep one of `file`, `csv`, `values`, `hex` and `hex-file`";
+            return Err(section.error("several places are named", remedy));
         }
     };
     section.finish().map(|()| place)
 }
 
 fn output_place(mut section: Section<'_>) -> Result<OutputPlace, JobError> {
-    let place = match (section.take("file"), section.take("hex-file")) {
-        (Some(file), None) => OutputPlace::File(file.path()?),
-        (None, Some(file)) => OutputPlace::HexFile(file.path()?),
-        (None, None) => return Err(section.lacks("file", "{ file = \"sum.bin\" }")),
-        _ => return Err(section.error("two places are named", "keep one of `file` and `hex-file`")),
+    let place = match (section.take("file"), section.take("hex-file"), section.take("csv")) {
+        (Some(file), None, None) => OutputPlace::File(file.path()?),
+        (None, Some(file), None) => OutputPlace::HexFile(file.path()?),
+        (None, None, Some(file)) => OutputPlace::Csv(file.path()?),
+        (None, None, None) => return Err(section.lacks("file", "{ file = \"sum.bin\" }")),
+        _ => {
+            let remedy = "keep one of `file`, `csv` and `hex-file`";
+            return Err(section.error("several places are named", remedy));
+        }
     };
     section.finish().map(|()| place)
 }

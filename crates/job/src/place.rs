@@ -71,6 +71,11 @@ impl Source {
                 check_length(&file, path, plan, width)?;
                 Origin::File(Arc::new(file), path.clone())
             }
+            InputPlace::Csv(..) | InputPlace::Values(_) => {
+                let cause = "CSV and numbers are for computations";
+                let remedy = "name a file of records with `file`, or digits with `hex`";
+                return Err(JobError::usage(format!("reading {what}"), cause, remedy));
+            }
             InputPlace::Open(file, path) => {
                 check_length(file, path, plan, width)?;
                 Origin::File(file.clone(), path.clone())
@@ -201,6 +206,14 @@ impl Sink {
             OutputPlace::Unnamed => {
                 let cause = "files without names are for results of encryptions";
                 return Err(JobError::usage(format!("preparing output {name}"), cause, "name a file"));
+            }
+            OutputPlace::Csv(_) => {
+                let cause = "CSV is for computations";
+                return Err(JobError::usage(
+                    format!("preparing output {name}"),
+                    cause,
+                    "name a file with `file`",
+                ));
             }
             OutputPlace::HexFile(path) => To::Hex(single()?, create(path)?),
             OutputPlace::File(path) => {

@@ -1,7 +1,7 @@
 //! The plan of a circuit's job: its values, its members, and how the work is cut.
 
 use crate::{
-    BitOrderChoice, CircuitJob, JobError, Member, Protocol,
+    BitOrderChoice, Chosen, CircuitJob, JobError, Member, Protocol,
     agreement::{Agreement, Field},
 };
 use hushwire_circuit::{Program, TwoParty};
@@ -115,13 +115,13 @@ impl Plan {
     /// The protocol with what it was told, as `yao, scheme mi, ot softspoken4`.
     #[must_use]
     pub fn computing(&self) -> String {
-        self.computing_with(Scheme::name)
+        self.chosen().to_string()
     }
 
-    fn computing_with(&self, scheme: impl Fn(Scheme) -> &'static str) -> String {
-        let scheme = self.scheme.map(|s| format!(", scheme {}", scheme(s))).unwrap_or_default();
-        let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
-        format!("{}{scheme}{ot}", self.protocol)
+    /// The protocol with what it was told.
+    #[must_use]
+    pub fn chosen(&self) -> Chosen {
+        Chosen { protocol: self.protocol, scheme: self.scheme, ot: self.ot }
     }
 
     /// The number of computing parties, 2 or 3.
@@ -133,10 +133,11 @@ impl Plan {
     /// Owners and recipients as a protocol of two parties has them. Nobody but the two is counted.
     #[must_use]
     pub fn between_two(&self, program: &Program) -> TwoParty {
-        let owner = |from: &Member| usize::from(*from == Member::Party(1));
-        let learns = |to: &[Member]| [0, 1].map(|index| to.contains(&Member::Party(index)));
-        let owners = self.inputs.iter().map(|(_, from)| owner(from)).collect();
-        TwoParty::new(program, owners, self.outputs.iter().map(|(_, to)| learns(to)).collect())
+        between_two(
+            program,
+            self.inputs.iter().map(|(_, from)| from),
+            self.outputs.iter().map(|(_, to)| &to[..]),
+        )
     }
 
     /// Everything that binds, and the links that members make.
@@ -167,7 +168,7 @@ impl Plan {
             format!("{name}: {width} bits to {}", to.join(" and "))
         });
         [
-            format!("{}, plan version {PLAN_VERSION}", self.computing_with(Scheme::agreed)),
+            format!("{}, plan version {PLAN_VERSION}", self.chosen().agreed()),
             hex::encode(self.circuit_digest),
             self.bit_order.name().to_owned(),
             self.instances.to_string(),
@@ -221,6 +222,17 @@ impl Plan {
             .chain(self.clients.iter().cloned().map(Member::Client))
             .collect()
     }
+}
+
+/// Owners and recipients as a protocol of two parties has them. Nobody but the two is counted.
+pub(crate) fn between_two<'a>(
+    program: &Program,
+    owners: impl Iterator<Item = &'a Member>,
+    recipients: impl Iterator<Item = &'a [Member]>,
+) -> TwoParty {
+    let owner = |from: &Member| usize::from(*from == Member::Party(1));
+    let learns = |to: &[Member]| [0, 1].map(|index| to.contains(&Member::Party(index)));
+    TwoParty::new(program, owners.map(owner).collect(), recipients.map(learns).collect())
 }
 
 /// The largest power of two that keeps a batch's registers within memory. A share of a register is a bit, a garbled one a

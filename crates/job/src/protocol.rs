@@ -103,6 +103,45 @@ impl Protocol {
     }
 }
 
+/// A protocol with what it was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The protocol of the parties.
+    pub protocol: Protocol,
+    /// The scheme of the garbled gates, where the protocol garbles.
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer, where the protocol uses one.
+    pub ot: Option<Extension>,
+}
+
+impl Chosen {
+    /// What was given, else the defaults.
+    ///
+    /// # Errors
+    /// The protocol has no such choice, or the scheme hides nothing.
+    pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, JobError> {
+        Ok(Self { protocol, scheme: protocol.scheme(scheme)?, ot: protocol.extension(ot)? })
+    }
+
+    /// As members agree on it.
+    pub(crate) fn agreed(self) -> String {
+        self.text(Scheme::agreed)
+    }
+
+    fn text(self, scheme: impl Fn(Scheme) -> &'static str) -> String {
+        let scheme = self.scheme.map(|s| format!(", scheme {}", scheme(s))).unwrap_or_default();
+        let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
+        format!("{}{scheme}{ot}", self.protocol)
+    }
+}
+
+/// As `yao, scheme mi, ot softspoken4`.
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(Scheme::name))
+    }
+}
+
 /// The reason why Yao's protocol cannot run on it.
 const REVEALS: &str = "scheme privacy-free hides nothing: its evaluator knows every wire's value";
 

@@ -9,7 +9,8 @@ use crate::{
     JobError, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
-    flow::{COMPUTE, IN},
+    doors::IN,
+    flow::COMPUTE,
     member_config::explain,
     place,
     run::{Links, MemberSession},
@@ -25,7 +26,7 @@ use std::sync::Arc;
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 job of two sid v1";
 const NAME: &str = "naming the run";
-const SETUP: &str = "oblivious transfer set-up";
+pub(crate) const SETUP: &str = "oblivious transfer set-up";
 
 /// The state that all threads share.
 struct Shared {
@@ -73,12 +74,12 @@ pub(crate) fn compute(
     Ok(Links { word: vec![control], kept })
 }
 
-fn peer_of(index: usize) -> PartyId {
+pub(crate) fn peer_of(index: usize) -> PartyId {
     PartyId(1 - index as u8)
 }
 
 /// The name of this run and no other: either party's fresh part makes it new, whatever the session's id.
-fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
+pub(crate) fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
     let (mut own, mut theirs) = ([0; 32], [0; 32]);
     getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
     control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(&member.agreement, e).during(NAME))?;
@@ -103,7 +104,8 @@ impl Shared {
 
     fn batches(&self, t: u16, channel: &mut Channel) -> Result<(), JobError> {
         let context = self.context.child("thread", t.into());
-        let engine = two_party_engine::open(&self.plan, channel, self.index, &context, &Seed::random());
+        let engine =
+            two_party_engine::open(self.plan.chosen(), channel, self.index, &context, &Seed::random());
         let mut engine = engine.map_err(|e| self.failed(SETUP, e))?;
         for b in (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()) {
             self.progress.go_on()?;

@@ -1,6 +1,6 @@
 //! The engines of protocols between two parties, one interface for all.
 
-use crate::{JobError, Kind, Plan, Protocol, agreement::Agreement, member_config::explain};
+use crate::{Chosen, JobError, Kind, Protocol, agreement::Agreement, member_config::explain};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;
@@ -22,15 +22,15 @@ pub(crate) trait TwoPartyEngine {
     ) -> Result<Planes, Failure>;
 }
 
-/// Sets up party `index`'s side of the plan's protocol. `seed` is fresh, and `context` of no other set-up.
+/// Sets up party `index`'s side of a protocol. `seed` is fresh, and `context` of no other set-up.
 pub(crate) fn open(
-    plan: &Plan,
+    chosen: Chosen,
     channel: &mut Channel,
     index: usize,
     context: &Context,
     seed: &Seed,
 ) -> Result<Box<dyn TwoPartyEngine>, Failure> {
-    match (plan.protocol, plan.scheme, plan.ot) {
+    match (chosen.protocol, chosen.scheme, chosen.ot) {
         (Protocol::Yao, Some(scheme), Some(ot)) => {
             let role = if index == 0 { Role::Garbler } else { Role::Evaluator };
             Ok(Box::new(yao::Party::open(channel, role, context, yao::Terms { scheme, ot }, seed)?))
@@ -39,7 +39,7 @@ pub(crate) fn open(
             Ok(Box::new(hushwire_gmw::Party::open(channel, index, context, ot, seed)?))
         }
         _ => {
-            let cause = format!("{} is no plan for two parties", plan.computing());
+            let cause = format!("{chosen} is no plan for two parties");
             Err(Failure::Ours(JobError::internal("", cause)))
         }
     }

@@ -45,11 +45,7 @@ impl Column {
     }
 
     fn from_rows(path: &Path, mut rows: Rows<'_>, name: &str) -> Result<Column, PsiError> {
-        if rows.header().is_empty() {
-            let remedy = format!("its first line must name the columns, {name} among them");
-            return Err(PsiError::file(path, None, "it is empty", remedy));
-        }
-        let place = place(path, rows.header(), name)?;
+        let place = rows.column(name)?;
         let (mut column, mut known) = (Column::default(), Known::default());
         while let Some(row) = rows.read()? {
             let key = std::str::from_utf8(row.get(place).unwrap_or_default()).map_err(|_| {
@@ -87,28 +83,5 @@ impl Column {
     #[must_use]
     pub fn by_row(&self, found: &[bool]) -> Vec<bool> {
         self.rows.iter().map(|row| row.is_some_and(|key| found[key as usize])).collect()
-    }
-}
-
-/// The place of the column in a record, from 0.
-fn place(path: &Path, header: &csv::ByteRecord, name: &str) -> Result<usize, PsiError> {
-    let names: Vec<String> = header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
-    let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);
-    match (places.next(), places.next()) {
-        (Some(place), None) => Ok(place),
-        (Some(_), Some(_)) => {
-            let cause = format!("two columns are called {name}");
-            Err(PsiError::file(path, Some(Place::line(1)), cause, "rename one of them"))
-        }
-        (None, _) => {
-            let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
-            let one = names.len() == 1 && names[0].contains([';', '\t', '|']);
-            let remedy = if one {
-                "save the file with commas between columns"
-            } else {
-                "name one of these, or put a line with the columns' names first"
-            };
-            Err(PsiError::file(path, Some(Place::line(1)), cause, remedy))
-        }
     }
 }

@@ -51,6 +51,38 @@ impl<'a> Rows<'a> {
         &self.header
     }
 
+    /// The place in each record of the column called so, from 0.
+    ///
+    /// # Errors
+    /// The file is empty, lacks the column, or has it twice.
+    pub fn column(&self, name: &str) -> Result<usize, PsiError> {
+        let path = &self.path;
+        if self.header.is_empty() {
+            let remedy = format!("its first line must name the columns, {name} among them");
+            return Err(PsiError::file(path, None, "it is empty", remedy));
+        }
+        let names: Vec<String> =
+            self.header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
+        let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(place),
+            (Some(_), Some(_)) => {
+                let cause = format!("two columns are called {name}");
+                Err(PsiError::file(path, Some(Place::line(1)), cause, "rename one of them"))
+            }
+            (None, _) => {
+                let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
+                let one = names.len() == 1 && names[0].contains([';', '\t', '|']);
+                let remedy = if one {
+                    "save the file with commas between columns"
+                } else {
+                    "name one of these, or put a line with the columns' names first"
+                };
+                Err(PsiError::file(path, Some(Place::line(1)), cause, remedy))
+            }
+        }
+    }
+
     /// The next record.
     ///
     /// # Errors

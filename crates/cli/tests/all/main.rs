@@ -4,6 +4,7 @@ mod aes_jobs;
 mod bench;
 mod circuit;
 mod common;
+mod compute;
 mod doctor;
 mod failures;
 mod fault_table;

@@ -147,7 +147,7 @@ fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, JobError> {
             .map_err(|e| usage(format!("input key: {e}"), "correct it, or name a file"))?,
         Some(InputPlace::Memory(bytes)) => Key::from_reader(&bytes[..], Path::new("input key"))?,
         Some(InputPlace::Open(file, path)) => Key::from_reader(&**file, path)?,
-        None => {
+        None | Some(InputPlace::Csv(..) | InputPlace::Values(_)) => {
             return Err(usage(
                 "the job's key comes from its owner, and this member's file names none",
                 "add [inputs] with key = { file = \"…\" }",

@@ -15,6 +15,7 @@ mod plan;
 
 pub use file::PsiJob;
 pub use part::PsiPart;
+pub(crate) use part::of_file;
 pub use plan::{Common, Intersection, PsiTask};
 
 /// The input's name in member files.

@@ -49,7 +49,7 @@ impl PsiPart {
                 (Rows::Memory(bytes.clone()), column)
             }
             InputPlace::File(path) => (Rows::File(path.clone()), Column::read(path, name)),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Open(..) => {
+            _ => {
                 return Err(JobError::internal(STEP, "rows are text"));
             }
         };
@@ -144,7 +144,7 @@ impl Part for PsiPart {
 }
 
 /// A file, or the result, that is not as it should be.
-fn of_file(e: PsiError) -> JobError {
+pub(crate) fn of_file(e: PsiError) -> JobError {
     match e {
         PsiError::File { path, place, cause, remedy } => {
             let place = place.map_or_else(String::new, |place| format!(", {place}"));

@@ -178,7 +178,7 @@ impl PsiTask {
             return preparing(cause, &suggest::remedy(odd, names));
         }
         match config.outputs.get(RESULT) {
-            Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => preparing(
+            Some(OutputPlace::HexFile(_) | OutputPlace::Csv(_) | OutputPlace::Unnamed) => preparing(
                 format!("output `{RESULT}` is text already"),
                 "write result = { file = \"…\" } under [outputs]",
             ),

@@ -1,0 +1,332 @@
+//! `hushwire compute`: computations as files, without any party.
+
+use crate::{
+    error::Error,
+    files::{Replace, RunFiles, json_file},
+    local_compute::in_turn,
+    member_cmd::has_aes,
+    out,
+    places::{ValueArgs, symbols},
+    progress, size,
+    told::{json, output_line},
+};
+use clap::{Args, Subcommand};
+use hushwire_aes::Backend;
+use hushwire_compute::{Computation, Tensor, evaluate};
+use hushwire_job::{
+    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, OutputPlace, Protocol, Shown, read_input,
+};
+use hushwire_wire::Shape;
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire compute check bill.hwc                   whether it is right; if not, which line is not, and why
+  hushwire compute explain bill.hwc                 what each member brings and learns, and what it costs
+  hushwire compute cost bill.hwc --symbol n=100000  ANDs, rounds, bytes and times with every protocol
+  hushwire compute eval bill.hwc --in price=shop.csv --in amount=order.csv
+                                                    the result in the open, to compare with
+  hushwire compute format bill.hwc                  the same in canonical form
+
+`hushwire local compute` runs one among parties on this machine, `hushwire party` and `client` for real.";
+
+/// Look at, price and run computations as files: numbers, columns of tables and tensors, as docs/jobs.md has them.
+#[derive(Args)]
+pub(crate) struct ComputeArgs {
+    #[command(subcommand)]
+    command: ComputeCommand,
+}
+
+#[derive(Subcommand)]
+enum ComputeCommand {
+    /// Read and check a computation.
+    #[command(after_help = "Example:\n  hushwire compute check bill.hwc")]
+    Check(FileArgs),
+    /// Say in words what each member brings and learns, and what a run costs.
+    #[command(after_help = "Example:\n  hushwire compute explain bill.hwc --symbol n=5000")]
+    Explain(LengthArgs),
+    /// Show ANDs, rounds, bytes and times with every protocol.
+    #[command(after_help = "Example:\n  hushwire compute cost bill.hwc --symbol n=5000 --json -")]
+    Cost(CostArgs),
+    /// Write the canonical form; comments are no part of it.
+    #[command(after_help = "Example:\n  hushwire compute format bill.hwc --out formatted.hwc")]
+    Format(FormatArgs),
+    /// Compute in the open, on everybody's values.
+    #[command(
+        after_help = "Example:\n  hushwire compute eval bill.hwc --in price=shop.csv:price --value amount=1,2,3"
+    )]
+    Eval(EvalArgs),
+}
+
+#[derive(Args)]
+struct FileArgs {
+    /// The computation; - is standard input
+    file: PathBuf,
+}
+
+#[derive(Args)]
+struct LengthArgs {
+    /// The computation; - is standard input
+    file: PathBuf,
+    /// The length that a symbol stands for [default: 1000]
+    #[arg(long, value_name = "NAME=NUMBER")]
+    symbol: Vec<String>,
+}
+
+#[derive(Args)]
+struct CostArgs {
+    #[command(flatten)]
+    of: LengthArgs,
+    /// Write the figures for programs to FILE; - is standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+#[derive(Args)]
+struct FormatArgs {
+    /// The computation; - is standard input
+    file: PathBuf,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+#[derive(Args)]
+struct EvalArgs {
+    /// The computation; - is standard input
+    file: PathBuf,
+    #[command(flatten)]
+    values: ValueArgs,
+    /// Write the outputs for programs to FILE; - is standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+/// LOCAL: rows of a table whose length nobody has said.
+const ROWS: u64 = 1000;
+/// LOCAL: processes of one machine, which wake each other over sockets.
+const LOOPBACK: Shape = Shape { bits_per_second: None, rtt: Duration::from_micros(60) };
+
+/// Runs the command.
+pub(crate) fn run(args: &ComputeArgs) -> Result<(), Error> {
+    match &args.command {
+        ComputeCommand::Check(args) => check(&args.file),
+        ComputeCommand::Explain(args) => explain(args),
+        ComputeCommand::Cost(args) => cost(args),
+        ComputeCommand::Format(args) => format(args),
+        ComputeCommand::Eval(args) => eval(args),
+    }
+}
+
+fn load(file: &Path) -> Result<Computation, Error> {
+    Ok(ComputationSource::File(file.to_owned()).load()?)
+}
+
+fn check(file: &Path) -> Result<(), Error> {
+    let c = load(file)?;
+    let inputs = c.inputs().count();
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    out::line(format_args!(
+        "{}: {}, {}, {}, {}; digest {}",
+        c.name(),
+        count(c.members().len(), "member"),
+        count(inputs, "input"),
+        count(c.nodes().len() - inputs, "operation"),
+        count(c.outputs().len(), "output"),
+        hex::encode(c.digest())
+    ))
+}
+
+fn format(args: &FormatArgs) -> Result<(), Error> {
+    let text = load(&args.file)?.to_string();
+    let Some(path) = args.out.as_deref().filter(|path| *path != Path::new("-")) else {
+        return out::text(text);
+    };
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the computation", &args.file);
+    // It can be made again.
+    Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
+}
+
+/// The figures of one protocol.
+#[derive(Serialize)]
+struct Figures {
+    protocol: String,
+    ands: u64,
+    /// Exchanges one after the other.
+    rounds: u64,
+    /// Payload of the party that sends most, without set-ups and TLS.
+    bytes_sent: u64,
+    /// Seconds on one machine, in one room, and across a continent.
+    loopback_seconds: f64,
+    lan_seconds: f64,
+    wan_seconds: f64,
+}
+
+impl Figures {
+    fn new(protocol: Protocol, forecast: &Forecast) -> Self {
+        Self {
+            protocol: protocol.name().to_owned(),
+            ands: forecast.work,
+            rounds: forecast.rounds,
+            bytes_sent: forecast.bytes_sent,
+            loopback_seconds: forecast.seconds(LOOPBACK),
+            lan_seconds: forecast.seconds(Shape::lan()),
+            wan_seconds: forecast.seconds(Shape::wan()),
+        }
+    }
+}
+
+/// The content of `cost --json`.
+#[derive(Serialize)]
+struct Costs {
+    computation: String,
+    symbols: BTreeMap<String, u64>,
+    protocols: Vec<Figures>,
+}
+
+fn costs(args: &LengthArgs, c: &Computation) -> Result<Costs, Error> {
+    let mut lengths = symbols(&args.symbol, c)?;
+    for name in c.symbols() {
+        lengths.entry(name.clone()).or_insert(ROWS);
+    }
+    let mut protocols = vec![];
+    for protocol in Protocol::ALL {
+        let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
+        in_turn(&mut job, c);
+        let task = ComputeTask::new(&job)?;
+        let forecast = task.bound(&lengths)?.forecast(task.chosen(), has_aes(Backend::best()))?;
+        protocols.push(Figures::new(protocol, &forecast));
+    }
+    Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
+}
+
+/// `n = 1000, m = 3`, or nothing.
+fn lengths(symbols: &BTreeMap<String, u64>) -> String {
+    symbols.iter().map(|(name, n)| format!("{name} = {n}")).collect::<Vec<_>>().join(", ")
+}
+
+fn seconds(s: f64) -> String {
+    match s {
+        ..0.0995 => format!("{:.0} ms", (1000.0 * s).max(1.0)),
+        ..9.95 => format!("{s:.1} s"),
+        _ => progress::duration(s),
+    }
+}
+
+fn explain(args: &LengthArgs) -> Result<(), Error> {
+    let c = load(&args.file)?;
+    let costs = costs(args, &c)?;
+    let mut text = c.explain();
+    if !costs.symbols.is_empty() {
+        let _ = writeln!(text, "with {}:", lengths(&costs.symbols));
+    }
+    for of in &costs.protocols {
+        let parties = if of.protocol == "rep3" { "three" } else { "two" };
+        let _ = writeln!(
+            text,
+            "  {} computes it among {parties} parties in {} round{}, and none sends more than {}: about {} on one machine, {} \
+             in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms)",
+            of.protocol,
+            of.rounds,
+            if of.rounds == 1 { "" } else { "s" },
+            size::show(of.bytes_sent),
+            seconds(of.loopback_seconds),
+            seconds(of.lan_seconds),
+            seconds(of.wan_seconds)
+        );
+    }
+    out::text(text)
+}
+
+fn cost(args: &CostArgs) -> Result<(), Error> {
+    let c = load(&args.of.file)?;
+    let costs = costs(&args.of, &c)?;
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the computation", &args.of.file);
+    let file = json_file(&mut files, args.json.as_deref(), &format!("compute cost, {}", c.name()), 0o644)?;
+    let mut text = String::new();
+    let of = lengths(&costs.symbols);
+    let _ = writeln!(text, "{}{}{of}", c.name(), if of.is_empty() { "" } else { " with " });
+    let _ = writeln!(
+        text,
+        "{:<8} {:>12} {:>8} {:>12} {:>12} {:>12} {:>12}",
+        "", "ANDs", "rounds", "sent", "loopback", "lan", "wan"
+    );
+    for of in &costs.protocols {
+        let [here, lan, wan] = [of.loopback_seconds, of.lan_seconds, of.wan_seconds].map(seconds);
+        let sent = size::show(of.bytes_sent);
+        let _ = writeln!(
+            text,
+            "{:<8} {:>12} {:>8} {sent:>12} {here:>12} {lan:>12} {wan:>12}",
+            of.protocol, of.ands, of.rounds
+        );
+    }
+    crate::run_report::deliver(Some(text.into_bytes()), &costs, file, args.json.as_deref())
+}
+
+fn eval(args: &EvalArgs) -> Result<(), Error> {
+    let c = load(&args.file)?;
+    let mut lengths = args.values.symbols(&c)?;
+    let (places, outputs) = (args.values.inputs(&c)?, args.values.outputs(&c)?);
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the computation", &args.file);
+    for (name, place) in &places {
+        place.path().into_iter().for_each(|path| files.reads(format!("input {name}"), path));
+    }
+    let mut begun = vec![];
+    for (name, place) in &outputs {
+        if let OutputPlace::Csv(path) | OutputPlace::File(path) = place {
+            let job = format!("output {name} of {}", c.name());
+            begun.push((name.as_str(), place, files.create("with --out", path, &job, 0o600)?));
+        }
+    }
+    let report = json_file(&mut files, args.json.as_deref(), &format!("compute eval, {}", c.name()), 0o600)?;
+    let (mut inputs, mut known) = (BTreeMap::new(), BTreeMap::new());
+    let wrong = |e: hushwire_compute::ComputeError| {
+        Error::Job(JobError::usage("the computation", e.cause(), e.remedy()))
+    };
+    for (name, ty) in c.inputs() {
+        let tensor = read_input(name, ty, &places[name], &lengths)?;
+        known.insert(name.to_owned(), tensor.lengths().to_vec());
+        lengths = c.symbols_with(&lengths, &known).map_err(wrong)?;
+        inputs.insert(name.to_owned(), tensor);
+    }
+    let results = evaluate(&c, &inputs).map_err(wrong)?;
+    let shown = |tensor: &Tensor| Shown::new(tensor.scalar(), tensor.lengths(), &tensor.records());
+    for (name, place, file) in begun {
+        let tensor = &results[name];
+        match place {
+            OutputPlace::Csv(_) => file.write(shown(tensor).csv(name).as_bytes())?,
+            _ => file.write(&tensor.records())?,
+        }
+    }
+    let printed: Vec<_> = c.outputs().iter().filter(|output| !outputs.contains_key(&output.name)).collect();
+    let printed: Vec<_> =
+        printed.iter().map(|output| (&output.name, shown(&results[&output.name]))).collect();
+    let text: String = printed.iter().map(|(name, shown)| output_line(name, shown)).collect();
+    let found = printed.iter().map(|(name, shown)| ((*name).clone(), json(shown))).collect();
+    let evaluated = Evaluated { computation: c.name().to_owned(), symbols: lengths, outputs: found };
+    crate::run_report::deliver(Some(text.into_bytes()), &evaluated, report, args.json.as_deref())
+}
+
+/// The content of `eval --json`.
+#[derive(Serialize)]
+struct Evaluated {
+    computation: String,
+    symbols: BTreeMap<String, u64>,
+    /// Elements by the output's name; outputs that went to files are not here.
+    outputs: BTreeMap<String, serde_json::Value>,
+}

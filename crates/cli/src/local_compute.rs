@@ -1,0 +1,265 @@
+//! `hushwire local compute`: a computation among processes of this machine, each with its owner's files.
+
+use crate::{
+    error::Error,
+    files::RunFiles,
+    log,
+    member_cmd::{announce, has_aes},
+    options::{Between, Common},
+    places::ValueArgs,
+    progress,
+    run_report::{OfMember, deliver, split},
+    size,
+    supervisor::{OfProcess, run_all},
+    told::{ComputeReport, Told},
+};
+use clap::Args;
+use hushwire::Local;
+use hushwire_compute::Computation;
+use hushwire_garble::Scheme;
+use hushwire_job::{
+    ComputationSource, ComputeJob, ComputeTask, Computed, Job, Member, OutputPlace, Protocol, Shown, Task,
+};
+use hushwire_wire::{NetError, Shape};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire local compute examples/compute/bill.hwc --in price=examples/compute/shop.csv:price --in amount=examples/compute/order.csv:amount
+                                      total=…: the shop's prices times the client's amounts; neither sees the other's
+  hushwire local compute bill.hwc --in price=shop.csv --in amount=order.csv --out total=total.csv --json -
+                                      the columns of the inputs' names; the total in a file, a report for programs
+  hushwire local compute bill.hwc --protocol yao --in price=shop.csv --value amount=1,2,3
+                                      between two parties; amounts on the command line
+
+With rep3 three parties compute, and each member of the computation is a client of its own, unless it is called party0, party1 \
+or party2. With yao and gmw members are the two parties, in turn. `hushwire compute explain` says what each of them learns, and \
+what it costs.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
+5 refused because it would not be safe.";
+
+/// Compute on numbers and columns of CSV files. Each owner's process reads its own file; no other one sees it.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct LocalComputeArgs {
+    /// The computation (.hwc), or the job file of one (.toml); - is a computation on standard input
+    #[arg(value_name = "FILE.hwc or JOB.toml")]
+    file: PathBuf,
+    #[command(flatten)]
+    values: ValueArgs,
+    /// The protocol of the parties: rep3 (three), yao or gmw (two) [default: the job's, else rep3]
+    #[arg(long, value_name = "NAME", value_parser = Protocol::NAMES)]
+    protocol: Option<String>,
+    /// The scheme of yao's gates [default: the job's, else mi]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
+    scheme: Option<Scheme>,
+    /// The OT extension of yao and gmw [default: the job's, else softspoken4]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
+    ot: Option<hushwire_ot::Protocol>,
+    #[command(flatten)]
+    between: Between,
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    #[arg(long, value_name = "NET", default_value = "none")]
+    net: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The members of two parties, in turn, where the computation has more than they are.
+pub(crate) fn in_turn(job: &mut ComputeJob, computation: &Computation) -> bool {
+    let (names, parties) = (computation.members(), job.protocol.parties());
+    if job.protocol.has_clients() || names.len() <= usize::from(parties) || !job.members.is_empty() {
+        return false;
+    }
+    let turns = names.iter().zip((0..parties).cycle());
+    job.members = turns.map(|(name, i)| (name.clone(), Member::Party(i))).collect();
+    true
+}
+
+impl LocalComputeArgs {
+    fn job(&self) -> Result<ComputeJob, Error> {
+        let protocol = self.protocol.as_deref().map(str::parse).transpose().map_err(Error::Usage)?;
+        let mut job = if self.file.extension().is_some_and(|end| end == "toml") {
+            match Job::read(&self.file)? {
+                Job::Compute(job) => job,
+                _ => {
+                    let what = format!(
+                        "{} is no computation's job; run it with `hushwire local run`",
+                        self.file.display()
+                    );
+                    return Err(Error::Usage(what));
+                }
+            }
+        } else {
+            ComputeJob::new(protocol.unwrap_or(Protocol::Rep3), ComputationSource::File(self.file.clone()))
+        };
+        job.protocol = protocol.unwrap_or(job.protocol);
+        (job.scheme, job.ot) = (self.scheme.or(job.scheme), self.ot.or(job.ot));
+        // Processes are told the text: they need not read the file again, which may be a pipe.
+        let computation = job.computation.load()?;
+        job.computation = ComputationSource::Text(computation.to_string());
+        job.symbols.extend(self.values.symbols(&computation)?);
+        if in_turn(&mut job, &computation) {
+            let who = job.members.iter().map(|(name, member)| format!("{name} is {member}"));
+            log::note!(
+                "note: protocol {} has two parties: {}",
+                job.protocol,
+                who.collect::<Vec<_>>().join(", ")
+            );
+        }
+        Ok(job)
+    }
+}
+
+/// Runs the computation.
+pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
+    let begun = Instant::now();
+    let backend = args.common.backend()?;
+    let shape: Shape = args.net.parse().map_err(|e| match e {
+        NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),
+        other => Error::Usage(other.to_string()),
+    })?;
+    let job = args.job()?;
+    let task = ComputeTask::new(&job)?;
+    let computation = task.computation();
+    let inputs = args.values.inputs(computation)?;
+    let outputs = args.values.outputs(computation)?;
+    let mut run = RunFiles::new(args.common.replace.force);
+    if args.file != Path::new("-") {
+        run.reads("the computation", &args.file);
+    }
+    for (name, place) in &inputs {
+        place.path().into_iter().for_each(|path| run.reads(format!("input {name}"), path));
+    }
+    for (name, place) in &outputs {
+        let (OutputPlace::Csv(path) | OutputPlace::File(path)) = place else { continue };
+        // Its first recipient writes it, which knows only its own files.
+        run.check("with --out", path, &format!("output {name} of {}", computation.name()))?;
+    }
+    let json = args.common.json_file(&mut run, &format!("local compute, {}", computation.name()))?;
+    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    local = local.force(args.common.replace.force);
+    for (i, (name, _)) in computation.inputs().enumerate() {
+        local = local.bring(task.owner(i).clone(), name, inputs[name].clone());
+    }
+    for (j, output) in computation.outputs().iter().enumerate() {
+        let Some(file) = outputs.get(&output.name) else { continue };
+        // The first recipient writes the file; the others throw the value away.
+        for (i, member) in task.recipients(j).iter().enumerate() {
+            let place = if i == 0 { file.clone() } else { OutputPlace::Discard };
+            local = local.keep(member.clone(), &output.name, place);
+        }
+    }
+    let bar = progress::bar(0, "ANDs");
+    let phases = ["reading the files", "the computation"];
+    let whole = Job::Compute(job.clone());
+    let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
+    let ended = run_all(local, &whole, Member::to_string, phases, &bar, |done, of| {
+        bar.set_length(of);
+        bar.set_position(done);
+        if let (0, Some(forecast)) = (done, task.forecast(has_aes(backend), Some(of))) {
+            bar.suspend(|| announce(&forecast, shape, &network));
+        }
+    })?;
+    bar.finish_and_clear();
+    let learnt = gather(&ended)?;
+    let members = task.agreement().members().into_iter().zip(&ended);
+    let (parties, clients) = split(
+        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
+    );
+    let report = Report {
+        command: "local compute",
+        version: env!("CARGO_PKG_VERSION"),
+        of_kind: task.report(&learnt),
+        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+        seconds: begun.elapsed().as_secs_f64(),
+        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
+        transport: args.between.transport.clone(),
+        net: shape.to_string(),
+        aes_tier: backend.tier().name(),
+        parties,
+        clients,
+    };
+    log::note!("{}", report.for_people(&task, &learnt).trim_end());
+    for (name, place) in &outputs {
+        if let OutputPlace::Csv(path) | OutputPlace::File(path) = place {
+            log::note!("output {name} is in {}", path.display());
+        }
+    }
+    deliver(Some(task.printed(&learnt)), &report, json, args.common.json.as_deref())
+}
+
+/// Outputs by place. All recipients must have found the same.
+fn gather(ended: &[OfProcess<Computed>]) -> Result<Computed, Error> {
+    let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
+    let mut all = Computed::default();
+    for learnt in ended.iter().map(|process| &process.outcome.learnt) {
+        (all.symbols, all.ands) = (learnt.symbols.clone(), all.ands.max(learnt.ands));
+        for (j, one) in &learnt.shown {
+            if shown.insert(*j, one.clone()).is_some_and(|other| other != *one) {
+                let cause = format!("recipients of output {j} found different values");
+                return Err(Error::internal("comparing outputs", cause));
+            }
+        }
+    }
+    all.shown = shown.into_iter().collect();
+    Ok(all)
+}
+
+/// The report; its fields are the JSON's.
+#[derive(Serialize)]
+struct Report {
+    command: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    of_kind: ComputeReport,
+    /// Exchanges one after the other, of the busiest party.
+    rounds: u64,
+    /// The whole command, until the outputs were there.
+    seconds: f64,
+    /// From the first connection on, of the slowest party.
+    run_seconds: f64,
+    transport: String,
+    net: String,
+    aes_tier: &'static str,
+    parties: Vec<OfMember>,
+    clients: Vec<OfMember>,
+}
+
+impl Report {
+    /// A few lines.
+    fn for_people(&self, task: &ComputeTask, learnt: &Computed) -> String {
+        let mut text = String::new();
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
+        let number = if self.parties.len() == 2 { "two" } else { "three" };
+        let lines = [
+            format!(
+                "computed {} among {number} parties with {}: {} ANDs",
+                task.work(learnt),
+                task.chosen(),
+                self.of_kind.ands
+            ),
+            format!("time: {:.2} s; {:.2} s while connected", self.seconds, self.run_seconds),
+            format!("sent by each party: {} in {} rounds", sent.join(", "), self.rounds),
+            format!(
+                "with: {}, AES {}, memory a process: {}",
+                self.transport,
+                self.aes_tier,
+                memory.map_or("unknown".to_owned(), size::show)
+            ),
+        ];
+        for line in lines {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}

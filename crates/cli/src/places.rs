@@ -1,0 +1,163 @@
+//! Values of computations on the command line: where inputs lie and outputs go, and lengths.
+
+use crate::{
+    error::Error,
+    files::{is_stream, stream},
+};
+use clap::Args;
+use hushwire_compute::{Computation, Visibility};
+use hushwire_job::{InputPlace, OutputPlace, nearest};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use zeroize::Zeroizing;
+
+/// The options of every command that runs a computation on values.
+#[derive(Args)]
+pub(crate) struct ValueArgs {
+    /// Where an input lies: a column of a CSV file, several columns of a matrix as in x=a.csv:p,q, or a file of records,
+    /// least significant byte first; - is standard input. Without a column, that of the input's name
+    #[arg(long = "in", value_name = "[OWNER/]NAME=FILE[:COLUMN]")]
+    inputs: Vec<String>,
+    /// An input's elements themselves; other users see them in process lists
+    #[arg(long, value_name = "[OWNER/]NAME=A,B,…")]
+    value: Vec<String>,
+    /// The length that a symbol stands for, where no input says it
+    #[arg(long, value_name = "NAME=NUMBER")]
+    symbol: Vec<String>,
+    /// The file to write an output to, which appears when it is whole: CSV where it is called so, else records. Others are
+    /// printed
+    #[arg(long, value_name = "NAME=FILE")]
+    out: Vec<String>,
+}
+
+/// `NAME=REST`; the first mistake with a way to write it.
+fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Error> {
+    text.split_once('=').ok_or_else(|| Error::Usage(format!("{option} {text:?}: write {form}")))
+}
+
+/// A name that is not among those that there are.
+fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
+    let near =
+        nearest(name, known.iter().copied()).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Error::Usage(format!("{option}: there is no {name:?} among {known}{near}"))
+}
+
+impl ValueArgs {
+    /// Every input's place, by name.
+    pub(crate) fn inputs(&self, computation: &Computation) -> Result<BTreeMap<String, InputPlace>, Error> {
+        let mut all = BTreeMap::new();
+        let mut put = |option: &str, whole: &str, place: &dyn Fn(&str, &str) -> Result<InputPlace, Error>| {
+            let (which, rest) = pair(option, whole, "owner/name=data.csv:column")?;
+            let name = input(option, computation, which)?;
+            if all.insert(name.to_owned(), place(name, rest)?).is_some() {
+                return Err(Error::Usage(format!("{option}: input {name} is given twice")));
+            }
+            Ok(())
+        };
+        for whole in &self.inputs {
+            put("--in", whole, &place)?;
+        }
+        for whole in &self.value {
+            put("--value", whole, &|_, text| Ok(InputPlace::Values(Zeroizing::new(text.to_owned()))))?;
+        }
+        let missing = computation.inputs().find(|(name, _)| !all.contains_key(*name));
+        missing.map_or(Ok(all), |(name, ty)| {
+            let owner = match ty.visibility {
+                Visibility::Private(of) => format!("{}/", computation.members()[usize::from(of.0)]),
+                _ => String::new(),
+            };
+            Err(Error::Usage(format!(
+                "input {name}: {ty} has no values; give them as in --in {owner}{name}=data.csv:{name}"
+            )))
+        })
+    }
+
+    /// Lengths, by symbol.
+    pub(crate) fn symbols(&self, computation: &Computation) -> Result<BTreeMap<String, u64>, Error> {
+        symbols(&self.symbol, computation)
+    }
+
+    /// Every output's file, by name.
+    pub(crate) fn outputs(&self, computation: &Computation) -> Result<BTreeMap<String, OutputPlace>, Error> {
+        let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
+        let mut all = BTreeMap::new();
+        for whole in &self.out {
+            let (name, file) = pair("--out", whole, "name=result.csv")?;
+            if !names.contains(&name) {
+                return Err(unknown("--out", name, &names));
+            }
+            if is_stream(Path::new(file)) {
+                let what = format!("--out {name}=-: outputs without a file are printed; leave it out");
+                return Err(Error::Usage(what));
+            }
+            let path = std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file));
+            let place = if is_csv(&path) { OutputPlace::Csv(path) } else { OutputPlace::File(path) };
+            if all.insert(name.to_owned(), place).is_some() {
+                return Err(Error::Usage(format!("--out: output {name} is given twice")));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// `NAME=NUMBER` for symbols.
+pub(crate) fn symbols(given: &[String], computation: &Computation) -> Result<BTreeMap<String, u64>, Error> {
+    let names: Vec<&str> = computation.symbols().iter().map(String::as_str).collect();
+    let mut all = BTreeMap::new();
+    for whole in given {
+        let (name, number) = pair("--symbol", whole, "name=number, as in n=1000")?;
+        if !names.contains(&name) {
+            return Err(unknown("--symbol", name, &names));
+        }
+        let number = number.parse().map_err(|_| {
+            Error::Usage(format!("--symbol {whole:?}: a length is a whole number, as in {name}=1000"))
+        })?;
+        all.insert(name.to_owned(), number);
+    }
+    Ok(all)
+}
+
+/// The input of `[owner/]name`.
+fn input<'a>(option: &str, computation: &'a Computation, which: &str) -> Result<&'a str, Error> {
+    let (owner, name) = match which.split_once('/') {
+        Some((owner, name)) => (Some(owner), name),
+        None => (None, which),
+    };
+    let names: Vec<&str> = computation.inputs().map(|(name, _)| name).collect();
+    let Some((name, ty)) = computation.inputs().find(|(input, _)| *input == name) else {
+        return Err(unknown(option, name, &names));
+    };
+    let declared = match ty.visibility {
+        Visibility::Private(of) => Some(computation.members()[usize::from(of.0)].as_str()),
+        _ => None,
+    };
+    match (owner, declared) {
+        (Some(owner), Some(declared)) if owner != declared => Err(Error::Usage(format!(
+            "{option} {which}: input {name} is declared from {declared}; write {declared}/{name}"
+        ))),
+        _ => Ok(name),
+    }
+}
+
+fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"))
+}
+
+/// `FILE[:COLUMN,…]`; `-` for standard input.
+fn place(name: &str, text: &str) -> Result<InputPlace, Error> {
+    let whole = Path::new(text);
+    let (file, columns) = match text.rsplit_once(':') {
+        Some((file, columns)) if !whole.exists() => (Path::new(file), Some(columns)),
+        _ => (whole, None),
+    };
+    let from = if is_stream(file) { stream()? } else { InputPlace::File(file.to_owned()) };
+    let columns = match columns {
+        Some(columns) => columns.split(',').map(str::to_owned).collect(),
+        None if is_csv(file) => vec![name.to_owned()],
+        None => return Ok(from),
+    };
+    Ok(InputPlace::Csv(Box::new(from), columns))
+}

@@ -1,0 +1,252 @@
+//! `compute` and `local compute`: computations on CSV columns, in the open and among processes.
+
+use crate::common::{Place, Ran};
+
+const BILL: &str = "computation bill\nmembers shop, client\nsymbols n\n\
+    input price: i32[n] from shop\ninput amount: i32[n] from client\n\
+    output total = sum(price * amount) to shop, client\noutput dear = price > 100 to client\n";
+
+/// Prices and amounts of three articles.
+fn bill() -> Place {
+    let place = Place::new();
+    place.put("bill.hwc", BILL.as_bytes());
+    place.put("shop.csv", b"article,price\npencil,120\n\"paper, white\",-450\nink,99\n");
+    place.put("order.csv", b"article,amount\r\npencil,10\r\npaper,1\r\nink,3\r\n");
+    place
+}
+
+const IN: &str = "--in shop/price=shop.csv:price --in amount=order.csv";
+
+fn good(place: &Place, args: &str) -> Ran {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+    ran
+}
+
+fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
+    let before = place.names();
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
+    }
+    assert_eq!(place.names(), before, "nothing is left of a run that failed");
+}
+
+#[test]
+fn every_protocol_gives_what_the_open_one_gives() {
+    let place = bill();
+    let open = good(&place, &format!("compute eval bill.hwc {IN}"));
+    assert_eq!(open.out, "total=1047\ndear=[true, false, false]\n");
+    for options in [
+        "--transport unix",
+        "--transport shm",
+        "--protocol yao --transport unix",
+        "--protocol yao --scheme three-halves --transport shm",
+        "--protocol gmw --ot ferret-b10 --transport unix",
+    ] {
+        let ran = good(&place, &format!("local compute bill.hwc {IN} {options}"));
+        assert_eq!(ran.out, open.out, "{options}: {}", ran.err);
+        assert!(ran.err.contains("computed bill of n = 3"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn outputs_go_to_csv_and_records_that_only_their_owner_reads() {
+    let place = bill();
+    let run =
+        format!("local compute bill.hwc {IN} --transport unix --out total=total.bin --out dear=dear.csv");
+    let ran = good(&place, &format!("{run} --json report.json"));
+    assert_eq!(ran.out, "", "{}", ran.err);
+    assert_eq!(place.get("total.bin"), 1047i32.to_le_bytes());
+    assert_eq!(place.get("dear.csv"), b"dear\ntrue\nfalse\nfalse\n");
+    for name in ["total.bin", "dear.csv", "report.json"] {
+        assert_eq!(place.mode(name), 0o600, "{name}");
+    }
+    // The same job may replace what it wrote; what it reads is never replaced.
+    good(&place, &run);
+    let over = "local compute bill.hwc --in price=shop.csv --in amount=order.csv --force --out dear=";
+    bad(&place, &format!("{over}shop.csv"), 5, &["shop.csv", "that would overwrite input price"]);
+    bad(&place, &format!("{over}bill.hwc"), 5, &["that would overwrite the computation"]);
+    let report: serde_json::Value = serde_json::from_slice(&place.get("report.json")).unwrap_or_default();
+    assert_eq!(report["symbols"]["n"], 3);
+    assert_eq!(report["clients"].as_array().map(Vec::len), Some(2));
+    let ran = good(&place, &format!("local compute bill.hwc {IN} --transport unix --json -"));
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    assert_eq!(report["outputs"], serde_json::json!({ "total": 1047, "dear": [true, false, false] }));
+}
+
+#[test]
+fn records_matrices_and_values_on_the_command_line() {
+    let place = Place::new();
+    let text = "computation c\nmembers m, w\nsymbols n\ninput x: i12[n, 2] from m\ninput y: fixed(16, 8)[2] from w\n\
+        input k: i12 from w\noutput z = transpose(x, [1, 0]) + k to w\noutput twice = y + y to m\n";
+    place.put("c.hwc", text.as_bytes());
+    let records: Vec<u8> = [-2048i16, 2047, 5, -6].iter().flat_map(|n| n.to_le_bytes()).collect();
+    place.put("x.bin", &records);
+    place.put("x.csv", b"p,q,r\n-2048,,2047\n5,,-6\n");
+    let rest = "--value y=-0.5,1.25 --value w/k=1";
+    let expected = "z=[[-2047, 6], [-2048, -5]]\ntwice=[-1.0, 2.5]\n";
+    for x in ["x.bin", "x.csv:p,r"] {
+        assert_eq!(good(&place, &format!("compute eval c.hwc --in x={x} {rest}")).out, expected);
+        let ran = good(&place, &format!("local compute c.hwc --in m/x={x} {rest} --transport unix"));
+        assert_eq!(ran.out, expected);
+    }
+    let run = "local compute c.hwc --in x=x.bin --value y=0,0 --value k=0 --transport unix";
+    good(&place, &format!("{run} --out z=z.csv"));
+    assert_eq!(place.get("z.csv"), b"z_0,z_1\n-2048,5\n2047,-6\n");
+    let empty = good(&place, "compute eval c.hwc --value x= --value y=0,0 --value k=0");
+    assert_eq!(empty.out, "z=[[], []]\ntwice=[0.0, 0.0]\n");
+    let empty = good(&place, "local compute c.hwc --value x= --value y=0,0 --value k=0 --transport unix");
+    assert_eq!(empty.out, "z=[[], []]\ntwice=[0.0, 0.0]\n");
+}
+
+#[test]
+fn bad_numbers_are_named_with_row_column_and_value() {
+    let place = bill();
+    let shop = |text: &[u8], words: &[&str]| {
+        place.put("shop.csv", text);
+        let mut all = vec!["client shop cannot read shop.csv"];
+        all.extend(words);
+        bad(&place, &format!("local compute bill.hwc {IN} --transport unix --out total=t.csv"), 4, &all);
+        bad(&place, &format!("compute eval bill.hwc {IN} --out total=t.csv"), 4, words);
+    };
+    shop(b"price\n1\n3000000000\n2\n", &["line 3", "row 2, column price: \"3000000000\" does not fit i32"]);
+    shop(b"price,x\n1,\n,\n2,\n", &["line 3", "row 2, column price: it is empty, which is no i32"]);
+    shop(b"price\n1\n1.5\n2\n", &["has a fraction, and i32 has none"]);
+    shop(b"price\n1\n2,3\n", &["line 3: it has 2 fields where the first line has 1"]);
+    shop(b"cost\n1\n2\n3\n", &["no column is called price; the first line names cost"]);
+    shop(b"", &["it is empty"]);
+    place.put("shop.csv", b"price\n1\n2\n");
+    let run = format!("local compute bill.hwc {IN} --transport unix");
+    bad(&place, &run, 2, &["n is 2 at client shop and 3 at client client; bring as many rows of both"]);
+    for protocol in ["yao", "gmw"] {
+        bad(&place, &format!("{run} --protocol {protocol}"), 2, &["agreeing on lengths: n is "]);
+    }
+    place.put("odd.bin", &[1, 2, 3]);
+    let run = "local compute bill.hwc --in price=odd.bin --in amount=order.csv --transport unix";
+    bad(&place, run, 4, &["odd.bin: it has 3 bytes, and an element of i32 has 4"]);
+}
+
+#[test]
+fn the_command_line_is_checked_before_anything_starts() {
+    let place = bill();
+    for (args, words) in [
+        (
+            "--in price=shop.csv",
+            &["input amount: i32[n] has no values; give them as in --in client/amount=data.csv:amount"][..],
+        ),
+        (
+            "--in client/price=shop.csv --in amount=order.csv",
+            &["input price is declared from shop; write shop/price"],
+        ),
+        ("--in prize=shop.csv", &["there is no \"prize\"", "did you mean price?"]),
+        ("--in price", &["--in \"price\": write owner/name=data.csv:column"]),
+        ("--in price=shop.csv --value price=1 --in amount=order.csv", &["input price is given twice"]),
+        (
+            "--in price=shop.csv --in amount=order.csv --out sum=x.csv",
+            &["there is no \"sum\" among total, dear"],
+        ),
+        ("--in price=shop.csv --in amount=order.csv --symbol m=3", &["there is no \"m\" among n"]),
+        (
+            "--in price=shop.csv --in amount=order.csv --protocol rep3 --ot iknp",
+            &["protocol rep3 has no oblivious transfer"],
+        ),
+    ] {
+        bad(&place, &format!("local compute bill.hwc {args}"), 2, words);
+    }
+    let all = "--in price=shop.csv --in amount=order.csv";
+    bad(&place, &format!("local compute none.hwc {all}"), 4, &["cannot read none.hwc"]);
+    bad(
+        &place,
+        &format!("local compute bill.hwc {all} --symbol n=4"),
+        2,
+        &["its n is 3, the agreed one is 4"],
+    );
+    place.put(
+        "huge.hwc",
+        b"computation h\nmembers m\nsymbols n\ninput x: u64 from m\noutput y = broadcast(x, [n]) to m\n",
+    );
+    let huge = "local compute huge.hwc --value x=1 --symbol n=99999999999 --transport unix";
+    bad(&place, huge, 2, &["a value is u64[99999999999], more than this machine takes"]);
+    let unsaid = "local compute huge.hwc --value x=1 --transport unix";
+    bad(&place, unsaid, 2, &["no input says how long n is; write n = … under [symbols]"]);
+    place.put("open.hwc", b"computation o\nmembers m\ninput x: u64 public\noutput y = x to m\n");
+    bad(&place, "local compute open.hwc --value x=1", 2, &["input x is brought by no member"]);
+}
+
+#[test]
+fn wrong_texts_are_named_with_line_and_remedy() {
+    let place = Place::new();
+    for (text, words) in [
+        ("computation c\nmembers m\ninput x: u64 from m\noutput y = x + z to m\n", "c.hwc, line 4"),
+        ("computation c\nmembers m\ninput x: u64[n] from m\noutput y = x to m\n", "write `symbol"),
+        (
+            "computation c\nmembers m\ninput x: u64 from m\na = b + x\nb = a + x\noutput y = b to m\n",
+            "c.hwc, line 4",
+        ),
+        ("computation c\nmembers m\ninput x: u64 from m\noutput y = x < true to m\n", "c.hwc, line 4"),
+        ("", "c.hwc, line 1"),
+    ] {
+        place.put("c.hwc", text.as_bytes());
+        for command in ["check", "explain", "cost", "format", "eval"] {
+            bad(&place, &format!("compute {command} c.hwc"), 4, &[words]);
+        }
+        bad(&place, "local compute c.hwc --value x=1", 4, &[words]);
+    }
+}
+
+#[test]
+fn members_hear_what_they_bring_and_what_it_costs() {
+    let place = bill();
+    let ran = good(&place, "compute explain bill.hwc --symbol n=50");
+    assert!(ran.out.contains("shop brings price: i32[n] and learns total: i32"), "{}", ran.out);
+    assert!(ran.out.contains("with n = 50:"), "{}", ran.out);
+    for protocol in ["rep3", "yao", "gmw"] {
+        assert!(ran.out.contains(&format!("  {protocol} computes it among t")), "{}", ran.out);
+    }
+    let figures = |n: u64| -> serde_json::Value {
+        let ran = good(&place, &format!("compute cost bill.hwc --symbol n={n} --json -"));
+        serde_json::from_str(&ran.out).unwrap_or_default()
+    };
+    let (few, many) = (figures(10), figures(1000));
+    for i in 0..3 {
+        for key in ["ands", "bytes_sent", "lan_seconds", "wan_seconds"] {
+            let value = |of: &serde_json::Value| of["protocols"][i][key].as_f64().unwrap_or_default();
+            assert!(value(&few) > 0.0 && value(&few) <= value(&many), "{i} {key}: {few} {many}");
+        }
+    }
+    assert!(good(&place, "compute cost bill.hwc").out.starts_with("bill with n = 1000\n"));
+    let ran = good(&place, "compute check bill.hwc");
+    assert!(ran.out.starts_with("bill: 2 members, 2 inputs, "), "{}", ran.out);
+}
+
+#[test]
+fn a_declared_cost_is_what_a_run_says() {
+    let place = bill();
+    for (i, protocol) in ["rep3", "yao", "gmw"].iter().enumerate() {
+        let ran = good(&place, "compute cost bill.hwc --symbol n=3 --json -");
+        let declared: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+        let run = format!("local compute bill.hwc {IN} --transport unix --protocol {protocol} --json -");
+        let found: serde_json::Value = serde_json::from_str(&good(&place, &run).out).unwrap_or_default();
+        assert_eq!(declared["protocols"][i]["ands"], found["ands"], "{protocol}");
+    }
+}
+
+#[test]
+fn the_canonical_form_is_the_same_computation() {
+    let place = bill();
+    let ran = good(&place, "compute format bill.hwc");
+    place.put("again.hwc", ran.out.as_bytes());
+    assert_eq!(good(&place, "compute format again.hwc").out, ran.out);
+    let check = |file: &str| good(&place, &format!("compute check {file}")).out;
+    assert_eq!(check("again.hwc"), check("bill.hwc"));
+    good(&place, "compute format bill.hwc --out out.hwc");
+    assert_eq!(place.get("out.hwc"), ran.out.as_bytes());
+    bad(
+        &place,
+        "compute format bill.hwc --force --out bill.hwc",
+        5,
+        &["that would overwrite the computation"],
+    );
+}

@@ -1,0 +1,91 @@
+//! A client: it shares its inputs to three parties, and adds up what it learns.
+
+use super::{lengths::Lengths, plan::Bound};
+use crate::{
+    JobError, Member,
+    doors::IN,
+    member_config::explain,
+    run::{Links, MemberSession},
+};
+use hushwire_rep3::{Owner, Role, xor_into};
+use hushwire_wire::{Channel, PartyId};
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+const OUT: &str = "receiving outputs";
+
+/// A client's links.
+pub(super) struct Client {
+    me: Member,
+    to: [Channel; 3],
+    from: [Channel; 3],
+    owner: Owner,
+}
+
+impl Client {
+    /// Gives parties the seeds of its shares, where it brings anything.
+    pub(super) fn open(member: &mut MemberSession, brings: bool) -> Result<Self, JobError> {
+        let mut one = |party, to: bool| {
+            let peer = Some(PartyId(party));
+            member.channel(1, 0, peer.filter(|_| to), peer.filter(|_| !to))
+        };
+        let mut to = [one(0, true)?, one(1, true)?, one(2, true)?];
+        let from = [one(0, false)?, one(1, false)?, one(2, false)?];
+        let owner = Owner::new(member.config.backend);
+        for (role, channel) in Role::ALL.into_iter().zip(&mut to).filter(|_| brings) {
+            let sent = channel.send(IN, &owner.seeds(role)[..]);
+            sent.map_err(|e| explain(&member.agreement, e).during(IN))?;
+        }
+        Ok(Self { me: member.config.me.clone(), to, from, owner })
+    }
+
+    pub(super) fn agree(
+        &mut self,
+        member: &MemberSession,
+        lengths: Lengths,
+    ) -> Result<BTreeMap<String, u64>, JobError> {
+        lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
+    }
+
+    /// Sends the records of its inputs, in order; those of what it learns come back.
+    pub(super) fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        own: &[Zeroizing<Vec<u8>>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+        let mine = bound.owners.iter().zip(&bound.inputs).enumerate();
+        let mine = mine.filter(|(_, (owner, _))| **owner == self.me);
+        for ((i, (_, extent)), records) in mine.zip(own) {
+            self.owner.share(0, i, extent.planes(records).into(), &mut messages);
+        }
+        for (channel, message) in self.to.iter_mut().zip(&messages) {
+            if !message.is_empty() {
+                channel.send(IN, message).map_err(|e| explain(&member.agreement, e).during(IN))?;
+            }
+        }
+        let mine: Vec<_> =
+            bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me)).collect();
+        let mut sum = Zeroizing::new(vec![0; mine.iter().map(|(_, extent)| extent.bytes()).sum()]);
+        let mut share = sum.clone();
+        for channel in &mut self.from {
+            if !share.is_empty() {
+                channel.recv(OUT, &mut share).map_err(|e| explain(&member.agreement, e).during(OUT))?;
+                xor_into(&mut sum, &share);
+            }
+        }
+        let mut at = 0;
+        Ok(mine
+            .into_iter()
+            .map(|(_, extent)| {
+                at += extent.bytes();
+                extent.records(&sum[at - extent.bytes()..at])
+            })
+            .collect())
+    }
+
+    pub(super) fn into_links(self) -> Links {
+        Links { word: self.to.into_iter().chain(self.from).collect(), kept: vec![] }
+    }
+}

@@ -1,0 +1,115 @@
+//! The job file of a computation.
+
+use crate::{
+    JobError, Kind, Member, Protocol, open_input,
+    protocol::{self, by_name},
+    toml_file::Section,
+};
+use hushwire_compute::{Computation, ComputeError};
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// LOCAL: no computation's text is longer.
+const LONGEST: u64 = 64 << 20;
+
+/// The source of a computation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ComputationSource {
+    /// A `.hwc` file; `-` is standard input.
+    File(PathBuf),
+    /// The text of one.
+    Text(String),
+}
+
+impl ComputationSource {
+    /// Reads and checks the computation.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it makes no sense.
+    pub fn load(&self) -> Result<Computation, JobError> {
+        let (text, path) = match self {
+            Self::Text(text) => (text.clone(), None),
+            Self::File(path) => (read(path)?, Some(path.as_path())),
+        };
+        text.parse().map_err(|e| refused(path, &e))
+    }
+}
+
+fn read(path: &Path) -> Result<String, JobError> {
+    let (mut bytes, io) = (vec![], |e| JobError::io("read", path, &e));
+    open_input(path).map_err(io)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(JobError::file("read", path, "it is longer than 64 MiB", "is it the right file?"));
+    }
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| JobError::file("read", path, "it is not text", "is it the right file?"))?;
+    Ok(hushwire_circuit::mark::strip_str(&text).to_owned())
+}
+
+/// The error of a computation, with its file where it came from one.
+pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> JobError {
+    let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
+    match path {
+        Some(path) => JobError::new(Kind::File, format!("{}{place}", path.display()), e.cause(), e.remedy()),
+        None => JobError::usage(format!("the computation{place}"), e.cause(), e.remedy()),
+    }
+}
+
+/// A computation, as its job file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComputeJob {
+    /// The protocol of the parties.
+    pub protocol: Protocol,
+    /// The scheme of the garbled gates, where the protocol garbles.
+    #[serde(default, with = "by_name")]
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer, where the protocol uses one.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
+    /// The computation.
+    pub computation: ComputationSource,
+    /// Of members of the computation, which members of the job they are. Those that are not here are the clients of their
+    /// names, or the parties `party0`, `party1`, `party2`.
+    pub members: BTreeMap<String, Member>,
+    /// Lengths that are agreed before the run; owners' inputs say the others.
+    pub symbols: BTreeMap<String, u64>,
+}
+
+impl ComputeJob {
+    /// A job with everything else as it is by default.
+    #[must_use]
+    pub fn new(protocol: Protocol, computation: ComputationSource) -> Self {
+        let (members, symbols) = (BTreeMap::new(), BTreeMap::new());
+        Self { protocol, scheme: None, ot: None, computation, members, symbols }
+    }
+
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
+        let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
+        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
+        let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
+        let mut members = BTreeMap::new();
+        for (name, value) in
+            top.take("members").map(|v| v.section()).transpose()?.map_or(vec![], Section::rest)
+        {
+            members.insert(name, value.parsed(str::parse, "write \"party0\" or \"client:alice\"")?);
+        }
+        let mut symbols = BTreeMap::new();
+        for (name, value) in
+            top.take("symbols").map(|v| v.section()).transpose()?.map_or(vec![], Section::rest)
+        {
+            symbols.insert(name, value.number(0..=1 << 40)?);
+        }
+        top.finish()?;
+        let computation = ComputationSource::File(computation);
+        Ok(Self { protocol, scheme, ot, computation, members, symbols })
+    }
+}

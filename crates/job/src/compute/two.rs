@@ -1,0 +1,91 @@
+//! One of two parties: its links, set up once, and a computation on them.
+
+use super::{
+    lengths::Lengths,
+    plan::{Bound, Extent},
+};
+use crate::{
+    Chosen, JobError, Member,
+    flow::COMPUTE,
+    run::{Links, MemberSession},
+    two_party::{SETUP, name, peer_of},
+    two_party_engine::{self, Failure, TwoPartyEngine},
+};
+use hushwire_circuit::{Planes, Program};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, Reason};
+use std::{collections::BTreeMap, sync::Arc};
+use zeroize::Zeroizing;
+
+/// A party's links and its engine.
+pub(super) struct Two {
+    me: Member,
+    index: u8,
+    control: Channel,
+    channel: Channel,
+    engine: Box<dyn TwoPartyEngine>,
+}
+
+impl Two {
+    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+        let (lane, peer) = (member.agreement.control_lane(), Some(peer_of(index.into())));
+        let mut control = member.channel(1, lane, peer, peer)?;
+        let context = name(member, index.into(), &mut control)?;
+        let mut channel = member.channel(0, 0, peer, peer)?;
+        let engine = two_party_engine::open(chosen, &mut channel, index.into(), &context, &Seed::random());
+        let engine = engine.map_err(|e| failed(member, index, SETUP, e))?;
+        Ok(Self { me: Member::Party(index), index, control, channel, engine })
+    }
+
+    pub(super) fn agree(
+        &mut self,
+        member: &MemberSession,
+        lengths: Lengths,
+    ) -> Result<BTreeMap<String, u64>, JobError> {
+        lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
+    }
+
+    /// Runs a computation: records of this party's inputs go in, in order, and those of what it learns come out.
+    pub(super) fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        program: &Arc<Program>,
+        own: &[Zeroizing<Vec<u8>>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
+        let mut registers = Zeroizing::new(vec![]);
+        for ((_, extent), records) in mine.zip(own) {
+            let start = registers.len();
+            registers.resize(start + extent.bits(), 0);
+            extent.spread(&extent.planes(records), &mut registers[start..]);
+        }
+        let internal = |e| JobError::internal(COMPUTE, e);
+        let inputs = Planes::new(registers.len(), 1, registers).map_err(internal)?;
+        let who = bound.between_two(program);
+        let learnt = self.engine.run(&mut self.channel, program, &who, &inputs);
+        let learnt = learnt.map_err(|e| failed(member, self.index, COMPUTE, e))?;
+        let mine = bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me));
+        let mut at = 0;
+        Ok(mine
+            .map(|(_, extent): (_, &Extent)| {
+                at += extent.bits();
+                let mut planes = Zeroizing::new(vec![0; extent.bytes()]);
+                extent.gather(&learnt[at - extent.bits()..at], &mut planes);
+                extent.records(&planes)
+            })
+            .collect())
+    }
+
+    pub(super) fn into_links(self) -> Links {
+        Links { word: vec![self.control], kept: vec![self.channel] }
+    }
+}
+
+fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> JobError {
+    if let (Failure::Peer(_), Some(watch)) = (&failure, member.net.watch()) {
+        // It would otherwise learn only that links closed.
+        watch.abort(peer_of(index.into()), Reason::Cheated, step);
+    }
+    failure.explain(&member.agreement).during(step)
+}

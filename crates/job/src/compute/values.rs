@@ -1,0 +1,207 @@
+//! Inputs from where members have them: CSV columns, records of bytes, text.
+
+use crate::{InputPlace, JobError, Kind, psi};
+use hushwire_compute::{Dim, Scalar, Tensor, Type};
+use hushwire_psi::Rows;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+use zeroize::Zeroizing;
+
+/// An input's elements as records, one after the other ([`Scalar::record`]).
+pub(crate) struct Values {
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) records: Zeroizing<Vec<u8>>,
+}
+
+/// Reads an input of this name and type. Symbols in its shape are bound by what is there; `symbols` are known before.
+///
+/// # Errors
+/// It cannot be read, or holds what is no such element.
+pub fn read_input(
+    name: &str,
+    ty: &Type,
+    place: &InputPlace,
+    symbols: &BTreeMap<String, u64>,
+) -> Result<Tensor, JobError> {
+    let values = Values::read(name, ty, place, symbols)?;
+    Ok(Tensor::from_records(values.scalar, &values.lengths, &values.records))
+}
+
+impl Values {
+    pub(crate) fn read(
+        name: &str,
+        ty: &Type,
+        place: &InputPlace,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, JobError> {
+        let whole = |records, path: &Path| Self::of_records(name, ty, records, path, symbols);
+        let (memory, io) =
+            (PathBuf::from(format!("input {name}")), |path: &Path, e| JobError::io("read", path, &e));
+        match place {
+            InputPlace::Csv(from, columns) => Self::of_csv(name, ty, from, columns),
+            InputPlace::Values(text) => Self::of_text(name, ty, text, symbols),
+            InputPlace::File(path) => {
+                let file = File::open(path).map_err(|e| io(path, e))?;
+                whole(all_of(file).map_err(|e| io(path, e))?, path)
+            }
+            InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
+            InputPlace::Memory(bytes) => whole(Zeroizing::new(bytes.to_vec()), &memory),
+            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(JobError::usage(
+                format!("reading input {name}"),
+                "a computation takes no digits",
+                "give it as { csv = \"…\", column = \"…\" }, { file = \"…\" } or { values = \"1, 2\" }",
+            )),
+        }
+    }
+
+    /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has for a matrix.
+    fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, JobError> {
+        let memory = PathBuf::from(format!("input {name}"));
+        let (path, rows) = match from {
+            InputPlace::File(path) => (path, Rows::open(path)),
+            InputPlace::Memory(bytes) => (&memory, Rows::new(&memory, &bytes[..])),
+            _ => return Err(JobError::internal("reading inputs", "rows are text")),
+        };
+        let (mut rows, rank) = (rows.map_err(psi::of_file)?, ty.shape.rank());
+        if rank > 2 || (rank < 2 && columns.len() != 1) || columns.is_empty() {
+            let cause = format!("{name}: {ty} has {rank} axes, and {} columns are named", columns.len());
+            let remedy = "name one column for a vector, one for each place of a matrix's second axis, or bring records";
+            return Err(JobError::usage(format!("reading input {name}"), cause, remedy));
+        }
+        let places = columns.iter().map(|column| rows.column(column));
+        let places = places.collect::<Result<Vec<_>, _>>().map_err(psi::of_file)?;
+        let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
+        while let Some(row) = rows.read().map_err(psi::of_file)? {
+            n += 1;
+            let line = row.position().map_or(0, |place| place.line());
+            for (place, column) in places.iter().zip(columns) {
+                let start = records.len();
+                records.resize(start + scalar.record(), 0);
+                let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).unwrap_or("\u{fffd}");
+                scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
+                    let doing = format!("cannot read {}, line {line}", path.display());
+                    let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
+                    JobError::new(Kind::File, doing, cause, e.remedy)
+                })?;
+            }
+        }
+        let lengths = match rank {
+            0 if n == 1 => vec![],
+            0 => {
+                let cause = format!("it has {n} rows, and {name}: {ty} is a single element");
+                return Err(JobError::file("use", path, cause, "give it one row, or declare a vector"));
+            }
+            1 => vec![n],
+            _ => vec![n, columns.len()],
+        };
+        Self { scalar, lengths, records }.checked(name, ty)
+    }
+
+    /// Elements as text, with commas between them.
+    fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, JobError> {
+        let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
+        let elements = text.split(',').map(str::trim);
+        let elements: Vec<_> = if text.trim().is_empty() { vec![] } else { elements.collect() };
+        for (i, element) in elements.iter().enumerate() {
+            let start = records.len();
+            records.resize(start + scalar.record(), 0);
+            scalar.read(element, &mut records[start..]).map_err(|e| {
+                JobError::usage(
+                    format!("reading input {name}"),
+                    format!("element {}: {}", i + 1, e.cause),
+                    e.remedy,
+                )
+            })?;
+        }
+        let lengths = lengths(name, ty, elements.len(), symbols)?;
+        Self { scalar, lengths, records }.checked(name, ty)
+    }
+
+    fn of_records(
+        name: &str,
+        ty: &Type,
+        records: Zeroizing<Vec<u8>>,
+        path: &Path,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, JobError> {
+        let (scalar, record) = (ty.scalar, ty.scalar.record());
+        if records.len() % record != 0 {
+            let cause = format!("it has {} bytes, and an element of {scalar} has {record}", records.len());
+            let remedy = "give the elements one after the other, least significant byte first";
+            return Err(JobError::file("use", path, cause, remedy));
+        }
+        if let Some(odd) = records.chunks_exact(record).position(|bytes| !scalar.fits(bytes)) {
+            let bits = scalar.bits();
+            let cause = format!("element {} (bytes {}…) does not fit {scalar}", odd + 1, odd * record);
+            let remedy =
+                format!("give {bits} bits in {record} bytes, with the sign above where there is one");
+            return Err(JobError::file("use", path, cause, remedy));
+        }
+        let lengths = lengths(name, ty, records.len() / record, symbols)?;
+        Self { scalar, lengths, records }.checked(name, ty)
+    }
+
+    /// Refuses lengths other than the declared ones.
+    fn checked(self, name: &str, ty: &Type) -> Result<Self, JobError> {
+        let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
+        if ty.shape.0.iter().zip(&self.lengths).any(differs) {
+            let cause = format!("it has {} elements along {:?}, and is declared {ty}", name, self.lengths);
+            return Err(JobError::usage(
+                format!("reading input {name}"),
+                cause,
+                "bring as many, or declare it otherwise",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+fn all_of(mut file: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![]);
+    file.read_to_end(&mut bytes).map(|_| bytes)
+}
+
+/// The lengths of so many elements, which follow one another: at most one of them is not known before.
+fn lengths(
+    name: &str,
+    ty: &Type,
+    elements: usize,
+    symbols: &BTreeMap<String, u64>,
+) -> Result<Vec<usize>, JobError> {
+    let refuse =
+        |cause: String, remedy: &str| Err(JobError::usage(format!("reading input {name}"), cause, remedy));
+    let known = |dim: &Dim| match dim {
+        Dim::Known(n) => Some(*n),
+        Dim::Symbol(symbol) => symbols.get(&**symbol).copied(),
+    };
+    let known: Vec<Option<u64>> = ty.shape.0.iter().map(known).collect();
+    let product = known.iter().flatten().try_fold(1u64, |product, n| product.checked_mul(*n));
+    let open = known.iter().filter(|n| n.is_none()).count() as u64;
+    let n = match (product, open) {
+        (None, _) => return refuse(format!("{ty} has more elements than can be counted"), "bring fewer"),
+        (Some(product), 0) if product == elements as u64 => 0,
+        (Some(product), 0) => {
+            return refuse(format!("it has {elements} elements, and {ty} has {product}"), "bring as many");
+        }
+        (Some(product), 1) if product > 0 && (elements as u64).is_multiple_of(product) => {
+            elements as u64 / product
+        }
+        (Some(_), 1) => {
+            return refuse(format!("{elements} elements do not fill rows of {ty}"), "bring whole rows");
+        }
+        _ => {
+            let remedy = "write numbers for them under [symbols], or bring CSV columns";
+            return refuse(format!("{elements} elements say nothing of the lengths of {ty}"), remedy);
+        }
+    };
+    known
+        .iter()
+        .map(|known| usize::try_from(known.unwrap_or(n)))
+        .collect::<Result<_, _>>()
+        .or_else(|_| refuse(format!("{ty} has more elements than can be counted"), "bring fewer"))
+}

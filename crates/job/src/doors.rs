@@ -1,0 +1,138 @@
+//! The ways of values in and out at a party of three: its own, the other parties' and clients'.
+
+use crate::{JobError, Kind, Member, flow::Failed};
+use hushwire_rep3::{Batch, Comparison, Inconsistent, Input, OwnerInputs, OwnerSeeds, Role, Shares};
+use hushwire_wire::{Channel, Reason, Watch, drive::Driver};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+pub(crate) const IN: &str = "sharing inputs";
+const OUT: &str = "opening outputs";
+const COMPARE: &str = "comparing shares of inputs";
+
+/// Those of one thread, batch after batch.
+pub(crate) struct Doors {
+    pub(crate) role: Role,
+    pub(crate) driver: Driver,
+    /// To the right neighbour and from the left one, against the direction of products.
+    pub(crate) io: Channel,
+    /// In the agreement's order, with the channel to each.
+    pub(crate) clients: Vec<(String, Channel)>,
+    /// Of clients that bring something.
+    pub(crate) seeds: Vec<Option<OwnerSeeds>>,
+    /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
+    pub(crate) comparison: Option<Comparison>,
+    pub(crate) watch: Option<Watch>,
+}
+
+/// The range of each value's planes, one after the other.
+fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let place = |bytes: usize| {
+        at += bytes;
+        at - bytes..at
+    };
+    bytes.map(place).collect()
+}
+
+impl Doors {
+    /// Shares of all inputs of a batch, one after the other: of each the owner, and the bytes of its planes. `own` are the
+    /// planes of those that this party brings.
+    pub(crate) fn share(
+        &mut self,
+        batch: &mut Batch,
+        inputs: &[(&Member, usize)],
+        own: &[u8],
+    ) -> Result<Shares, Failed> {
+        self.compared()?;
+        let owner = |member: &Member| match member {
+            Member::Party(index) => Role::new(*index),
+            Member::Client(_) => None,
+        };
+        let places = ranges(inputs.iter().map(|(_, bytes)| *bytes));
+        let all: Vec<_> =
+            inputs.iter().map(|(member, bytes)| Input { owner: owner(member), bytes: *bytes }).collect();
+        let sharing = batch.share(&all, own);
+        let mut sharing = sharing.map_err(|e| Failed::Job(JobError::internal(IN, e)))?;
+        self.driver.run(&mut self.io, &mut sharing)?;
+        let mut shares = sharing.finish();
+        let mut tags = vec![];
+        for ((name, channel), seeds) in self.clients.iter_mut().zip(&self.seeds) {
+            let Some(seeds) = seeds else { continue };
+            let member = Member::Client(name.clone());
+            let brings =
+                inputs.iter().zip(&places).enumerate().filter(|(_, ((from, _), _))| **from == member);
+            let brings = brings.map(|(i, (_, place))| (i, place.clone()));
+            let mut given = OwnerInputs::new(batch, seeds, brings, &mut shares);
+            self.driver.run(channel, &mut given)?;
+            tags.push(given.tags());
+        }
+        if !tags.is_empty() {
+            self.comparison = Some(Comparison::begin(self.role, &mut self.io, tags)?);
+        }
+        Ok(shares)
+    }
+
+    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and `io` serves nothing
+    /// else, before.
+    pub(crate) fn compared(&mut self) -> Result<(), Failed> {
+        let Some(comparison) = self.comparison.take() else { return Ok(()) };
+        comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
+    }
+
+    /// Ends the session because of the client who gave such shares.
+    fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> JobError {
+        let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
+        let owners = names.iter().zip(&self.seeds).filter(|(_, seeds)| seeds.is_some());
+        let client = owners.map(|(name, _)| Member::Client(name.clone())).nth(owner);
+        let id = client.as_ref().and_then(|client| client.id(&names));
+        let (Some(client), Some(id)) = (client, id) else {
+            return JobError::internal(COMPARE, "no client gave these shares");
+        };
+        if let Some(watch) = &self.watch {
+            watch.abort(id, Reason::Cheated, COMPARE);
+        }
+        let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+        JobError::new(
+            Kind::Network,
+            COMPARE,
+            format!(
+                "{client} gave party {a} and party {b} different shares of the same inputs; no output of them was opened"
+            ),
+            format!("let {client} run this release unchanged, or plan the job without it"),
+        )
+    }
+
+    /// Gives each recipient what it lacks of a batch's outputs: of each those who learn it, and the bytes of its planes. The
+    /// planes of those that this party learns come back. Clients have nothing, so they hear every party's own share,
+    /// masked by a zero-share.
+    pub(crate) fn open(
+        &mut self,
+        batch: &mut Batch,
+        outputs: &[(&[Member], usize)],
+        mut shares: Shares,
+    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+        self.compared()?;
+        let places = ranges(outputs.iter().map(|(_, bytes)| *bytes));
+        let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
+        let all: Vec<_> =
+            outputs.iter().map(|(to, bytes)| (Role::ALL.map(|role| learns(to, role)), *bytes)).collect();
+        let mut reveal = batch.reveal(&all, &shares);
+        self.driver.run(&mut self.io, &mut reveal)?;
+        for ((to, _), place) in outputs.iter().zip(&places) {
+            if to.iter().any(|m| matches!(m, Member::Client(_))) {
+                batch.blind(&mut shares.own[place.clone()]);
+            }
+        }
+        for (name, channel) in &mut self.clients {
+            let member = Member::Client(name.clone());
+            let parts = outputs.iter().zip(&places).filter(|((to, _), _)| to.contains(&member));
+            let parts = parts.flat_map(|(_, place)| &shares.own[place.clone()]);
+            let message: Zeroizing<Vec<u8>> = Zeroizing::new(parts.copied().collect());
+            if !message.is_empty() {
+                channel.send(OUT, &message)?;
+            }
+        }
+        Ok(reveal.finish())
+    }
+}
