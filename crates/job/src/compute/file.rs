@@ -3,7 +3,7 @@
 use crate::{
     JobError, Kind, Member, Protocol, open_input,
     protocol::{self, by_name},
-    toml_file::Section,
+    toml_file::{Section, Value},
 };
 use hushwire_compute::{Computation, ComputeError};
 use hushwire_garble::Scheme;
@@ -98,13 +98,13 @@ impl ComputeJob {
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
         let mut members = BTreeMap::new();
         for (name, value) in
-            top.take("members").map(|v| v.section()).transpose()?.map_or(vec![], Section::rest)
+            top.take("members").map(Value::section).transpose()?.map_or(vec![], Section::rest)
         {
             members.insert(name, value.parsed(str::parse, "write \"party0\" or \"client:alice\"")?);
         }
         let mut symbols = BTreeMap::new();
         for (name, value) in
-            top.take("symbols").map(|v| v.section()).transpose()?.map_or(vec![], Section::rest)
+            top.take("symbols").map(Value::section).transpose()?.map_or(vec![], Section::rest)
         {
             symbols.insert(name, value.number(0..=1 << 40)?);
         }

@@ -32,7 +32,7 @@ pub struct ComputePart {
 /// A member's links.
 enum Engine {
     Three(Box<Three>),
-    Two(Two),
+    Two(Box<Two>),
     Client(Box<Client>),
 }
 
@@ -72,7 +72,7 @@ impl ComputePart {
                 Engine::Three(Box::new(Three::open(member, index, brings)?))
             }
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
-                Engine::Two(Two::open(member, index, self.task.chosen())?)
+                Engine::Two(Box::new(Two::open(member, index, self.task.chosen())?))
             }
         })
     }

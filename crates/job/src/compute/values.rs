@@ -78,7 +78,7 @@ impl Values {
         let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
         while let Some(row) = rows.read().map_err(psi::of_file)? {
             n += 1;
-            let line = row.position().map_or(0, |place| place.line());
+            let line = if let Some(place) = row.position() { place.line() } else { 0 };
             for (place, column) in places.iter().zip(columns) {
                 let start = records.len();
                 records.resize(start + scalar.record(), 0);
@@ -130,7 +130,7 @@ impl Values {
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, JobError> {
         let (scalar, record) = (ty.scalar, ty.scalar.record());
-        if records.len() % record != 0 {
+        if !records.len().is_multiple_of(record) {
             let cause = format!("it has {} bytes, and an element of {scalar} has {record}", records.len());
             let remedy = "give the elements one after the other, least significant byte first";
             return Err(JobError::file("use", path, cause, remedy));
