@@ -21,14 +21,14 @@ use std::cell::RefCell;
 /// # Ok::<(), hushwire_compute::ComputeError>(())
 /// ```
 pub struct Builder {
-    draft: RefCell<Result<Draft, ComputeError>>,
+    pub(crate) draft: RefCell<Result<Draft, ComputeError>>,
 }
 
 /// A value of a [`Builder`]; of no use once a mistake was made, which [`Builder::finish`] tells.
 #[derive(Clone, Copy)]
 pub struct Val<'b> {
-    builder: &'b Builder,
-    value: Option<Value>,
+    pub(crate) builder: &'b Builder,
+    pub(crate) value: Option<Value>,
 }
 
 impl Builder {
@@ -105,6 +105,11 @@ impl Builder {
     pub fn order<'b>(&'b self, keys: &[(Val<'b>, bool)]) -> Val<'b> {
         let (keys, descending): (Vec<_>, Vec<_>) = keys.iter().copied().unzip();
         self.apply(Op::Order { descending }, &keys)
+    }
+
+    /// Values one behind the other along an axis.
+    pub fn concat<'b>(&'b self, axis: u8, parts: &[Val<'b>]) -> Val<'b> {
+        self.apply(Op::Concat(axis), parts)
     }
 
     /// Names an intermediate value for people.
@@ -215,6 +220,42 @@ impl<'b> Val<'b> {
         self.with(Op::MatMul, &[other])
     }
 
+    /// Sums of all before and with each element along the first axis.
+    #[must_use]
+    pub fn prefix_sum(self) -> Self {
+        self.with(Op::PrefixSum(0), &[])
+    }
+
+    /// A single element as many times as the shape has elements.
+    #[must_use]
+    pub fn broadcast(self, to: Shape) -> Self {
+        self.with(Op::Broadcast(to), &[])
+    }
+
+    /// The same elements along other axes.
+    #[must_use]
+    pub fn reshape(self, to: Shape) -> Self {
+        self.with(Op::Reshape(to), &[])
+    }
+
+    /// Elements `from..to` of the first axis.
+    #[must_use]
+    pub fn slice(self, from: u64, to: u64) -> Self {
+        self.with(Op::Slice { axis: 0, from, to }, &[])
+    }
+
+    /// Rows at public places.
+    #[must_use]
+    pub fn gather(self, places: Val<'b>) -> Self {
+        self.with(Op::Gather, &[places])
+    }
+
+    /// Bits `from..to` of a string of bits.
+    #[must_use]
+    pub fn part(self, from: u16, to: u16) -> Self {
+        self.with(Op::Part { from, to }, &[])
+    }
+
     /// Rows in the order of a permutation.
     #[must_use]
     pub fn permute(self, order: Val<'b>) -> Self {
@@ -265,6 +306,20 @@ macro_rules! operators {
 
 operators!(Add add Op::Add, Sub sub Op::Sub, Mul mul Op::Mul, Div div Op::Div, Rem rem Op::Rem);
 operators!(BitAnd bitand Op::And, BitOr bitor Op::Or, BitXor bitxor Op::Xor);
+
+impl<'b> core::ops::Shl<u16> for Val<'b> {
+    type Output = Val<'b>;
+    fn shl(self, by: u16) -> Val<'b> {
+        self.with(Op::ShiftLeft(by), &[])
+    }
+}
+
+impl<'b> core::ops::Shr<u16> for Val<'b> {
+    type Output = Val<'b>;
+    fn shr(self, by: u16) -> Val<'b> {
+        self.with(Op::ShiftRight(by), &[])
+    }
+}
 
 impl<'b> core::ops::Neg for Val<'b> {
     type Output = Val<'b>;

@@ -19,6 +19,7 @@ pub mod binary;
 mod bind;
 mod build;
 pub mod circuits;
+mod derive;
 mod draft;
 mod error;
 mod eval;
@@ -38,6 +39,7 @@ mod types;
 mod windows;
 
 pub use build::{Builder, Val};
+pub use derive::Groups;
 pub use draft::{MAX_MEMBERS, MAX_NODES};
 pub use error::{ComputeError, TextPlace};
 pub use eval::evaluate;

@@ -1,6 +1,7 @@
 //! Tests of the whole: random graphs through every form, and the evaluator against formulas of its own.
 
 mod circuits;
+mod derived;
 mod evaluator;
 mod explain;
 mod forms;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Comparison, Computation, ComputeError, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape,
-    Steps, Tensor, TextPlace, Type, Value, Visibility,
+    Steps, Tensor, TextPlace, Type, Value, Visibility, derive,
     draft::Draft,
     infer::pool_name,
     tensor::{Unfit, number, parse_literal},
@@ -290,6 +290,8 @@ impl Lower {
                     return self.one(a, value, Op::Pool { reduction, size, steps });
                 } else if let Some(scan) = Scan::ALL.into_iter().find(|s| s.name() == name) {
                     Op::Scan(scan)
+                } else if let Some(form) = derive::form_of(name) {
+                    return self.derived(a, form);
                 } else {
                     let remedy = "see `hushwire_compute::text` for all operations";
                     return Err(wrong(place, format!("there is no operation {name}"), remedy));
@@ -308,6 +310,28 @@ impl Lower {
         a.done()?;
         let value = self.value(value, None)?;
         self.push(a.place, op, vec![value])
+    }
+
+    /// A form that is written with other operations. Bare numbers have the first operand's type.
+    fn derived(&mut self, mut a: Arguments<'_>, form: &derive::Form) -> Lowered<Value> {
+        let rows = match form.rows {
+            true => whole(a.named("rows")?.ok_or_else(|| a.wrong("say how many rows: rows=10"))?)?,
+            false => 0,
+        };
+        let mut operands = vec![];
+        while !a.all.is_empty() {
+            let beside = operands.first().map(|v| self.scalar_of(*v));
+            operands.push(self.value(a.value()?, beside)?);
+        }
+        if !form.operands.contains(&operands.len()) {
+            let [least, most] = [form.operands.start(), form.operands.end()];
+            return Err(a.wrong(&if least == most {
+                format!("it takes {least}")
+            } else {
+                format!("it takes at least {least}")
+            }));
+        }
+        derive::apply(&mut self.draft, form, &operands, rows).map_err(|e| e.at(a.place))
     }
 
     fn order(&mut self, mut a: Arguments<'_>) -> Lowered<Value> {

@@ -25,6 +25,13 @@
 //! pool_max(x, [2, 2], stride=[2, 2]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
 //!
+//! Forms that are written with these, and shown so by the formatter; `key` may be several:
+//!
+//! ```text
+//! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3) shift_left(x, y) shift_right(x, y)
+//! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
+//! ```
+//!
 //! A circuit stands in the text as a Bristol Fashion file: `circuit name [`, its lines, `]`.
 //!
 //! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves

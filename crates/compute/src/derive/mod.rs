@@ -1,0 +1,143 @@
+//! Forms that are written with other operations, once for builder and text: no back end knows them.
+//!
+//! They are functions on values under construction, so that they read as the arithmetic that they are. What they make is
+//! checked, ranged, counted and explained as if it had been written out; the text of a computation shows it written out.
+//! Where a length is a symbol, it is a public number that is computed too: `sum` of so many ones.
+
+mod stats;
+mod tables;
+
+use crate::{Builder, ComputeError, Scalar, Shape, Tensor, Type, Val, Value, draft::Draft};
+use core::ops::RangeInclusive;
+use std::cell::RefCell;
+pub use tables::Groups;
+
+/// A form as text calls it.
+pub(crate) struct Form {
+    name: &'static str,
+    /// How many operands it takes.
+    pub(crate) operands: RangeInclusive<usize>,
+    /// Whether it has an argument `rows`.
+    pub(crate) rows: bool,
+    make: for<'b> fn(&'b Builder, &[Val<'b>], u64) -> Val<'b>,
+}
+
+const fn form(
+    name: &'static str,
+    operands: RangeInclusive<usize>,
+    make: for<'b> fn(&'b Builder, &[Val<'b>], u64) -> Val<'b>,
+) -> Form {
+    Form { name, operands, rows: false, make }
+}
+
+/// Most keys of a group.
+const KEYS: usize = 16;
+
+const FORMS: [Form; 14] = [
+    form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
+    form("variance", 1..=1, |_, v, _| v[0].variance()),
+    form("median", 1..=1, |_, v, _| v[0].median()),
+    form("histogram", 2..=2, |_, v, _| v[0].histogram(v[1])),
+    Form { name: "top_k", operands: 1..=1, rows: true, make: |_, v, rows| v[0].top_k(rows) },
+    form("shift_left", 2..=2, |_, v, _| v[0].shift_left_by(v[1])),
+    form("shift_right", 2..=2, |_, v, _| v[0].shift_right_by(v[1])),
+    form("group_end", 1..=KEYS, |b, v, _| b.groups(v).end()),
+    form("group_count", 1..=KEYS, |b, v, _| b.groups(v).count()),
+    form("group_last", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).last(v[0])),
+    form("group_sum", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).sum(v[0])),
+    form("group_min", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).min(v[0])),
+    form("group_max", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).max(v[0])),
+    form("group_mean", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).mean(v[0])),
+];
+
+/// The form of a name.
+pub(crate) fn form_of(name: &str) -> Option<&'static Form> {
+    const { &FORMS }.iter().find(|form| form.name == name)
+}
+
+/// Writes a form into a draft, which is of no use if it fails.
+pub(crate) fn apply(
+    draft: &mut Draft,
+    form: &Form,
+    operands: &[Value],
+    rows: u64,
+) -> Result<Value, ComputeError> {
+    let builder = Builder { draft: RefCell::new(Ok(core::mem::replace(draft, Draft::new("derived")?))) };
+    let vals: Vec<Val<'_>> = operands.iter().map(|v| Val { builder: &builder, value: Some(*v) }).collect();
+    let made = (form.make)(&builder, &vals, rows).value;
+    drop(vals);
+    *draft = builder.draft.into_inner()?;
+    Ok(made.expect("there is a value where there is no mistake"))
+}
+
+impl Builder {
+    /// A mistake, and a value of no use.
+    fn refused(&self, name: &str, operands: &[Val<'_>], remedy: &str) -> Val<'_> {
+        let mut draft = self.draft.borrow_mut();
+        if let Ok(so_far) = draft.as_mut() {
+            let shown: Vec<_> = operands
+                .iter()
+                .filter_map(|v| {
+                    Some(format!("{}: {}", so_far.show(v.value?), so_far.so_far().node(v.value?).ty))
+                })
+                .collect();
+            *draft = Err(ComputeError::ty(format!("`{name}` of {}", shown.join(" and ")), remedy));
+        }
+        drop(draft);
+        Val { builder: self, value: None }
+    }
+}
+
+impl<'b> Val<'b> {
+    /// Its type, if it is one that a form takes.
+    fn typed(self, name: &str, remedy: &str, fits: impl Fn(&Type) -> bool) -> Option<Type> {
+        let ty = self.ty()?;
+        if !fits(&ty) {
+            self.builder.refused(name, &[self], remedy);
+            return None;
+        }
+        Some(ty)
+    }
+
+    /// A value of no use: there was a mistake.
+    fn none(self) -> Self {
+        Val { builder: self.builder, value: None }
+    }
+
+    /// A one for each of its rows.
+    fn ones(self) -> Self {
+        match self.ty().and_then(|ty| ty.shape.0.first().cloned()) {
+            Some(rows) => self.builder.number(Scalar::unsigned(64), 1).broadcast(Shape::vector(rows)),
+            None => self.none(),
+        }
+    }
+
+    /// So many steps as a single element of its type.
+    fn steps(self, steps: i128) -> Self {
+        match self.ty() {
+            Some(ty) => self.builder.number(ty.scalar, steps),
+            None => self.none(),
+        }
+    }
+
+    /// All bits 0, as a single element of its type.
+    fn zero(self) -> Self {
+        match self.ty() {
+            Some(ty) => self.builder.constant(Tensor::zeros(ty.scalar, &[])),
+            None => self.none(),
+        }
+    }
+
+    /// The same bits as another type of their width.
+    fn as_bits_of(self, scalar: Scalar) -> Self {
+        self.cast(Scalar::Bits(scalar.bits() as u16)).cast(scalar)
+    }
+
+    /// One bit of a number.
+    fn bit(self, at: u16) -> Self {
+        match self.ty() {
+            Some(ty) => self.cast(Scalar::Bits(ty.scalar.bits() as u16)).part(at, at + 1).cast(Scalar::Bool),
+            None => self.none(),
+        }
+    }
+}

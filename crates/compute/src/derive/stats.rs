@@ -1,0 +1,131 @@
+//! Figures of a column, and shifts by what is not known.
+
+use crate::{Comparison, Reduction, Scalar, Shape, Type, Val, Visibility};
+
+fn column(ty: &Type) -> bool {
+    ty.scalar.is_number() && ty.shape.rank() == 1
+}
+
+impl<'b> Val<'b> {
+    /// What is below `least` becomes it, and what is above `most`.
+    #[must_use]
+    pub fn clamp(self, least: Val<'b>, most: Val<'b>) -> Self {
+        self.max(least).min(most)
+    }
+
+    /// The variance of all elements of a column: the mean of squared distances from the mean, each mean rounded towards 0 as
+    /// [`Reduction::Mean`] says; of fixed numbers rounded towards −∞ to as many fractional bits. Squares and their sum must
+    /// fit: cast to a wider type before. Integers without a sign get one bit more on the way.
+    #[must_use]
+    pub fn variance(self) -> Self {
+        let Some(ty) = self.typed("variance", "it takes a column of numbers", column) else {
+            return self.none();
+        };
+        let x = match ty.scalar {
+            Scalar::Int { signed: false, bits: bits @ ..128 } => self.cast(Scalar::signed(bits + 1)),
+            _ => self,
+        };
+        let distance = x - x.mean();
+        let mean = (distance * distance).reduce(Reduction::Mean, 0);
+        match ty.scalar {
+            Scalar::Fixed { frac, .. } => mean.rescale(frac),
+            scalar => mean.cast(scalar),
+        }
+    }
+
+    /// The middle element of a column by size, of two middle ones the lesser. A column of no rows has none, and stops the
+    /// run.
+    #[must_use]
+    pub fn median(self) -> Self {
+        if self.typed("median", "it takes a column of numbers", column).is_none() {
+            return self.none();
+        }
+        let sorted = self.permute(self.builder.order(&[(self, false)]));
+        let rows = self.ones().sum();
+        let middle = (rows - rows.steps(1)) / rows.steps(2);
+        sorted.gather(middle.reshape(Shape::vector(1))).reshape(Shape::scalar())
+    }
+
+    /// How many elements of a column lie from each of the rising public `edges` on and below the next, as u64: one count less
+    /// than there are edges.
+    #[must_use]
+    pub fn histogram(self, edges: Val<'b>) -> Self {
+        let Some(ty) = self.typed("histogram", "it takes a column of numbers", column) else {
+            return self.none();
+        };
+        let public = |edges: &Type| {
+            let many = edges.shape.0.first().is_some_and(|d| matches!(d, crate::Dim::Known(2..)));
+            column(edges) && many && edges.scalar == ty.scalar && edges.visibility == Visibility::Public
+        };
+        if !edges.ty().is_some_and(|edges| public(&edges)) {
+            let remedy = "edges are a public column of the same type, of known length, two at least";
+            return self.builder.refused("histogram", &[self, edges], remedy);
+        }
+        let many = edges.ty().and_then(|ty| ty.shape.lengths()).map_or(0, |l| l[0] as u64);
+        let from = |k| {
+            let edge = edges.slice(k, k + 1).reshape(Shape::scalar());
+            let count = self.compare(Comparison::GreaterOrEqual, edge).reduce(Reduction::Count, 0);
+            count.reshape(Shape::vector(1))
+        };
+        let counts: Vec<Val<'b>> = (0..many).map(from).collect();
+        let [low, high] = [&counts[..counts.len() - 1], &counts[1..]].map(|c| self.builder.concat(0, c));
+        low - high
+    }
+
+    /// The greatest elements of a column, the greatest first. Their places are the first of `order(desc x)`.
+    #[must_use]
+    pub fn top_k(self, rows: u64) -> Self {
+        if self.typed("top_k", "it takes a column of numbers", column).is_none() {
+            return self.none();
+        }
+        self.permute(self.builder.order(&[(self, true)])).slice(0, rows)
+    }
+
+    /// Shifted towards the high end by an unsigned number of bits; zeros follow. By its width or more it is 0.
+    #[must_use]
+    pub fn shift_left_by(self, by: Val<'b>) -> Self {
+        self.shifted("shift_left", by, |x, by| x << by, Self::zero)
+    }
+
+    /// Shifted towards the low end by an unsigned number of bits; copies of the sign follow where there is one, else zeros. By
+    /// its width or more it is all of these.
+    #[must_use]
+    pub fn shift_right_by(self, by: Val<'b>) -> Self {
+        let all = |x: Self| match x.ty() {
+            Some(ty) if ty.scalar.is_signed() => x >> (ty.scalar.bits() as u16 - 1),
+            _ => x.zero(),
+        };
+        self.shifted("shift_right", by, |x, by| x >> by, all)
+    }
+
+    /// For each bit of `by` one select: shifted by its value, or as it was.
+    fn shifted(
+        self,
+        name: &str,
+        by: Val<'b>,
+        shift: impl Fn(Self, u16) -> Self,
+        beyond: impl Fn(Self) -> Self,
+    ) -> Self {
+        let unsigned = |ty: Type| matches!(ty.scalar, Scalar::Int { signed: false, .. }).then_some(ty);
+        let (Some(ty), Some(count)) =
+            (self.ty().filter(|ty| ty.scalar.is_number()), by.ty().and_then(unsigned))
+        else {
+            return self.builder.refused(
+                name,
+                &[self, by],
+                "it takes numbers, and an unsigned number of bits",
+            );
+        };
+        // What is shifted out is lost, as by `<<` on a value without a promise.
+        let mut x = self.wrapping();
+        for k in 0..count.scalar.bits() as u16 {
+            let moved =
+                match 1u16.checked_shl(k.into()).filter(|n| usize::from(*n) < ty.scalar.bits() && k < 16) {
+                    Some(n) => shift(x, n),
+                    None => beyond(x),
+                };
+            x = self.builder.select(by.bit(k), moved, x);
+        }
+        x
+    }
+}

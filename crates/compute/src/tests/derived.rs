@@ -1,0 +1,164 @@
+//! Derived forms against their definitions, in the open and as circuits.
+
+use super::circuits::check;
+use crate::{Builder, Computation, Scalar, Shape, Tensor, evaluate};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// `z = …` of x and y with as many rows as there are pairs, evaluated; the circuit gives the same.
+fn both(types: [&str; 2], expr: &str, rows: &[(i128, i128)]) -> Result<Tensor, TestCaseError> {
+    let text = format!(
+        "computation c\nmembers m\nsymbols n\ninput x: {}[n] from m\ninput y: {}[n] from m\noutput z = {expr} to m\n",
+        types[0], types[1]
+    );
+    let c: Computation = text.parse().unwrap_or_else(|e| panic!("{expr}: {e}"));
+    let [x, y] = types.map(|t| Scalar::parse(t).unwrap());
+    let given = BTreeMap::from([
+        ("x".to_owned(), Tensor::from_numbers(x, &[rows.len()], rows.iter().map(|r| r.0))),
+        ("y".to_owned(), Tensor::from_numbers(y, &[rows.len()], rows.iter().map(|r| r.1))),
+    ]);
+    prop_assert!(check(&c, &given)?.is_some(), "{} has no circuit", expr);
+    Ok(evaluate(&c, &given).unwrap().remove("z").unwrap())
+}
+
+fn numbers(t: &Tensor) -> Vec<i128> {
+    (0..t.len()).map(|i| t.number(i).unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn figures_of_columns(x in prop::collection::vec(any::<i8>(), 1..20)) {
+        let rows: Vec<(i128, i128)> = x.iter().map(|x| (i128::from(*x), 0)).collect();
+        let got = |expr: &str| both(["i8", "i8"], expr, &rows).map(|t| numbers(&t));
+        let mut sorted: Vec<i128> = rows.iter().map(|r| r.0).collect();
+        sorted.sort_unstable();
+        let n = sorted.len();
+        prop_assert_eq!(got("median(x)")?, vec![sorted[(n - 1) / 2]]);
+        prop_assert_eq!(got("clamp(x, -20, 30)")?, rows.iter().map(|r| r.0.clamp(-20, 30)).collect::<Vec<_>>());
+        prop_assert_eq!(got("top_k(x, rows=1)")?, vec![sorted[n - 1]]);
+        let edges = [-100, 0, 5, 120];
+        let bins: Vec<i128> =
+            edges.windows(2).map(|e| sorted.iter().filter(|x| (e[0]..e[1]).contains(*x)).count() as i128).collect();
+        prop_assert_eq!(got("histogram(x, const(i8[4], [-100, 0, 5, 120]))")?, bins);
+        let total: i128 = sorted.iter().sum();
+        let mean = total / n as i128;
+        let variance = sorted.iter().map(|x| (x - mean).pow(2)).sum::<i128>() / n as i128;
+        prop_assert_eq!(got("variance(cast(x, i32))")?, vec![variance]);
+        prop_assert_eq!(got("variance(cast(x, u32) + 128)")?, vec![{
+            let mean = (total + 128 * n as i128) / n as i128;
+            sorted.iter().map(|x| (x + 128 - mean).pow(2)).sum::<i128>() / n as i128
+        }]);
+        // In steps of 1/16: the mean is rounded towards 0, the result towards −∞.
+        prop_assert_eq!(got("variance(cast(x, fixed(48, 4)))")?, vec![{
+            let mean = 16 * total / n as i128;
+            (sorted.iter().map(|x| (16 * x - mean).pow(2)).sum::<i128>() / n as i128) >> 4
+        }]);
+    }
+
+    #[test]
+    fn shifts_by_what_is_not_known(rows in prop::collection::vec((any::<i16>(), any::<u8>(), 0..20u8), 1..10), near: bool) {
+        let rows: Vec<(i128, i128)> =
+            rows.iter().map(|(x, far, by)| (i128::from(*x), i128::from(if near { *by } else { *far }))).collect();
+        let left = both(["i16", "u8"], "shift_left(x, y)", &rows)?;
+        let right = both(["i16", "u8"], "shift_right(x, y)", &rows)?;
+        let logical = both(["u16", "u8"], "shift_right(x, y)", &rows)?;
+        for (i, (x, by)) in rows.iter().enumerate() {
+            let shifted = if *by < 16 { x << by } else { 0 };
+            prop_assert_eq!(left.get(i), shifted as u128 & 0xffff);
+            prop_assert_eq!(right.number(i).unwrap(), x >> by.min(&100));
+            prop_assert_eq!(logical.number(i).unwrap(), (x & 0xffff) >> by.min(&100));
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_a_map(rows in prop::collection::vec((any::<i8>(), -2..3i8), 0..14)) {
+        let rows: Vec<(i128, i128)> = rows.iter().map(|(x, y)| (i128::from(*x), i128::from(*y))).collect();
+        let mut groups: BTreeMap<i128, Vec<i128>> = BTreeMap::new();
+        rows.iter().for_each(|(x, y)| groups.entry(*y).or_default().push(*x));
+        let wrapped = |x: i128| i128::from(x as i8);
+        type Figure = fn(&[i128]) -> i128;
+        let figures: [(&str, Figure); 6] = [
+            ("group_sum(x, y)", |g| g.iter().sum()),
+            ("group_min(x, y)", |g| *g.iter().min().unwrap()),
+            ("group_max(x, y)", |g| *g.iter().max().unwrap()),
+            ("group_last(x, y)", |g| g[g.len() - 1]),
+            ("group_count(y)", |g| g.len() as i128),
+            ("group_mean(x, y)", |g| i128::from(g.iter().sum::<i128>() as i8) / g.len() as i128),
+        ];
+        for (expr, figure) in figures {
+            let got = numbers(&both(["i8", "i8"], expr, &rows)?);
+            let mut expected = vec![];
+            for group in groups.values() {
+                expected.extend(vec![0; group.len() - 1]);
+                expected.push(wrapped(figure(group)));
+            }
+            prop_assert_eq!(got, expected, "{}", expr);
+        }
+        let ends = both(["i8", "i8"], "group_end(y)", &rows)?;
+        prop_assert_eq!((0..ends.len()).filter(|i| ends.truth(*i)).count(), groups.len());
+        // Two keys: every pair is its own group.
+        let pairs: BTreeSet<_> = rows.iter().collect();
+        let ends = both(["i8", "i8"], "group_end(y, x)", &rows)?;
+        prop_assert_eq!((0..ends.len()).filter(|i| ends.truth(*i)).count(), pairs.len());
+    }
+}
+
+#[test]
+fn group_figures_share_a_sort() {
+    let text = "computation c\nmembers m\nsymbols n\ninput x: i64[n] from m\ninput k: u32[n] from m\n\
+                output sums = compact(group_end(k), group_sum(x, k), rows=5) to m\noutput means = group_mean(x, k) to m\n";
+    let c: Computation = text.parse().unwrap();
+    assert_eq!(c.nodes().iter().filter(|n| matches!(n.op, crate::Op::Order { .. })).count(), 1);
+    assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
+}
+
+#[test]
+fn builder_and_text_derive_the_same() {
+    let b = Builder::new("c");
+    let m = b.member("m");
+    let n = b.symbol("n");
+    let x = b.input("x", Scalar::signed(32), Shape::vector(n.clone()), m);
+    let k = b.input("k", Scalar::unsigned(8), Shape::vector(n), m);
+    b.output(
+        "z",
+        b.groups(&[k]).max(x.clamp(b.number(Scalar::signed(32), 0), b.number(Scalar::signed(32), 9))),
+        &[m],
+    );
+    let text = "computation c\nmembers m\nsymbols n\ninput x: i32[n] from m\ninput k: u8[n] from m\noutput z = group_max(clamp(x, 0, 9), k) to m\n";
+    assert_eq!(b.finish().unwrap(), text.parse().unwrap());
+}
+
+#[test]
+fn operands_that_forms_do_not_take_are_named() {
+    let refused = |expr: &str| {
+        let text = format!(
+            "computation c\nmembers m\nsymbols n\ninput x: i8[n] from m\ninput f: bool[n] from m\ninput e: i8[3] from m\noutput z = {expr} to m\n"
+        );
+        text.parse::<Computation>().unwrap_err().to_string()
+    };
+    for (expr, message) in [
+        ("median(f)", "line 7, column 12: `median` of f: bool[n]; it takes a column of numbers"),
+        (
+            "histogram(x, e)",
+            "`histogram` of x: i8[n] and e: i8[3]; edges are a public column of the same type, of known length, two at least",
+        ),
+        (
+            "shift_left(x, x)",
+            "`shift_left` of x: i8[n] and x: i8[n]; it takes numbers, and an unsigned number of bits",
+        ),
+        ("clamp(x, 0)", "`clamp` has other arguments than it takes; it takes 3"),
+        ("top_k(x)", "say how many rows: rows=10"),
+        ("group_sum(x)", "it takes at least 2"),
+        ("group_sum(f, x)", "`scan_sum` of f: bool[n]; it takes a column of numbers"),
+    ] {
+        assert!(refused(expr).contains(message), "{}", refused(expr));
+    }
+    // No row has no middle.
+    let c: Computation =
+        "computation c\nmembers m\nsymbols n\ninput x: i8[n] from m\noutput z = median(x) to m\n"
+            .parse()
+            .unwrap();
+    let nothing = BTreeMap::from([("x".to_owned(), Tensor::zeros(Scalar::signed(8), &[0]))]);
+    assert!(evaluate(&c, &nothing).unwrap_err().to_string().contains("none of the 0 rows"));
+}
