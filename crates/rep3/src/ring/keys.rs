@@ -1,0 +1,94 @@
+//! Keys of a sort as one string of bits a row.
+//!
+//! ```text
+//! low    row number   ⌈log2 rows⌉ bits: all strings differ, and equal keys stay as they came
+//!        last key     signed: the sign's bit flipped; descending: all bits flipped
+//!        …
+//! high   first key
+//! ```
+
+use super::{
+    column::{Bits, Column},
+    planes::to_words,
+};
+use crate::{Context, Rep3, ShareError};
+use hushwire_circuit::planes::plane_bytes;
+use std::sync::Arc;
+
+/// A key of a sort: a string of bits a row, the highest bit last.
+pub struct SortKey {
+    /// The bits.
+    pub bits: Arc<Bits>,
+    /// Whether they are a number in two's complement.
+    pub signed: bool,
+    /// Whether the greatest comes first.
+    pub descending: bool,
+}
+
+/// Strings of bits as XOR-shared columns of 32 bits, the lowest first.
+pub(super) struct Strings {
+    pub(super) width: usize,
+    pub(super) columns: Vec<Arc<Column<u32>>>,
+}
+
+/// Bits of a row's number.
+fn number_bits(rows: usize) -> usize {
+    (usize::BITS - rows.saturating_sub(1).leading_zeros()) as usize
+}
+
+/// Bits of a row's string, for keys of so many bits in all.
+pub(super) fn string_bits(rows: usize, keys: usize) -> usize {
+    number_bits(rows) + keys
+}
+
+/// One bit of every string.
+#[derive(Clone, Copy)]
+struct Plane<'k> {
+    shares: [&'k [u8]; 2],
+    flipped: bool,
+}
+
+/// Joins the keys, the first on top.
+///
+/// # Errors
+/// [`ShareError::Length`] unless all keys have as many rows.
+pub(super) fn strings(cx: &Context, rows: usize, keys: &[SortKey]) -> Result<Strings, ShareError> {
+    let height = plane_bytes(rows);
+    // Row numbers come later.
+    let zeros = vec![0; height];
+    let mut planes = vec![Plane { shares: [&zeros; 2], flipped: false }; number_bits(rows)];
+    for SortKey { bits, signed, descending } in keys.iter().rev() {
+        if bits.rows() != rows {
+            let what = "a key of the sort, in rows,";
+            return Err(ShareError::Length { what, expected: rows, found: bits.rows() });
+        }
+        let Rep3 { own, next } = bits.shares();
+        for i in 0..bits.width() {
+            let plane = i * height..(i + 1) * height;
+            let sign = *signed && i + 1 == bits.width();
+            planes.push(Plane { shares: [&own[plane.clone()], &next[plane]], flipped: descending ^ sign });
+        }
+    }
+    let column = |(c, planes): (usize, &[Plane<'_>])| {
+        let word = |share: usize| {
+            let joined = planes.iter().flat_map(|plane| plane.shares[share]).copied().collect::<Vec<u8>>();
+            let mut words = vec![0u32; rows];
+            to_words(cx.backend, &joined, &mut words);
+            words
+        };
+        let mut column = Rep3 { own: word(0), next: word(1) };
+        let flips =
+            planes.iter().enumerate().fold(0, |word, (i, plane)| word | u32::from(plane.flipped) << i);
+        let known = match cx.role.constant_slot() {
+            Some(0) => Some(&mut column.own),
+            Some(_) => Some(&mut column.next),
+            None => None,
+        };
+        for (row, word) in known.into_iter().flatten().enumerate() {
+            *word ^= flips ^ if c == 0 { row as u32 } else { 0 };
+        }
+        Arc::new(column)
+    };
+    let columns = planes.chunks(32).enumerate().map(column).collect();
+    Ok(Strings { width: planes.len(), columns })
+}

@@ -1,0 +1,278 @@
+//! The order of rows by keys, without telling anything of the keys.
+//!
+//! **Functionality.** A permutation p: row p(i) comes i-th by the first key, equal ones by the second and so on; rows whose keys are all
+//! equal stay as they came. It is applied to payload, to the keys and to their places by [`Permute`].
+//! **Way.** K. Hamada, R. Kikuchi, D. Ikarashi, K. Chida, K. Takahashi, "Practically Efficient Multi-party Sorting Protocols from
+//! Comparison Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are opened. Here every row's string of bits
+//! ends in the row's number, so that no two are equal, and comparisons come in whole levels (module `ranking`).
+//!
+//! ```text
+//! keys, row numbers ─► strings of bits ─► shuffle ─┬─► pairs of a level ─► less ─► open ─┐
+//!                                                  └──────────◄────── until all is known ◄┘
+//! ```
+//!
+//! **Security.** Semi-honest, one party. Strings differ, so that the shuffled rows come in a uniformly random order of theirs whatever
+//! the keys are; opened comparisons are a function of that order, which a simulator draws itself. One shuffle serves one sort: it
+//! is drawn here, and nothing else can be opened under it.
+//! **Rounds and bytes.** Of the shuffle, of every level: w + 1 rounds and bits a pair, or of few pairs 2 + ⌈log2 w⌉ rounds and less than
+//! 3 w + 1 bits. [`sort_bound`] bounds them;
+//! both depend on the opened order alone.
+
+use super::{
+    column::Column,
+    group::Xor,
+    keys::{SortKey, string_bits, strings},
+    permutation::{Fresh, Permutation},
+    permute::{Permute, permute_cost},
+    planes::to_planes,
+    ranking::{Pair, Ranking, most_comparisons, most_levels},
+};
+use crate::{Batch, CircuitBatch, CircuitWorkspace, Rep3, Reveal, Role, ShareError, Shares};
+use hushwire_circuit::{Adder, Builder, Program, planes::plane_bytes};
+use hushwire_wire::{
+    Cost, NetError,
+    drive::{Exchanged, Machine, Misstep, Round},
+};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds.
+const WIDE: usize = 1 << 14;
+
+/// The part of the protocol under way.
+enum Step {
+    Shuffle(Permute<Xor<u32>>),
+    Compare(Box<CircuitBatch>),
+    Open(Reveal),
+    Done,
+    /// SECURITY: there is no way back from an error.
+    Lost,
+}
+
+/// One party's half of a sort. Its batch serves it alone: how many levels there are shows on the way.
+pub struct Sort {
+    batch: Batch,
+    fresh: Fresh,
+    width: usize,
+    wide: usize,
+    ranking: Ranking,
+    step: Step,
+    columns: Vec<Column<u32>>,
+    pairs: Vec<Pair>,
+    programs: [Option<Arc<Program>>; 2],
+    /// Memory of the comparisons, kept from level to level.
+    gathered: Zeroizing<Vec<u32>>,
+    inputs: Shares,
+    ws: CircuitWorkspace,
+}
+
+impl Sort {
+    /// Of `rows` rows by keys, the first most significant. Without any, rows stay as they are.
+    ///
+    /// # Errors
+    /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^32.
+    pub fn new(mut batch: Batch, rows: usize, keys: &[SortKey]) -> Result<Sort, ShareError> {
+        let fresh = Fresh::draw(batch.context(), rows)?;
+        let cx = batch.context();
+        let strings = strings(&cx, rows, keys)?;
+        let step = if rows > 1 { Step::Shuffle(fresh.shuffle(cx, strings.columns)?) } else { Step::Done };
+        Ok(Sort {
+            batch,
+            fresh,
+            width: strings.width,
+            wide: WIDE,
+            ranking: Ranking::new(rows as u32),
+            step,
+            columns: vec![],
+            pairs: vec![],
+            programs: [None, None],
+            gathered: Zeroizing::new(vec![]),
+            inputs: Rep3 { own: vec![], next: vec![] },
+            ws: CircuitWorkspace::default(),
+        })
+    }
+
+    /// Compares levels of fewer pairs at logarithmic depth, all others by fewest ANDs: more where a round takes longer. All parties
+    /// must say the same.
+    #[must_use]
+    pub fn wide_from(mut self, pairs: usize) -> Sort {
+        self.wide = pairs;
+        self
+    }
+
+    /// The order, after the run.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Arc<Permutation> {
+        assert!(matches!(self.step, Step::Done), "finish comes after the last round");
+        self.fresh.then(self.ranking.order())
+    }
+
+    /// Goes on to a step that has a round, or to the end.
+    fn settle(&mut self) {
+        while self.round(0).is_none() {
+            match std::mem::replace(&mut self.step, Step::Done) {
+                Step::Shuffle(shuffle) => {
+                    self.columns = shuffle.finish();
+                    self.compare();
+                }
+                Step::Compare(circuit) => {
+                    let shares = circuit.output();
+                    self.ws = circuit.into_workspace();
+                    self.step = Step::Open(self.batch.reveal(&[([true; 3], shares.len())], &shares));
+                }
+                Step::Open(reveal) => {
+                    self.ranking.hear(&reveal.finish());
+                    self.compare();
+                }
+                Step::Done | Step::Lost => return,
+            }
+        }
+    }
+
+    /// Begins the next level; without one the sort is done.
+    fn compare(&mut self) {
+        self.ranking.ask(&mut self.pairs);
+        if self.pairs.is_empty() {
+            return;
+        }
+        let height = plane_bytes(self.pairs.len());
+        let backend = self.batch.session().backend();
+        for (share, planes) in [&mut self.inputs.own, &mut self.inputs.next].into_iter().enumerate() {
+            planes.resize(2 * self.width * height, 0);
+            for (side, planes) in planes.chunks_exact_mut(self.width * height).enumerate() {
+                for (column, planes) in self.columns.iter().zip(planes.chunks_mut(32 * height)) {
+                    let words = [&column.own, &column.next][share];
+                    self.gathered.clear();
+                    self.gathered.extend(self.pairs.iter().map(|pair| words[pair[side] as usize]));
+                    to_planes(backend, &self.gathered, planes);
+                }
+            }
+        }
+        let (program, cx) = (self.program(), self.batch.context());
+        let ws = std::mem::take(&mut self.ws);
+        let circuit = CircuitBatch::new(program, cx, &self.inputs, self.pairs.len(), ws);
+        self.step = Step::Compare(Box::new(circuit.expect("planes of the program's inputs")));
+    }
+
+    /// The comparison of this level's pairs.
+    fn program(&mut self) -> Arc<Program> {
+        let adder = if self.pairs.len() < self.wide { Adder::Prefix } else { Adder::Ripple };
+        let width = self.width;
+        self.programs[usize::from(adder == Adder::Ripple)].get_or_insert_with(|| less(adder, width)).clone()
+    }
+
+    /// Runs a step; lost if it fails.
+    fn guarded(&mut self, step: impl FnOnce(&mut Step) -> Result<(), NetError>) -> Result<(), NetError> {
+        let done = step(&mut self.step);
+        if done.is_err() {
+            self.step = Step::Lost;
+        }
+        done
+    }
+}
+
+const LOST: Misstep = Misstep::Lost { step: "a sort" };
+
+/// Nothing is said on a slot that a step lacks.
+fn nothing(found: usize) -> Result<(), NetError> {
+    if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: "a sort", found, expected: 0 }.into()) }
+}
+
+/// The message of a slot, when there is nothing on the other.
+fn one<'m>(messages: &[Exchanged<'m>], slot: usize) -> Result<[Exchanged<'m>; 1], NetError> {
+    let &[ring, back] = messages else {
+        return Err(Misstep::Buffer { step: "a sort", found: messages.len(), expected: 2 }.into());
+    };
+    let (message, other) = if slot == 0 { (ring, back) } else { (back, ring) };
+    nothing(other.own.len() + other.heard.len())?;
+    Ok([message])
+}
+
+impl Machine for Sort {
+    type Error = NetError;
+
+    fn slots(&self) -> usize {
+        2
+    }
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        let on = |its: usize, round: Round| if slot == its { round } else { Round::even(round.name, 0) };
+        match &self.step {
+            Step::Shuffle(shuffle) => shuffle.round(slot),
+            Step::Compare(circuit) => circuit.round(0).map(|round| on(0, round)),
+            Step::Open(reveal) => reveal.round(0).map(|round| on(1, round)),
+            Step::Done => None,
+            Step::Lost => Some(Round::even("a sort", 0)),
+        }
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.guarded(|step| match (step, slot) {
+            (Step::Shuffle(shuffle), _) => shuffle.write(slot, out),
+            (Step::Compare(circuit), 0) => circuit.write(0, out),
+            (Step::Open(reveal), 1) => reveal.write(0, out),
+            (Step::Compare(_) | Step::Open(_) | Step::Done, _) => nothing(out.len()),
+            (Step::Lost, _) => Err(LOST.into()),
+        })
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.guarded(|step| match step {
+            Step::Shuffle(shuffle) => shuffle.read(messages),
+            Step::Compare(circuit) => circuit.read(&one(messages, 0)?),
+            Step::Open(reveal) => reveal.read(&one(messages, 1)?),
+            Step::Done => Ok(()),
+            Step::Lost => Err(LOST.into()),
+        })?;
+        self.settle();
+        Ok(())
+    }
+
+    fn upcoming(&self) -> Option<Round> {
+        match &self.step {
+            Step::Compare(circuit) => circuit.upcoming(),
+            _ => None,
+        }
+    }
+
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.guarded(|step| match step {
+            Step::Compare(circuit) => circuit.turn(&one(messages, 0)?, out),
+            _ => Err(LOST.into()),
+        })
+    }
+}
+
+/// Whether one string is less than another, both of `width` bits.
+fn less(adder: Adder, width: usize) -> Arc<Program> {
+    let mut b = Builder::new();
+    let (x, y) = (b.input(width), b.input(width));
+    let less = adder.less(&mut b, false, &x, &y);
+    Arc::new(Program::flat("order of two rows", &b.finish(&[vec![less]])))
+}
+
+/// A bound of the cost of a sort by keys of so many bits in all, for a party. The cost itself is a function of the order that is
+/// opened, uniform among all; the part of them that takes more is negligible.
+#[must_use]
+pub fn sort_bound(role: Role, rows: usize, keys: usize) -> Cost {
+    if rows < 2 {
+        return Cost::default();
+    }
+    let (width, comparisons) = (string_bits(rows, keys), most_comparisons(rows));
+    let shuffle = permute_cost(role, false, rows * 4 * width.div_ceil(32));
+    let levels = most_levels(rows);
+    // Few pairs take three ANDs a bit in place of one; every level ends in a byte that is not full.
+    let narrow = comparisons.min(levels * WIDE as u64);
+    let bits = (width as u64 + 1) * comparisons + 2 * width as u64 * narrow;
+    Cost {
+        rounds: shuffle.rounds + levels * (width as u64 + 1),
+        bytes_sent: shuffle.bytes_sent + bits / 8 + levels * (3 * width as u64 + 1),
+    }
+}
+
+#[cfg(test)]
+#[path = "sort_tests.rs"]
+mod tests;
