@@ -2,6 +2,7 @@
 
 mod aes;
 mod circuits;
+mod columns;
 mod gate;
 mod masks;
 mod network;
