@@ -57,6 +57,19 @@ pub enum ShareError {
         /// The way out.
         remedy: &'static str,
     },
+    /// Operands have one shape.
+    #[error(
+        "{what} is {} rows of {} bits where {} of {} were expected; give operands of one width and as many rows",
+        .found.1, .found.0, .expected.1, .expected.0
+    )]
+    Operand {
+        /// The operand in question.
+        what: &'static str,
+        /// Bits and rows that it should have.
+        expected: (usize, usize),
+        /// Bits and rows that it has.
+        found: (usize, usize),
+    },
 }
 
 impl Shares {

@@ -8,20 +8,27 @@
 //! Rings of a width between these live in the next wider column: reducing each share reduces the number.
 //!
 //! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the right one and carries products
-//! and openings, slot 1 leads the other way and carries what one party deals.
+//! and openings, slot 1 leads the other way and carries what one party deals, or opens to some.
 
 mod bilinear;
 mod column;
 mod conv;
+#[cfg(test)]
+mod conversion_tests;
+mod deal;
 mod dot;
 mod gate;
 mod gemm;
 mod group;
+mod inject;
 mod keys;
 pub mod linear;
 mod masks;
 mod matmul;
 mod mul;
+mod on_bits;
+mod on_numbers;
+mod parts;
 mod permutation;
 mod permute;
 mod places;
@@ -30,8 +37,11 @@ mod ranking;
 mod shape;
 mod sort;
 mod steps;
+mod summand;
 #[doc(hidden)]
 pub mod test_support;
+mod to_numbers;
+mod truncate;
 mod zeros;
 
 pub use bilinear::Bilinear;
@@ -39,11 +49,16 @@ pub use column::{Bits, Column, Word};
 pub use conv::{Conv2d, Geometry};
 pub use dot::Dot;
 pub use group::{Group, Sum, Xor};
+pub use inject::{Inject, Select};
 pub use keys::SortKey;
 pub use matmul::MatMul;
 pub use mul::Product;
+pub use on_bits::OnBits;
+pub use on_numbers::{Equal, Less, LessBounded, OnNumbers, ToBits, on};
 pub use permutation::Permutation;
 pub use permute::{Permute, PermuteSpace, permute_cost};
 pub use places::FromPlaces;
 pub use sort::{Sort, sort_bound};
 pub use steps::{Bringing, Opening, Reveal, RevealBits, Sharing, SharingBits};
+pub use to_numbers::ToNumbers;
+pub use truncate::Truncate;

@@ -9,7 +9,10 @@
 //! A tile is 8 KiB whatever the word, and copied together before it is turned: neither the stride of the planes nor that of the rows
 //! is one of the kernel's, so that powers of two do not fall on one set of the first cache. Every line of a plane is written whole.
 
-use super::column::{Bits, Column, Word};
+use super::{
+    column::{Bits, Column, Word},
+    summand::rows,
+};
 use crate::{Rep3, ShareError};
 use hushwire_aes::Backend;
 use hushwire_block::transpose;
@@ -117,20 +120,17 @@ impl Bits {
     /// by [`ToBits`](super::ToBits)).
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless both shares have as many rows.
+    /// [`ShareError::Operand`] unless both shares have as many rows.
     pub fn of_words<W: Word>(backend: Backend, words: &Column<W>) -> Result<Bits, ShareError> {
-        let (expected, found) = (words.own.len(), words.next.len());
-        if expected != found {
-            return Err(ShareError::Length { what: "a share of words", expected, found });
-        }
+        let rows = rows(&[words])?;
         let of = |share: &[W]| planes_of(backend, share);
-        Bits::new(W::BITS, expected, Rep3 { own: of(&words.own), next: of(&words.next) })
+        Bits::new(W::BITS, rows, Rep3 { own: of(&words.own), next: of(&words.next) })
     }
 
     /// The words, shared by ⊕: undoes [`Bits::of_words`]. Bits that a row lacks are 0.
     ///
     /// # Errors
-    /// [`ShareError::Length`] if a row has more bits than a word.
+    /// [`ShareError::Operand`] if a row has more bits than a word.
     pub fn to_words<W: Word>(&self, backend: Backend) -> Result<Column<W>, ShareError> {
         fits::<W>(self)?;
         let of = |planes: &[u8]| {
@@ -145,9 +145,9 @@ impl Bits {
 
 /// Whether a row has no more bits than a word.
 pub(crate) fn fits<W: Word>(bits: &Bits) -> Result<(), ShareError> {
-    let (expected, found) = (W::BYTES, bits.width().div_ceil(8));
-    if found > expected {
-        return Err(ShareError::Length { what: "a row of bits", expected, found });
+    let found = (bits.width(), bits.rows());
+    if bits.width() > W::BITS {
+        return Err(ShareError::Operand { what: "a string", expected: (W::BITS, bits.rows()), found });
     }
     Ok(())
 }
@@ -211,7 +211,7 @@ mod tests {
         let back = bits.to_words::<u32>(Backend::best()).unwrap();
         assert_eq!((&back.own, &back.next), (&vec![1, 0x8000, 77], &vec![5, 6, 7]));
         let narrow = bits.to_words::<u8>(Backend::best()).err();
-        assert_eq!(narrow, Some(ShareError::Length { what: "a row of bits", expected: 1, found: 2 }));
+        assert_eq!(narrow, Some(ShareError::Operand { what: "a string", expected: (8, 3), found: (16, 3) }));
         let uneven = Rep3 { own: vec![1u16], next: vec![] };
         assert!(Bits::of_words(Backend::best(), &uneven).is_err());
     }

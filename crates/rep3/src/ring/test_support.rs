@@ -1,7 +1,7 @@
 //! A dealer's shares and what they open to, for tests and benchmarks: whoever has all three hides nothing.
 
-use super::{Column, Word};
-use crate::{Party, Rep3};
+use super::{Bits, Column, Word};
+use crate::{Party, Rep3, share};
 use hushwire_aes::Backend;
 use hushwire_prg::Prg;
 
@@ -36,4 +36,42 @@ pub fn open_words<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
     }
     let rows = columns[0].rows();
     (0..rows).map(|r| columns.iter().fold(W::default(), |sum, c| sum.plus(c.own[r]))).collect()
+}
+
+/// A dealer's shares of strings of `width` bits, a number a row.
+///
+/// # Panics
+/// If there are more bits than a number has (the caller's bug).
+#[must_use]
+pub fn share_bits(prg: &mut Prg, width: usize, numbers: &[u64]) -> [Bits; 3] {
+    let height = numbers.len().div_ceil(8);
+    let mut planes = vec![0; width * height];
+    for (j, number) in numbers.iter().enumerate() {
+        for i in 0..width {
+            planes[i * height + j / 8] |= ((number >> i & 1) as u8) << (j % 8);
+        }
+    }
+    share(prg, &planes).map(|shares| Bits::new(width, numbers.len(), shares).expect("planes of these bits"))
+}
+
+/// The strings of bits behind three parties' shares, a number a row.
+///
+/// # Panics
+/// As [`open_words`]; bits past the last row are not looked at.
+#[must_use]
+pub fn open_bits(bits: &[Bits; 3]) -> Vec<u64> {
+    let (width, rows) = (bits[0].width(), bits[0].rows());
+    let bit =
+        |share: &[u8], i: usize, j: usize| u64::from(share[i * rows.div_ceil(8) + j / 8] >> (j % 8) & 1);
+    let row = |j: usize| {
+        let value = |i: usize| {
+            for p in 0..3 {
+                let (here, there) = (&bits[p].shares().next, &bits[(p + 1) % 3].shares().own);
+                assert_eq!(bit(here, i, j), bit(there, i, j), "share {} at both holders", (p + 1) % 3);
+            }
+            bits.iter().fold(0, |sum, bits| sum ^ bit(&bits.shares().own, i, j))
+        };
+        (0..width).map(|i| value(i) << i).sum()
+    };
+    (0..rows).map(row).collect()
 }

@@ -1,0 +1,174 @@
+//! Bits become numbers 0 and 1, and choose between numbers.
+//!
+//! ```text
+//! b = a ⊕ b_2      a = b_0 ⊕ b_1 is party 0's, which deals it as a number; b_2 is free     1 round
+//! b = a + b_2 − 2 a b_2                                                                    1 round: a product
+//!
+//! b d = a d + b_2 d − 2 a b_2 d       with w = b_2 d, whose factors are shared already:
+//!     w while a is dealt                                                                   1 round
+//!     a (d − 2 w) + w                                                                      1 round
+//! b ? x : y = y + b (x − y)
+//! ```
+//!
+//! A choice takes no more rounds than an injection, and two products. **Bytes.** Each party a word a row and product; party 0 as much
+//! once more. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.4, from which this deviates: no oblivious transfer, but one
+//! summand dealt and one free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
+
+use super::{
+    column::{Bits, Column, Word},
+    deal::{Deal, Dealt},
+    mul::Product,
+    on_numbers::minus,
+    parts::{Part, Parts, phased},
+    summand::{FIRST, numbers, of_bits, rows, same, shape, third},
+};
+use crate::{Batch, Context, Rep3, Role, ShareError};
+use hushwire_wire::Cost;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// One party's half of bits that become numbers 0 and 1.
+pub struct Inject<W: Word> {
+    cx: Option<Context>,
+    /// b_2, then a + b_2, then b.
+    out: Column<W>,
+    parts: Parts<W>,
+    cost: Cost,
+    done: bool,
+}
+
+impl<W: Word> Inject<W> {
+    /// A number for every bit: those of the first plane, then those of the second, and so on.
+    pub fn new(batch: &mut Batch, bits: &Bits) -> Self {
+        let contexts = [batch.context(), batch.context()];
+        Self::of(contexts, bits)
+    }
+
+    pub(super) fn of([dealing, cx]: [Context; 2], bits: &Bits) -> Self {
+        let role = cx.role;
+        let known: Zeroizing<Vec<W>> = numbers(&of_bits(role, bits.shares()), bits.rows());
+        let rows = known.len();
+        let out = third(role, &known);
+        let mut parts = Parts::new();
+        if rows > 0 {
+            let dealt = Dealt { bits: Zeroizing::new(vec![]), numbers: known };
+            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+        }
+        let cost = Self::cost_of(role, rows);
+        Inject { cx: Some(cx), out, parts, cost, done: rows == 0 }
+    }
+
+    /// The cost of so many bits.
+    pub(super) fn cost_of(role: Role, rows: usize) -> Cost {
+        let deal = Deal::<W>::cost(role, FIRST, 0, rows);
+        Cost { rounds: 2 * deal.rounds, bytes_sent: deal.bytes_sent + (rows * W::BYTES) as u64 }
+    }
+
+    fn phase(&mut self, part: Part<W>) {
+        match part {
+            Part::Deal(deal) => {
+                let a = deal.finish().1;
+                let sum = zip(&a, &self.out, W::plus);
+                let free = Arc::new(std::mem::replace(&mut self.out, sum));
+                let cx = self.cx.take().expect("one product");
+                self.parts.run(product(cx, Arc::new(a), free));
+            }
+            Part::Product(product) => {
+                self.out = zip(&self.out, &product.finish(), |sum, z| sum.minus(z).minus(z));
+                self.done = true;
+            }
+            _ => unreachable!("a dealing and a product"),
+        }
+    }
+
+    /// Shares of the numbers, after the run: plane by plane.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Column<W> {
+        assert!(self.done, "finish comes after the last round");
+        self.out
+    }
+}
+
+phased!([W: Word] Inject<W>);
+
+/// One party's half of a choice between two columns, row by row.
+pub struct Select<W: Word> {
+    cx: Option<Context>,
+    y: Column<W>,
+    /// d = x − y, then d − 2 w.
+    difference: Arc<Column<W>>,
+    /// w = b_2 d.
+    part: Option<Column<W>>,
+    parts: Parts<W>,
+    cost: Cost,
+    done: bool,
+}
+
+impl<W: Word> Select<W> {
+    /// x where the bit of a row is 1, else y.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless `choose` is one plane and all have as many rows.
+    pub fn new(batch: &mut Batch, choose: &Bits, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
+        let rows = rows(&[x, y])?;
+        same("the plane of choices", (1, rows), shape(choose))?;
+        let [dealing, first, cx] = [0; 3].map(|_: u8| batch.context());
+        let role = cx.role;
+        let known: Zeroizing<Vec<W>> = numbers(&of_bits(role, choose.shares()), rows);
+        let difference = Arc::new(minus(x, y));
+        let mut parts = Parts::new();
+        if rows > 0 {
+            // The product's result is taken first, and the dealing goes on with it.
+            parts.run(product(first, Arc::new(third(role, &known)), difference.clone()));
+            let dealt = Dealt { bits: Zeroizing::new(vec![]), numbers: known };
+            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+        }
+        let deal = Deal::<W>::cost(role, FIRST, 0, rows);
+        let bytes_sent = deal.bytes_sent + (2 * rows * W::BYTES) as u64;
+        let cost = Cost { rounds: 2 * deal.rounds, bytes_sent };
+        Ok(Select { cx: Some(cx), y: y.clone(), difference, part: None, parts, cost, done: rows == 0 })
+    }
+
+    fn phase(&mut self, part: Part<W>) {
+        match (part, &mut self.part) {
+            (Part::Product(first), None) => self.part = Some(first.finish()),
+            (Part::Deal(deal), Some(w)) => {
+                let factor = zip(&self.difference, w, |d, w| d.minus(w).minus(w));
+                self.y = zip(&self.y, w, W::plus);
+                let cx = self.cx.take().expect("one second product");
+                self.parts.run(product(cx, Arc::new(deal.finish().1), Arc::new(factor)));
+            }
+            (Part::Product(second), Some(_)) => {
+                self.y = zip(&self.y, &second.finish(), W::plus);
+                self.done = true;
+            }
+            _ => unreachable!("a product while one deals, and another"),
+        }
+    }
+
+    /// Shares of the numbers chosen, after the run.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Column<W> {
+        assert!(self.done, "finish comes after the last round");
+        self.y
+    }
+}
+
+phased!([W: Word] Select<W>);
+
+/// A product of columns that this module made.
+fn product<W: Word>(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Part<W> {
+    Part::Product(Product::new(cx, x, y).expect("columns of as many rows"))
+}
+
+/// A linear function of two columns, share by share.
+pub(super) fn zip<W: Word>(x: &Column<W>, y: &Column<W>, of: impl Fn(W, W) -> W) -> Column<W> {
+    let each = |x: &[W], y: &[W]| x.iter().zip(y).map(|(x, y)| of(*x, *y)).collect();
+    Rep3 { own: each(&x.own, &y.own), next: each(&x.next, &y.next) }
+}

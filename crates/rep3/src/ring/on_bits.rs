@@ -1,0 +1,121 @@
+//! Circuits on shared bits: strings that are compared, and chosen between.
+//!
+//! ```text
+//!          output      ANDs: ripple, prefix      rounds: ripple, prefix
+//! less     1 bit       w, about 3 w              w, 1 + ⌈log w⌉
+//! equal    1 bit       w − 1                     ⌈log w⌉
+//! select   w bits      w                         1
+//! ```
+//!
+//! Each party sends ⌈rows/8⌉ bytes an AND (fewer than 8 rows: bits without gaps), on the ring alone.
+
+use super::{
+    column::Bits,
+    parts::{Part, Parts, phased},
+    summand::{joined, same, shape},
+};
+use crate::{Batch, Rep3, ShareError, circuit_cost};
+use hushwire_circuit::{Adder, Bit, Builder, Program, words};
+use hushwire_wire::Cost;
+use std::sync::Arc;
+
+/// One party's half of a circuit on shared bits.
+pub struct OnBits {
+    program: Arc<Program>,
+    rows: usize,
+    out: Option<Bits>,
+    parts: Parts<u8>,
+    cost: Cost,
+}
+
+impl OnBits {
+    /// Any circuit, whose inputs are the strings in order: all its outputs as one string.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless strings are as wide as their inputs, and all have as many rows.
+    ///
+    /// # Panics
+    /// If there is not a string for every input (the caller's bug).
+    pub fn run(batch: &mut Batch, program: Arc<Program>, inputs: &[&Bits]) -> Result<Self, ShareError> {
+        assert_eq!(inputs.len(), program.inputs().len(), "a string for every input");
+        let rows = inputs.first().map_or(0, |bits| bits.rows());
+        for (bits, width) in inputs.iter().zip(program.inputs()) {
+            same("an operand", (*width, rows), shape(bits))?;
+        }
+        let cx = batch.context();
+        let mut machine = OnBits { program, rows, out: None, parts: Parts::new(), cost: Cost::default() };
+        if rows == 0 {
+            let none = Rep3 { own: vec![], next: vec![] };
+            machine.out = Some(Bits::new(machine.program.output_bits(), 0, none)?);
+        } else {
+            machine.cost = circuit_cost(&machine.program, rows);
+            let inputs = joined(&inputs.iter().map(|bits| bits.shares()).collect::<Vec<_>>());
+            machine.parts.run(Part::circuit(&machine.program, cx, &inputs, rows));
+            machine.settle();
+        }
+        Ok(machine)
+    }
+
+    /// Whether x < y, row by row: as unsigned numbers, or in two's complement.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless both have the same width and rows.
+    pub fn less(
+        batch: &mut Batch,
+        x: &Bits,
+        y: &Bits,
+        signed: bool,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
+        let width = x.width();
+        let program = two(width, |b, x, y| vec![adder.less(b, signed, x, y)]);
+        Self::run(batch, program, &[x, y])
+    }
+
+    /// Whether x = y, row by row.
+    ///
+    /// # Errors
+    /// As [`OnBits::less`].
+    pub fn equal(batch: &mut Batch, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
+        let width = x.width();
+        Self::run(batch, two(width, |b, x, y| vec![words::equal(b, x, y)]), &[x, y])
+    }
+
+    /// x where the bit of a row is 1, else y.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless `choose` is one plane, x and y have the same width, and all have as many rows.
+    pub fn select(batch: &mut Batch, choose: &Bits, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
+        let width = x.width();
+        let mut b = Builder::new();
+        let (bit, x_bits, y_bits) = (b.input(1), b.input(width), b.input(width));
+        let out = words::mux(&mut b, bit[0], &x_bits, &y_bits);
+        let program = Arc::new(Program::flat("select", &b.finish(&[out])));
+        Self::run(batch, program, &[choose, x, y])
+    }
+
+    fn phase(&mut self, part: Part<u8>) {
+        let Part::Circuit(batch) = part else { unreachable!("a circuit") };
+        let out = Bits::new(self.program.output_bits(), self.rows, batch.output());
+        self.out = Some(out.expect("planes of the program's outputs"));
+    }
+
+    /// The shared bits, after the run.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Bits {
+        self.out.expect("finish comes after the last round")
+    }
+}
+
+phased!([] OnBits);
+
+/// A circuit on two words.
+fn two(width: usize, make: impl FnOnce(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>) -> Arc<Program> {
+    let mut b = Builder::new();
+    let (x, y) = (b.input(width), b.input(width));
+    let out = make(&mut b, &x, &y);
+    Arc::new(Program::flat("two strings", &b.finish(&[out])))
+}

@@ -1,0 +1,239 @@
+//! Circuits on the bits of numbers: numbers become bits, and are compared.
+//!
+//! ```text
+//! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one circuit adds
+//!
+//!              inputs dealt    output                      ANDs: ripple      rounds: ripple, prefix
+//! ToBits       x               x                           k − 1             k, 2 + ⌈log(k − 1)⌉
+//! Less         x, y (, x − y)  x < y                       3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
+//! LessBounded  x − y           sign of x − y               k − 1             k, 2 + ⌈log(k − 1)⌉
+//! Equal        x − y           x − y = 0                   k − 1             1 + log k
+//! ```
+//!
+//! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every number dealt.
+//!
+//! **Less** is exact over the full range. By ripple both numbers become bits while they are compared, a bit a layer. By prefix three
+//! signs are enough, which take half the layers and ANDs of two sums: with d = x − y and X, Y, D the highest bits,
+//! x < y is D where X = Y, for then |x − y| < 2^(k−1); elsewhere it is Y, or X of signed numbers.
+//!
+//! **LessBounded** is the sign of x − y, which is right where x − y fits k signed bits: both unsigned below 2^(k−1), or both signed in
+//! −2^(k−2) … 2^(k−2) − 1. Elsewhere its answer is wrong (1 < 2^(k−1) + 1 has the sign of −2^(k−1)): only for declared ranges.
+//!
+//! **Equal** needs no adder: x − y = 0 where u = −x_2, whose bits are free.
+//!
+//! **Source.** D. Demmler, T. Schneider, M. Zohner, "ABY", NDSS 2015, for conversion by addition; P. Mohassel, P. Rindal, "ABY3",
+//! CCS 2018, Sec. 5.3, for two summands instead of three, one of them local to two parties. **Security.** Semi-honest, one corrupted
+//! party: what party 1 hears of u is masked by the key of parties 2 and 0, all else are messages of a circuit. Not for verified runs:
+//! a party 0 that deals another u changes x unnoticed.
+
+use super::{
+    column::{Bits, Column, Word},
+    deal::{Deal, Dealt},
+    parts::{Part, Parts, phased},
+    summand::{FIRST, joined, of_numbers, planes, rows, third},
+};
+use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost};
+use hushwire_circuit::{Adder, Bit, Builder, Program, words};
+use hushwire_wire::Cost;
+use std::{marker::PhantomData, sync::Arc};
+use zeroize::Zeroizing;
+
+/// What circuits on numbers compute.
+pub mod on {
+    /// Bits of a number.
+    pub struct Bits;
+    /// Order, exactly.
+    pub struct Less;
+    /// Order, in a declared range.
+    pub struct LessBounded;
+    /// Equality.
+    pub struct Equal;
+}
+
+/// One party's half of numbers that become bits: [`Bits`] of [`Word::BITS`] bits.
+pub type ToBits<W> = OnNumbers<W, on::Bits>;
+/// One party's half of x < y, exact over the full range: one plane.
+pub type Less<W> = OnNumbers<W, on::Less>;
+/// One party's half of x < y in a declared range, by the sign of x − y: one plane. See [the ranges](self).
+pub type LessBounded<W> = OnNumbers<W, on::LessBounded>;
+/// One party's half of x = y: one plane.
+pub type Equal<W> = OnNumbers<W, on::Equal>;
+
+/// One party's half of a circuit on the bits of numbers.
+pub struct OnNumbers<W: Word, What> {
+    program: Arc<Program>,
+    cx: Option<Context>,
+    rows: usize,
+    /// Bits that take no dealing.
+    free: Shares,
+    out: Option<Bits>,
+    parts: Parts<W>,
+    cost: Cost,
+    what: PhantomData<What>,
+}
+
+impl<W: Word> ToBits<W> {
+    /// The bits of every number of `x`.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless both shares have as many rows.
+    pub fn new(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
+        Self::run(batch, &[x], false, |b, sums| {
+            let [(u, x_2)] = sums else { unreachable!("one number") };
+            adder.sum(b, u, x_2)
+        })
+    }
+}
+
+impl<W: Word> Less<W> {
+    /// Whether x < y, row by row: as unsigned numbers, or in two's complement.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    pub fn new(
+        batch: &mut Batch,
+        x: &Column<W>,
+        y: &Column<W>,
+        signed: bool,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
+        rows(&[x, y])?;
+        match adder {
+            Adder::Ripple => Self::run(batch, &[x, y], false, |b, sums| {
+                let [x, y] = [0, 1].map(|i| adder.sum(b, sums[i].0, sums[i].1));
+                vec![adder.less(b, signed, &x, &y)]
+            }),
+            Adder::Prefix => Self::run(batch, &[x, y, &minus(x, y)], false, |b, sums| {
+                let [x, y, d] = [0, 1, 2].map(|i| adder.sign(b, sums[i].0, sums[i].1));
+                let (differ, wins) = (b.xor(x, y), if signed { x } else { y });
+                let change = b.xor(d, wins);
+                let change = b.and(differ, change);
+                vec![b.xor(d, change)]
+            }),
+        }
+    }
+}
+
+impl<W: Word> LessBounded<W> {
+    /// Whether x < y, row by row, for numbers whose difference fits [`Word::BITS`] signed bits: both unsigned below half the modulus,
+    /// or both signed within a quarter of it. Elsewhere the answer is wrong; [`Less`] has no such bound.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
+        rows(&[x, y])?;
+        Self::run(batch, &[&minus(x, y)], false, |b, sums| {
+            let [(u, d_2)] = sums else { unreachable!("one number") };
+            vec![adder.sign(b, u, d_2)]
+        })
+    }
+}
+
+impl<W: Word> Equal<W> {
+    /// Whether x = y, row by row.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
+        rows(&[x, y])?;
+        Self::run(batch, &[&minus(x, y)], true, |b, sums| {
+            let [(u, negative)] = sums else { unreachable!("one number") };
+            vec![words::equal(b, u, negative)]
+        })
+    }
+}
+
+/// x − y, row by row; columns have as many rows.
+pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
+    let of = |x: &[W], y: &[W]| x.iter().zip(y).map(|(x, y)| x.minus(*y)).collect();
+    Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) }
+}
+
+impl<W: Word, What> OnNumbers<W, What> {
+    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2).
+    fn run(
+        batch: &mut Batch,
+        columns: &[&Column<W>],
+        negated: bool,
+        make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
+    ) -> Result<Self, ShareError> {
+        let rows = rows(columns)?;
+        let (dealing, cx) = (batch.context(), batch.context());
+        let role = cx.role;
+        let program = Arc::new(program(W::BITS, columns.len(), make));
+        let width = program.output_bits();
+        let mut known: Vec<Zeroizing<Vec<W>>> =
+            columns.iter().map(|column| of_numbers(role, column)).collect();
+        if negated && role != FIRST {
+            known.iter_mut().flat_map(|x| x.iter_mut()).for_each(|x| *x = W::default().minus(*x));
+        }
+        let known: Vec<&[W]> = known.iter().map(|x| x.as_slice()).collect();
+        let bits = planes(&cx, &known);
+        let free = third(role, &bits);
+        let mut cost = Deal::<W>::cost(role, FIRST, bits.len(), 0);
+        let mut machine = OnNumbers {
+            program,
+            cx: Some(cx),
+            rows,
+            free,
+            out: None,
+            parts: Parts::new(),
+            cost,
+            what: PhantomData,
+        };
+        if rows == 0 {
+            machine.out = Some(Bits::new(width, 0, Rep3 { own: vec![], next: vec![] })?);
+        } else {
+            let circuit = circuit_cost(&machine.program, rows);
+            cost = Cost {
+                rounds: cost.rounds + circuit.rounds,
+                bytes_sent: cost.bytes_sent + circuit.bytes_sent,
+            };
+            machine.cost = cost;
+            let dealt = Dealt { bits, numbers: Zeroizing::new(vec![]) };
+            machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+        }
+        Ok(machine)
+    }
+
+    fn phase(&mut self, part: Part<W>) {
+        match part {
+            Part::Deal(deal) => {
+                let inputs = joined(&[&deal.finish().0, &self.free]);
+                let cx = self.cx.take().expect("one circuit");
+                self.parts.run(Part::circuit(&self.program, cx, &inputs, self.rows));
+            }
+            Part::Circuit(batch) => {
+                let out = Bits::new(self.program.output_bits(), self.rows, batch.output());
+                self.out = Some(out.expect("planes of the program's outputs"));
+            }
+            _ => unreachable!("a dealing and a circuit"),
+        }
+    }
+
+    /// The shared bits, after the run.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Bits {
+        self.out.expect("finish comes after the last round")
+    }
+}
+
+phased!([W: Word, What] OnNumbers<W, What>);
+
+/// A circuit whose inputs are the dealt words, then the free ones.
+fn program(
+    bits: usize,
+    words: usize,
+    make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
+) -> Program {
+    let mut b = Builder::new();
+    let dealt: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
+    let free: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
+    let sums: Vec<(&[Bit], &[Bit])> =
+        dealt.iter().zip(&free).map(|(u, x)| (u.as_slice(), x.as_slice())).collect();
+    let out = make(&mut b, &sums);
+    Program::flat("numbers to bits", &b.finish(&[out]))
+}

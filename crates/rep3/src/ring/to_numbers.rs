@@ -1,0 +1,135 @@
+//! Bits become numbers.
+//!
+//! ```text
+//! x_1, x_2     from the parties' keys: x_1 is known to parties 0 and 1, x_2 to parties 1 and 2
+//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party 0      1 round
+//! x_0          b + v by one adder on bits: k − 1 ANDs                                                     its rounds
+//! open         x_0 to parties 0 and 2, and not to party 1, who would have all of b                        1 round
+//! ```
+//!
+//! **Bytes.** Each party ⌈rows/8⌉ an AND; party 1 also k planes twice (v, and its share of x_0), party 2 once. **Source.**
+//! P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3 (bit composition). **Security.** Semi-honest, one corrupted party: x_0 is b less two numbers of which
+//! parties 0 and 2 lack one each, so that it is uniform to either.
+
+use super::{
+    column::{Bits, Column, Word},
+    deal::{Deal, Dealt},
+    parts::{Part, Parts, phased},
+    planes::{fits, to_words},
+    summand::{joined, planes},
+};
+use crate::{Batch, Context, Reveal, Role, ShareError, Shares, circuit_cost};
+use hushwire_aes::Backend;
+use hushwire_circuit::{Adder, Bit, Builder, Program, planes::plane_bytes};
+use hushwire_wire::Cost;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The party that knows x_1 and x_2, and the two that learn x_0.
+const DEALER: Role = Role::ALL[1];
+const LEARN: [bool; 3] = [true, false, true];
+
+/// One party's half of bits that become numbers.
+pub struct ToNumbers<W: Word> {
+    role: Role,
+    backend: Backend,
+    program: Arc<Program>,
+    cx: Option<Context>,
+    bits: Option<Shares>,
+    /// x_1 and x_2 where this party has them, and what is not a share of the number yet.
+    out: Column<W>,
+    parts: Parts<W>,
+    cost: Cost,
+    done: bool,
+}
+
+impl<W: Word> ToNumbers<W> {
+    /// The numbers whose bits these are, unsigned: bits that a row lacks are 0. (Signed numbers of fewer bits come with their highest
+    /// plane repeated.)
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] if a row has more bits than a word.
+    pub fn new(batch: &mut Batch, bits: &Bits, adder: Adder) -> Result<Self, ShareError> {
+        fits::<W>(bits)?;
+        let rows = bits.rows();
+        let [random, dealing, cx] = [0; 3].map(|_: u8| batch.context());
+        let (role, backend) = (cx.role, cx.backend);
+        let program = Arc::new(program(adder, bits.width(), W::BITS));
+        let mut out = random.random_column::<W>(0, rows);
+        let mut cost = Cost::default();
+        let mut parts = Parts::new();
+        if rows > 0 {
+            let bytes = W::BITS * plane_bytes(rows);
+            let mut v = Zeroizing::new(vec![W::default(); rows]);
+            if role == DEALER {
+                let sums = out.own.iter().zip(&out.next);
+                v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
+            }
+            let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Zeroizing::new(vec![]) };
+            parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt)));
+            // A share of x_0 goes to the right neighbour that learns it.
+            let opens = if LEARN[role.right().index()] { bytes } else { 0 };
+            let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(&program, rows));
+            cost = Cost {
+                rounds: deal.rounds + circuit.rounds + 1,
+                bytes_sent: deal.bytes_sent + circuit.bytes_sent + opens as u64,
+            };
+        }
+        // x_0 of the random column is nobody's: it is replaced by what is opened.
+        match role.index() {
+            0 => out.own.fill(W::default()),
+            1 => {}
+            _ => out.next.fill(W::default()),
+        }
+        let bits = Some(bits.shares().clone());
+        Ok(ToNumbers { role, backend, program, cx: Some(cx), bits, out, parts, cost, done: rows == 0 })
+    }
+
+    fn phase(&mut self, part: Part<W>) {
+        let rows = self.out.rows();
+        match part {
+            Part::Deal(deal) => {
+                let bits = self.bits.take().expect("one dealing");
+                let inputs = joined(&[&bits, &deal.finish().0]);
+                let cx = self.cx.take().expect("one circuit");
+                self.parts.run(Part::circuit(&self.program, cx, &inputs, rows));
+            }
+            Part::Circuit(batch) => {
+                let shares = batch.output();
+                let reveal = Reveal::new(self.role, &[(LEARN, shares.len())], &shares);
+                self.parts.run(Part::Open(reveal));
+            }
+            Part::Open(reveal) => {
+                let planes = reveal.finish();
+                match self.role.index() {
+                    0 => to_words(self.backend, &planes, &mut self.out.own),
+                    1 => {}
+                    _ => to_words(self.backend, &planes, &mut self.out.next),
+                }
+                self.done = true;
+            }
+            _ => unreachable!("a dealing, a circuit and an opening"),
+        }
+    }
+
+    /// Shares of the numbers, after the run.
+    ///
+    /// # Panics
+    /// If it has not run (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> Column<W> {
+        assert!(self.done, "finish comes after the last round");
+        self.out
+    }
+}
+
+phased!([W: Word] ToNumbers<W>);
+
+/// b + v modulo 2^bits, b of `width` bits.
+fn program(adder: Adder, width: usize, bits: usize) -> Program {
+    let mut b = Builder::new();
+    let (mut x, v) = (b.input(width), b.input(bits));
+    x.resize(bits, Bit::ZERO);
+    let sum = adder.sum(&mut b, &x, &v);
+    Program::flat("bits to numbers", &b.finish(&[sum]))
+}
