@@ -12,6 +12,7 @@
 
 mod bilinear;
 mod column;
+mod compact;
 mod conv;
 #[cfg(test)]
 mod conversion_tests;
@@ -46,6 +47,7 @@ mod zeros;
 
 pub use bilinear::Bilinear;
 pub use column::{Bits, Column, Word};
+pub use compact::{Compact, compact_cost};
 pub use conv::{Conv2d, Geometry};
 pub use dot::Dot;
 pub use group::{Group, Sum, Xor};
