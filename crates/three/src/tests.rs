@@ -2,7 +2,7 @@
 
 use crate::{
     Plan, ThreeError,
-    run::{Run, Wave},
+    run::{Run, Wave, run},
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{
@@ -11,8 +11,9 @@ use hushwire_compute::{
 };
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, ring::Bits, share};
+use hushwire_testkit::{Transport, run_three};
 use hushwire_wire::{
-    Cost,
+    Cost, SessionId,
     drive::{Abreast, Lockstep, Machine},
 };
 use std::collections::BTreeMap;
@@ -110,4 +111,93 @@ fn random_computations_on_bits() {
         compared += u32::from(check(&c, &given, Plan::on_bits).is_some());
     }
     assert!(compared > 60, "{compared}");
+}
+
+/// A computation of one member's numbers.
+fn text(body: &str) -> Computation {
+    let text = format!("computation c\nmembers m\nsymbols n\n{body}\n");
+    text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// Inputs of this many rows each.
+fn given(c: &Computation, n: usize) -> Values {
+    inputs(c, 7, n)
+}
+
+#[test]
+fn operations_that_are_ready_together_share_rounds() {
+    let cost = |body: &str| {
+        let c = text(&format!("input x: u32[n] from m\ninput y: u32[n] from m\n{body}"));
+        check(&c, &given(&c, 20), Plan::on_bits).expect("it runs")
+    };
+    let one = cost("output a = x < y to m");
+    let two = cost("output a = x < y to m\noutput b = y < x + 0 to m\noutput c = select(x == y, x, y) to m");
+    assert!(one.rounds > 0 && two.rounds <= one.rounds + 1, "{one:?} {two:?}");
+    assert!(two.bytes_sent > 2 * one.bytes_sent);
+    let chain = cost("output a = max(max(x, y), x) to m");
+    assert_eq!(chain.rounds, 2 * cost("output a = max(x, y) to m").rounds);
+}
+
+#[test]
+fn shares_of_another_size_are_refused() {
+    let c = text("input x: u8[3] from m\noutput y = x + x to m");
+    let plan = Plan::new(&c).unwrap();
+    let bits = |width, rows: usize| {
+        let bytes = width * rows.div_ceil(8);
+        Bits::new(width, rows, hushwire_rep3::Shares { own: vec![0; bytes], next: vec![0; bytes] }).unwrap()
+    };
+    let [party, ..] = Party::three(Backend::best());
+    for wrong in [vec![], vec![bits(8, 4)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
+        assert!(matches!(Run::new(party.role(), &plan, wrong), Err(ThreeError::Share(_))));
+    }
+    assert!(Run::new(party.role(), &plan, vec![bits(8, 3)]).is_ok());
+}
+
+/// Runs over channels of one process; `go_on` of each party.
+fn over_channels(
+    c: &Computation,
+    given: &Values,
+    go_on: impl Fn(usize, usize) -> bool + Sync,
+) -> [Result<Vec<Bits>, ThreeError>; 3] {
+    let plan = Plan::new(c).unwrap();
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+    let shares: Vec<_> = c
+        .inputs()
+        .map(|(name, _)| {
+            let planes = given[name].to_planes();
+            share(&mut prg, &planes).map(|s| Bits::new(planes.width(), planes.instances(), s).unwrap())
+        })
+        .collect();
+    run_three(Transport::Inproc, 1, None, |role, mut net| {
+        let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+        let mut ring = net.channel(0, left, right).unwrap();
+        let mut back = net.channel(0, right, left).unwrap();
+        let mut party =
+            Party::open(role, Backend::best(), SessionId([3; 16]), Seed::random(), &mut back).unwrap();
+        let inputs = || shares.iter().map(|s| s[role.index()].clone()).collect();
+        // One session runs several.
+        let first = run(&mut party, [&mut ring, &mut back], &plan, inputs(), &mut |a, b| go_on(a, b))?;
+        let second = run(&mut party, [&mut ring, &mut back], &plan, inputs(), &mut |a, b| go_on(a, b))?;
+        assert_eq!(first.len(), second.len());
+        Ok(second)
+    })
+}
+
+#[test]
+fn a_session_runs_several_computations_over_channels() {
+    let c = text("input x: i16[9] from m\nr = reveal(min_of(x))\noutput y = select(x < r + 5, x, 0) to m");
+    let values = given(&c, 0);
+    let made = over_channels(&c, &values, |_, _| true).map(Result::unwrap);
+    let own = [0, 1, 2].map(|p| &*made[p][0].shares().own);
+    let planes = hushwire_circuit::Planes::new(16, 9, hushwire_rep3::open(own).unwrap()).unwrap().trimmed();
+    let scalar = hushwire_compute::Scalar::signed(16);
+    assert_eq!(Tensor::from_planes(scalar, &[9], &planes), evaluate(&c, &values).unwrap()["y"]);
+}
+
+#[test]
+fn a_run_that_is_cancelled_ends_between_rounds() {
+    let c = text("input x: u8[9] from m\noutput y = x / 3 to m");
+    for made in over_channels(&c, &given(&c, 0), |done, all| done == all) {
+        assert!(matches!(made, Err(ThreeError::Cancelled)));
+    }
 }
