@@ -3,7 +3,7 @@
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
     Role, ShareError,
-    ring::{Bits, Column, Word},
+    ring::{Bits, Column, Permutation, Word},
 };
 use std::sync::Arc;
 
@@ -96,9 +96,18 @@ pub(crate) enum Form {
     Known(Arc<Tensor>),
     Bits(Arc<Bits>),
     Words(Words),
+    /// Row p(i) comes i-th, or the other way round where it is inverse.
+    Order(Arc<Permutation>, bool),
 }
 
 impl Form {
+    pub(crate) fn order(&self) -> (&Arc<Permutation>, bool) {
+        match self {
+            Form::Order(order, inverse) => (order, *inverse),
+            _ => unreachable!("a plan knows the forms of its values"),
+        }
+    }
+
     pub(crate) fn known(&self) -> &Tensor {
         match self {
             Form::Known(tensor) => tensor,

@@ -16,8 +16,6 @@
 //! bound lengths alone. Values are opened where the computation says `reveal`, and in a sort as [`hushwire_rep3::ring`] says.
 //! **Rounds and bytes.** [`Plan::cost`].
 #![forbid(unsafe_code)]
-// Rings come with the next change.
-#![allow(dead_code)]
 
 mod error;
 mod form;

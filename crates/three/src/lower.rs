@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{
-    Computation, ComputeError, Node, Op, Reduction, Scalar, Tensor, Visibility,
+    Comparison, Computation, ComputeError, Node, Op, Reduction, Scalar, Tensor, Visibility,
     back_end::picks,
     circuits::{self, Operand},
 };
@@ -18,6 +18,7 @@ struct Forms {
     known: Option<Slot>,
     bits: Option<Slot>,
     words: Option<Slot>,
+    order: Option<Slot>,
 }
 
 pub(crate) struct Lower<'a> {
@@ -43,6 +44,10 @@ fn words(slot: Slot) -> Forms {
 
 fn known(slot: Slot) -> Forms {
     Forms { known: Some(slot), ..Forms::default() }
+}
+
+fn order(slot: Slot) -> Forms {
+    Forms { order: Some(slot), ..Forms::default() }
 }
 
 fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
@@ -110,6 +115,10 @@ impl<'a> Lower<'a> {
                 self.step(Prim::ToBits(width), vec![slot])
             }
             Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot]),
+            Forms { order: Some(_), .. } => {
+                let slot = self.places(at)?;
+                self.step(Prim::ToBits(64), vec![slot])
+            }
             _ => return Err(self.unsupported(at)),
         };
         self.forms[at].bits = Some(slot);
@@ -138,6 +147,29 @@ impl<'a> Lower<'a> {
         Ok(slot)
     }
 
+    /// A node's value as an order.
+    fn order(&mut self, at: usize) -> Lowered<Slot> {
+        if let Some(slot) = self.forms[at].order {
+            return Ok(slot);
+        }
+        let places = self.places(at)?;
+        let slot = self.step(Prim::FromPlaces, vec![places]);
+        self.forms[at].order = Some(slot);
+        Ok(slot)
+    }
+
+    /// The row that comes to each place, as words of 64 bits.
+    fn places(&mut self, at: usize) -> Lowered<Slot> {
+        match self.forms[at] {
+            Forms { known: Some(slot), .. } => Ok(self.step(Prim::AsWords(Ring::U64), vec![slot])),
+            Forms { order: Some(slot), .. } => {
+                let rows = self.lengths(at)?[0];
+                Ok(self.step(Prim::Places { rows }, vec![slot]))
+            }
+            _ => Err(self.unsupported(at)),
+        }
+    }
+
     fn unsupported(&self, at: usize) -> ComputeError {
         let op = &self.computation.nodes()[at].op;
         refuse(
@@ -160,8 +192,7 @@ impl<'a> Lower<'a> {
         let ring = self.ring(scalar);
         match (&node.op, ring) {
             (Op::Reveal(None), _) => {
-                let forms = self.forms[args[0]];
-                let slot = forms.words.or(forms.bits).ok_or_else(|| self.unsupported(args[0]))?;
+                let slot = self.bits(args[0])?;
                 Ok(known(self.step(Prim::Open { scalar, lengths: to }, vec![slot])))
             }
             (Op::Reveal(Some(_)), _) => Ok(self.forms[args[0]]),
@@ -188,13 +219,27 @@ impl<'a> Lower<'a> {
                 Ok(words(self.step(Prim::Sum { minus }, reads)))
             }
             (Op::Select, Some(ring)) if self.any_words(&args[1..]) => {
-                let [yes, no] = [args[1], args[2]];
-                let branches = self.aligned_words(&[yes, no], ring, &to)?;
-                let choose = self.words(args[0], ring)?;
+                let choose = self.bits(args[0])?;
                 let choose = self.spread(choose, &self.lengths(args[0])?, &to);
-                let gap = self.step(Prim::Sum { minus: true }, branches.clone());
-                let picked = self.step(Prim::Product, vec![choose, gap]);
-                Ok(words(self.step(Prim::Sum { minus: false }, vec![branches[1], picked])))
+                let branches = self.aligned_words(&args[1..], ring, &to)?;
+                Ok(words(self.step(Prim::Choose, [vec![choose], branches].concat())))
+            }
+            (Op::Neg, Some(ring)) if self.any_words(&args) => {
+                let zero = Tensor::zeros(scalar, &to);
+                let zero = self.step(Prim::Known(Arc::new(zero)), vec![]);
+                let zero = self.step(Prim::AsWords(ring), vec![zero]);
+                let slot = self.words(args[0], ring)?;
+                Ok(words(self.step(Prim::Sum { minus: true }, vec![zero, slot])))
+            }
+            (Op::Compare(comparison), _) if self.on_words(&args) => {
+                let ring = self.ring(self.scalar(args[0])).expect("its numbers have one");
+                self.compare_words(*comparison, &args, ring, &to)
+            }
+            (Op::Rescale(by), Some(ring)) if self.on_words(&args) && usize::from(*by) < scalar.bits() => {
+                self.truncated(args[0], ring, usize::from(*by))
+            }
+            (Op::ShiftRight(by), Some(ring)) if self.on_words(&args) && usize::from(*by) < scalar.bits() => {
+                self.truncated(args[0], ring, usize::from(*by))
             }
             (Op::Cast(to), Some(ring)) if self.narrows(args[0], *to) => {
                 let slot = self.words(args[0], ring)?;
@@ -207,8 +252,26 @@ impl<'a> Lower<'a> {
                     lower.step(Prim::Gather { rows, inner }, vec![slot, places])
                 })
             }
-            (Op::Order { .. } | Op::Permute | Op::Invert | Op::Compact { .. }, _) => {
-                Err(self.unsupported(at))
+            (Op::Order { .. }, _) => {
+                let Forms { bits: Some(places), .. } = self.flat(node, &args, &to)? else {
+                    return Err(self.unsupported(at));
+                };
+                let places = self.step(Prim::ToWords(Ring::U64), vec![places]);
+                Ok(order(self.step(Prim::FromPlaces, vec![places])))
+            }
+            (Op::Invert, _) => {
+                let slot = self.order(args[0])?;
+                Ok(order(self.step(Prim::Invert, vec![slot])))
+            }
+            (Op::Permute, _) => {
+                let by = self.order(args[1])?;
+                let prim = Prim::Permute { inner: to[1..].iter().product() };
+                if scalar == Scalar::Place {
+                    let places = self.places(args[0])?;
+                    let places = self.step(prim, vec![places, by]);
+                    return Ok(order(self.step(Prim::FromPlaces, vec![places])));
+                }
+                self.either(args[0], |lower, slot| lower.step(prim, vec![slot, by]))
             }
             _ => {
                 let lengths = args.iter().map(|a| self.lengths(*a)).collect::<Lowered<Vec<_>>>()?;
@@ -224,6 +287,50 @@ impl<'a> Lower<'a> {
 
     fn any_words(&self, args: &[usize]) -> bool {
         args.iter().any(|a| self.forms[*a].words.is_some())
+    }
+
+    /// Whether operands are cheaper as words: some are, none has bits already, and they fill their ring.
+    fn on_words(&self, args: &[usize]) -> bool {
+        let full = |at: &usize| {
+            self.ring(self.scalar(*at)).is_some_and(|ring| ring.bits() == self.scalar(*at).bits())
+        };
+        self.any_words(args) && args.iter().all(|a| self.forms[*a].bits.is_none() && full(a))
+    }
+
+    fn truncated(&mut self, at: usize, ring: Ring, bits: usize) -> Lowered<Forms> {
+        let slot = self.words(at, ring)?;
+        if bits == 0 {
+            return Ok(words(slot));
+        }
+        let signed = self.scalar(at).is_signed();
+        Ok(words(self.step(Prim::Truncate { bits: bits as u32, signed }, vec![slot])))
+    }
+
+    fn compare_words(
+        &mut self,
+        comparison: Comparison,
+        args: &[usize],
+        ring: Ring,
+        to: &[usize],
+    ) -> Lowered<Forms> {
+        let signed = self.scalar(args[0]).is_signed();
+        let mut reads = self.aligned_words(args, ring, to)?;
+        let (prim, turned) = match comparison {
+            Comparison::Equal => (Prim::Equal, false),
+            Comparison::NotEqual => (Prim::Equal, true),
+            Comparison::Less => (Prim::Less { signed }, false),
+            Comparison::GreaterOrEqual => (Prim::Less { signed }, true),
+            Comparison::Greater | Comparison::LessOrEqual => {
+                reads.reverse();
+                (Prim::Less { signed }, comparison == Comparison::LessOrEqual)
+            }
+        };
+        let slot = self.step(prim, reads);
+        if !turned {
+            return Ok(bits(slot));
+        }
+        let block = self.block(&Op::Not, vec![Scalar::Bool], vec![None], Scalar::Bool);
+        Ok(bits(self.step(Prim::Block(block), vec![slot])))
     }
 
     /// Whether a cast only drops bits off the top of what has words.

@@ -49,8 +49,6 @@ pub(crate) enum Prim {
     AsBits,
     /// Known → words.
     AsWords(Ring),
-    /// The lower planes: bits → bits; missing ones are zero.
-    Planes(usize),
     /// The same numbers modulo less: words → words.
     Narrow(Ring),
     /// Elements moved: forms of one kind → that.
@@ -73,6 +71,22 @@ pub(crate) enum Prim {
     Product,
     /// Words of r × k times words of k × c.
     MatMul([usize; 3]),
+    /// One bit each, words, words → the second where it is 1, else the third.
+    Choose,
+    /// Words < words → one bit each. Of numbers as wide as their ring alone.
+    Less { signed: bool },
+    /// Words = words → one bit each, likewise.
+    Equal,
+    /// Words without so many lower bits, rounded towards −∞, likewise.
+    Truncate { bits: u32, signed: bool },
+    /// Places of rows, words of 64 bits → the order in which row `places[i]` comes i-th.
+    FromPlaces,
+    /// An order, undone.
+    Invert,
+    /// Bits or words in rows of so many elements, and an order → the rows in it.
+    Permute { inner: usize },
+    /// The numbers from 0 on in an order → words of 64 bits.
+    Places { rows: usize },
     /// A block on every row: bits … → bits.
     Block(Arc<Program>),
     /// A program on all bits of all elements: bits … → bits of that width and as many elements.
@@ -97,6 +111,13 @@ impl Step {
             | Prim::Inject(_)
             | Prim::Product
             | Prim::MatMul(_)
+            | Prim::Choose
+            | Prim::Less { .. }
+            | Prim::Equal
+            | Prim::Truncate { .. }
+            | Prim::FromPlaces
+            | Prim::Permute { .. }
+            | Prim::Places { .. }
             | Prim::Open { .. } => true,
             Prim::Block(program) | Prim::Flat(program, _) => program.ands() > 0,
             _ => false,
@@ -119,7 +140,7 @@ impl Plan {
     /// # Errors
     /// A length has no number yet, or an operation that three parties do not run on shares.
     pub fn new(computation: &Computation) -> Result<Plan, ComputeError> {
-        Lower::plan(computation, false)
+        Lower::plan(computation, true)
     }
 
     /// The same on bits alone, without numbers in rings.

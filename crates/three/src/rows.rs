@@ -106,21 +106,27 @@ fn pick_bits(forms: &[&Form], picks: &[usize]) -> Result<Bits, ShareError> {
 
 /// The lower planes alone.
 pub(crate) fn narrowed(bits: &Bits, width: usize) -> Result<Bits, ShareError> {
-    let keep = width * plane_bytes(bits.rows());
-    let Rep3 { own, next } = bits.shares();
-    Bits::new(width, bits.rows(), Rep3 { own: own[..keep].to_vec(), next: next[..keep].to_vec() })
+    between(bits, 0, width)
 }
 
-/// The same with planes of zeros above.
-pub(crate) fn widened(bits: &Bits, width: usize) -> Result<Bits, ShareError> {
-    let bytes = width * plane_bytes(bits.rows());
-    let more = |share: &[u8]| {
-        let mut share = share.to_vec();
-        share.resize(bytes, 0);
-        share
+/// Planes `from..to`.
+pub(crate) fn between(bits: &Bits, from: usize, to: usize) -> Result<Bits, ShareError> {
+    let height = plane_bytes(bits.rows());
+    let of = |share: &[u8]| share[from * height..to * height].to_vec();
+    let shares = bits.shares();
+    Bits::new(to - from, bits.rows(), Rep3 { own: of(&shares.own), next: of(&shares.next) })
+}
+
+/// Planes of several strings, one above the other, and the first `width` of them.
+pub(crate) fn stacked(parts: &[Bits], width: usize) -> Result<Bits, ShareError> {
+    let rows = parts[0].rows();
+    let bytes = width * plane_bytes(rows);
+    let of = |share: fn(&hushwire_rep3::Shares) -> &[u8]| {
+        let mut all: Vec<u8> = parts.iter().flat_map(|bits| share(bits.shares()).to_vec()).collect();
+        all.truncate(bytes);
+        all
     };
-    let shares = Rep3 { own: more(&bits.shares().own), next: more(&bits.shares().next) };
-    Bits::new(width, bits.rows(), shares)
+    Bits::new(width, rows, Rep3 { own: of(|s| &s.own), next: of(|s| &s.next) })
 }
 
 /// Every bit of every element as a plane of one instance, element after element.

@@ -6,11 +6,15 @@ use crate::{
     plan::{Axis, Prim, Slot, Step},
     rows,
 };
-use hushwire_circuit::{Planes, Program, planes::plane_bytes};
+use hushwire_aes::Backend;
+use hushwire_circuit::{Adder, Planes, Program, planes::plane_bytes};
 use hushwire_compute::{Op, Scalar, Tensor, back_end};
 use hushwire_rep3::{
     Batch, CircuitBatch, CircuitWorkspace, Party, Rep3, Reveal, Role, ShareError, Shares,
-    ring::{Bits, Column},
+    ring::{
+        Bits, Column, Equal, FromPlaces, Group, Inject, Less, MatMul, Permute, Product, Select, Sum, ToBits,
+        ToNumbers, Truncate, Xor,
+    },
 };
 use hushwire_wire::{
     Channel, NetError,
@@ -31,7 +35,7 @@ pub fn run(
     inputs: Vec<Bits>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Bits>, ThreeError> {
-    let mut run = Run::new(party.role(), plan, inputs)?;
+    let mut run = Run::new(party, plan, inputs)?;
     let mut driver = Driver::new();
     let mut channels = [ring, back];
     loop {
@@ -86,6 +90,7 @@ pub(crate) type Wave<'p> = Vec<(Slot, Box<dyn Ready + 'p>)>;
 /// The values of a plan under way.
 pub(crate) struct Run<'p> {
     role: Role,
+    backend: Backend,
     plan: &'p Plan,
     values: Vec<Option<Form>>,
     inputs: Vec<Option<Bits>>,
@@ -96,7 +101,7 @@ pub(crate) struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    pub(crate) fn new(role: Role, plan: &'p Plan, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
+    pub(crate) fn new(party: &Party, plan: &'p Plan, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
         let wrong =
             |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
         if inputs.len() != plan.inputs.len() {
@@ -111,7 +116,8 @@ impl<'p> Run<'p> {
         let read = plan.steps.iter().flat_map(|step| &step.reads).chain(&plan.outputs);
         read.for_each(|slot| readers[*slot] += 1);
         Ok(Run {
-            role,
+            role: party.role(),
+            backend: party.backend(),
             plan,
             values: plan.steps.iter().map(|_| None).collect(),
             inputs: inputs.into_iter().map(Some).collect(),
@@ -160,11 +166,12 @@ impl<'p> Run<'p> {
     /// All steps that are ready, none of which has begun.
     pub(crate) fn wave(&mut self, batch: &mut Batch) -> Result<Wave<'p>, ThreeError> {
         let plan = self.plan;
+        let end = (self.role, self.backend);
         let ready: Vec<Slot> = (0..plan.steps.len()).filter(|at| self.is_ready(*at)).collect();
         let begin = |at: Slot| {
             let step = &plan.steps[at];
             let reads = self.take(step);
-            Ok((at, begin(batch, step, &reads)?))
+            Ok((at, begin(end, batch, step, &reads)?))
         };
         ready.into_iter().map(begin).collect()
     }
@@ -187,7 +194,6 @@ impl<'p> Run<'p> {
             }
             Prim::AsBits => Form::Bits(Arc::new(known_bits(role, reads[0].known())?)),
             Prim::AsWords(ring) => Form::Words(in_ring!(*ring, known_words(role, reads[0].known()))),
-            Prim::Planes(width) => Form::Bits(Arc::new(rows::narrowed(reads[0].bits(), *width)?)),
             Prim::Narrow(ring) => Form::Words(in_ring!(*ring, narrow(reads[0].words()))),
             Prim::Pick(picks) => rows::pick(&reads.iter().collect::<Vec<_>>(), picks)?,
             Prim::Gather { rows, inner } => {
@@ -198,6 +204,10 @@ impl<'p> Run<'p> {
                 let rows = found.words().iter().map(|row| *row as usize);
                 let picks: Vec<usize> = rows.flat_map(|r| r * inner..(r + 1) * inner).collect();
                 rows::pick(&[&reads[0]], &picks)?
+            }
+            Prim::Invert => {
+                let (order, inverse) = reads[0].order();
+                Form::Order(order.clone(), !inverse)
             }
             Prim::Sum { minus } => {
                 let [x, y] = [reads[0].words(), reads[1].words()];
@@ -219,11 +229,42 @@ impl<'p> Run<'p> {
 }
 
 /// A step that talks, not yet begun.
-fn begin<'p>(batch: &mut Batch, step: &'p Step, reads: &[Form]) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+fn begin<'p>(
+    (role, backend): (Role, Backend),
+    batch: &mut Batch,
+    step: &'p Step,
+    reads: &[Form],
+) -> Begun<'p> {
     match &step.prim {
         Prim::Block(program) => block(batch, program, reads),
         Prim::Flat(program, to) => flat(batch, program, *to, reads),
         Prim::Open { scalar, lengths } => open(batch, *scalar, lengths, &reads[0]),
+        Prim::ToBits(width) => in_ring!(reads[0].words().ring(), to_bits(batch, &reads[0], *width)),
+        Prim::ToWords(ring) => in_ring!(*ring, to_words(batch, &reads[0])),
+        Prim::Inject(ring) => in_ring!(*ring, inject(batch, &reads[0])),
+        Prim::Product => in_ring!(reads[0].words().ring(), product(batch, reads)),
+        Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(batch, reads, *shape)),
+        Prim::Choose => in_ring!(reads[1].words().ring(), choose(batch, reads)),
+        Prim::FromPlaces => {
+            let places = u64::column(reads[0].words());
+            // They say which row comes; the machine takes where each goes.
+            let order = |made: FromPlaces| Ok(Form::Order(made.finish()?, true));
+            Ok(Box::new(Then(FromPlaces::new(batch, places)?, order)))
+        }
+        Prim::Places { rows } => {
+            let numbers: Vec<u64> = (0..*rows as u64).collect();
+            let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
+            permuted::<u64>(batch, &numbers, 1, &reads[0])
+        }
+        Prim::Permute { inner } => match &reads[0] {
+            Form::Words(words) => in_ring!(words.ring(), permuted(batch, &reads[0], *inner, &reads[1])),
+            _ => permuted_bits(batch, backend, reads[0].bits(), *inner, &reads[1]),
+        },
+        Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(batch, reads, *signed)),
+        Prim::Equal => in_ring!(reads[0].words().ring(), equal(batch, reads)),
+        Prim::Truncate { bits, signed } => {
+            in_ring!(reads[0].words().ring(), truncate(batch, reads, *bits, *signed))
+        }
         _ => unreachable!("a step that does not talk"),
     }
 }
@@ -314,6 +355,136 @@ fn open<'p>(
         Ok(Form::Known(Arc::new(tensor)))
     };
     Ok(Box::new(Then(OnSlot::new(machine, 1), opened)))
+}
+
+/// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
+const FEW: usize = 1 << 14;
+
+fn adder(rows: usize) -> Adder {
+    if rows <= FEW { Adder::Prefix } else { Adder::Ripple }
+}
+
+type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
+
+/// A machine that leaves a column.
+fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + 'p,
+{
+    Ok(Box::new(Then(machine, move |m| Ok(Form::Words(W::words(finish(m)))))))
+}
+
+/// A machine that leaves bits.
+fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Bits, ShareError> + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + 'p,
+{
+    Ok(Box::new(Then(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))))
+}
+
+fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize) -> Begun<'p> {
+    let x = W::column(x.words());
+    let machine = ToBits::<W>::new(batch, x, adder(x.rows()))?;
+    strings(machine, move |m| rows::narrowed(&m.finish(), width))
+}
+
+fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
+    let x = x.bits();
+    column(ToNumbers::<W>::new(batch, x, adder(x.rows()))?, ToNumbers::finish)
+}
+
+fn inject<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
+    column(Inject::<W>::new(batch, x.bits()), Inject::finish)
+}
+
+fn product<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
+    column(Product::new(batch.context(), x, y)?, Product::finish)
+}
+
+fn matmul<'p, W: Held>(batch: &mut Batch, reads: &[Form], shape: [usize; 3]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
+    column(MatMul::new(batch.context(), shape, x, y)?, MatMul::finish)
+}
+
+fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [1, 2].map(|i| W::column(reads[i].words()));
+    column(Select::new(batch, reads[0].bits(), x, y)?, Select::finish)
+}
+
+fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
+    strings(Less::new(batch, x, y, signed, adder(x.rows()))?, |m| Ok(m.finish()))
+}
+
+fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
+    strings(Equal::new(batch, x, y)?, |m| Ok(m.finish()))
+}
+
+fn truncate<'p, W: Held>(batch: &mut Batch, reads: &[Form], bits: u32, signed: bool) -> Begun<'p> {
+    let x = W::column(reads[0].words());
+    column(Truncate::new(batch, x, bits, signed, adder(x.rows()))?, Truncate::finish)
+}
+
+fn permute<G: Group>(
+    batch: &mut Batch,
+    columns: Vec<Arc<Column<G::Word>>>,
+    by: &Form,
+) -> Result<Permute<G>, ThreeError> {
+    let (order, inverse) = by.order();
+    let machine = Permute::<G>::new(batch.context(), order.clone(), columns)?;
+    Ok(if inverse { machine.inverse() } else { machine })
+}
+
+/// Rows of `inner` words in an order: a column for each place in a row.
+fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
+    let all = W::column(x.words());
+    let rows = by.order().0.rows();
+    let column_of = |k: usize| {
+        let of = |share: &[W]| (0..rows).map(|r| share[r * inner + k]).collect();
+        Arc::new(Rep3 { own: of(&all.own), next: of(&all.next) })
+    };
+    let machine = permute::<Sum<W>>(batch, (0..inner).map(column_of).collect(), by)?;
+    column(machine, move |m| {
+        let columns = m.finish();
+        let of = |share: fn(&Column<W>) -> &[W]| {
+            (0..rows).flat_map(|r| columns.iter().map(move |column| share(column)[r])).collect()
+        };
+        Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
+    })
+}
+
+/// The same of bits, 64 at a time.
+fn permuted_bits<'p>(batch: &mut Batch, backend: Backend, x: &Bits, inner: usize, by: &Form) -> Begun<'p> {
+    let (rows, width) = (by.order().0.rows(), x.width());
+    let (limbs, form) = (width.div_ceil(64), Form::Bits(Arc::new(x.clone())));
+    let mut columns = vec![];
+    for k in 0..inner {
+        let picks: Vec<usize> = (0..rows).map(|r| r * inner + k).collect();
+        let Form::Bits(one) = rows::pick(&[&form], &picks)? else { unreachable!("bits stay bits") };
+        for limb in 0..limbs {
+            let planes = rows::between(&one, 64 * limb, width.min(64 * (limb + 1)))?;
+            columns.push(Arc::new(planes.to_words::<u64>(backend)?));
+        }
+    }
+    let machine = permute::<Xor<u64>>(batch, columns, by)?;
+    strings(machine, move |m| {
+        let mut values = vec![];
+        for limbs in m.finish().chunks(limbs) {
+            let parts =
+                limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
+            values.push(Form::Bits(Arc::new(rows::stacked(&parts, width)?)));
+        }
+        let picks: Vec<usize> = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r)).collect();
+        if values.is_empty() {
+            return Bits::new(width, 0, Rep3 { own: vec![], next: vec![] });
+        }
+        match rows::pick(&values.iter().collect::<Vec<_>>(), &picks)? {
+            Form::Bits(bits) => Ok((*bits).clone()),
+            _ => unreachable!("bits stay bits"),
+        }
+    })
 }
 
 fn narrow<W: Held>(words: &Words) -> Words {

@@ -34,7 +34,7 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
     let mut runs: Vec<Run<'_>> = parties
         .iter()
         .zip(shares)
-        .map(|(party, inputs)| Run::new(party.role(), plan, inputs))
+        .map(|(party, inputs)| Run::new(party, plan, inputs))
         .collect::<Result<_, _>>()?;
     let (mut lockstep, mut cost) = (Lockstep::new(), Cost::default());
     loop {
@@ -102,15 +102,24 @@ fn check(
     Some(cost)
 }
 
-#[test]
-fn random_computations_on_bits() {
+fn random_computations(plan: fn(&Computation) -> Result<Plan, ComputeError>) {
     let mut compared = 0;
     for seed in 0..200 {
         let c = computation(seed);
         let given = inputs(&c, seed ^ 1, [0, 1, 2, 3, 9, 17][seed as usize % 6]);
-        compared += u32::from(check(&c, &given, Plan::on_bits).is_some());
+        compared += u32::from(check(&c, &given, plan).is_some());
     }
-    assert!(compared > 60, "{compared}");
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn random_computations_on_bits() {
+    random_computations(Plan::on_bits);
+}
+
+#[test]
+fn random_computations_on_numbers() {
+    random_computations(Plan::new);
 }
 
 /// A computation of one member's numbers.
@@ -148,9 +157,9 @@ fn shares_of_another_size_are_refused() {
     };
     let [party, ..] = Party::three(Backend::best());
     for wrong in [vec![], vec![bits(8, 4)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
-        assert!(matches!(Run::new(party.role(), &plan, wrong), Err(ThreeError::Share(_))));
+        assert!(matches!(Run::new(&party, &plan, wrong), Err(ThreeError::Share(_))));
     }
-    assert!(Run::new(party.role(), &plan, vec![bits(8, 3)]).is_ok());
+    assert!(Run::new(&party, &plan, vec![bits(8, 3)]).is_ok());
 }
 
 /// Runs over channels of one process; `go_on` of each party.
@@ -200,4 +209,76 @@ fn a_run_that_is_cancelled_ends_between_rounds() {
     for made in over_channels(&c, &given(&c, 0), |done, all| done == all) {
         assert!(matches!(made, Err(ThreeError::Cancelled)));
     }
+}
+
+#[test]
+fn each_operation_in_each_form_at_edges() {
+    // x and y come as bits; p, their product, is words, and q words that have bits too.
+    let exprs = [
+        "p + x",
+        "x - p",
+        "p * q",
+        "-p",
+        "p < q",
+        "p <= x",
+        "p > q",
+        "p >= q",
+        "p == q",
+        "p != x",
+        "x < 3",
+        "select(x < y, p, q)",
+        "select(x < y, x, y)",
+        "select(p == q, p, 7)",
+        "p >> 3",
+        "x >> 3",
+        "p << 2",
+        "abs(p)",
+        "min(p, x)",
+        "max(p, q)",
+        "p / 3",
+        "p % 5",
+        "sum(p)",
+        "sum(x)",
+        "mean(p)",
+        "mean(x)",
+        "min_of(x)",
+        "max_of(p)",
+        "argmin(x)",
+        "argmax(p)",
+        "prefix_sum(x)",
+        "matmul(p, q)",
+        "slice(concat(p, x), 3..9)",
+        "p + reveal(sum(q))",
+        "permute(p, order(y))",
+        "permute(x, order(p, q desc))",
+        "permute(x, invert(order(y)))",
+        "permute(p, reveal(order(y)))",
+        "permute(x, permute(order(y), order(x)))",
+        "count(p == q)",
+        "all(p == p)",
+        "any(x < y)",
+        "compact(x < y, p, 5)",
+        "cast(p, i16)",
+        "cast(p, u64)",
+        "cast(p, u3)",
+        "p * 5",
+        "reveal(p) * q",
+        "!p",
+        "p & x",
+        "gather(p, [2, 0])",
+    ];
+    let mut ran = 0;
+    for scalar in ["u8", "i16", "u32", "i64", "u37", "i128", "u1"] {
+        for expr in exprs {
+            let body = format!(
+                "input x: {scalar}[n] from m\ninput y: {scalar}[n] from m\np = x * y\nq = p + x\noutput bit = q < y to m\noutput z = {expr} to m"
+            );
+            let text = format!("computation c\nmembers m\nsymbols n\n{body}\n");
+            let Ok(c) = text.parse::<Computation>() else { continue };
+            for plan in [Plan::new, Plan::on_bits] {
+                ran += u32::from(check(&c, &given(&c, 11), plan).is_some());
+            }
+        }
+    }
+    assert!(ran > 500, "{ran}");
 }
