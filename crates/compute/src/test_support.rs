@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-const SCALARS: [Scalar; 10] = [
+const SCALARS: [Scalar; 11] = [
     Scalar::Bool,
     Scalar::signed(8),
     Scalar::signed(64),
@@ -45,6 +45,7 @@ const SCALARS: [Scalar; 10] = [
     Scalar::unsigned(128),
     Scalar::signed(128),
     Scalar::Fixed { bits: 32, frac: 8 },
+    Scalar::Fixed { bits: 8, frac: 3 },
     Scalar::Bits(8),
     Scalar::Bits(200),
 ];

@@ -89,6 +89,9 @@ fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
 }
 
 fn cast(x: &[Bit], from: Scalar, to: Scalar) -> Vec<Bit> {
+    if matches!(from, Scalar::Bits(_)) || matches!(to, Scalar::Bits(_)) {
+        return x.to_vec();
+    }
     let (f, t) = (usize::from(from.frac()), usize::from(to.frac()));
     let signed = from.is_signed();
     // Where all bits are fractional and dropped, the sign stays: that is -1 or 0.

@@ -4,6 +4,8 @@
 //! checked, ranged, counted and explained as if it had been written out; the text of a computation shows it written out.
 //! Where a length is a symbol, it is a public number that is computed too: `sum` of so many ones.
 
+mod constants;
+mod fixed;
 mod stats;
 mod tables;
 
@@ -33,7 +35,7 @@ const fn form(
 /// Most keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [Form; 14] = [
+const FORMS: [Form; 20] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
@@ -41,6 +43,12 @@ const FORMS: [Form; 14] = [
     Form { name: "top_k", operands: 1..=1, rows: true, make: |_, v, rows| v[0].top_k(rows) },
     form("shift_left", 2..=2, |_, v, _| v[0].shift_left_by(v[1])),
     form("shift_right", 2..=2, |_, v, _| v[0].shift_right_by(v[1])),
+    form("divide", 2..=2, |_, v, _| v[0].divide(v[1])),
+    form("reciprocal", 1..=1, |_, v, _| v[0].reciprocal()),
+    form("sqrt", 1..=1, |_, v, _| v[0].sqrt()),
+    form("exp", 1..=1, |_, v, _| v[0].exp()),
+    form("log", 1..=1, |_, v, _| v[0].log()),
+    form("sigmoid", 1..=1, |_, v, _| v[0].sigmoid()),
     form("group_end", 1..=KEYS, |b, v, _| b.groups(v).end()),
     form("group_count", 1..=KEYS, |b, v, _| b.groups(v).count()),
     form("group_last", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).last(v[0])),

@@ -4,6 +4,7 @@ mod circuits;
 mod derived;
 mod evaluator;
 mod explain;
+mod fixed;
 mod forms;
 mod messages;
 mod ranges;

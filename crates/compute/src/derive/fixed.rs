@@ -1,0 +1,270 @@
+//! Functions of fixed numbers from sums, products and shifts of integers, so that every back end has the same bits.
+//!
+//! For `fixed(b, f)` with 4 to 32 fractional bits, 8 or more before the point and at most 64 in all. Inside there are p = f + 8
+//! fractional bits and integers of 2p + 6 bits. A step is 2^-f. Errors are bounds that tests hold against f64:
+//!
+//! ```text
+//!                        error, at most                      products in a row
+//! divide(x, y)           1 step + 2^-(f+5) |x / y|           2 ⌈log₂ (f/4)⌉ + 2      Newton
+//! reciprocal(x)          as 1 / x
+//! sqrt(x)                1 step + 2^-(f+5) √x                13                       Newton
+//! exp(x)                 1 step + 2^-(f+5) eˣ                8 to 12                  Taylor
+//! log(x)                 1 step + 2^-(f+5)                   7 to 10                  Taylor, 8 ranges
+//! sigmoid(x)             1 step + 2^-(f+5)                   exp and Newton
+//! ```
+//!
+//! Each first shifts its operand's first bit to the top, in ⌈log₂ b⌉ steps of a comparison and a select. Newton's iterations are
+//! those of M. Flynn, "On division by functional iteration", IEEE Trans. C-19 (1970), and of L. Monier's inverse square root as
+//! J.-M. Muller gives it ("Elementary functions", 2016, Sec. 5.4).
+
+use super::constants::{ln, ln_2, log_e, powers, rounded};
+use crate::{Comparison, Scalar, Val};
+
+/// The sizes of a type's functions.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// All bits of the operand.
+    b: u8,
+    /// Its fractional bits.
+    f: u8,
+    /// Fractional bits inside.
+    p: u8,
+}
+
+impl Sizes {
+    /// Integers inside.
+    fn wide(self) -> Scalar {
+        Scalar::signed(2 * self.p + 6)
+    }
+
+    fn whole(self) -> Scalar {
+        Scalar::signed(self.b)
+    }
+
+    fn fixed(self) -> Scalar {
+        Scalar::Fixed { bits: self.b, frac: self.f }
+    }
+}
+
+/// A number without sign, its first 1 at the top, and the shifts that brought it there: by how many bits, and whether.
+struct Normal<'b> {
+    top: Val<'b>,
+    shifts: Vec<(u16, Val<'b>)>,
+}
+
+/// Towards the low end by `by` bits, or towards the high end by −`by`.
+fn moved(x: Val<'_>, by: i32) -> Val<'_> {
+    match by {
+        0 => x,
+        1.. => x >> by as u16,
+        _ => x << by.unsigned_abs() as u16,
+    }
+}
+
+impl<'b> Val<'b> {
+    /// Whether it compares with a constant of its own type, in steps.
+    fn than(self, comparison: Comparison, steps: i128) -> Self {
+        self.compare(comparison, self.steps(steps))
+    }
+
+    /// Shifted up by multiples of `unit` bits until less than `unit` zeros lead: each halves what may be left.
+    fn normal(self, width: u16, unit: u16) -> Normal<'b> {
+        let (mut top, mut shifts, mut left) = (self, vec![], (width - 1) / unit);
+        while left > 0 {
+            let by = left.div_ceil(2) * unit;
+            let small = top.than(Comparison::Less, 1 << (width - by));
+            top = self.builder.select(small, top << by, top);
+            shifts.push((by, small));
+            left /= 2;
+        }
+        Normal { top, shifts }
+    }
+
+    /// A constant where a truth value holds, else 0.
+    fn times(self, to: Scalar, steps: i128) -> Self {
+        let [yes, no] = [steps, 0].map(|n| self.builder.number(to, n));
+        self.builder.select(self, yes, no)
+    }
+
+    /// The product of integers with p fractional bits.
+    fn scaled(self, other: Val<'b>, p: u8) -> Self {
+        (self * other) >> p.into()
+    }
+
+    /// The reciprocal of 1/2 to 1, which is 1 to 2.
+    fn newton_reciprocal(self, s: Sizes) -> Self {
+        let constant = |n: i128, d: i128| (((2 * n) << s.p) / d + 1) / 2;
+        // Wrong by 1/17 at most, and each iteration squares that.
+        let mut r = self.steps(constant(48, 17)) - self.scaled(self.steps(constant(32, 17)), s.p);
+        let mut right = 4;
+        while right < s.p + 1 {
+            r = r.scaled(self.steps(2 << s.p) - self.scaled(r, s.p), s.p);
+            right *= 2;
+        }
+        r
+    }
+
+    /// The reciprocal square root of 1/4 to 1, which is 1 to 2.
+    fn newton_root(self, s: Sizes) -> Self {
+        let constant = |thousandths: i128| (thousandths << s.p) / 10_000;
+        // The line that is wrong by 0.086 at most; an error e becomes 1.5 e².
+        let mut z = self.steps(constant(21_327)) - self.scaled(self.steps(constant(12_187)), s.p);
+        for _ in 0..4 {
+            let square = self.scaled(z.scaled(z, s.p), s.p);
+            z = (z * (self.steps(3 << s.p) - square)) >> (s.p + 1).into();
+        }
+        z
+    }
+
+    /// e^x for x of so many steps within −128 and 128, as mantissa from 1 to 2 and exponent of 2.
+    fn exp_parts(self, s: Sizes) -> (Self, Self) {
+        let q = s.p + 5;
+        let exponent = self.as_bits_of(s.whole()).cast(s.wide());
+        let t = exponent * exponent.steps(rounded(log_e(), q.into()));
+        let point = s.f + q;
+        let part = (t & t.steps((1i128 << point) - 1)) >> (point - s.p).into();
+        let h = part - part.steps(1 << (s.p - 1));
+        let coefficients = powers(s.p.into());
+        let (last, rest) = coefficients.split_last().expect("there are some");
+        let mantissa = rest.iter().rev().fold(h.steps(*last), |sum, c| sum.scaled(h, s.p) + h.steps(*c));
+        (mantissa, (t >> point.into()).cast(Scalar::signed(8)))
+    }
+
+    /// The sizes of its functions, if it has a type that they take; its range is forgotten.
+    fn sized(self, name: &str) -> Option<(Self, Sizes)> {
+        let remedy = "it takes fixed numbers of at most 64 bits, 4 to 32 of them behind the point and 8 or more before it";
+        let fits = |b: u8, f: u8| b <= 64 && (4..=32).contains(&f) && b >= f + 8;
+        let ty = self.typed(
+            name,
+            remedy,
+            |ty| matches!(ty.scalar, Scalar::Fixed { bits, frac } if frac <= 32 && fits(bits, frac)),
+        )?;
+        let (b, f) = (ty.scalar.bits() as u8, ty.scalar.frac());
+        Some((self.wrapping(), Sizes { b, f, p: f + 8 }))
+    }
+
+    /// The quotient of fixed numbers of one type, by Newton's iteration: fewer rounds than `/`, which is exact. What does not fit
+    /// wraps; x / 0 is all bits set.
+    #[must_use]
+    pub fn divide(self, by: Val<'b>) -> Self {
+        let (Some((x, s)), Some((y, other))) = (self.sized("divide"), by.sized("divide")) else {
+            return self.none();
+        };
+        if (s.b, s.f) != (other.b, other.f) {
+            return self.builder.refused("divide", &[self, by], "operands have one type");
+        }
+        let b = self.builder;
+        let size = |v: Val<'b>| v.abs().as_bits_of(Scalar::unsigned(s.b));
+        let normal = size(y).normal(s.b.into(), 1);
+        let mantissa =
+            moved(normal.top.cast(Scalar::unsigned(s.b.max(s.p))), i32::from(s.b) - i32::from(s.p));
+        let inverse = mantissa.cast(s.wide()).newton_reciprocal(s);
+        let wide = Scalar::unsigned(s.b + s.p + 2);
+        let mut quotient = (size(x).cast(wide) * inverse.cast(wide)) >> (s.p - s.f + 1).into();
+        for (by, small) in normal.shifts {
+            quotient = b.select(small, quotient, quotient >> by);
+        }
+        let quotient = quotient.cast(s.whole());
+        let differ = x.than(Comparison::Less, 0) ^ y.than(Comparison::Less, 0);
+        let signed = b.select(differ, -quotient, quotient);
+        b.select(y.than(Comparison::Equal, 0), signed.steps(-1), signed).as_bits_of(s.fixed())
+    }
+
+    /// 1 / x, as [`Val::divide`] has it.
+    #[must_use]
+    pub fn reciprocal(self) -> Self {
+        match self.sized("reciprocal") {
+            Some((x, s)) => x.steps(1 << s.f).divide(x),
+            None => self.none(),
+        }
+    }
+
+    /// The square root; 0 of negative numbers.
+    #[must_use]
+    pub fn sqrt(self) -> Self {
+        let Some((x, s)) = self.sized("sqrt") else { return self.none() };
+        // Shifts are by even numbers, and so is what is left of the exponent.
+        let b = s.b + (s.b - s.f) % 2;
+        let of = x.as_bits_of(Scalar::unsigned(s.b)).cast(Scalar::unsigned(b));
+        let normal = of.normal(b.into(), 2);
+        let mantissa = moved(normal.top.cast(Scalar::unsigned(b.max(s.p))), i32::from(b) - i32::from(s.p));
+        let mantissa = mantissa.cast(s.wide());
+        let root = mantissa.scaled(mantissa.newton_root(s), s.p);
+        let up = (i32::from(b) + i32::from(s.f)) / 2 - i32::from(s.p);
+        let mut root = moved(root.cast(Scalar::unsigned(b.max(2 * s.p + 6))), -up);
+        for (by, small) in normal.shifts {
+            root = self.builder.select(small, root >> (by / 2), root);
+        }
+        let root = root.cast(s.whole());
+        self.builder.select(x.than(Comparison::Less, 0), root.zero(), root).as_bits_of(s.fixed())
+    }
+
+    /// e^x; where that is more than the type holds about the greatest number, 2^-f below it in the exponent.
+    #[must_use]
+    pub fn exp(self) -> Self {
+        let Some((x, s)) = self.sized("exp") else { return self.none() };
+        let power = |times: i128| (ln_2() * times) >> (60 - u32::from(s.f));
+        let most = s.b - 1 - s.f;
+        let x = x.clamp(x.steps(-power(i128::from(s.f) + 2)), x.steps(power(most.into()) - 2));
+        let (mantissa, exponent) = x.exp_parts(s);
+        let down = (exponent.steps(i128::from(most) - 1) - exponent).cast(Scalar::unsigned(7));
+        let up = i32::from(s.b) - 2 - i32::from(s.p);
+        let whole = Scalar::unsigned(s.b.max(s.p + 2));
+        let made = moved(mantissa.cast(whole), -up).shift_right_by(down);
+        made.cast(s.whole()).as_bits_of(s.fixed())
+    }
+
+    /// The natural logarithm; of 0 and of negative numbers the least number.
+    #[must_use]
+    pub fn log(self) -> Self {
+        let Some((x, s)) = self.sized("log") else { return self.none() };
+        let (b, wide) = (self.builder, s.wide());
+        let of = x.as_bits_of(Scalar::unsigned(s.b));
+        let normal = of.normal(s.b.into(), 1);
+        let mantissa =
+            moved(normal.top.cast(Scalar::unsigned(s.b.max(s.p))), i32::from(s.b) - i32::from(s.p));
+        // One of eight ranges: about the reciprocal of its middle, with 8 fractional bits, and that one's logarithm.
+        let near = |range: i128| (2 * (32 << 8) / (17 + 2 * range) + 1) / 2;
+        let logs = |range: i128| rounded(ln(near(range), 256), s.p.into());
+        let (mut factor, mut sum) = (b.number(wide, near(0)), b.number(wide, -logs(0)));
+        for range in 1..8 {
+            let above = normal.top.than(Comparison::GreaterOrEqual, (8 + range) << (s.b - 4));
+            factor = factor + above.times(wide, near(range) - near(range - 1));
+            sum = sum - above.times(wide, logs(range) - logs(range - 1));
+        }
+        let point = i128::from(s.b - s.f);
+        sum = sum + sum.steps(rounded(ln_2(), s.p.into()) * point);
+        for (by, small) in normal.shifts {
+            sum = sum - small.times(wide, rounded(ln_2(), s.p.into()) * i128::from(by));
+        }
+        // What is left is within 1/16 of 1.
+        let rest = ((mantissa.cast(wide) * factor) >> 8) - sum.steps(1 << s.p);
+        let terms =
+            (1..).take_while(|k| 4 * k < u32::from(s.p) + 3).map(|k| ((2 << s.p) / i128::from(k) + 1) / 2);
+        let terms: Vec<i128> = terms.collect();
+        let (last, lower) = terms.split_last().expect("there are some");
+        let series =
+            lower.iter().rev().fold(rest.steps(*last), |sum, c| rest.steps(*c) - sum.scaled(rest, s.p));
+        let made = (sum + series.scaled(rest, s.p)) >> (s.p - s.f).into();
+        let made = made.cast(s.whole());
+        let least = made.steps(i128::MIN >> (128 - s.b));
+        b.select(x.than(Comparison::LessOrEqual, 0), least, made).as_bits_of(s.fixed())
+    }
+
+    /// 1 / (1 + e^−x).
+    #[must_use]
+    pub fn sigmoid(self) -> Self {
+        let Some((x, s)) = self.sized("sigmoid") else { return self.none() };
+        // Of the negative: the power is at most 1.
+        let negative = x.min(-x);
+        let least = (ln_2() * i128::from(s.p + 2)) >> (60 - u32::from(s.f));
+        let (mantissa, exponent) = negative.max(x.steps(-least)).exp_parts(s);
+        let down = (-exponent).cast(Scalar::unsigned(6));
+        let power = mantissa.cast(Scalar::unsigned(s.p + 2)).shift_right_by(down);
+        let half = (power + power.steps(1 << s.p)).cast(s.wide()) >> 1;
+        let made = half.newton_reciprocal(s) >> (s.p - s.f + 1).into();
+        let made = made.cast(s.whole());
+        let below = made.steps(1 << s.f) - made;
+        self.builder.select(x.than(Comparison::Less, 0), below, made).as_bits_of(s.fixed())
+    }
+}

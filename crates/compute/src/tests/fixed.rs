@@ -1,0 +1,118 @@
+//! Fixed-point functions against f64, within the errors that they state, and as circuits.
+
+use super::circuits::check;
+use crate::test_support::Dice;
+use crate::{Computation, Scalar, Tensor, evaluate};
+use std::collections::BTreeMap;
+
+const TYPES: [[u8; 2]; 7] = [[32, 16], [40, 20], [48, 24], [64, 32], [64, 16], [16, 8], [33, 13]];
+
+fn of([bits, frac]: [u8; 2], expr: &str) -> Computation {
+    let text = format!(
+        "computation c\nmembers m\nsymbols n\ninput x: fixed({bits}, {frac})[n] from m\ninput y: fixed({bits}, {frac})[n] from m\n\
+         output z = {expr} to m\n"
+    );
+    text.parse().unwrap_or_else(|e| panic!("{expr}: {e}"))
+}
+
+fn given([bits, frac]: [u8; 2], rows: &[[i128; 2]]) -> BTreeMap<String, Tensor> {
+    let scalar = Scalar::Fixed { bits, frac };
+    let column = |k: usize| Tensor::from_numbers(scalar, &[rows.len()], rows.iter().map(|r| r[k]));
+    BTreeMap::from([("x".to_owned(), column(0)), ("y".to_owned(), column(1))])
+}
+
+/// Numbers of every size, and all edges.
+fn rows([bits, _]: [u8; 2]) -> Vec<[i128; 2]> {
+    let mut dice = Dice(u64::from(bits));
+    let mut one = || {
+        let n = dice.bits().cast_signed() >> (128 - bits);
+        n >> dice.below(bits.into())
+    };
+    let mut rows: Vec<[i128; 2]> = (0..1500).map(|_| [one(), one()]).collect();
+    let (least, greatest) = (i128::MIN >> (128 - bits), i128::MAX >> (128 - bits));
+    let edges = [0, 1, -1, least, greatest, least + 1, 1 << (bits - 2)];
+    rows.extend(edges.iter().flat_map(|x| edges.map(|y| [*x, y])));
+    rows.extend((0..bits - 1).flat_map(|k| [[1 << k, (1 << k) - 1], [(1 << k) - 1, -(1 << k)]]));
+    rows
+}
+
+/// The greatest error beyond the stated share of the result, in steps, of all rows for which `exact` has a value that fits.
+fn worst(ty: [u8; 2], expr: &str, share: bool, exact: fn(f64, f64) -> Option<f64>) -> f64 {
+    let rows = rows(ty);
+    let made = evaluate(&of(ty, expr), &given(ty, &rows)).unwrap().remove("z").unwrap();
+    let step = (-f64::from(ty[1])).exp2();
+    let most = f64::from(ty[0] - 1 - ty[1]).exp2();
+    let (mut worst, mut seen) = (0.0f64, 0);
+    for (i, [x, y]) in rows.iter().enumerate() {
+        let Some(exact) = exact(*x as f64 * step, *y as f64 * step).filter(|e| e.abs() < most * 0.999) else {
+            continue;
+        };
+        seen += 1;
+        let got = made.number(i).unwrap() as f64 * step;
+        let allowed = if share { exact.abs() } else { 1.0 } * step / 32.0;
+        let error = ((got - exact).abs() - allowed) / step;
+        assert!(error <= 1.0, "{expr} of {x} and {y} in {ty:?}: {got}, not {exact}: {error} steps");
+        worst = worst.max((got - exact).abs() / step - if share { allowed / step } else { 0.0 });
+    }
+    assert!(seen > 200, "{seen} of {expr} fit {ty:?}");
+    worst
+}
+
+#[test]
+fn errors_are_as_stated() {
+    for ty in TYPES {
+        worst(ty, "divide(x, y)", true, |x, y| (y != 0.0).then(|| x / y));
+        worst(ty, "reciprocal(x)", true, |x, _| (x != 0.0).then(|| 1.0 / x));
+        worst(ty, "sqrt(x)", true, |x, _| (x >= 0.0).then(|| x.sqrt()));
+        worst(ty, "exp(x)", true, |x, _| Some(x.exp()));
+        worst(ty, "log(x)", false, |x, _| (x > 0.0).then(|| x.ln()));
+        worst(ty, "sigmoid(x)", false, |x, _| Some(1.0 / (1.0 + (-x).exp())));
+    }
+}
+
+#[test]
+fn edges_have_results() {
+    for ty in TYPES {
+        let one = |expr: &str, x: i128, y: i128| {
+            evaluate(&of(ty, expr), &given(ty, &[[x, y]])).unwrap()["z"].number(0).unwrap()
+        };
+        let (least, greatest) = (i128::MIN >> (128 - ty[0]), i128::MAX >> (128 - ty[0]));
+        assert_eq!(one("divide(x, y)", 5, 0), -1);
+        assert_eq!(one("reciprocal(x)", 0, 0), -1);
+        assert_eq!([one("sqrt(x)", 0, 0), one("sqrt(x)", -1, 0), one("sqrt(x)", least, 0)], [0; 3]);
+        assert_eq!([one("log(x)", 0, 0), one("log(x)", -7, 0)], [least; 2]);
+        assert_eq!(one("exp(x)", least, 0), 0);
+        // Within 3 steps of the exponent below the greatest there is.
+        let top = one("exp(x)", greatest, 0);
+        assert!(top > 0 && greatest - top < 8 * (greatest >> ty[1]).max(1), "{ty:?} {top}");
+        assert!(one("sigmoid(x)", least, 0) <= 1);
+        assert!((1 << ty[1]) - one("sigmoid(x)", greatest, 0) <= 1);
+    }
+}
+
+#[test]
+fn circuits_give_the_same_bits() {
+    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x)";
+    for ty in [[32, 16], [16, 8], [33, 13]] {
+        let rows: Vec<[i128; 2]> = rows(ty).into_iter().rev().step_by(97).collect();
+        assert!(check(&of(ty, all), &given(ty, &rows)).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_promise_does_not_refuse_functions() {
+    let text = "computation c\nmembers m\ninput x: fixed(32, 16) in -4..4 from m\noutput z = exp(x) + log(x) + sqrt(x) + sigmoid(x) + reciprocal(x) to m\n";
+    let c: Computation = text.parse().unwrap();
+    assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
+    let refused = |ty: &str| {
+        let text = format!("computation c\nmembers m\ninput x: {ty} from m\noutput z = exp(x) to m\n");
+        text.parse::<Computation>().unwrap_err().to_string()
+    };
+    for ty in ["i32", "fixed(65, 32)", "fixed(64, 33)", "fixed(32, 3)", "fixed(32, 25)"] {
+        let told = refused(ty);
+        assert!(
+            told.contains(&format!("`exp` of x: {ty}; it takes fixed numbers of at most 64 bits")),
+            "{told}"
+        );
+    }
+}
