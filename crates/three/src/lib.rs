@@ -19,7 +19,9 @@
 
 mod error;
 mod form;
+mod local;
 mod lower;
+mod machines;
 mod plan;
 mod rows;
 mod run;

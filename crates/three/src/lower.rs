@@ -2,7 +2,7 @@
 
 use crate::{
     form::Ring,
-    plan::{Axis, Plan, Prim, Slot, Step},
+    plan::{Axis, Key, Plan, Prim, Slot, Step},
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
             let forms = if matches!(node.op, Op::Input(_)) {
                 let elements = lower.lengths(at)?.iter().product();
                 inputs.push((node.ty.scalar, elements));
-                lower.input(inputs.len() - 1, node)?
+                lower.input(node)?
             } else {
                 lower.node(at, node)?
             };
@@ -96,8 +96,8 @@ impl<'a> Lower<'a> {
     }
 
     /// What all members know comes as shares like the rest, and is opened.
-    fn input(&mut self, number: usize, node: &Node) -> Lowered<Forms> {
-        let slot = self.step(Prim::Input(number), vec![]);
+    fn input(&mut self, node: &Node) -> Lowered<Forms> {
+        let slot = self.step(Prim::Input, vec![]);
         if node.ty.visibility != Visibility::Public {
             return Ok(bits(slot));
         }
@@ -192,7 +192,10 @@ impl<'a> Lower<'a> {
         let ring = self.ring(scalar);
         match (&node.op, ring) {
             (Op::Reveal(None), _) => {
-                let slot = self.bits(args[0])?;
+                let slot = match self.forms[args[0]].words {
+                    Some(slot) => slot,
+                    None => self.bits(args[0])?,
+                };
                 Ok(known(self.step(Prim::Open { scalar, lengths: to }, vec![slot])))
             }
             (Op::Reveal(Some(_)), _) => Ok(self.forms[args[0]]),
@@ -252,12 +255,14 @@ impl<'a> Lower<'a> {
                     lower.step(Prim::Gather { rows, inner }, vec![slot, places])
                 })
             }
-            (Op::Order { .. }, _) => {
-                let Forms { bits: Some(places), .. } = self.flat(node, &args, &to)? else {
-                    return Err(self.unsupported(at));
+            (Op::Order { descending }, _) => {
+                let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
+                let key = |(a, descending): (&usize, &bool)| Key {
+                    signed: self.scalar(*a).is_signed(),
+                    descending: *descending,
                 };
-                let places = self.step(Prim::ToWords(Ring::U64), vec![places]);
-                Ok(order(self.step(Prim::FromPlaces, vec![places])))
+                let keys = args.iter().zip(descending).map(key).collect();
+                Ok(order(self.step(Prim::Sort { rows: to[0], keys }, reads)))
             }
             (Op::Invert, _) => {
                 let slot = self.order(args[0])?;

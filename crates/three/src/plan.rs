@@ -36,11 +36,18 @@ impl Axis {
     }
 }
 
+/// How a key of a sort counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) signed: bool,
+    pub(crate) descending: bool,
+}
+
 /// A primitive. Arguments are values in the forms that stand beside each.
 #[derive(Clone)]
 pub(crate) enum Prim {
-    /// Bits of an input, by its number. No arguments.
-    Input(usize),
+    /// Bits of the next input. No arguments.
+    Input,
     /// Known elements. No arguments.
     Known(Arc<Tensor>),
     /// An operation in the open: known → known.
@@ -79,6 +86,8 @@ pub(crate) enum Prim {
     Equal,
     /// Words without so many lower bits, rounded towards −∞, likewise.
     Truncate { bits: u32, signed: bool },
+    /// Bits of keys, the first most significant → the order of their rows.
+    Sort { rows: usize, keys: Vec<Key> },
     /// Places of rows, words of 64 bits → the order in which row `places[i]` comes i-th.
     FromPlaces,
     /// An order, undone.
@@ -115,6 +124,7 @@ impl Step {
             | Prim::Less { .. }
             | Prim::Equal
             | Prim::Truncate { .. }
+            | Prim::Sort { .. }
             | Prim::FromPlaces
             | Prim::Permute { .. }
             | Prim::Places { .. }

@@ -129,18 +129,19 @@ pub(crate) fn stacked(parts: &[Bits], width: usize) -> Result<Bits, ShareError> 
     Bits::new(width, rows, Rep3 { own: of(|s| &s.own), next: of(|s| &s.next) })
 }
 
-/// Every bit of every element as a plane of one instance, element after element.
-pub(crate) fn flattened(bits: &Bits) -> hushwire_rep3::Shares {
+/// Every bit of every element, element after element, as one string.
+pub(crate) fn flattened(bits: &Bits) -> Result<Bits, ShareError> {
     let height = plane_bytes(bits.rows());
     let of = |share: &[u8]| {
         let bit = |r: usize, b: usize| share[b * height + r / 8] >> (r % 8) & 1;
         (0..bits.rows()).flat_map(|r| (0..bits.width()).map(move |b| bit(r, b))).collect()
     };
-    Rep3 { own: of(&bits.shares().own), next: of(&bits.shares().next) }
+    let shares = Rep3 { own: of(&bits.shares().own), next: of(&bits.shares().next) };
+    Bits::new(bits.width() * bits.rows(), 1, shares)
 }
 
 /// The reverse of [`flattened`].
-pub(crate) fn gathered(flat: &hushwire_rep3::Shares, width: usize, rows: usize) -> Result<Bits, ShareError> {
+pub(crate) fn gathered(string: &Bits, width: usize, rows: usize) -> Result<Bits, ShareError> {
     let height = plane_bytes(rows);
     let of = |share: &[u8]| {
         let mut out = vec![0; width * height];
@@ -150,5 +151,5 @@ pub(crate) fn gathered(flat: &hushwire_rep3::Shares, width: usize, rows: usize) 
         }
         out
     };
-    Bits::new(width, rows, Rep3 { own: of(&flat.own), next: of(&flat.next) })
+    Bits::new(width, rows, Rep3 { own: of(&string.shares().own), next: of(&string.shares().next) })
 }

@@ -138,51 +138,6 @@ impl<E> Machine for Abreast<'_, E> {
     }
 }
 
-/// A machine with one slot, as the slot of that number among several; the others say nothing.
-pub struct OnSlot<M> {
-    machine: M,
-    slot: usize,
-}
-
-impl<M> OnSlot<M> {
-    /// The machine's slot becomes slot `slot`, the last.
-    #[must_use]
-    pub fn new(machine: M, slot: usize) -> Self {
-        OnSlot { machine, slot }
-    }
-
-    /// The machine.
-    #[must_use]
-    pub fn into_inner(self) -> M {
-        self.machine
-    }
-}
-
-impl<M: Machine> Machine for OnSlot<M> {
-    type Error = M::Error;
-
-    fn slots(&self) -> usize {
-        self.slot + 1
-    }
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        let round = self.machine.round(0)?;
-        Some(if slot == self.slot { round } else { Round::even(round.name, 0) })
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
-        if slot == self.slot { self.machine.write(0, out) } else { Ok(()) }
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
-        self.machine.read(messages.get(self.slot..).unwrap_or_default())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        self.machine.cost()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,31 +189,6 @@ mod tests {
             let bytes = (0..self.slots).map(|slot| self.bytes + slot).sum::<usize>();
             Some(Cost { rounds: self.left as u64, bytes_sent: (bytes * self.left) as u64 })
         }
-    }
-
-    #[test]
-    fn a_machine_speaks_on_the_slot_that_it_was_given() {
-        let mut parties = [0, 1, 2].map(|p| {
-            OnSlot::new(
-                Counter {
-                    name: 40 * p,
-                    slots: 1,
-                    bytes: 2,
-                    left: 1,
-                    heard: vec![],
-                    fused: false,
-                    turning: false,
-                },
-                1,
-            )
-        });
-        Lockstep::new().run(&mut parties).unwrap();
-        let heard = parties.map(|p| p.into_inner().heard);
-        assert_eq!(
-            heard,
-            [vec![vec![80; 2]], vec![vec![0; 2]], vec![vec![40; 2]]],
-            "each hears its left neighbour"
-        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{Channel, NetError};
 use core::borrow::BorrowMut;
 use hushwire_block::Buffer;
 
-pub use crate::abreast::{Abreast, OnSlot};
+pub use crate::abreast::Abreast;
 pub use crate::gate::{Latch, Misstep};
 pub use crate::lockstep::{Lockstep, Place, Wiring};
 pub use crate::machine::{Exchanged, Machine, Round};

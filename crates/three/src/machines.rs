@@ -1,0 +1,263 @@
+//! Steps that talk: the machine of each, and the value that it leaves.
+
+use crate::{
+    ThreeError,
+    form::{Form, Held, Words, in_ring},
+    plan::{Key, Prim, Step},
+    rows,
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::{Adder, Planes, Program};
+use hushwire_compute::{Scalar, Tensor};
+use hushwire_rep3::{
+    Batch, Party, Rep3, Role, ShareError,
+    ring::{
+        Bits, Column, Equal, FromPlaces, Group, Inject, Less, MatMul, OnBits, Permute, Product, Reveal,
+        RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
+    },
+};
+use hushwire_wire::{NetError, drive::Machine};
+use std::sync::Arc;
+
+/// A step under way.
+pub(crate) trait Ready {
+    fn machine(&mut self) -> &mut dyn Machine<Error = NetError>;
+    fn finish(self: Box<Self>) -> Result<Form, ThreeError>;
+}
+
+/// A machine, and the value that it leaves.
+struct Then<M, F>(M, F);
+
+impl<M, F> Ready for Then<M, F>
+where
+    M: Machine<Error = NetError>,
+    F: FnOnce(M) -> Result<Form, ThreeError>,
+{
+    fn machine(&mut self) -> &mut dyn Machine<Error = NetError> {
+        &mut self.0
+    }
+    fn finish(self: Box<Self>) -> Result<Form, ThreeError> {
+        (self.1)(self.0)
+    }
+}
+
+/// A step that talks, not yet begun.
+pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, reads: &[Form]) -> Begun<'p> {
+    let (role, backend) = (party.role(), party.backend());
+    match &step.prim {
+        Prim::Block(program) => strings(block(batch, program, reads)?, |m| Ok(m.finish())),
+        Prim::Flat(program, [width, rows]) => {
+            strings(flat(batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
+        }
+        Prim::Open { scalar, lengths } => match &reads[0] {
+            Form::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
+            other => open_bits(role, *scalar, lengths, other.bits()),
+        },
+        Prim::Sort { rows, keys } => {
+            let key = |(form, key): (&Form, &Key)| SortKey {
+                bits: form.bits().clone(),
+                signed: key.signed,
+                descending: key.descending,
+            };
+            let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
+            let machine = Sort::new(party.next_batch()?, *rows, &keys)?;
+            Ok(Box::new(Then(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))))
+        }
+        Prim::ToBits(width) => in_ring!(reads[0].words().ring(), to_bits(batch, &reads[0], *width)),
+        Prim::ToWords(ring) => in_ring!(*ring, to_words(batch, &reads[0])),
+        Prim::Inject(ring) => in_ring!(*ring, inject(batch, &reads[0])),
+        Prim::Product => in_ring!(reads[0].words().ring(), product(batch, reads)),
+        Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(batch, reads, *shape)),
+        Prim::Choose => in_ring!(reads[1].words().ring(), choose(batch, reads)),
+        Prim::FromPlaces => {
+            let places = u64::column(reads[0].words());
+            // They say which row comes; the machine takes where each goes.
+            let order = |made: FromPlaces| Ok(Form::Order(made.finish()?, true));
+            Ok(Box::new(Then(FromPlaces::new(batch, places)?, order)))
+        }
+        Prim::Places { rows } => {
+            let numbers: Vec<u64> = (0..*rows as u64).collect();
+            let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
+            permuted::<u64>(batch, &numbers, 1, &reads[0])
+        }
+        Prim::Permute { inner } => match &reads[0] {
+            Form::Words(words) => in_ring!(words.ring(), permuted(batch, &reads[0], *inner, &reads[1])),
+            _ => permuted_bits(batch, backend, reads[0].bits(), *inner, &reads[1]),
+        },
+        Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(batch, reads, *signed)),
+        Prim::Equal => in_ring!(reads[0].words().ring(), equal(batch, reads)),
+        Prim::Truncate { bits, signed } => {
+            in_ring!(reads[0].words().ring(), truncate(batch, reads, *bits, *signed))
+        }
+        _ => unreachable!("a step that does not talk"),
+    }
+}
+
+/// A block on every row.
+pub(crate) fn block(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) -> Result<OnBits, ShareError> {
+    let inputs: Vec<&Bits> = reads.iter().map(|form| &**form.bits()).collect();
+    OnBits::run(batch, program.clone(), &inputs)
+}
+
+/// A program on all bits of all elements, once: one row that has them all.
+pub(crate) fn flat(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) -> Result<OnBits, ShareError> {
+    let inputs = reads.iter().map(|form| rows::flattened(form.bits())).collect::<Result<Vec<_>, _>>()?;
+    OnBits::run(batch, program.clone(), &inputs.iter().collect::<Vec<_>>())
+}
+
+/// Bits to all three parties.
+fn open_bits<'p>(role: Role, scalar: Scalar, lengths: &'p [usize], bits: &Arc<Bits>) -> Begun<'p> {
+    let (width, rows) = (bits.width(), bits.rows());
+    let machine = RevealBits::to_all(role, bits.clone())?;
+    known(machine, move |reveal| {
+        let bytes = reveal.finish().expect("all three learn it");
+        let planes = Planes::new(width, rows, bytes).expect("as many bytes as were shared");
+        Tensor::from_planes(scalar, lengths, &planes.trimmed())
+    })
+}
+
+/// Numbers to all three parties.
+fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: &'p [usize], words: &Words) -> Begun<'p> {
+    known(Reveal::to_all(role, W::column(words).clone())?, move |reveal: Reveal<W>| {
+        let numbers = reveal.finish().expect("all three learn it");
+        Tensor::from_words(scalar, lengths, numbers.iter().map(|number| number.number().into()))
+    })
+}
+
+/// A machine that leaves what all know.
+fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + 'p,
+{
+    Ok(Box::new(Then(machine, move |m| Ok(Form::Known(Arc::new(finish(m)))))))
+}
+
+/// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
+const FEW: usize = 1 << 14;
+
+fn adder(rows: usize) -> Adder {
+    if rows <= FEW { Adder::Prefix } else { Adder::Ripple }
+}
+
+pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
+
+/// A machine that leaves a column.
+fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + 'p,
+{
+    Ok(Box::new(Then(machine, move |m| Ok(Form::Words(W::words(finish(m)))))))
+}
+
+/// A machine that leaves bits.
+fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Bits, ShareError> + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + 'p,
+{
+    Ok(Box::new(Then(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))))
+}
+
+fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize) -> Begun<'p> {
+    let x = W::column(x.words());
+    let machine = ToBits::<W>::new(batch, x, adder(x.rows()))?;
+    strings(machine, move |m| rows::narrowed(&m.finish(), width))
+}
+
+fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
+    let x = x.bits();
+    column(ToNumbers::<W>::new(batch, x, adder(x.rows()))?, ToNumbers::finish)
+}
+
+fn inject<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
+    column(Inject::<W>::new(batch, x.bits()), Inject::finish)
+}
+
+fn product<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
+    column(Product::new(batch.context(), x, y)?, Product::finish)
+}
+
+fn matmul<'p, W: Held>(batch: &mut Batch, reads: &[Form], shape: [usize; 3]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
+    column(MatMul::new(batch.context(), shape, x, y)?, MatMul::finish)
+}
+
+fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [1, 2].map(|i| W::column(reads[i].words()));
+    column(Select::new(batch, reads[0].bits(), x, y)?, Select::finish)
+}
+
+fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
+    strings(Less::new(batch, x, y, signed, adder(x.rows()))?, |m| Ok(m.finish()))
+}
+
+fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
+    strings(Equal::new(batch, x, y)?, |m| Ok(m.finish()))
+}
+
+fn truncate<'p, W: Held>(batch: &mut Batch, reads: &[Form], bits: u32, signed: bool) -> Begun<'p> {
+    let x = W::column(reads[0].words());
+    column(Truncate::new(batch, x, bits, signed, adder(x.rows()))?, Truncate::finish)
+}
+
+fn permute<G: Group>(
+    batch: &mut Batch,
+    columns: Vec<Arc<Column<G::Word>>>,
+    by: &Form,
+) -> Result<Permute<G>, ThreeError> {
+    let (order, inverse) = by.order();
+    let machine = Permute::<G>::new(batch.context(), order.clone(), columns)?;
+    Ok(if inverse { machine.inverse() } else { machine })
+}
+
+/// Rows of `inner` words in an order: a column for each place in a row.
+fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
+    let all = W::column(x.words());
+    let rows = by.order().0.rows();
+    let column_of = |k: usize| {
+        let of = |share: &[W]| (0..rows).map(|r| share[r * inner + k]).collect();
+        Arc::new(Rep3 { own: of(&all.own), next: of(&all.next) })
+    };
+    let machine = permute::<Sum<W>>(batch, (0..inner).map(column_of).collect(), by)?;
+    column(machine, move |m| {
+        let columns = m.finish();
+        let of = |share: fn(&Column<W>) -> &[W]| {
+            (0..rows).flat_map(|r| columns.iter().map(move |column| share(column)[r])).collect()
+        };
+        Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
+    })
+}
+
+/// The same of bits, 64 at a time.
+fn permuted_bits<'p>(batch: &mut Batch, backend: Backend, x: &Bits, inner: usize, by: &Form) -> Begun<'p> {
+    let (rows, width) = (by.order().0.rows(), x.width());
+    let (limbs, form) = (width.div_ceil(64), Form::Bits(Arc::new(x.clone())));
+    let mut columns = vec![];
+    for k in 0..inner {
+        let picks: Vec<usize> = (0..rows).map(|r| r * inner + k).collect();
+        let Form::Bits(one) = rows::pick(&[&form], &picks)? else { unreachable!("bits stay bits") };
+        for limb in 0..limbs {
+            let planes = rows::between(&one, 64 * limb, width.min(64 * (limb + 1)))?;
+            columns.push(Arc::new(planes.to_words::<u64>(backend)?));
+        }
+    }
+    let machine = permute::<Xor<u64>>(batch, columns, by)?;
+    strings(machine, move |m| {
+        let mut values = vec![];
+        for limbs in m.finish().chunks(limbs) {
+            let parts =
+                limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
+            values.push(Form::Bits(Arc::new(rows::stacked(&parts, width)?)));
+        }
+        let picks: Vec<usize> = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r)).collect();
+        if values.is_empty() {
+            return Bits::new(width, 0, Rep3 { own: vec![], next: vec![] });
+        }
+        match rows::pick(&values.iter().collect::<Vec<_>>(), &picks)? {
+            Form::Bits(bits) => Ok((*bits).clone()),
+            _ => unreachable!("bits stay bits"),
+        }
+    })
+}
