@@ -4,6 +4,7 @@
 //! Builder ─┐                                       ┌─► evaluate   in the open, the oracle of every back end
 //! text    ─┼─► Draft (checks each node) ─► Computation
 //! binary  ─┘                                       ├─► circuits   for every Boolean protocol
+//!                                                  ├─► cost      of gates, before anything runs
 //!                                                  └─► digest     what parties agree on
 //! ```
 //!
@@ -19,6 +20,7 @@ pub mod binary;
 mod bind;
 mod build;
 pub mod circuits;
+pub mod cost;
 mod derive;
 mod draft;
 mod error;
