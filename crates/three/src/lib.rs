@@ -25,6 +25,7 @@ mod machines;
 mod plan;
 mod rows;
 mod run;
+mod series;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{
-    Comparison, Computation, ComputeError, Node, Op, Reduction, Scalar, Tensor, Visibility,
+    Comparison, Computation, ComputeError, Node, Op, Scalar, Tensor, Visibility,
     back_end::picks,
     circuits::{self, Operand},
 };
@@ -14,10 +14,10 @@ use std::{collections::HashMap, sync::Arc};
 
 /// The steps that have a node's value, a form each.
 #[derive(Clone, Copy, Default)]
-struct Forms {
-    known: Option<Slot>,
-    bits: Option<Slot>,
-    words: Option<Slot>,
+pub(crate) struct Forms {
+    pub(crate) known: Option<Slot>,
+    pub(crate) bits: Option<Slot>,
+    pub(crate) words: Option<Slot>,
     order: Option<Slot>,
 }
 
@@ -25,20 +25,20 @@ pub(crate) struct Lower<'a> {
     computation: &'a Computation,
     rings: bool,
     steps: Vec<Step>,
-    forms: Vec<Forms>,
+    pub(crate) forms: Vec<Forms>,
     /// Blocks that were made before: an operation, its operands' scalars and those built in.
     blocks: HashMap<BlockKey, Arc<Program>>,
 }
 
 type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
 
-type Lowered<T> = Result<T, ComputeError>;
+pub(crate) type Lowered<T> = Result<T, ComputeError>;
 
-fn bits(slot: Slot) -> Forms {
+pub(crate) fn bits(slot: Slot) -> Forms {
     Forms { bits: Some(slot), ..Forms::default() }
 }
 
-fn words(slot: Slot) -> Forms {
+pub(crate) fn words(slot: Slot) -> Forms {
     Forms { words: Some(slot), ..Forms::default() }
 }
 
@@ -75,20 +75,20 @@ impl<'a> Lower<'a> {
     }
 
     /// The ring of a scalar's numbers, unless all is done on bits.
-    fn ring(&self, scalar: Scalar) -> Option<Ring> {
+    pub(crate) fn ring(&self, scalar: Scalar) -> Option<Ring> {
         Ring::of(scalar).filter(|_| self.rings)
     }
 
-    fn step(&mut self, prim: Prim, reads: Vec<Slot>) -> Slot {
+    pub(crate) fn step(&mut self, prim: Prim, reads: Vec<Slot>) -> Slot {
         self.steps.push(Step { prim, reads });
         self.steps.len() - 1
     }
 
-    fn scalar(&self, at: usize) -> Scalar {
+    pub(crate) fn scalar(&self, at: usize) -> Scalar {
         self.computation.nodes()[at].ty.scalar
     }
 
-    fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
+    pub(crate) fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
         let shape = &self.computation.nodes()[at].ty.shape;
         shape.lengths().filter(|_| shape.elements().is_some()).ok_or_else(|| {
             refuse(format!("a value has the shape {shape}"), "bind all symbols before, to lengths that fit")
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A node's value as bits.
-    fn bits(&mut self, at: usize) -> Lowered<Slot> {
+    pub(crate) fn bits(&mut self, at: usize) -> Lowered<Slot> {
         let forms = self.forms[at];
         let slot = match forms {
             Forms { bits: Some(slot), .. } => return Ok(slot),
@@ -126,7 +126,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A node's value as words of a ring.
-    fn words(&mut self, at: usize, ring: Ring) -> Lowered<Slot> {
+    pub(crate) fn words(&mut self, at: usize, ring: Ring) -> Lowered<Slot> {
         let forms = self.forms[at];
         if let Some(slot) = forms.words {
             // Words of a value are in its scalar's ring.
@@ -198,7 +198,13 @@ impl<'a> Lower<'a> {
                 };
                 Ok(known(self.step(Prim::Open { scalar, lengths: to }, vec![slot])))
             }
-            (Op::Reveal(Some(_)), _) => Ok(self.forms[args[0]]),
+            (Op::Reveal(Some(_)) | Op::Wrapping, _) => Ok(self.forms[args[0]]),
+            (Op::Scan(kind), _) => self.scan(*kind, args[0], args[1], &to),
+            (Op::Compact { rows }, Some(ring)) if self.lengths(args[0])?[0] > 0 => {
+                let reads = vec![self.words(args[0], Ring::U64)?, self.words(args[1], ring)?];
+                let kept = usize::try_from(*rows).expect("a length that was counted");
+                Ok(words(self.step(Prim::Compact { kept }, reads)))
+            }
             (Op::Reduce(reduction, axis), _) => {
                 let axis = Axis::of(&self.lengths(args[0])?, usize::from(*axis));
                 self.reduce(*reduction, axis, node, args[0], &to)
@@ -413,7 +419,13 @@ impl<'a> Lower<'a> {
         Ok(bits(self.step(Prim::Block(block), reads)))
     }
 
-    fn block(&mut self, op: &Op, scalars: Vec<Scalar>, known: Vec<Option<u128>>, to: Scalar) -> Arc<Program> {
+    pub(crate) fn block(
+        &mut self,
+        op: &Op,
+        scalars: Vec<Scalar>,
+        known: Vec<Option<u128>>,
+        to: Scalar,
+    ) -> Arc<Program> {
         let key = (op.clone(), scalars, known, to);
         let block = self.blocks.entry(key.clone()).or_insert_with(|| {
             let (op, scalars, known, to) = &key;
@@ -431,7 +443,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Any operation, bit by bit.
-    fn flat(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
+    pub(crate) fn flat(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
         let constants: Vec<_> = args.iter().map(|a| self.constant(*a)).collect();
         let nodes = self.computation.nodes();
         let operands: Vec<Operand<'_>> = args
@@ -443,80 +455,6 @@ impl<'a> Lower<'a> {
         let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
         let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
         Ok(bits(self.step(Prim::Flat(program, [node.ty.scalar.bits(), to.iter().product()]), reads)))
-    }
-
-    fn reduce(
-        &mut self,
-        reduction: Reduction,
-        axis: Axis,
-        node: &Node,
-        from: usize,
-        to: &[usize],
-    ) -> Lowered<Forms> {
-        let scalar = self.scalar(from);
-        let op = match (reduction, self.ring(node.ty.scalar)) {
-            _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
-            (Reduction::Sum | Reduction::Count, Some(ring)) => {
-                let slot = self.words(from, ring)?;
-                return Ok(words(self.step(Prim::Fold { axis, prefix: false }, vec![slot])));
-            }
-            (Reduction::Mean, Some(ring)) => return self.mean(axis, node, from, to, ring),
-            (Reduction::Min, _) => Op::Min,
-            (Reduction::Max, _) => Op::Max,
-            (Reduction::All, _) => Op::And,
-            (Reduction::Any, _) => Op::Or,
-            _ => return self.flat(node, &[from], to),
-        };
-        // Halves against each other, all series abreast; an odd element waits.
-        let mut slot = self.bits(from)?;
-        let block = self.block(&op, vec![scalar; 2], vec![None; 2], scalar);
-        let (series, mut n) = (axis.series(), axis.n);
-        let mut place: Box<dyn Fn(usize, usize) -> usize> = Box::new(move |k, i| axis.place(k, i));
-        while n > 1 {
-            let half = n / 2;
-            let pick = |range: std::ops::Range<usize>| {
-                let range = &range;
-                let place = &place;
-                let all = (0..series).flat_map(move |k| range.clone().map(move |i| place(k, i)));
-                Prim::Pick(Arc::new(all.collect()))
-            };
-            let [low, high, rest] = [pick(0..half), pick(half..2 * half), pick(2 * half..n)];
-            let reads = [low, high].map(|prim| self.step(prim, vec![slot])).to_vec();
-            let chosen = self.step(Prim::Block(block.clone()), reads);
-            let odd = n % 2;
-            let m = half + odd;
-            slot = if odd == 1 {
-                let rest = self.step(rest, vec![slot]);
-                let place = |k: usize, i: usize| if i < half { k * half + i } else { series * half + k };
-                let picks = (0..series).flat_map(|k| (0..m).map(move |i| place(k, i))).collect();
-                self.step(Prim::Pick(Arc::new(picks)), vec![chosen, rest])
-            } else {
-                chosen
-            };
-            (n, place) = (m, Box::new(move |k, i| k * m + i));
-        }
-        // One element a series is left, where its place is the series' number.
-        if axis.n == 1 {
-            let picks = (0..series).map(|k| axis.place(k, 0)).collect();
-            slot = self.step(Prim::Pick(Arc::new(picks)), vec![slot]);
-        }
-        Ok(bits(slot))
-    }
-
-    /// The sum, and one division by a number that all know.
-    fn mean(&mut self, axis: Axis, node: &Node, from: usize, to: &[usize], ring: Ring) -> Lowered<Forms> {
-        let scalar = self.scalar(from);
-        // A count that the numbers' width does not hold: wider numbers divide.
-        let room = scalar.bits() - usize::from(scalar.is_signed());
-        if room < 64 && axis.n as u64 >> room != 0 {
-            return self.flat(node, &[from], to);
-        }
-        let slot = self.words(from, ring)?;
-        let sum = self.step(Prim::Fold { axis, prefix: false }, vec![slot]);
-        let sum = self.step(Prim::ToBits(scalar.bits()), vec![sum]);
-        let whole = Scalar::Int { signed: scalar.is_signed(), bits: scalar.bits() as u8 };
-        let block = self.block(&Op::Div, vec![whole; 2], vec![None, Some(axis.n as u128)], whole);
-        Ok(bits(self.step(Prim::Block(block), vec![sum])))
     }
 }
 
@@ -543,5 +481,8 @@ fn element_wise(op: &Op) -> bool {
             | Op::ShiftRight(_)
             | Op::Rescale(_)
             | Op::Cast(_)
+            | Op::Circuit(_)
+            | Op::Part { .. }
+            | Op::Join
     )
 }

@@ -12,8 +12,8 @@ use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
     Batch, Party, Rep3, Role, ShareError,
     ring::{
-        Bits, Column, Equal, FromPlaces, Group, Inject, Less, MatMul, OnBits, Permute, Product, Reveal,
-        RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
+        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, MatMul, OnBits, Permute, Product,
+        Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
     },
 };
 use hushwire_wire::{NetError, drive::Machine};
@@ -69,6 +69,7 @@ pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, re
         Prim::Product => in_ring!(reads[0].words().ring(), product(batch, reads)),
         Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(batch, reads, *shape)),
         Prim::Choose => in_ring!(reads[1].words().ring(), choose(batch, reads)),
+        Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(party, reads, *kept)),
         Prim::FromPlaces => {
             let places = u64::column(reads[0].words());
             // They say which row comes; the machine takes where each goes.
@@ -78,10 +79,10 @@ pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, re
         Prim::Places { rows } => {
             let numbers: Vec<u64> = (0..*rows as u64).collect();
             let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
-            permuted::<u64>(batch, &numbers, 1, &reads[0])
+            permuted::<u64>(batch, &numbers, &reads[0])
         }
         Prim::Permute { inner } => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), permuted(batch, &reads[0], *inner, &reads[1])),
+            Form::Words(words) => in_ring!(words.ring(), permuted(batch, &reads[0], &reads[1])),
             _ => permuted_bits(batch, backend, reads[0].bits(), *inner, &reads[1]),
         },
         Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(batch, reads, *signed)),
@@ -212,22 +213,35 @@ fn permute<G: Group>(
     Ok(if inverse { machine.inverse() } else { machine })
 }
 
-/// Rows of `inner` words in an order: a column for each place in a row.
-fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
-    let all = W::column(x.words());
-    let rows = by.order().0.rows();
-    let column_of = |k: usize| {
+/// Rows of words in an order.
+fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, by: &Form) -> Begun<'p> {
+    let columns = columns_of(W::column(x.words()), by.order().0.rows());
+    column(permute::<Sum<W>>(batch, columns, by)?, |m| interleaved(&m.finish()))
+}
+
+/// A column for each place in a row.
+fn columns_of<W: Held>(all: &Column<W>, rows: usize) -> Vec<Arc<Column<W>>> {
+    let inner = all.rows().checked_div(rows).unwrap_or(0);
+    let column = |k: usize| {
         let of = |share: &[W]| (0..rows).map(|r| share[r * inner + k]).collect();
         Arc::new(Rep3 { own: of(&all.own), next: of(&all.next) })
     };
-    let machine = permute::<Sum<W>>(batch, (0..inner).map(column_of).collect(), by)?;
-    column(machine, move |m| {
-        let columns = m.finish();
-        let of = |share: fn(&Column<W>) -> &[W]| {
-            (0..rows).flat_map(|r| columns.iter().map(move |column| share(column)[r])).collect()
-        };
-        Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
-    })
+    (0..inner).map(column).collect()
+}
+
+/// The reverse of [`columns_of`].
+fn interleaved<W: Held>(columns: &[Column<W>]) -> Column<W> {
+    let rows = columns.first().map_or(0, Column::rows);
+    let of = |share: fn(&Column<W>) -> &[W]| {
+        (0..rows).flat_map(|r| columns.iter().map(move |column| share(column)[r])).collect()
+    };
+    Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
+}
+
+fn compact<'p, W: Held>(party: &mut Party, reads: &[Form], kept: usize) -> Begun<'p> {
+    let (flags, all) = (u64::column(reads[0].words()), W::column(reads[1].words()));
+    let machine = Compact::<W>::new(party.next_batch()?, flags, &columns_of(all, flags.rows()), kept)?;
+    column(machine, |m| interleaved(&m.finish()))
 }
 
 /// The same of bits, 64 at a time.

@@ -94,6 +94,8 @@ pub(crate) enum Prim {
     Invert,
     /// Bits or words in rows of so many elements, and an order → the rows in it.
     Permute { inner: usize },
+    /// Flags as words of 64 bits, and words in as many rows → the flagged rows, `kept` of them.
+    Compact { kept: usize },
     /// The numbers from 0 on in an order → words of 64 bits.
     Places { rows: usize },
     /// A block on every row: bits … → bits.
@@ -126,6 +128,7 @@ impl Step {
             | Prim::Truncate { .. }
             | Prim::Sort { .. }
             | Prim::FromPlaces
+            | Prim::Compact { .. }
             | Prim::Permute { .. }
             | Prim::Places { .. }
             | Prim::Open { .. } => true,
