@@ -94,6 +94,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json"
     )]
     Rep3(NetArgs),
+    /// Operations on columns of numbers among three parties: products, matrices, convolutions and what else there is.
+    #[command(
+        after_help = "Example:\n  hushwire bench compute --only op=matmul,type=u32,net=none --json compute.json"
+    )]
+    Compute(NetArgs),
     /// Oblivious transfers between two parties: protocols, security, kinds and transports, beside the VASA paper's.
     #[command(
         after_help = "Examples:\n  hushwire bench ot --only protocol=softspoken4,net=none,threads=1 --json ot.json\n  hushwire bench ot --paper                          Table 5 of the VASA paper, ours beside"
@@ -242,6 +247,10 @@ fn run(bench: &Bench) -> Result<(), Error> {
         Bench::Rep3(args) => {
             let (backend, net) = args.given()?;
             hushwire_bench::rep3::run(&args.measure.options, backend, net)?;
+        }
+        Bench::Compute(args) => {
+            let (backend, net) = args.given()?;
+            hushwire_bench::compute::run(&args.measure.options, backend, net)?;
         }
         Bench::Ot(args) => {
             let (backend, net) = (args.net.measure.backend()?, args.net.given()?.1);

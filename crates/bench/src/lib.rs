@@ -34,13 +34,14 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`fpga`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
+//! The benches themselves: [`aes`], [`aes3`], [`compute`], [`fpga`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
 
 #![forbid(unsafe_code)]
 
 pub mod aes;
 pub mod aes3;
 mod bounds;
+pub mod compute;
 mod crew;
 mod date;
 mod engine;

@@ -18,6 +18,8 @@ use crate::{
 pub(crate) trait Part: Send {
     /// Its machines.
     type Run: Machine<Error = NetError> + Send;
+    /// Slots of its machines: the ring, and the way back where there are two.
+    const SLOTS: usize = 1;
 
     /// Begins a repetition; a run that it gives ends before others begin.
     fn begin(&mut self) -> Result<Option<Self::Run>, BoxError>;
@@ -142,6 +144,11 @@ pub(crate) fn parts<P: Part>(threads: &[Thread<P>]) -> impl Iterator<Item = &P> 
     threads.iter().flat_map(|thread| &thread.parts)
 }
 
+/// [`parts`], to change.
+pub(crate) fn parts_mut<P: Part>(threads: &mut [Thread<P>]) -> impl Iterator<Item = &mut P> {
+    threads.iter_mut().flat_map(|thread| &mut thread.parts)
+}
+
 /// The way of three parties to each other, and what each has of them.
 pub(crate) struct Links3 {
     pub(crate) transport: Transport,
@@ -182,11 +189,15 @@ impl Links3 {
             for (thread, part) in parts(party)?.into_iter().enumerate() {
                 let mut lanes = vec![];
                 for lane in thread * self.lanes..(thread + 1) * self.lanes {
-                    let mut channel = net.channel(u16::try_from(lane)?, left, right)?;
-                    if let Some(meters) = meters {
-                        channel.tap(meters[i].tap());
-                    }
-                    lanes.push(Lane::new(channel));
+                    let ways = [(left, right), (right, left)].into_iter().take(P::SLOTS);
+                    let channel = |(to, from)| -> Result<_, BoxError> {
+                        let mut channel = net.channel(u16::try_from(lane)?, to, from)?;
+                        if let Some(meters) = meters {
+                            channel.tap(meters[i].tap());
+                        }
+                        Ok(channel)
+                    };
+                    lanes.push(Lane::over(ways.map(channel).collect::<Result<_, _>>()?));
                 }
                 threads.push(Thread { parts: vec![part], links: Links::Lanes(lanes) });
             }

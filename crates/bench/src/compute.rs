@@ -1,0 +1,151 @@
+//! `bench compute`: operations on columns of numbers among three parties.
+//!
+//! A row is one operation on `n` elements of a type, in a shape that `n` and `columns` name: see [`ops`]. Two figures each: the
+//! throughput of runs that follow each other, several in flight over a link, and the time of a run alone. Inputs are shared
+//! before; every row's result is opened afterwards and compared with plain arithmetic: a wrong one fails the run.
+//!
+//! With a transport each party has `threads` compute threads, all in this process; `inproc` has none: a thread computes for all
+//! three parties in lockstep. Limits, measured in the same run: the PRF of zero-shares, the link, and copies in memory as large as
+//! what an operation touches.
+
+mod grid;
+pub(crate) mod ops;
+mod part;
+#[cfg(test)]
+mod tests;
+
+use hushwire_aes::Backend;
+use hushwire_rep3::{Party, ring::Word};
+use hushwire_wire::{NetError, Shape, drive::Machine};
+use std::thread;
+
+use crate::{
+    BenchOptions, Bound, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
+    bounds::{self, count},
+    crew,
+    human::memory,
+    link::{self, Link, Taken},
+    net::{NETS, Transport},
+    three::{self, Links3},
+};
+use grid::{Op, Point, Type};
+use ops::Made;
+use part::Part;
+
+/// Measures what the options ask for, on this backend; given a network, over that one alone.
+///
+/// # Errors
+/// As [`crate::run`]; a case fails when the parties cannot connect, when one of them fails, and when the result is wrong.
+pub fn run(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Report> {
+    crate::run("compute", cases(options, backend, net, false), options)
+}
+
+/// The grid. `spoiled` makes every check fail, for a test.
+fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: bool) -> Vec<Case<'static>> {
+    let nets = net.map_or(NETS.to_vec(), |net| vec![net]);
+    let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
+    let least = threads[0];
+    let case = |point: Point| {
+        let work = move |ctx: &mut Context<'_>| match point.kind {
+            Type::U8 => operation::<u8>(ctx, backend, &point, spoiled),
+            Type::U16 => operation::<u16>(ctx, backend, &point, spoiled),
+            Type::U32 => operation::<u32>(ctx, backend, &point, spoiled),
+            Type::U64 => operation::<u64>(ctx, backend, &point, spoiled),
+        };
+        Case::new("operation", point.params(), work).core(point.is_core(least)).quick(point.is_quick(least))
+    };
+    Point::all(&threads, &nets).into_iter().map(case).collect()
+}
+
+/// An operation of the table, on words.
+fn operation<W: Word>(
+    ctx: &mut Context<'_>,
+    backend: Backend,
+    point: &Point,
+    spoiled: bool,
+) -> Result<Vec<Row>, BoxError> {
+    let (n, columns) = (point.n, point.columns);
+    match point.op {
+        Op::Mul => measure(ctx, backend, point, &ops::mul::<W>(n), spoiled),
+        Op::Dot => measure(ctx, backend, point, &ops::dot::<W>(n, columns), spoiled),
+        Op::MatMul => measure(ctx, backend, point, &ops::matmul::<W>(n, columns), spoiled),
+        Op::Conv2d => measure(ctx, backend, point, &ops::conv2d::<W>(n, columns), spoiled),
+        Op::Reveal => measure(ctx, backend, point, &ops::reveal::<W>(n), spoiled),
+    }
+}
+
+/// LOCAL: runs in flight of a thread over a link, and over one with a delay; and runs of a repetition for each.
+const LANES: usize = 2;
+const FAR_LANES: usize = 4;
+const RUNS: usize = 2;
+
+fn measure<M: Machine<Error = NetError> + Send + 'static>(
+    ctx: &mut Context<'_>,
+    backend: Backend,
+    point: &Point,
+    made: &Made<M>,
+    spoiled: bool,
+) -> Result<Vec<Row>, BoxError> {
+    let lanes = match (point.transport, point.net) {
+        (Transport::Inproc, _) => 1,
+        (_, Shape::NONE) => LANES,
+        _ => FAR_LANES,
+    };
+    let moved = part::moved(Party::three(backend), made)?;
+    let links = Links3 { transport: point.transport, net: point.net, lanes, threads: point.threads };
+    let mut threads = links.threads(backend, None, |party| Part::all(party, made, point.threads))?;
+    let timer = ctx.timer();
+    let timer = crate::Timer { budget: timer.budget / 2, ..timer };
+    three::parts_mut(&mut threads).for_each(|part| part.runs = 1);
+    let alone = timer.durations(|n| crew::time(&mut threads, n))?;
+    let runs = if lanes == 1 { 1 } else { RUNS * lanes };
+    three::parts_mut(&mut threads).for_each(|part| part.runs = runs);
+    let link = Link::three_flows(point.transport, moved.bytes / moved.rounds.max(1));
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;
+    // Results are copied, which no row should time: once more, of the same work.
+    three::parts_mut(&mut threads).for_each(|part| part.keep = true);
+    crew::time(&mut threads, 1)?;
+    part::check(&threads, made, spoiled)?;
+    let limit = limit(ctx, backend, point, made, &moved, taken.as_ref())?;
+    let units = made.units * count((runs * point.threads) as u64);
+    let of = |figures: Vec<f64>| Measurement::of(&figures).ok_or("nothing was timed");
+    let bytes = count(moved.bytes) / made.units;
+    let rates = of(seconds.iter().map(|s| units / s).collect())?;
+    let times = of(alone.iter().map(|s| 1e3 * s).collect())?;
+    Ok(vec![
+        Row::new("throughput", Unit::per_second(made.unit), rates)
+            .bytes_per_unit(bytes)
+            .rounds(moved.rounds)
+            .bound(&limit),
+        Row::new("time", Unit::MS, times).rounds(moved.rounds),
+    ])
+}
+
+/// The bound that binds a point first.
+fn limit<M>(
+    ctx: &mut Context<'_>,
+    backend: Backend,
+    point: &Point,
+    made: &Made<M>,
+    moved: &part::Moved,
+    taken: Option<&Taken>,
+) -> Result<Bound, BoxError> {
+    let unit = Unit::per_second(made.unit);
+    let threads = if point.transport == Transport::Inproc { point.threads } else { 3 * point.threads };
+    let cores = count(threads.min(thread::available_parallelism()?.get()) as u64);
+    // A copy reads and writes every byte that it counts.
+    let touched = memory(made.touched as u64);
+    let copied = bounds::copies(ctx, &format!("copies of {touched}"), made.touched)?;
+    let (op, what) = (point.op.name(), format!("{} {}", point.n, point.kind.name()));
+    let name = format!("copies of {touched}, {op} of {what}");
+    let per_run = 3.0 * count(made.touched as u64);
+    let mut least = ctx.bound(&name, unit.clone(), |_| Ok(2.0 * copied * cores * made.units / per_run))?;
+    if made.prf > 0.0 {
+        let what = format!("{op} of {what}");
+        let prf = bounds::prf(ctx, backend, &what, (point.transport, point.threads), (&unit, made.prf))?;
+        least = least.tighter(prf, &unit);
+    }
+    let bytes = count(moved.bytes) / made.units;
+    let name = format!("{op} of {what} over");
+    link::tightened(ctx, least, (taken, point.net), &name, &unit, (3.0, bytes))
+}

@@ -1,0 +1,143 @@
+//! The points of the grid, and which sets they belong to.
+
+use hushwire_wire::Shape;
+
+use crate::{Params, net::Transport};
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Products of rows.
+    Mul,
+    /// Inner products.
+    Dot,
+    /// A product of matrices.
+    MatMul,
+    /// A convolution.
+    Conv2d,
+    /// A column to all.
+    Reveal,
+}
+
+/// A line of the table of operations: what it is called, and the sizes that are measured of it, `n` and `columns`. The first is
+/// that of quick runs.
+pub(crate) struct Line {
+    pub(crate) op: Op,
+    name: &'static str,
+    sizes: &'static [(usize, usize)],
+    types: &'static [Type],
+}
+
+/// All operations. A new one needs a line here, its arm in `operation`, and a function in [`ops`](super::ops).
+pub(crate) const TABLE: [Line; 5] = [
+    Line { op: Op::Mul, name: "mul", sizes: &[(1 << 20, 1), (1 << 12, 1)], types: &Type::ALL },
+    Line { op: Op::Dot, name: "dot", sizes: &[(1 << 10, 1 << 10), (1 << 16, 4)], types: Type::WIDE },
+    Line { op: Op::MatMul, name: "matmul", sizes: &[(256, 256), (1024, 1024), (1024, 1)], types: Type::WIDE },
+    Line { op: Op::Conv2d, name: "conv2d", sizes: &[(32, 32), (112, 64)], types: Type::WIDE },
+    Line { op: Op::Reveal, name: "reveal", sizes: &[(1 << 20, 1)], types: &Type::ALL },
+];
+
+impl Op {
+    fn line(self) -> &'static Line {
+        TABLE.iter().find(|line| line.op == self).unwrap_or(&TABLE[0])
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.line().name
+    }
+}
+
+/// The words of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    U8,
+    U16,
+    U32,
+    U64,
+}
+
+impl Type {
+    pub(crate) const ALL: [Self; 4] = [Self::U8, Self::U16, Self::U32, Self::U64];
+    /// Those of models and of sums.
+    pub(crate) const WIDE: &'static [Self] = &[Self::U32, Self::U64];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+        }
+    }
+}
+
+/// One point of the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) op: Op,
+    pub(crate) kind: Type,
+    pub(crate) n: usize,
+    pub(crate) columns: usize,
+    pub(crate) transport: Transport,
+    pub(crate) net: Shape,
+    pub(crate) threads: usize,
+}
+
+impl Point {
+    /// The whole grid, for these numbers of threads. In lockstep there is no network.
+    pub(crate) fn all(threads: &[usize], nets: &[Shape]) -> Vec<Self> {
+        let mut points = Vec::new();
+        for Line { op, sizes, types, .. } in &TABLE {
+            for (kind, (n, columns)) in
+                types.iter().flat_map(|kind| sizes.iter().map(move |size| (kind, *size)))
+            {
+                for transport in Transport::ALL {
+                    let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
+                    for net in nets.iter().copied().filter(far) {
+                        let point =
+                            |&threads| Self { op: *op, kind: *kind, n, columns, transport, net, threads };
+                        points.extend(threads.iter().map(point));
+                    }
+                }
+            }
+        }
+        points
+    }
+
+    pub(crate) fn params(&self) -> Params {
+        Params::new()
+            .with("op", self.op.name())
+            .with("type", self.kind.name())
+            .with("n", self.n)
+            .with("columns", self.columns)
+            .with("protocol", "rep3")
+            .with("transport", self.transport.name())
+            .with("net", self.net.to_string())
+            .with("threads", self.threads)
+    }
+
+    /// The first size of an operation, in 64 bits, or in 32 where it is of matrices.
+    fn is_first(&self) -> bool {
+        let kind = if matches!(self.op, Op::MatMul | Op::Conv2d) { Type::U32 } else { Type::U64 };
+        (self.n, self.columns) == self.op.line().sizes[0] && self.kind == kind
+    }
+
+    /// Whether a run without options measures it: every size and type in lockstep, first sizes over every transport, and over
+    /// networks with TLS.
+    pub(crate) fn is_core(&self, least_threads: usize) -> bool {
+        self.threads == least_threads
+            && match self.transport {
+                Transport::Inproc => true,
+                Transport::TcpTls => self.is_first(),
+                _ => self.is_first() && self.net == Shape::NONE,
+            }
+    }
+
+    /// Whether `--quick` measures it.
+    pub(crate) fn is_quick(&self, least_threads: usize) -> bool {
+        self.threads == least_threads
+            && self.net == Shape::NONE
+            && self.is_first()
+            && matches!(self.transport, Transport::Inproc | Transport::Unix)
+    }
+}
