@@ -157,7 +157,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
             local = local.keep(member.clone(), &output.name, place);
         }
     }
-    let bar = progress::bar(0, "ANDs");
+    let bar = progress::bar(0, "steps");
     let phases = ["reading the files", "the computation"];
     let whole = Job::Compute(job.clone());
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
@@ -242,10 +242,10 @@ impl Report {
         let number = if self.parties.len() == 2 { "two" } else { "three" };
         let lines = [
             format!(
-                "computed {} among {number} parties with {}: {} ANDs",
+                "computed {} among {number} parties with {}{}",
                 task.work(learnt),
                 task.chosen(),
-                self.of_kind.ands
+                self.of_kind.ands.map(|ands| format!(": {ands} ANDs")).unwrap_or_default()
             ),
             format!("time: {:.2} s; {:.2} s while connected", self.seconds, self.run_seconds),
             format!("sent by each party: {} in {} rounds", sent.join(", "), self.rounds),

@@ -150,8 +150,9 @@ pub(crate) struct ComputeReport {
     pub(crate) symbols: BTreeMap<String, u64>,
     /// Elements by the output's name; outputs that went to files are not here.
     outputs: BTreeMap<String, serde_json::Value>,
-    /// AND gates; 0 at clients, which compute nothing.
-    pub(crate) ands: u64,
+    /// AND gates, where it ran as a circuit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ands: Option<u64>,
 }
 
 /// An output for programs: truth values, integers of up to 64 bits as numbers, everything else as text, in lists as its axes
@@ -182,9 +183,9 @@ pub(crate) fn output_line(name: &str, shown: &Shown) -> String {
 impl Told for ComputeTask {
     type Report = ComputeReport;
 
-    /// What ANDs there are shows when lengths are known.
+    /// How much there is shows when lengths are known: ANDs of two parties, steps of three.
     fn extent(&self) -> (u64, &'static str) {
-        (0, "ANDs")
+        (0, "steps")
     }
 
     fn work(&self, learnt: &Computed) -> String {
@@ -210,7 +211,7 @@ impl Told for ComputeTask {
             ot: chosen.ot.map(hushwire_ot::Protocol::name),
             symbols: learnt.symbols.clone(),
             outputs: learnt.shown.iter().map(|(j, shown)| (name(*j), json(shown))).collect(),
-            ands: learnt.ands,
+            ands: Some(learnt.ands).filter(|ands| *ands > 0),
         }
     }
 }

@@ -52,11 +52,34 @@
 //! # }
 //! ```
 //!
+//! Three people learn the mean of their salaries, on a session that serves further computations:
+//!
+//! ```
+//! use hushwire::{Local, compute::Computation};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mean: Computation = "computation mean_pay
+//!     members ada, bob, cleo
+//!     input a: u64 from ada
+//!     input b: u64 from bob
+//!     input c: u64 from cleo
+//!     output mean = (a + b + c) / 3 to ada, bob, cleo"
+//!     .parse()?;
+//! let mut parties = Local::three()?;
+//! let learnt = parties.run(&mean, [("a", 52_000u64), ("b", 61_000), ("c", 70_600)])?;
+//! assert_eq!(learnt["mean"].number(0), Some(61_200));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! - [`CircuitBuilder`] puts a circuit's job together; [`job::Job::read`] reads one of any kind from its file, and
 //!   [`job::PsiJob`] is an intersection.
 //! - [`Local`] runs all members of a job of any kind in this process, or hands out a [`LocalMember`] for each; [`Member`] is one of
 //!   them, whose others are elsewhere. `hushwire local`, `party` and `client` stand on these, with their checks, errors and
 //!   files.
+//! - [`Local::three`] and [`Party::connect`] are sessions: three parties that met once run one [`compute::Computation`] after the
+//!   other, with progress, until they end or are cancelled.
+//! - [`compute`]: computations on numbers, columns and tensors: builder, text, checker, the plain evaluator.
 //! - [`job`]: jobs, member files, the agreement and the engine itself.
 //! - [`circuit`]: Boolean circuits by name, from Bristol files, or gate by gate; the plain evaluator.
 //! - [`rep3`]: three parties, replicated shares: circuits, AES, products.
@@ -68,7 +91,7 @@
 //!
 //! Each crate's documentation states its security model. `examples/millionaires.rs` is the program above,
 //! `examples/first_circuit.rs` the same protocol step by step, `examples/yao.rs` one between two,
-//! `examples/oblivious_transfer.rs` OTs between two; `examples/new_protocol.rs` is the companion of
+//! `examples/salaries.rs` a session, `examples/oblivious_transfer.rs` OTs between two; `examples/new_protocol.rs` is the companion of
 //! `docs/guide/new-protocol.md`.
 #![forbid(unsafe_code)]
 
@@ -76,15 +99,18 @@ mod builder;
 mod local;
 mod member;
 mod places;
+mod session;
 
 pub use builder::CircuitBuilder;
 pub use local::{Ended, Local, LocalMembers};
 pub use member::{LocalMember, Member, Opened};
 pub use places::Places;
+pub use session::{Party, Three};
 
 pub use hushwire_aes as aes;
 pub use hushwire_block as block;
 pub use hushwire_circuit as circuit;
+pub use hushwire_compute as compute;
 pub use hushwire_garble as garble;
 pub use hushwire_gmw as gmw;
 pub use hushwire_job as job;

@@ -49,7 +49,8 @@ mod value;
 pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
 pub use compute::{
-    Bound, ComputationSource, ComputeJob, ComputePart, ComputeTask, Computed, Shown, read_input,
+    Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed, Shown,
+    Value, read_input,
 };
 pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;

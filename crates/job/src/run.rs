@@ -166,7 +166,11 @@ impl MemberSession {
         self.net.session().unwrap_or(self.config.session)
     }
 
-    fn new(agreement: Agreement, config: MemberConfig, observer: &Observer) -> Result<Self, JobError> {
+    pub(crate) fn new(
+        agreement: Agreement,
+        config: MemberConfig,
+        observer: &Observer,
+    ) -> Result<Self, JobError> {
         let net = config.join(&agreement, observer)?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
@@ -186,14 +190,18 @@ impl MemberSession {
         }
         let rounds = finished?;
         let learnt = part.commit()?;
-        let [ring, other] = self.meters.map(|m| m.reading());
-        let stats = Stats {
+        Ok(Outcome { learnt, stats: Stats { rounds, ..self.stats() } })
+    }
+
+    /// Measurements so far.
+    pub(crate) fn stats(&self) -> Stats {
+        let [ring, other] = self.meters.each_ref().map(Meter::reading);
+        Stats {
             seconds: self.begun.elapsed().as_secs_f64(),
             bytes_sent: ring.bytes_sent() + other.bytes_sent(),
             bytes_received: ring.bytes_received() + other.bytes_received(),
-            rounds,
-        };
-        Ok(Outcome { learnt, stats })
+            rounds: self.rounds(),
+        }
     }
 
     /// The rounds of computing come back: the last word is none of them.

@@ -10,7 +10,7 @@ use hushwire_wire::{Channel, NetError};
 use std::fmt;
 
 /// One party's side of a protocol, set up on a channel that serves it alone.
-pub(crate) trait TwoPartyEngine {
+pub(crate) trait TwoPartyEngine: Send {
     /// Computes a program: the inputs that this party brings go in and the outputs that it learns come out, in the circuit's
     /// order.
     fn run(

@@ -224,7 +224,7 @@ fn members_hear_what_they_bring_and_what_it_costs() {
 #[test]
 fn a_declared_cost_is_what_a_run_says() {
     let place = bill();
-    for (i, protocol) in ["rep3", "yao", "gmw"].iter().enumerate() {
+    for (i, protocol) in [(1, "yao"), (2, "gmw")] {
         let ran = good(&place, "compute cost bill.hwc --symbol n=3 --json -");
         let declared: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
         let run = format!("local compute bill.hwc {IN} --transport unix --protocol {protocol} --json -");

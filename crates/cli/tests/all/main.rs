@@ -5,6 +5,7 @@ mod bench;
 mod circuit;
 mod common;
 mod compute;
+mod compute_members;
 mod doctor;
 mod failures;
 mod fault_table;

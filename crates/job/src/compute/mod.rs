@@ -6,6 +6,7 @@
 //! lengths  what owners know of symbols, gathered once all are connected
 //! part     ComputePart   reads inputs, computes, writes outputs
 //! three, two, client     a member's links, set up once; computations run on them one after the other
+//! session  ComputeSession   the same for programs
 //! ```
 //!
 //! **Lengths.** Symbols that the job does not bind are bound by those who bring inputs that have them. Every member learns
@@ -20,6 +21,7 @@ mod lengths;
 mod outputs;
 mod part;
 mod plan;
+mod session;
 mod three;
 mod two;
 mod values;
@@ -28,4 +30,5 @@ pub use file::{ComputationSource, ComputeJob};
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::{Bound, ComputeTask};
+pub use session::{Cancel, ComputeSession, Value};
 pub use values::read_input;

@@ -5,35 +5,37 @@ use super::{
     client::Client,
     lengths::Lengths,
     outputs::{Sink, sinks},
-    plan::Bound,
+    plan::{Bound, Form},
     three::Three,
     two::Two,
     values::Values,
 };
 use crate::{
-    Event, JobError, Member, MemberConfig, Part, Protocol,
+    Event, JobError, Kind, Member, MemberConfig, Part, Protocol,
+    flow::COMPUTE,
     run::{Links, MemberSession},
     suggest,
 };
-use hushwire_circuit::Program;
-use std::{collections::BTreeMap, sync::Arc};
+use hushwire_wire::Channel;
+use std::collections::BTreeMap;
 use zeroize::Zeroizing;
+
+/// Hears what is done, of how much, and says whether to go on.
+pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+
+/// The end of a run that its program cancelled.
+pub(super) fn cancelled() -> JobError {
+    JobError::new(Kind::Usage, COMPUTE, "the program cancelled the run", "connect anew to compute again")
+}
 
 /// The inputs of one member, read, and its outputs, begun.
 pub struct ComputePart {
     task: ComputeTask,
     inputs: Vec<Values>,
     sinks: Vec<(usize, Sink)>,
-    /// What its inputs, and the job, say of symbols.
+    /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
     ands: u64,
-}
-
-/// A member's links.
-enum Engine {
-    Three(Box<Three>),
-    Two(Box<Two>),
-    Client(Box<Client>),
 }
 
 impl ComputePart {
@@ -50,10 +52,7 @@ impl ComputePart {
             let place = config.inputs.get(name).ok_or_else(|| lacks(&me, name))?;
             let values = Values::read(name, ty, place, &symbols)?;
             lengths.insert(name.to_owned(), values.lengths.clone());
-            symbols = task
-                .computation()
-                .symbols_with(&symbols, &lengths)
-                .map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))?;
+            symbols = task.lengths(&symbols, &lengths)?;
             inputs.push(values);
         }
         if symbols.len() == task.computation().symbols().len() {
@@ -63,19 +62,6 @@ impl ComputePart {
         let sinks = sinks(task, config)?;
         Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0 })
     }
-
-    fn engine(&self, member: &mut MemberSession) -> Result<Engine, JobError> {
-        let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
-        Ok(match (member.config.me.clone(), self.task.chosen().protocol) {
-            (me @ Member::Client(_), _) => Engine::Client(Box::new(Client::open(member, brings(&me))?)),
-            (Member::Party(index), Protocol::Rep3) => {
-                Engine::Three(Box::new(Three::open(member, index, brings)?))
-            }
-            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
-                Engine::Two(Box::new(Two::open(member, index, self.task.chosen())?))
-            }
-        })
-    }
 }
 
 fn lacks(me: &Member, name: &str) -> JobError {
@@ -83,28 +69,84 @@ fn lacks(me: &Member, name: &str) -> JobError {
     JobError::usage("reading inputs", format!("{me} has no values for input `{name}`"), remedy)
 }
 
+/// A member's links, set up once; computations run on them one after the other, at a client one alone.
+pub(super) enum Engine {
+    Three(Box<Three>),
+    Two(Box<Two>),
+    Client(Box<Client>),
+}
+
+/// A computation's outputs at a member: lengths, and the records of those that it learns.
+pub(super) struct Ran {
+    pub(super) symbols: BTreeMap<String, u64>,
+    pub(super) bound: Bound,
+    pub(super) ands: u64,
+    pub(super) learnt: Vec<Zeroizing<Vec<u8>>>,
+}
+
 impl Engine {
-    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<BTreeMap<String, u64>, JobError> {
-        match self {
-            Engine::Three(engine) => engine.agree(member, lengths),
-            Engine::Two(engine) => engine.agree(member, lengths),
-            Engine::Client(engine) => engine.agree(member, lengths),
-        }
+    /// Meets the others. `brings` tells who owns an input.
+    pub(super) fn open(
+        member: &mut MemberSession,
+        chosen: crate::Chosen,
+        brings: impl Fn(&Member) -> bool,
+    ) -> Result<Self, JobError> {
+        Ok(match (member.config.me.clone(), chosen.protocol) {
+            (me @ Member::Client(_), _) => Engine::Client(Box::new(Client::open(member, brings(&me))?)),
+            (Member::Party(index), Protocol::Rep3) => {
+                Engine::Three(Box::new(Three::open(member, index, brings)?))
+            }
+            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
+                Engine::Two(Box::new(Two::open(member, index, chosen)?))
+            }
+        })
     }
 
-    /// Records of this member's inputs go in, in order, and those of its outputs come out.
-    fn run(
+    /// Agrees on lengths, of which this member knows `symbols`, and runs a computation: records of this member's inputs go
+    /// in, in order, and those of its outputs come out.
+    pub(super) fn run(
         &mut self,
         member: &MemberSession,
-        bound: &Bound,
-        program: Option<&Arc<Program>>,
+        task: &ComputeTask,
+        mut symbols: BTreeMap<String, u64>,
         own: &[Zeroizing<Vec<u8>>],
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
-        let missing = || JobError::internal("computing", "there is no circuit");
+        go_on: GoOn<'_>,
+    ) -> Result<Ran, JobError> {
+        let lengths = Lengths::new(task.unbound(), &symbols, &member.config.me);
+        if !lengths.is_empty() {
+            symbols.extend(match self {
+                Engine::Three(engine) => engine.agree(member, lengths),
+                Engine::Two(engine) => engine.agree(member, lengths),
+                Engine::Client(engine) => engine.agree(member, lengths),
+            }?);
+        }
+        let bound = task.bound(&symbols)?;
+        let form = match self {
+            Engine::Client(_) => None,
+            _ => Some(bound.form(task.chosen().protocol)?),
+        };
+        let ands = form.as_ref().map_or(0, Form::ands);
+        if !go_on(0, ands) {
+            return Err(cancelled());
+        }
+        let learnt = match (self, &form) {
+            (Engine::Three(engine), Some(form)) => engine.run(member, &bound, form, own, go_on)?,
+            (Engine::Two(engine), Some(form)) => engine.run(member, &bound, form, own)?,
+            (Engine::Client(engine), _) => engine.run(member, &bound, own)?,
+            _ => return Err(JobError::internal(COMPUTE, "there is nothing to run")),
+        };
+        if ands > 0 {
+            go_on(ands, ands);
+        }
+        Ok(Ran { symbols, bound, ands, learnt })
+    }
+
+    /// The links between parties besides those of computing, each of which leads to one of them and from one.
+    pub(super) fn control(&mut self) -> Vec<&mut Channel> {
         match self {
-            Engine::Three(engine) => engine.run(member, bound, program.ok_or_else(missing)?, own),
-            Engine::Two(engine) => engine.run(member, bound, program.ok_or_else(missing)?, own),
-            Engine::Client(engine) => engine.run(member, bound, own),
+            Engine::Three(engine) => engine.control.iter_mut().collect(),
+            Engine::Two(engine) => vec![&mut engine.control],
+            Engine::Client(_) => vec![],
         }
     }
 
@@ -121,24 +163,19 @@ impl Part for ComputePart {
     type Learnt = Computed;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
-        let mut engine = self.engine(member)?;
-        let lengths = Lengths::new(self.task.unbound(), &self.symbols, &member.config.me);
-        if !lengths.is_empty() {
-            self.symbols.extend(engine.agree(member, lengths)?);
-        }
-        let bound = self.task.bound(&self.symbols)?;
-        let program = match member.config.me {
-            Member::Party(_) => Some(Arc::new(bound.program()?)),
-            Member::Client(_) => None,
-        };
-        self.ands = program.as_ref().map_or(0, |program| program.ands());
-        (member.observer)(Event::Progress(0, self.ands));
+        let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
+        let mut engine = Engine::open(member, self.task.chosen(), brings)?;
         let own: Vec<_> = self.inputs.drain(..).map(|values| values.records).collect();
-        let learnt = engine.run(member, &bound, program.as_ref(), &own)?;
-        for ((j, sink), records) in self.sinks.iter_mut().zip(learnt) {
-            sink.put(&bound.outputs[*j], records);
+        let observer = member.observer.clone();
+        let mut hears = |done, whole| {
+            observer(Event::Progress(done, whole));
+            true
+        };
+        let ran = engine.run(member, &self.task, std::mem::take(&mut self.symbols), &own, &mut hears)?;
+        (self.symbols, self.ands) = (ran.symbols, ran.ands);
+        for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
+            sink.put(&ran.bound.outputs[*j], records);
         }
-        (member.observer)(Event::Progress(self.ands, self.ands));
         Ok(engine.into_links())
     }
 

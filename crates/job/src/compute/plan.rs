@@ -1,9 +1,12 @@
 //! The agreement on a computation, and what its members bring and learn.
 
 use super::{ComputationSource, ComputeJob, ComputePart, file::refused};
-use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Task, plan::between_two};
+use crate::{
+    Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, plan::between_two,
+};
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Scalar, Type, Visibility, circuits};
+use hushwire_three::Plan;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -77,7 +80,14 @@ impl ComputeTask {
     /// # Errors
     /// The computation cannot be read, a member of it has no place in the protocol, or an input is brought by nobody.
     pub fn new(job: &ComputeJob) -> Result<Self, JobError> {
-        let computation = Arc::new(job.computation.load()?);
+        Self::of(job, Arc::new(job.computation.load()?))
+    }
+
+    /// Plans the run of a computation, in place of the one that the job names.
+    ///
+    /// # Errors
+    /// A member of it has no place in the protocol, or an input is brought by nobody.
+    pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, JobError> {
         let chosen = Chosen::new(job.protocol, job.scheme, job.ot)?;
         let names = computation.members();
         if let Some(odd) = job.members.keys().find(|name| !names.contains(name)) {
@@ -194,6 +204,16 @@ impl ComputeTask {
         refused(path, e)
     }
 
+    /// The numbers of symbols that inputs of these lengths have, with those that are known before.
+    pub(crate) fn lengths(
+        &self,
+        known: &BTreeMap<String, u64>,
+        lengths: &BTreeMap<String, Vec<usize>>,
+    ) -> Result<BTreeMap<String, u64>, JobError> {
+        let found = self.computation.symbols_with(known, lengths);
+        found.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
+    }
+
     /// The computation with these lengths.
     ///
     /// # Errors
@@ -249,7 +269,38 @@ fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Job
     ))
 }
 
+/// The form in which parties run a computation.
+pub(crate) enum Form {
+    /// Steps on shares of numbers and of bits.
+    Steps(Plan),
+    /// A circuit, once.
+    Circuit(Arc<Program>),
+}
+
+impl Form {
+    /// ANDs of a circuit; 0 of steps.
+    pub(crate) fn ands(&self) -> u64 {
+        match self {
+            Form::Steps(_) => 0,
+            Form::Circuit(program) => program.ands(),
+        }
+    }
+}
+
 impl Bound {
+    /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
+    /// no other.
+    pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
+        let steps = match protocol {
+            Protocol::Rep3 => Plan::new(&self.computation).ok(),
+            Protocol::Yao | Protocol::Gmw => None,
+        };
+        match steps {
+            Some(plan) => Ok(Form::Steps(plan)),
+            None => Ok(Form::Circuit(Arc::new(self.program()?))),
+        }
+    }
+
     /// The computation as a circuit.
     pub(crate) fn program(&self) -> Result<Program, JobError> {
         circuits::program(&self.computation).map_err(|e| refused(None, &e))
@@ -310,7 +361,10 @@ impl Task for ComputeTask {
     }
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
-        ands.map(|ands| Forecast::of_ands(self.chosen.protocol, self.chosen.scheme, ands, aes_instructions))
+        let Chosen { protocol, scheme, .. } = self.chosen;
+        // Three parties count steps, each of which takes a time of its own.
+        let ands = ands.filter(|_| protocol.parties() == 2);
+        ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, JobError> {

@@ -2,7 +2,8 @@
 
 use super::{
     lengths::Lengths,
-    plan::{Bound, Extent},
+    part::{GoOn, cancelled},
+    plan::{Bound, Extent, Form},
 };
 use crate::{
     JobError, Member,
@@ -12,11 +13,12 @@ use crate::{
     party::{channels_of_clients, receive_seeds},
     run::{Links, MemberSession},
 };
-use hushwire_circuit::{Program, planes::plane_bytes};
+use hushwire_circuit::planes::plane_bytes;
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Role, Shares};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, ShareError, Shares, ring::Bits};
+use hushwire_three::ThreeError;
 use hushwire_wire::{Channel, drive::Driver};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// A party's links.
@@ -24,7 +26,7 @@ pub(super) struct Three {
     me: Member,
     party: Party,
     /// To the right neighbour and from the left one, and the other way round: session keys, lengths, the last word.
-    control: [Channel; 2],
+    pub(super) control: [Channel; 2],
     /// To the left neighbour and from the right one: products.
     ring: Channel,
     /// The other direction, and clients.
@@ -76,13 +78,14 @@ impl Three {
         &mut self,
         member: &MemberSession,
         bound: &Bound,
-        program: &Arc<Program>,
+        form: &Form,
         own: &[Zeroizing<Vec<u8>>],
+        go_on: GoOn<'_>,
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
         let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
         let own = mine.zip(own).flat_map(|((_, extent), records)| extent.planes(records).to_vec());
         let own: Zeroizing<Vec<u8>> = Zeroizing::new(own.collect());
-        let planes = self.shares(bound, program, &own).map_err(|e| {
+        let planes = self.shares(bound, form, &own, go_on).map_err(|e| {
             let e = match e {
                 Failed::Net(e) => explain(&member.agreement, e),
                 Failed::Job(e) => e,
@@ -103,22 +106,34 @@ impl Three {
     fn shares(
         &mut self,
         bound: &Bound,
-        program: &Arc<Program>,
+        form: &Form,
         own: &[u8],
+        go_on: GoOn<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
         let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
         let inputs: Vec<_> = bound.owners.iter().zip(bound.inputs.iter().map(Extent::bytes)).collect();
         let shares = self.doors.share(&mut batch, &inputs, own)?;
-        let shares = circuit_of(&bound.inputs, &shares);
-        let ws = std::mem::take(&mut self.ws);
-        let run = CircuitBatch::new(program.clone(), batch.context(), &shares, 1, ws);
-        let mut run = run.map_err(|e| internal(&e))?;
-        // What others sent must be whole before anything of it is computed with them at length.
+        // A sort opens comparisons: before, clients' shares are known to be whole.
         self.doors.compared()?;
-        self.doors.driver.run(&mut self.ring, &mut run)?;
-        let shares = planes_of(&bound.outputs, &run.output());
-        self.ws = run.into_workspace();
+        let shares = match form {
+            Form::Circuit(program) => {
+                let (shares, ws) = (circuit_of(&bound.inputs, &shares), std::mem::take(&mut self.ws));
+                let run = CircuitBatch::new(program.clone(), batch.context(), &shares, 1, ws);
+                let mut run = run.map_err(|e| internal(&e))?;
+                self.doors.driver.run(&mut self.ring, &mut run)?;
+                let shares = planes_of(&bound.outputs, &run.output());
+                self.ws = run.into_workspace();
+                shares
+            }
+            Form::Steps(plan) => {
+                let inputs = bits_of(&bound.inputs, &shares).map_err(|e| internal(&e))?;
+                let channels = [&mut self.ring, &mut self.doors.io];
+                let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);
+                let outputs = hushwire_three::run(&mut self.party, channels, plan, inputs, &mut go_on);
+                trimmed(&bound.outputs, outputs.map_err(of_steps)?)
+            }
+        };
         let outputs = bound.recipients.iter().map(|to| &to[..]).zip(bound.outputs.iter().map(Extent::bytes));
         self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)
     }
@@ -129,6 +144,46 @@ impl Three {
             word: self.control.into_iter().chain(clients).collect(),
             kept: vec![self.ring, self.doors.io],
         }
+    }
+}
+
+/// Shares of each value for itself.
+fn bits_of(extents: &[Extent], shares: &Shares) -> Result<Vec<Bits>, ShareError> {
+    let mut at = 0;
+    let one = |extent: &Extent| {
+        let place = at..at + extent.bytes();
+        at = place.end;
+        let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
+        Bits::new(extent.scalar.bits(), extent.rows, Shares { own, next })
+    };
+    extents.iter().map(one).collect()
+}
+
+/// Shares of all values, one after the other, with zeros past the last row of each plane: what stands there is nobody's
+/// output, and must not be opened.
+fn trimmed(extents: &[Extent], values: Vec<Bits>) -> Shares {
+    let mut shares = Shares { own: vec![], next: vec![] };
+    for (extent, value) in extents.iter().zip(values) {
+        let (value, height) = (value.into_shares(), plane_bytes(extent.rows));
+        for (share, of) in [(&mut shares.own, &value.own), (&mut shares.next, &value.next)] {
+            let start = share.len();
+            share.extend_from_slice(of);
+            if extent.rows % 8 > 0 {
+                for plane in share[start..].chunks_exact_mut(height) {
+                    plane[height - 1] &= (1 << (extent.rows % 8)) - 1;
+                }
+            }
+        }
+    }
+    shares
+}
+
+fn of_steps(e: ThreeError) -> Failed {
+    match e {
+        ThreeError::Net(e) | ThreeError::Rep3(Rep3Error::Net(e)) => Failed::Net(e),
+        ThreeError::Cancelled => Failed::Job(cancelled()),
+        ThreeError::Compute(e) => Failed::Job(JobError::usage(COMPUTE, e.cause(), e.remedy())),
+        e => Failed::Job(JobError::internal(COMPUTE, e)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     lengths::Lengths,
-    plan::{Bound, Extent},
+    plan::{Bound, Extent, Form},
 };
 use crate::{
     Chosen, JobError, Member,
@@ -11,17 +11,17 @@ use crate::{
     two_party::{SETUP, name, peer_of},
     two_party_engine::{self, Failure, TwoPartyEngine},
 };
-use hushwire_circuit::{Planes, Program};
+use hushwire_circuit::Planes;
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Reason};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// A party's links and its engine.
 pub(super) struct Two {
     me: Member,
     index: u8,
-    control: Channel,
+    pub(super) control: Channel,
     channel: Channel,
     engine: Box<dyn TwoPartyEngine>,
 }
@@ -50,9 +50,12 @@ impl Two {
         &mut self,
         member: &MemberSession,
         bound: &Bound,
-        program: &Arc<Program>,
+        form: &Form,
         own: &[Zeroizing<Vec<u8>>],
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let Form::Circuit(program) = form else {
+            return Err(JobError::internal(COMPUTE, "two parties have no steps"));
+        };
         let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
         let mut registers = Zeroizing::new(vec![]);
         for ((_, extent), records) in mine.zip(own) {

@@ -1,7 +1,9 @@
 //! Examples that ship are read, and fit together.
 
-use hushwire_job::{ClientFile, Job, Member, PartyFile, Prepared, PsiTask};
-use std::{fs, path::Path};
+use hushwire_job::{
+    ClientFile, ComputeTask, InputPlace, Job, Member, PartyFile, Prepared, PsiTask, read_input,
+};
+use std::{collections::BTreeMap, fs, path::Path};
 
 #[test]
 fn every_example_is_read_and_fits() {
@@ -47,6 +49,19 @@ fn the_intersection_that_ships_is_read_and_its_column_is_in_both_files() {
     }
 }
 
+#[test]
+fn the_computations_that_ship_are_read_and_their_columns_are_there() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/compute");
+    let job = Job::read(&dir.join("bill.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let Job::Compute(job) = job else { panic!("{job:?}") };
+    let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    for ((name, ty), file) in task.computation().inputs().zip(["shop.csv", "order.csv"]) {
+        let place = InputPlace::Csv(Box::new(InputPlace::File(dir.join(file))), vec![name.to_owned()]);
+        let read = read_input(name, ty, &place, &BTreeMap::new()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.len(), 3);
+    }
+}
+
 /// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one that says so.
 #[test]
 fn what_the_documentation_shows_is_read() {
@@ -59,6 +74,7 @@ fn what_the_documentation_shows_is_read() {
             Job::parse(block, &path).and_then(|job| match job {
                 Job::Circuit(job) => Prepared::new(&job).map(drop),
                 Job::Psi(job) => PsiTask::new(&job).map(drop),
+                Job::Compute(job) => ComputeTask::new(&job).map(drop),
                 _ => Ok(()),
             })
         } else if block.contains("listen =") {

@@ -1,0 +1,189 @@
+//! Sessions for computations, against the plain evaluator.
+
+use hushwire::{
+    Local, Party,
+    compute::{Computation, Scalar, Tensor, evaluate},
+    job::{Chosen, Event, JobError, Member, MemberConfig, Observer, Peer, Protocol, Value},
+    wire::{Identity, Listener, TransportKind},
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+fn computation(text: &str) -> Computation {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+const TABLE: &str = "computation t\nmembers a, b\nsymbols n\ninput x: i16[n] from a\ninput y: i16[n] from b\n\
+    output z = x * y + 1 to a\noutput less = x < y to b\noutput sorted = permute(x, order(y)) to a, b\noutput s = sum(x) to b\n";
+
+fn column(n: usize, seed: i128) -> Tensor {
+    let scalar = Scalar::signed(16);
+    Tensor::from_numbers(scalar, &[n], (0..n as i128).map(|i| (i * 7919 + seed * 104_729) % 65_536 - 32_768))
+}
+
+#[test]
+fn one_session_serves_many_computations() {
+    let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
+    let table = computation(TABLE);
+    for n in [0, 1, 3, 8, 65] {
+        let given = BTreeMap::from([("x".to_owned(), column(n, 1)), ("y".to_owned(), column(n, 2))]);
+        let expected = evaluate(&table, &given).unwrap_or_else(|e| panic!("{e}"));
+        let inputs = given.iter().map(|(name, tensor)| (name.as_str(), tensor.clone()));
+        let learnt = three.run(&table, inputs).unwrap_or_else(|e| panic!("{n}: {e}"));
+        assert_eq!(learnt, expected, "{n} rows");
+    }
+    let many = computation(
+        "computation many\nmembers a, b, c, d, e\ninput x: u8 from a\ninput y: u8 from e\ninput p: bool[3] from d\n\
+         output z = x / y to c\noutput q = count(p) to a\n",
+    );
+    let inputs = [("x", Value::from(200u8)), ("y", 0u8.into()), ("p", [true, false, true].into())];
+    let learnt = three.run(&many, inputs).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((learnt["z"].get(0), learnt["q"].get(0)), (255, 2));
+    assert!(three.stats().iter().all(|stats| stats.bytes_sent > 0));
+}
+
+/// Two or three parties over TLS, each with a part of its own, on threads.
+fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError>) -> T + Sync) -> Vec<T> {
+    let chosen = Chosen::new(protocol, None, None).unwrap_or_else(|e| panic!("{e}"));
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for index in 0..protocol.parties() {
+        let me = Member::Party(index);
+        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
+        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
+        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
+        configs.push(MemberConfig::new(me, identity, Some(listener)));
+    }
+    thread::scope(|scope| {
+        let running = configs.into_iter().zip(0..).map(|(mut config, index)| {
+            let peers = peers.iter().filter(|peer| peer.member != config.me);
+            config.peers = peers.cloned().collect();
+            config.transport = TransportKind::TcpTls;
+            let work = &work;
+            let observer: Observer = Arc::new(|_| {});
+            scope.spawn(move || work(index, Party::connect_with(config, chosen, &observer)))
+        });
+        let running: Vec<_> = running.collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a thread panicked")))
+            .collect()
+    })
+}
+
+#[test]
+fn parties_that_met_compute_with_every_protocol() {
+    let table = computation(TABLE);
+    let given = BTreeMap::from([("x".to_owned(), column(9, 3)), ("y".to_owned(), column(9, 4))]);
+    let expected = evaluate(&table, &given).unwrap_or_else(|e| panic!("{e}"));
+    for protocol in Protocol::ALL {
+        let learnt = parties(protocol, |index, party| {
+            let mut party = party.unwrap_or_else(|e| panic!("{e}"));
+            let name = ["x", "y"].get(usize::from(index));
+            let run = |party: &mut Party| {
+                party
+                    .run(&table, name.map(|name| (*name, given[*name].clone())))
+                    .unwrap_or_else(|e| panic!("{e}"))
+            };
+            let first = run(&mut party);
+            assert_eq!(run(&mut party), first, "a session runs again");
+            first
+        });
+        let of = |party: usize| learnt[party].keys().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!((of(0), of(1)), (vec!["sorted", "z"], vec!["less", "s", "sorted"]), "{protocol}");
+        assert!(learnt.iter().flatten().all(|(name, tensor)| expected[name] == *tensor), "{protocol}");
+    }
+}
+
+/// The errors of all parties.
+fn errors(protocol: Protocol, work: impl Fn(u8, &mut Party) -> Result<(), JobError> + Sync) -> Vec<String> {
+    parties(protocol, |index, party| {
+        let mut party = party.unwrap_or_else(|e| panic!("{e}"));
+        let error =
+            work(index, &mut party).err().unwrap_or_else(|| panic!("party {index} found nothing wrong"));
+        let again = work(index, &mut party).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(again.contains("connect anew"), "{again}");
+        error.to_string()
+    })
+}
+
+#[test]
+fn different_computations_and_lengths_end_at_every_party() {
+    let [one, other] = ["x + y", "x - y"].map(|expr| {
+        computation(&format!(
+            "computation c\nmembers a, b\nsymbols n\ninput x: u8[n] from a\ninput y: u8[n] from b\noutput z = {expr} to a\n"
+        ))
+    });
+    let inputs = |index: u8, n: usize| ["x", "y"].get(usize::from(index)).map(|name| (*name, vec![index; n]));
+    for protocol in Protocol::ALL {
+        let all = errors(protocol, |index, party| {
+            party.run(if index == 1 { &other } else { &one }, inputs(index, 3)).map(drop)
+        });
+        assert!(all.iter().all(|e| e.contains("party ")), "{all:?}");
+        assert!(
+            all.iter().any(|e| e.contains("runs another computation") && e.contains("(ours: c, digest ")),
+            "{all:?}"
+        );
+        let all =
+            errors(protocol, |index, party| party.run(&one, inputs(index, 3 + usize::from(index))).map(drop));
+        assert!(
+            all.iter().any(|e| e.contains("n is ") && e.contains("bring as many rows of both")),
+            "{all:?}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_place() {
+    let sum =
+        computation("computation s\nmembers a\nsymbols n\ninput x: u8[n] from a\noutput y = sum(x) to a\n");
+    for (given, words) in [
+        (Value::from([1i32, 256]), "element 2: \"256\" does not fit u8, which has 0 to 255"),
+        (Value::from([0i32, 1, -1]), "element 3: \"-1\" does not fit u8"),
+        (Value::from(column(3, 1)), "it is i16, and declared u8[n]"),
+    ] {
+        let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
+        let error = three.run(&sum, [("x", given)]).err().unwrap_or_else(|| panic!("taken")).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
+    let error = three.run(&sum, [("z", 1u8)]).err().unwrap_or_else(|| panic!("taken")).to_string();
+    assert!(error.contains("no input called `z`"), "{error}");
+    let learnt = three.run(&sum, [("x", [1u8, 2])]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(learnt["y"].get(0), 3, "a mistake before anything is sent leaves the session whole");
+    let error = three.run::<Value>(&sum, []).err().unwrap_or_else(|| panic!("taken")).to_string();
+    assert!(error.contains("has no values for input `x`"), "{error}");
+}
+
+#[test]
+fn a_run_is_heard_and_can_be_cancelled() {
+    let heard = Arc::new(Mutex::new(vec![]));
+    let cancel = Arc::new(Mutex::new(None::<hushwire::job::Cancel>));
+    let (list, handle) = (heard.clone(), cancel.clone());
+    let observer: Observer = Arc::new(move |event| {
+        if let Event::Progress(done, of) = event {
+            list.lock().unwrap_or_else(|e| panic!("{e}")).push((done, of));
+            if let (1.., Some(handle)) = (of, &*handle.lock().unwrap_or_else(|e| panic!("{e}"))) {
+                handle.cancel();
+            }
+        }
+    });
+    let mut three = Local::three_observed(observer).unwrap_or_else(|e| panic!("{e}"));
+    let table = computation(
+        "computation steps\nmembers a, b\nsymbols n\ninput x: i16[n] from a\ninput y: i16[n] from b\n\
+         output z = select(x < y, x * y, x + 1) to a\noutput least = min_of(y) to b\n",
+    );
+    let given = [("x", column(20, 5)), ("y", column(20, 6))];
+    let inputs = || given.clone();
+    let learnt = three.run(&table, inputs()).unwrap_or_else(|e| panic!("{e}"));
+    let given = inputs().map(|(name, tensor)| (name.to_owned(), tensor));
+    assert_eq!(Some(learnt), evaluate(&table, &BTreeMap::from(given)).ok());
+    let steps = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    assert!(steps.len() > 2 && steps.windows(2).all(|two| two[0].0 <= two[1].0), "{steps:?}");
+    *cancel.lock().unwrap_or_else(|e| panic!("{e}")) = Some(three.cancel());
+    let error = three.run(&table, inputs()).err().unwrap_or_else(|| panic!("not cancelled")).to_string();
+    assert!(error.contains("the program cancelled the run; connect anew"), "{error}");
+    assert!(three.run(&table, inputs()).is_err());
+}

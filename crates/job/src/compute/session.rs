@@ -1,0 +1,308 @@
+//! Sessions that a program holds: parties that met once compute one thing after the other.
+
+use super::{
+    ComputationSource, ComputeJob, ComputeTask,
+    part::{Engine, cancelled},
+    values::Values,
+};
+use crate::{
+    Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Stats, Task,
+    member_config::explain, run::MemberSession,
+};
+use hushwire_compute::{Computation, Scalar, Tensor};
+use hushwire_wire::{PartyId, Reason, Watch};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use zeroize::Zeroizing;
+
+/// AGREEMENT: the bytes that sessions send besides those of computations.
+const VERSION: u32 = 1;
+const AGREE: &str = "agreeing on the computation";
+
+/// An input that a program holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Elements of the declared type and shape.
+    Tensor(Tensor),
+    /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
+    Numbers(Vec<i128>),
+}
+
+macro_rules! numbers {
+    ($($number:ty),+) => {$(
+        impl From<$number> for Value {
+            fn from(number: $number) -> Self {
+                Value::Numbers(vec![number.into()])
+            }
+        }
+        impl From<&[$number]> for Value {
+            fn from(numbers: &[$number]) -> Self {
+                Value::Numbers(numbers.iter().map(|n| (*n).into()).collect())
+            }
+        }
+        impl From<Vec<$number>> for Value {
+            fn from(numbers: Vec<$number>) -> Self {
+                numbers.as_slice().into()
+            }
+        }
+        impl<const N: usize> From<[$number; N]> for Value {
+            fn from(numbers: [$number; N]) -> Self {
+                numbers.as_slice().into()
+            }
+        }
+    )+};
+}
+
+numbers!(u8, u16, u32, u64, i8, i16, i32, i64, bool);
+
+impl From<Tensor> for Value {
+    fn from(tensor: Tensor) -> Self {
+        Value::Tensor(tensor)
+    }
+}
+
+impl Value {
+    /// The elements as an input of this name and type has them.
+    fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, JobError> {
+        let refuse = |cause: String, remedy: String| {
+            Err(JobError::usage(format!("reading input {name}"), cause, remedy))
+        };
+        match self {
+            Value::Tensor(tensor) if tensor.scalar() != ty.scalar => refuse(
+                format!("it is {}, and declared {ty}", tensor.scalar()),
+                "bring elements of that type".into(),
+            ),
+            Value::Tensor(tensor) => Ok(Values {
+                scalar: ty.scalar,
+                lengths: tensor.lengths().to_vec(),
+                records: Zeroizing::new(tensor.records()),
+            }),
+            Value::Numbers(numbers) => {
+                let mut records = Zeroizing::new(vec![0; numbers.len() * ty.scalar.record()]);
+                for (i, (number, record)) in
+                    numbers.iter().zip(records.chunks_exact_mut(ty.scalar.record())).enumerate()
+                {
+                    let text = match ty.scalar {
+                        Scalar::Bits(_) => format!("{number:#x}"),
+                        _ => number.to_string(),
+                    };
+                    if let Err(e) = ty.scalar.read(&text, record) {
+                        return refuse(format!("element {}: {}", i + 1, e.cause), e.remedy);
+                    }
+                }
+                let lengths = match (ty.shape.rank(), numbers.len()) {
+                    (0, 1) => vec![],
+                    (1, n) => vec![n],
+                    (rank, n) => {
+                        let cause = format!("{n} numbers are given, and {ty} has {rank} axes");
+                        return refuse(cause, "bring a Tensor of that shape".into());
+                    }
+                };
+                Ok(Values { scalar: ty.scalar, lengths, records })
+            }
+        }
+    }
+}
+
+/// The right to end a session from another thread.
+#[derive(Clone)]
+pub struct Cancel {
+    asked: Arc<AtomicBool>,
+    watch: Option<Watch>,
+    me: PartyId,
+}
+
+impl Cancel {
+    /// Ends the run under way, and the session with it: the others are told. A session that is cancelled between two runs
+    /// ends at the next.
+    pub fn cancel(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        if let Some(watch) = &self.watch {
+            watch.abort(self.me, Reason::Interrupted, AGREE);
+        }
+    }
+}
+
+/// One party's session with the others: handshake, keys and set-ups happen once, and any number of computations runs on them.
+///
+/// All parties run the same computations in the same order; before each they compare its digest. After an error the session
+/// is of no more use.
+pub struct ComputeSession {
+    member: MemberSession,
+    engine: Engine,
+    chosen: Chosen,
+    members: BTreeMap<String, Member>,
+    asked: Arc<AtomicBool>,
+    broken: bool,
+}
+
+/// The agreement of a session; members that take part are parties.
+fn agreement(chosen: Chosen) -> Agreement {
+    Agreement {
+        kind: "compute-session",
+        title: "a session for computations".to_owned(),
+        protocol: chosen.protocol,
+        clients: vec![],
+        fields: vec![Field::new(
+            "protocol",
+            format!("{}, compute session version {VERSION}", chosen.agreed()),
+        )],
+        lanes: 2,
+        client_lanes: 1,
+    }
+}
+
+impl ComputeSession {
+    /// Meets the other parties. `observer` hears who is missing, and the progress of each run.
+    ///
+    /// # Errors
+    /// The others did not come, are not those of the pins, or have another protocol.
+    pub fn connect(config: MemberConfig, chosen: Chosen, observer: &Observer) -> Result<Self, JobError> {
+        let me = config.me.clone();
+        let opened = || {
+            let agreement = agreement(chosen);
+            agreement.admits(&config.me)?;
+            let mut member = MemberSession::new(agreement, config, observer)?;
+            let engine = Engine::open(&mut member, chosen, |_| false)?;
+            let asked = Arc::new(AtomicBool::new(false));
+            Ok(Self { member, engine, chosen, members: BTreeMap::new(), asked, broken: false })
+        };
+        opened().map_err(|e: JobError| e.of(&me))
+    }
+
+    /// The party that this program is.
+    #[must_use]
+    pub fn me(&self) -> &Member {
+        &self.member.config.me
+    }
+
+    /// Says which party a member of computations is. Members of which nothing is said are the parties of their names (`party0`), or
+    /// the parties in their order.
+    pub fn assign(&mut self, name: &str, party: Member) {
+        self.members.insert(name.to_owned(), party);
+    }
+
+    /// A handle that ends the session from another thread.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        Cancel { asked: self.asked.clone(), watch: self.member.net.watch(), me: self.member.net.me() }
+    }
+
+    /// The session's measurements so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.member.stats()
+    }
+
+    /// Runs a computation: what this party brings goes in by name, what it learns comes out by name.
+    ///
+    /// # Errors
+    /// An input is missing or does not fit, parties run different computations or bring different lengths, the run was
+    /// cancelled, or somebody failed. The session is of no more use then.
+    pub fn run(
+        &mut self,
+        computation: &Computation,
+        inputs: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Tensor>, JobError> {
+        let me = self.me().clone();
+        if self.broken {
+            let cause = "the session ended with the error of an earlier run";
+            return Err(JobError::usage(AGREE, cause, "connect anew").of(&me));
+        }
+        let ran = self.computed(computation, inputs);
+        ran.map_err(|e| {
+            self.broken = true;
+            let e = if self.asked.load(Ordering::SeqCst) { cancelled() } else { e };
+            if let (false, Some(watch)) = (e.kind == Kind::Network, self.member.net.watch()) {
+                // Others learn at once who failed, and not only that links closed.
+                watch.abort(self.member.net.me(), Reason::Failed, &e.step);
+            }
+            e.of(&me)
+        })
+    }
+
+    fn computed(
+        &mut self,
+        computation: &Computation,
+        inputs: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Tensor>, JobError> {
+        let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
+        (job.scheme, job.ot) = (self.chosen.scheme, self.chosen.ot);
+        let known = |name: &String| self.members.get(name).cloned();
+        let turn = |i: usize, name: &String| {
+            name.parse().ok().filter(is_party).or(Some(Member::Party(u8::try_from(i).ok()?)))
+        };
+        let names = computation.members().iter().enumerate();
+        job.members = names
+            .filter_map(|(i, name)| Some((name.clone(), known(name).or_else(|| turn(i, name))?)))
+            .collect();
+        let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
+        let me = self.me().clone();
+        if let Some(odd) = inputs.keys().find(|name| !task.inputs_of(&me).any(|(_, input, _)| input == *name))
+        {
+            let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
+            let cause = format!("{me} does not bring an input called `{odd}`");
+            return Err(JobError::usage("reading inputs", cause, crate::suggest::remedy(odd, &names)));
+        }
+        let (mut own, mut lengths) = (vec![], BTreeMap::new());
+        for (_, name, ty) in task.inputs_of(&me) {
+            let value = inputs.get(name).ok_or_else(|| {
+                JobError::usage(
+                    "reading inputs",
+                    format!("{me} has no values for input `{name}`"),
+                    "bring them",
+                )
+            })?;
+            let values = value.values(name, ty)?;
+            lengths.insert(name.to_owned(), values.lengths);
+            own.push(values.records);
+        }
+        let symbols = task.lengths(&BTreeMap::new(), &lengths)?;
+        self.agree(&task)?;
+        let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
+        let mut hears = |done, whole| {
+            observer(Event::Progress(done, whole));
+            !asked.load(Ordering::SeqCst)
+        };
+        let ran = self.engine.run(&self.member, &task, symbols, &own, &mut hears)?;
+        let learns = task.outputs_of(&me).zip(ran.learnt);
+        let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
+            let extent = &ran.bound.outputs[j];
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, &records);
+            (task.computation().outputs()[j].name.clone(), tensor)
+        };
+        Ok(learns.map(tensor).collect())
+    }
+
+    /// Compares with the other parties what is to be computed, among whom.
+    fn agree(&mut self, task: &ComputeTask) -> Result<(), JobError> {
+        let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
+        let mut theirs = [0; 32];
+        for channel in self.engine.control() {
+            channel.exchange(AGREE, &own, &mut theirs).map_err(|e| explain(&agreement, e).during(AGREE))?;
+            if theirs != own {
+                let who = channel.from().map_or("a party".to_owned(), |from| from.to_string());
+                let digest = hex::encode(task.computation().digest());
+                let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
+                let cause = format!(
+                    "{who} runs another computation, or its members are other parties (ours: {ours})"
+                );
+                return Err(JobError::usage(
+                    AGREE,
+                    cause,
+                    "run the same computations in the same order everywhere",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_party(member: &Member) -> bool {
+    matches!(member, Member::Party(_))
+}
