@@ -10,6 +10,7 @@
 //! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the right one and carries products
 //! and openings, slot 1 leads the other way and carries what one party deals, or opens to some.
 
+mod below;
 mod bilinear;
 mod column;
 mod compact;

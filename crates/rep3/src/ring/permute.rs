@@ -68,6 +68,8 @@ pub struct Permute<G: Group> {
     cx: Context,
     permutation: Arc<Permutation>,
     columns: Vec<Arc<Column<G::Word>>>,
+    /// Columns, which are `columns` and then `out`.
+    count: usize,
     inverse: bool,
     end: End,
     /// Rounds that are done.
@@ -97,6 +99,7 @@ impl<G: Group> Permute<G> {
         Ok(Permute {
             cx,
             permutation,
+            count: columns.len(),
             columns,
             inverse: false,
             end: End::Shares,
@@ -149,7 +152,7 @@ impl<G: Group> Permute<G> {
 
     /// Words of all columns.
     fn words(&self) -> usize {
-        self.columns.len() * self.permutation.rows()
+        self.count * self.permutation.rows()
     }
 
     fn part(&self) -> Part {
@@ -186,7 +189,7 @@ impl<G: Group> Permute<G> {
 
     /// The first word of the stream for the new summands, behind the masks.
     fn second_half(&self) -> u64 {
-        (self.columns.len() * (self.permutation.rows() * G::Word::BYTES).div_ceil(16)) as u64
+        (self.count * (self.permutation.rows() * G::Word::BYTES).div_ceil(16)) as u64
     }
 
     fn say(&mut self, _slot: usize, out: &mut [u8]) {
@@ -257,7 +260,7 @@ impl<G: Group> Permute<G> {
             if part != Part::X {
                 let into = self.permutation.stage(right, self.inverse).into;
                 let all = &mut self.space.all;
-                all.resize(rows * self.columns.len(), Default::default());
+                all.resize(rows * self.count, Default::default());
                 for (all, heard) in all.chunks_exact_mut(rows).zip(ahead.heard.chunks_exact(bytes)) {
                     scatter(into, heard.chunks_exact(G::Word::BYTES).map(G::Word::read), all);
                 }
@@ -273,32 +276,44 @@ impl<G: Group> Permute<G> {
         self.rounds += 1;
     }
 
-    /// The result from the last two messages.
+    /// The result from the last two messages, in the memory of columns that nobody else has.
     fn end(&mut self, rows: usize, own: &[u8], heard: &[u8]) {
         let (part, bytes) = (self.part(), rows * G::Word::BYTES);
+        let columns = std::mem::take(&mut self.columns);
         let [mut left, mut right] =
             [Side::Left, Side::Right].map(|side| PairWords::new(&self.cx, side, self.second_half()));
         let open = self.end == End::Open;
-        let masks = |words: &mut PairWords<'_>| {
-            let mut out = Vec::with_capacity(if open { 0 } else { rows });
+        let masks = |words: &mut PairWords<'_>, out: &mut Vec<G::Word>| {
             if !open {
                 words.runs::<G::Word>(rows, |_, masks| out.extend(words_in::<G::Word>(masks)));
             }
-            out
         };
-        let mut results = Vec::with_capacity(self.columns.len());
-        for i in 0..self.columns.len() {
-            let sum = || -> Vec<G::Word> {
+        let mut results = Vec::with_capacity(columns.len());
+        for (i, column) in columns.into_iter().enumerate() {
+            let sum = |out: &mut Vec<G::Word>| {
                 let [own, heard] = [own, heard].map(|message| words_in(&message[i * bytes..(i + 1) * bytes]));
-                own.zip(heard).map(|(u, v)| G::plus(u, v)).collect()
+                out.extend(own.zip(heard).map(|(u, v)| G::plus(u, v)));
             };
+            let mut column = Arc::try_unwrap(column).unwrap_or_else(|_| Column::zeros(0));
+            let Rep3 { own, next } = &mut column;
+            own.clear();
+            next.clear();
             // A mask of two parties is their summand: `own` with the left neighbour, `next` with the right one.
-            let (own, next) = match (part, self.inverse) {
-                (Part::X, _) => (masks(&mut left), masks(&mut right)),
-                (Part::Y, false) | (Part::Z, true) => (masks(&mut left), sum()),
-                (Part::Y, true) | (Part::Z, false) => (sum(), masks(&mut right)),
-            };
-            results.push(Rep3 { own, next });
+            match (part, self.inverse) {
+                (Part::X, _) => {
+                    masks(&mut left, own);
+                    masks(&mut right, next);
+                }
+                (Part::Y, false) | (Part::Z, true) => {
+                    masks(&mut left, own);
+                    sum(next);
+                }
+                (Part::Y, true) | (Part::Z, false) => {
+                    sum(own);
+                    masks(&mut right, next);
+                }
+            }
+            results.push(column);
         }
         self.out = results;
     }

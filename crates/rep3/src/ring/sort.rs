@@ -19,6 +19,7 @@
 //! both depend on the opened order alone.
 
 use super::{
+    below::Below,
     column::Column,
     group::Xor,
     keys::{SortKey, string_bits, strings},
@@ -42,7 +43,10 @@ const WIDE: usize = 1 << 14;
 /// The part of the protocol under way.
 enum Step {
     Shuffle(Permute<Xor<u32>>),
-    Compare(Box<CircuitBatch>),
+    /// Of few pairs.
+    Circuit(Box<CircuitBatch>),
+    /// Of many.
+    Below(Below),
     Open(Reveal),
     Done,
     /// SECURITY: there is no way back from an error.
@@ -57,12 +61,16 @@ pub struct Sort {
     wide: usize,
     ranking: Ranking,
     step: Step,
-    columns: Vec<Column<u32>>,
+    /// Of every column, both shares of a row together: one cache line.
+    columns: Vec<Zeroizing<Vec<[u32; 2]>>>,
     pairs: Vec<Pair>,
-    programs: [Option<Arc<Program>>; 2],
+    program: Option<Arc<Program>>,
     /// Memory of the comparisons, kept from level to level.
-    gathered: Zeroizing<Vec<u32>>,
-    inputs: Shares,
+    gathered: [Zeroizing<Vec<u32>>; 2],
+    sides: [Shares; 2],
+    /// The rows whose strings `sides[0]` has.
+    first: Vec<u32>,
+    below: Shares,
     ws: CircuitWorkspace,
 }
 
@@ -85,9 +93,11 @@ impl Sort {
             step,
             columns: vec![],
             pairs: vec![],
-            programs: [None, None],
-            gathered: Zeroizing::new(vec![]),
-            inputs: Rep3 { own: vec![], next: vec![] },
+            program: None,
+            gathered: Default::default(),
+            sides: [0; 2].map(|_: u8| none()),
+            first: vec![],
+            below: none(),
             ws: CircuitWorkspace::default(),
         })
     }
@@ -115,13 +125,21 @@ impl Sort {
         while self.round(0).is_none() {
             match std::mem::replace(&mut self.step, Step::Done) {
                 Step::Shuffle(shuffle) => {
-                    self.columns = shuffle.finish();
+                    let together = |column: &Column<u32>| {
+                        let shares = column.own.iter().zip(&column.next);
+                        Zeroizing::new(shares.map(|(own, next)| [*own, *next]).collect())
+                    };
+                    self.columns = shuffle.finish().iter().map(together).collect();
                     self.compare();
                 }
-                Step::Compare(circuit) => {
-                    let shares = circuit.output();
+                Step::Circuit(circuit) => {
+                    self.below = circuit.output();
                     self.ws = circuit.into_workspace();
-                    self.step = Step::Open(self.batch.reveal(&[([true; 3], shares.len())], &shares));
+                    self.open();
+                }
+                Step::Below(machine) => {
+                    (self.below, self.sides) = machine.finish();
+                    self.open();
                 }
                 Step::Open(reveal) => {
                     self.ranking.hear(&reveal.finish());
@@ -138,30 +156,55 @@ impl Sort {
         if self.pairs.is_empty() {
             return;
         }
-        let height = plane_bytes(self.pairs.len());
-        let backend = self.batch.session().backend();
-        for (share, planes) in [&mut self.inputs.own, &mut self.inputs.next].into_iter().enumerate() {
-            planes.resize(2 * self.width * height, 0);
-            for (side, planes) in planes.chunks_exact_mut(self.width * height).enumerate() {
-                for (column, planes) in self.columns.iter().zip(planes.chunks_mut(32 * height)) {
-                    let words = [&column.own, &column.next][share];
-                    self.gathered.clear();
-                    self.gathered.extend(self.pairs.iter().map(|pair| words[pair[side] as usize]));
-                    to_planes(backend, &self.gathered, planes);
-                }
-            }
+        // The rows of a segment that search stay as they are while they go down the tree of its sample.
+        let stays = self.first.len() == self.pairs.len()
+            && self.first.iter().zip(&self.pairs).all(|(row, pair)| *row == pair[0]);
+        if !stays {
+            self.first.clear();
+            self.first.extend(self.pairs.iter().map(|pair| pair[0]));
+            self.gather(0);
         }
-        let (program, cx) = (self.program(), self.batch.context());
-        let ws = std::mem::take(&mut self.ws);
-        let circuit = CircuitBatch::new(program, cx, &self.inputs, self.pairs.len(), ws);
-        self.step = Step::Compare(Box::new(circuit.expect("planes of the program's inputs")));
+        self.gather(1);
+        let (cx, pairs) = (self.batch.context(), self.pairs.len());
+        if pairs < self.wide {
+            let width = self.width;
+            let program = self.program.get_or_insert_with(|| less(Adder::Prefix, width)).clone();
+            let [x, y] = &self.sides;
+            let inputs = Rep3 { own: [&x.own[..], &y.own].concat(), next: [&x.next[..], &y.next].concat() };
+            let circuit = CircuitBatch::new(program, cx, &inputs, pairs, std::mem::take(&mut self.ws));
+            self.step = Step::Circuit(Box::new(circuit.expect("planes of the program's inputs")));
+        } else {
+            let sides = std::mem::replace(&mut self.sides, [0; 2].map(|_: u8| none()));
+            let below = std::mem::replace(&mut self.below, none());
+            let machine = Below::new(cx, self.width, pairs, sides, below);
+            self.step = Step::Below(machine.expect("planes of as many pairs"));
+        }
     }
 
-    /// The comparison of this level's pairs.
-    fn program(&mut self) -> Arc<Program> {
-        let adder = if self.pairs.len() < self.wide { Adder::Prefix } else { Adder::Ripple };
-        let width = self.width;
-        self.programs[usize::from(adder == Adder::Ripple)].get_or_insert_with(|| less(adder, width)).clone()
+    /// The planes of one side of the pairs.
+    fn gather(&mut self, side: usize) {
+        let height = plane_bytes(self.pairs.len());
+        let backend = self.batch.session().backend();
+        let Rep3 { own, next } = &mut self.sides[side];
+        own.resize(self.width * height, 0);
+        next.resize(self.width * height, 0);
+        let planes = own.chunks_mut(32 * height).zip(next.chunks_mut(32 * height));
+        let [words, words_next] = &mut self.gathered;
+        words.resize(self.pairs.len(), 0);
+        words_next.resize(self.pairs.len(), 0);
+        for (column, (planes, planes_next)) in self.columns.iter().zip(planes) {
+            for ((pair, word), word_next) in self.pairs.iter().zip(&mut **words).zip(&mut **words_next) {
+                [*word, *word_next] = column[pair[side] as usize];
+            }
+            to_planes(backend, words, planes);
+            to_planes(backend, words_next, planes_next);
+        }
+    }
+
+    /// Opens a level's answers to all.
+    fn open(&mut self) {
+        let answers = &self.below;
+        self.step = Step::Open(self.batch.reveal(&[([true; 3], answers.own.len())], answers));
     }
 
     /// Runs a step; lost if it fails.
@@ -172,6 +215,10 @@ impl Sort {
         }
         done
     }
+}
+
+fn none() -> Shares {
+    Rep3 { own: vec![], next: vec![] }
 }
 
 const LOST: Misstep = Misstep::Lost { step: "a sort" };
@@ -202,7 +249,8 @@ impl Machine for Sort {
         let on = |its: usize, round: Round| if slot == its { round } else { Round::even(round.name, 0) };
         match &self.step {
             Step::Shuffle(shuffle) => shuffle.round(slot),
-            Step::Compare(circuit) => circuit.round(0).map(|round| on(0, round)),
+            Step::Circuit(circuit) => circuit.round(0).map(|round| on(0, round)),
+            Step::Below(below) => below.round(0).map(|round| on(0, round)),
             Step::Open(reveal) => reveal.round(0).map(|round| on(1, round)),
             Step::Done => None,
             Step::Lost => Some(Round::even("a sort", 0)),
@@ -212,9 +260,10 @@ impl Machine for Sort {
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
         self.guarded(|step| match (step, slot) {
             (Step::Shuffle(shuffle), _) => shuffle.write(slot, out),
-            (Step::Compare(circuit), 0) => circuit.write(0, out),
+            (Step::Circuit(circuit), 0) => circuit.write(0, out),
+            (Step::Below(below), 0) => below.write(0, out),
             (Step::Open(reveal), 1) => reveal.write(0, out),
-            (Step::Compare(_) | Step::Open(_) | Step::Done, _) => nothing(out.len()),
+            (Step::Circuit(_) | Step::Below(_) | Step::Open(_) | Step::Done, _) => nothing(out.len()),
             (Step::Lost, _) => Err(LOST.into()),
         })
     }
@@ -222,7 +271,8 @@ impl Machine for Sort {
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
         self.guarded(|step| match step {
             Step::Shuffle(shuffle) => shuffle.read(messages),
-            Step::Compare(circuit) => circuit.read(&one(messages, 0)?),
+            Step::Circuit(circuit) => circuit.read(&one(messages, 0)?),
+            Step::Below(below) => below.read(&one(messages, 0)?),
             Step::Open(reveal) => reveal.read(&one(messages, 1)?),
             Step::Done => Ok(()),
             Step::Lost => Err(LOST.into()),
@@ -233,14 +283,14 @@ impl Machine for Sort {
 
     fn upcoming(&self) -> Option<Round> {
         match &self.step {
-            Step::Compare(circuit) => circuit.upcoming(),
+            Step::Circuit(circuit) => circuit.upcoming(),
             _ => None,
         }
     }
 
     fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
         self.guarded(|step| match step {
-            Step::Compare(circuit) => circuit.turn(&one(messages, 0)?, out),
+            Step::Circuit(circuit) => circuit.turn(&one(messages, 0)?, out),
             _ => Err(LOST.into()),
         })
     }

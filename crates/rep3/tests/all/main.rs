@@ -7,6 +7,7 @@ mod gate;
 mod masks;
 mod network;
 mod party;
+mod rows;
 mod seams;
 mod sums;
 mod words;
