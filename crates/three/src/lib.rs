@@ -17,6 +17,7 @@
 //! **Rounds and bytes.** [`Plan::cost`].
 #![forbid(unsafe_code)]
 
+mod cost;
 mod error;
 mod form;
 mod local;
@@ -29,6 +30,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+pub use cost::PlanCost;
 pub use error::ThreeError;
 pub use plan::Plan;
 pub use run::run;

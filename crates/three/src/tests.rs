@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 
 type Values = BTreeMap<String, Tensor>;
 
-/// Runs three parties in lockstep; outputs in order, and what party 0 sent.
-fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8>>, Cost), ThreeError> {
+/// Runs three parties in lockstep; outputs in order, what party 0 sent, and whether all of that was declared.
+fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8>>, Cost, bool), ThreeError> {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shares: [Vec<Bits>; 3] = Default::default();
     for (name, _) in bound.inputs() {
@@ -36,7 +36,7 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
         .zip(shares)
         .map(|(party, inputs)| Run::new(party, plan, inputs))
         .collect::<Result<_, _>>()?;
-    let (mut lockstep, mut cost) = (Lockstep::new(), Cost::default());
+    let (mut lockstep, mut cost, mut declared) = (Lockstep::new(), Cost::default(), true);
     loop {
         let mut waves: Vec<Wave<'_>> = vec![];
         for (party, run) in parties.iter_mut().zip(&mut runs) {
@@ -52,7 +52,9 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
             .map(|wave| Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect()))
             .collect();
         // A sort's cost depends on what it opens.
-        let wave_cost = machines[0].cost().unwrap_or_default();
+        let wave_cost = machines[0].cost();
+        declared &= wave_cost.is_some();
+        let wave_cost = wave_cost.unwrap_or_default();
         lockstep.run(&mut machines)?;
         cost = Cost {
             rounds: cost.rounds + wave_cost.rounds,
@@ -72,7 +74,7 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
         }
         hushwire_rep3::open(own).unwrap()
     });
-    Ok((opened.collect(), cost))
+    Ok((opened.collect(), cost, declared))
 }
 
 /// Whether three parties gave what the evaluator gives; none where either refuses.
@@ -88,10 +90,17 @@ fn check(
         Err(e) if e.to_string().contains("do not run") => return None,
         Err(e) => panic!("{e}\n{c}"),
     };
-    let (opened, cost) = match three(&plan, &bound, given) {
+    let (opened, cost, declared) = match three(&plan, &bound, given) {
         Ok(ran) => ran,
         Err(e) => panic!("{e}\n{c}"),
     };
+    let planned = plan.cost(0).unwrap();
+    if declared {
+        assert_eq!(planned.cost, cost, "{c}");
+    } else {
+        // What other steps of that wave cost was not counted.
+        assert!(planned.cost.rounds >= cost.rounds && planned.cost.bytes_sent >= cost.bytes_sent, "{c}");
+    }
     for (output, opened) in bound.outputs().iter().zip(opened) {
         let expected = &expected[&output.name];
         let planes = expected.to_planes();
