@@ -11,10 +11,11 @@
 //! another order, is refused: one computation has one form.
 
 use crate::{
-    Comparison, Computation, ComputeError, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape,
-    Steps, Tensor, Type, Value, Visibility, draft::Draft, infer::arity,
+    Comparison, Computation, ComputeError, Dim, MAX_STRING, Member, Netlist, Op, Range, Reduction, Scalar,
+    Scan, Shape, Steps, Tensor, Type, Value, Visibility, draft::Draft, infer::arity, netlist::MAX_INPUTS,
 };
 use hushwire_circuit::{Circuit, Gate};
+use std::collections::{HashMap, HashSet};
 
 const MAGIC: &[u8; 4] = b"hwc\x02";
 /// AGREEMENT: the domain of digests.
@@ -33,6 +34,8 @@ impl Computation {
         let circuits = self.circuits();
         w.number(circuits.len() as u64);
         circuits.iter().for_each(|c| w.circuit(c));
+        let circuits: HashMap<&Netlist, usize> =
+            circuits.iter().enumerate().map(|(at, c)| (*c, at)).collect();
         w.number(self.nodes.len() as u64);
         for (at, node) in self.nodes.iter().enumerate() {
             w.op(&node.op, &node.ty, &circuits);
@@ -90,15 +93,12 @@ impl Computation {
 
     /// The circuits that it carries, in the order in which nodes name them.
     pub(crate) fn circuits(&self) -> Vec<&Netlist> {
-        let mut circuits: Vec<&Netlist> = vec![];
-        for node in &self.nodes {
-            if let Op::Circuit(circuit) = &node.op
-                && !circuits.contains(&circuit)
-            {
-                circuits.push(circuit);
-            }
-        }
-        circuits
+        let mut seen = HashSet::new();
+        let carried = self.nodes.iter().filter_map(|node| match &node.op {
+            Op::Circuit(circuit) => Some(circuit),
+            _ => None,
+        });
+        carried.filter(|circuit| seen.insert(*circuit)).collect()
     }
 
     /// The identity of the computation: BLAKE3 of its binary form.
@@ -197,7 +197,7 @@ impl Writer {
         steps.strides.iter().chain(&steps.padding).for_each(|n| self.number(u64::from(*n)));
     }
 
-    fn op(&mut self, op: &Op, ty: &Type, circuits: &[&Netlist]) {
+    fn op(&mut self, op: &Op, ty: &Type, circuits: &HashMap<&Netlist, usize>) {
         match op {
             Op::Input(name) => {
                 self.byte(0);
@@ -287,8 +287,7 @@ impl Writer {
             }
             Op::Circuit(circuit) => {
                 self.byte(20);
-                let at = circuits.iter().position(|c| *c == circuit).expect("the list has all");
-                self.number(at as u64);
+                self.number(circuits[circuit] as u64);
             }
             Op::Part { from, to } => {
                 self.byte(21);
@@ -430,6 +429,10 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let mut widths = || (0..self.count()?).map(|_| self.small()).collect::<Result<Vec<u16>, _>>();
         let (inputs, outputs) = (widths()?, widths()?);
+        // Before memory is taken for as many wires.
+        if inputs.len() > MAX_INPUTS || inputs.iter().chain(&outputs).any(|w| *w > MAX_STRING) {
+            return self.err("a circuit of too many bits");
+        }
         let [inputs, outputs] =
             [inputs, outputs].map(|all| all.into_iter().map(usize::from).collect::<Vec<_>>());
         let n = self.count()?;

@@ -1,6 +1,6 @@
 //! The meaning of a computation for its members, in words.
 
-use crate::{Computation, Member, Op, Visibility};
+use crate::{Computation, Member, Op, Type, Value, Visibility, text::promise};
 use std::fmt::Write;
 
 impl Computation {
@@ -11,11 +11,7 @@ impl Computation {
         let mut out = format!("{}\n", self.name());
         for (at, name) in self.members().iter().enumerate() {
             let me = Member(at as u16);
-            let brought: Vec<String> = self
-                .inputs()
-                .filter(|(_, ty)| ty.visibility == Visibility::Private(me))
-                .map(|(name, ty)| format!("{name}: {ty}"))
-                .collect();
+            let brought = self.brought(Visibility::Private(me));
             let learnt: Vec<String> = self
                 .outputs()
                 .iter()
@@ -29,8 +25,7 @@ impl Computation {
         for (visibility, words) in
             [(Visibility::Public, "known to all"), (Visibility::Secret, "brought as shares")]
         {
-            let inputs = self.inputs().filter(|(_, ty)| ty.visibility == visibility);
-            let inputs: Vec<String> = inputs.map(|(name, ty)| format!("{name}: {ty}")).collect();
+            let inputs = self.brought(visibility);
             if !inputs.is_empty() {
                 let _ = writeln!(out, "  {words}: {}", inputs.join(", "));
             }
@@ -48,10 +43,20 @@ impl Computation {
         out
     }
 
+    /// Inputs with what they promise.
+    fn brought(&self, visibility: Visibility) -> Vec<String> {
+        let all = self.inputs().enumerate().filter(|(_, (_, ty))| ty.visibility == visibility);
+        let shown = |(at, (name, ty)): (usize, (&str, &Type))| match self.promised(Value(at as u32)) {
+            Some(range) => format!("{name}: {ty} {}", promise(range, ty.scalar)),
+            None => format!("{name}: {ty}"),
+        };
+        all.map(shown).collect()
+    }
+
     /// Secret values that are opened on the way, to one or to all.
     fn opened(&self, to: Option<Member>) -> Vec<String> {
         let opened = self.nodes().iter().filter(|node| {
-            let secret = |v: &crate::Value| self.node(*v).ty.visibility != node.ty.visibility;
+            let secret = |v: &Value| self.node(*v).ty.visibility != node.ty.visibility;
             node.op == Op::Reveal(to) && node.arguments.iter().any(secret)
         });
         let shown = |node: &crate::Node| {

@@ -5,9 +5,17 @@ use core::{fmt, hash};
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Program, bristol, eval};
 use std::{ops::Deref, sync::Arc};
 
-/// A circuit that every member has: its inputs and all its outputs together have 1 to 4096 bits, and every wire is written.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Netlist(Arc<Circuit>);
+/// Most inputs of a circuit.
+pub(crate) const MAX_INPUTS: usize = 64;
+
+/// A circuit that every member has: up to 64 inputs of 1 to 4096 bits, as many in all outputs together, and every wire is
+/// written.
+#[derive(Clone)]
+pub struct Netlist {
+    circuit: Arc<Circuit>,
+    /// BLAKE3 of the gates, so that circuits are compared without walking them.
+    digest: [u8; 32],
+}
 
 impl Netlist {
     /// A circuit that a computation may carry.
@@ -19,15 +27,16 @@ impl Netlist {
         let bits: usize = circuit.inputs().iter().sum();
         let out: usize = circuit.outputs().iter().sum();
         let most = usize::from(MAX_STRING);
-        if circuit.inputs().is_empty() || circuit.inputs().iter().any(|w| *w == 0 || *w > most) {
+        let many = (1..=MAX_INPUTS).contains(&circuit.inputs().len());
+        if !many || circuit.inputs().iter().any(|w| *w == 0 || *w > most) {
             return refuse(
-                format!("a circuit has inputs of {:?} bits", circuit.inputs()),
-                "it has an input or more, each of 1 to 4096 bits",
+                format!("a circuit has inputs of {} bits", shown(circuit.inputs())),
+                "it has 1 to 64 inputs, each of 1 to 4096 bits",
             );
         }
         if out == 0 || out > most || circuit.outputs().contains(&0) {
             return refuse(
-                format!("a circuit has outputs of {:?} bits", circuit.outputs()),
+                format!("a circuit has outputs of {} bits", shown(circuit.outputs())),
                 "they have 1 to 4096 bits together, and none is empty",
             );
         }
@@ -41,7 +50,8 @@ impl Netlist {
                 "number the wires without gaps",
             );
         }
-        Ok(Netlist(Arc::new(circuit)))
+        let digest = digest(&circuit);
+        Ok(Netlist { circuit: Arc::new(circuit), digest })
     }
 
     /// Bits of all outputs together.
@@ -86,15 +96,57 @@ impl Deref for Netlist {
     type Target = Circuit;
 
     fn deref(&self) -> &Circuit {
-        &self.0
+        &self.circuit
     }
 }
 
-impl hash::Hash for Netlist {
-    /// Of its sizes alone: equal circuits have equal ones.
-    fn hash<H: hash::Hasher>(&self, state: &mut H) {
-        (self.inputs(), self.outputs(), self.gates().len()).hash(state);
+impl PartialEq for Netlist {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest
     }
+}
+
+impl Eq for Netlist {}
+
+impl hash::Hash for Netlist {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.digest.hash(state);
+    }
+}
+
+/// Widths, of many the first.
+fn shown(widths: &[usize]) -> String {
+    let more = if widths.len() > 8 { ", …" } else { "" };
+    let first: Vec<String> = widths.iter().take(8).map(usize::to_string).collect();
+    format!("{}{more}", first.join(", "))
+}
+
+fn digest(circuit: &Circuit) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 netlist 1");
+    for widths in [circuit.inputs(), circuit.outputs()] {
+        hash.update(&(widths.len() as u64).to_le_bytes());
+        widths.iter().for_each(|w| {
+            hash.update(&(*w as u64).to_le_bytes());
+        });
+    }
+    let mut bytes = Vec::with_capacity(13 * 1024);
+    for gates in circuit.gates().chunks(1024) {
+        bytes.clear();
+        for gate in gates {
+            // A gate of one wire reads none, of two one; a code is followed by as many.
+            let code: u8 = match gate {
+                Gate::Xor { .. } => 0,
+                Gate::And { .. } => 1,
+                Gate::Inv { .. } => 2,
+                Gate::Const { value, .. } => 3 + u8::from(*value),
+                Gate::Copy { .. } => 5,
+            };
+            bytes.push(code);
+            gate.reads().chain([gate.out()]).for_each(|w| bytes.extend(w.to_le_bytes()));
+        }
+        hash.update(&bytes);
+    }
+    *hash.finalize().as_bytes()
 }
 
 impl fmt::Debug for Netlist {

@@ -101,7 +101,8 @@ impl Convolution {
 
     /// Most factors that an element has.
     pub(crate) fn terms(&self) -> usize {
-        self.channels / self.groups * self.windows.size[0] * self.windows.size[1]
+        let [rows, columns] = self.windows.size;
+        (self.channels / self.groups).saturating_mul(rows).saturating_mul(columns)
     }
 }
 

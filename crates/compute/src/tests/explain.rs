@@ -5,7 +5,7 @@ use crate::Computation;
 #[test]
 fn members_hear_what_they_bring_and_learn() {
     let text = "computation bill\nmembers shop, client, judge\nsymbols n\n\
-                input price: u64[n] from shop\ninput amount: u64[n] from client\ninput rate: u64 public\ninput old: u64 secret\n\
+                input price: u64[n] from shop\ninput amount: u64[n] in 0..1000 from client\ninput rate: u64 public\ninput old: u64 secret\n\
                 paid = sum(price * amount) + old\nmany = reveal(count(amount > 0))\n\
                 seen = reveal(paid / rate, to=judge)\n\
                 output total = select(many > 9, paid, paid - seen) to client\n";
@@ -14,7 +14,7 @@ fn members_hear_what_they_bring_and_learn() {
         told,
         "bill\n\
         \x20 shop brings price: u64[n] and learns nothing\n\
-        \x20 client brings amount: u64[n] and learns total: u64\n\
+        \x20 client brings amount: u64[n] in 0..1000 and learns total: u64\n\
         \x20 judge brings nothing and learns a value in between: u64\n\
         \x20 known to all: rate: u64\n\
         \x20 brought as shares: old: u64\n\

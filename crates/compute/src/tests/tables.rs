@@ -91,8 +91,13 @@ fn circuits_that_do_not_fit_are_refused() {
     assert!(of(vec![1, 1], vec![1], 3, vec![xor]).is_ok());
     let told = of(vec![1, 1], vec![1], 4, vec![Gate::Xor { a: 0, b: 1, out: 3 }]).unwrap_err();
     assert_eq!(told, "a circuit has 4 wires and writes 3; number the wires without gaps");
-    assert!(of(vec![0, 2], vec![1], 3, vec![xor]).unwrap_err().contains("inputs of [0, 2] bits"));
+    assert!(of(vec![0, 2], vec![1], 3, vec![xor]).unwrap_err().contains("inputs of 0, 2 bits"));
     assert!(of(vec![4097], vec![1], 4098, vec![Gate::Xor { a: 0, b: 1, out: 4097 }]).is_err());
+    assert!(
+        of(vec![1; 65], vec![1], 66, vec![Gate::Xor { a: 0, b: 1, out: 65 }])
+            .unwrap_err()
+            .contains("1 to 64 inputs")
+    );
     let refused = |lines: &str| {
         let head = "computation c\nmembers m\ninput x: bits(1) from m\ninput y: bits(2) from m\ncircuit xor [\n1 3\n2 1 1\n1 1\n2 1 0 1 2 XOR\n]\n";
         format!("{head}{lines}\n").parse::<Computation>().unwrap_err().to_string()

@@ -1,11 +1,11 @@
 //! The canonical text of a computation.
 
 use crate::{
-    Computation, Dim, Member, Netlist, Op, Shape, Steps, Tensor, Value, Visibility,
+    Computation, Dim, Member, Netlist, Op, Range, Scalar, Shape, Steps, Tensor, Value, Visibility,
     infer::name,
     tensor::{Decimal, Literal},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Values within values that stand in one line.
@@ -21,8 +21,8 @@ struct Formatter<'a> {
     computation: &'a Computation,
     /// Names of values that have a line of their own, and of inputs.
     names: BTreeMap<Value, String>,
-    /// Circuits in the order of their numbers.
-    circuits: Vec<&'a Netlist>,
+    /// Circuits' numbers.
+    circuits: HashMap<&'a Netlist, usize>,
 }
 
 /// The text.
@@ -44,13 +44,7 @@ pub(super) fn text(computation: &Computation) -> String {
             Visibility::Secret => "secret".into(),
             Visibility::Private(member) => format!("from {}", member_name(c, member)),
         };
-        let promised = within.map_or(String::new(), |range| {
-            // One past the greatest of 128 bits is no number: that is the whole of the type.
-            let [low, end] = [Some(range.low), range.high.checked_add(1)].map(|n| {
-                n.map_or_else(|| i128::MAX.to_string(), |n| Decimal(n, ty.scalar.frac()).to_string())
-            });
-            format!("in {low}..{end} ")
-        });
+        let promised = within.map_or(String::new(), |range| format!("{} ", promise(range, ty.scalar)));
         let _ = writeln!(out, "input {name}: {ty} {promised}{from}");
     }
     out.push('\n');
@@ -58,6 +52,7 @@ pub(super) fn text(computation: &Computation) -> String {
     for (k, circuit) in circuits.iter().enumerate() {
         let _ = writeln!(out, "circuit c{} [\n{}]\n", k + 1, circuit.text());
     }
+    let circuits = circuits.into_iter().zip(1..).collect();
     let formatter = Formatter { computation, names: lines(computation), circuits };
     for (at, node) in c.nodes().iter().enumerate() {
         let value = Value(at as u32);
@@ -72,6 +67,12 @@ pub(super) fn text(computation: &Computation) -> String {
         let _ = writeln!(out, "output {}{value} to {}", output.name, to.join(", "));
     }
     out
+}
+
+/// `in 0..10`: from the least up to what is just above the greatest.
+pub(crate) fn promise(range: Range, scalar: Scalar) -> String {
+    let [low, end] = [range.low, range.high + 1].map(|n| Decimal(n, scalar.frac()));
+    format!("in {low}..{end}")
 }
 
 fn member_name(computation: &Computation, member: Member) -> &str {
@@ -156,10 +157,7 @@ impl Formatter<'_> {
                 call(format!("{}{groups}", way(*steps)))
             }
             Op::Pool { size, steps, .. } => call(format!(", {size:?}{}", way(*steps))),
-            Op::Circuit(circuit) => {
-                let at = self.circuits.iter().position(|c| *c == circuit).expect("the list has all");
-                whole(format!("circuit(c{}, {})", at + 1, all()))
-            }
+            Op::Circuit(circuit) => whole(format!("circuit(c{}, {})", self.circuits[circuit], all())),
             Op::Part { from, to } => call(format!(", {from}..{to}")),
             Op::Rescale(by) => call(format!(", {by}")),
             Op::Cast(to) => call(format!(", {to}")),
@@ -234,11 +232,7 @@ fn constant(tensor: &Tensor) -> String {
         Literal(scalar, tensor.get(i)).to_string()
     };
     if tensor.lengths().is_empty() {
-        return if scalar == crate::Scalar::Bool {
-            element(0)
-        } else {
-            format!("const({scalar}, {})", element(0))
-        };
+        return if scalar == Scalar::Bool { element(0) } else { format!("const({scalar}, {})", element(0)) };
     }
     let elements: Vec<_> = (0..tensor.len()).map(element).collect();
     let lengths: Vec<_> = tensor.lengths().iter().map(usize::to_string).collect();

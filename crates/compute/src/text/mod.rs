@@ -45,6 +45,7 @@ mod parse;
 
 use crate::{Computation, ComputeError};
 use core::fmt;
+pub(crate) use format::promise;
 
 impl core::str::FromStr for Computation {
     type Err = ComputeError;
