@@ -17,7 +17,6 @@ use crate::{Rep3, ShareError};
 use hushwire_aes::Backend;
 use hushwire_block::transpose;
 use hushwire_circuit::planes::plane_bytes;
-use zeroize::Zeroizing;
 
 /// LOCAL: bytes of a row of a tile, one vector of the widest tier.
 const ROW: usize = 64;
@@ -25,19 +24,28 @@ const ROW: usize = 64;
 const ROWS: usize = 128;
 
 /// A tile before and after it is turned; it holds shares.
-struct Tile([Zeroizing<Vec<u8>>; 2]);
+struct Tile([Vec<u8>; 2]);
+
+impl Drop for Tile {
+    fn drop(&mut self) {
+        // A volatile write a byte, as `Zeroizing` has it, takes longer than the turning.
+        self.0.iter_mut().for_each(|bytes| bytes.fill(0));
+        std::hint::black_box(&self.0);
+    }
+}
 
 impl Tile {
-    fn new() -> Tile {
-        Tile([0; 2].map(|_: u8| Zeroizing::new(vec![0; ROWS * ROW])))
+    /// Room for rows of `width` bytes.
+    fn new(width: usize) -> Tile {
+        Tile([0; 2].map(|_: u8| vec![0; ROWS * width]))
     }
 
     /// Turns 128 rows of `width` bytes to `8 width` rows of 16.
-    fn turn(&mut self, backend: Backend, width: usize) -> &[u8] {
+    fn turn(&mut self, backend: Backend, width: usize) -> &[[u8; 16]] {
         let [from, to] = &mut self.0;
         let (from, to) = (&from[..ROWS * width], &mut to[..ROWS * width]);
         transpose::bits_with(backend.tier(), backend.gfni(), from, ROWS, 8 * width, to);
-        to
+        to.as_chunks().0
     }
 }
 
@@ -51,7 +59,8 @@ pub(crate) fn to_planes<W: Word>(backend: Backend, words: &[W], planes: &mut [u8
         return;
     }
     assert!(planes.len().is_multiple_of(height) && planes.len() <= W::BITS * height, "planes of these words");
-    let (mut tile, most) = (Tile::new(), ROWS * ROW / W::BYTES);
+    let most = ROWS * ROW / W::BYTES;
+    let mut tile = Tile::new(words.len().min(most).div_ceil(ROWS) * W::BYTES);
     for (t, words) in words.chunks(most).enumerate() {
         let runs = words.len().div_ceil(ROWS);
         let width = runs * W::BYTES;
@@ -61,14 +70,18 @@ pub(crate) fn to_planes<W: Word>(backend: Backend, words: &[W], planes: &mut [u8
         }
         for (q, run) in words.chunks(ROWS).enumerate() {
             for (row, word) in from.chunks_exact_mut(width).zip(run) {
-                word.write(&mut row[q * W::BYTES..]);
+                word.write(&mut row[q * W::BYTES..(q + 1) * W::BYTES]);
             }
         }
         let turned = tile.turn(backend, width);
         for (b, plane) in planes.chunks_exact_mut(height).enumerate() {
             let at = t * most / 8;
-            for (q, piece) in plane[at..height.min(at + 16 * runs)].chunks_mut(16).enumerate() {
-                piece.copy_from_slice(&turned[16 * (q * W::BITS + b)..][..piece.len()]);
+            let (pieces, rest) = plane[at..height.min(at + 16 * runs)].as_chunks_mut();
+            for (q, piece) in pieces.iter_mut().enumerate() {
+                *piece = turned[q * W::BITS + b];
+            }
+            if !rest.is_empty() {
+                rest.copy_from_slice(&turned[pieces.len() * W::BITS + b][..rest.len()]);
             }
         }
     }
@@ -85,7 +98,8 @@ pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]
     }
     assert!(planes.len().is_multiple_of(height) && planes.len() <= W::BITS * height, "planes of these words");
     let groups = ROWS / W::BITS;
-    let (mut tile, most) = (Tile::new(), 8 * ROW * groups);
+    let most = 8 * ROW * groups;
+    let mut tile = Tile::new(plane_bytes(words.len().min(most)).div_ceil(groups));
     let narrow = planes.len() < W::BITS * height;
     for (t, words) in words.chunks_mut(most).enumerate() {
         let bytes = plane_bytes(words.len());
@@ -95,14 +109,22 @@ pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]
             from.fill(0);
         }
         for (b, plane) in planes.chunks_exact(height).enumerate() {
-            for (g, piece) in plane[t * most / 8..][..bytes].chunks(width).enumerate() {
+            let plane = &plane[t * most / 8..][..bytes];
+            if width == ROW {
+                let (pieces, rows) = (plane.as_chunks::<ROW>().0, from.as_chunks_mut::<ROW>().0);
+                for (g, piece) in pieces.iter().enumerate() {
+                    rows[g * W::BITS + b] = *piece;
+                }
+            }
+            let done = if width == ROW { bytes / ROW } else { 0 };
+            for (g, piece) in plane.chunks(width).enumerate().skip(done) {
                 from[(g * W::BITS + b) * width..][..piece.len()].copy_from_slice(piece);
             }
         }
         let turned = tile.turn(backend, width);
         for (g, words) in words.chunks_mut(8 * width).enumerate() {
-            for (word, row) in words.iter_mut().zip(turned.chunks_exact(16)) {
-                *word = W::read(&row[g * W::BYTES..]);
+            for (word, row) in words.iter_mut().zip(turned) {
+                *word = W::read(&row[g * W::BYTES..(g + 1) * W::BYTES]);
             }
         }
     }
