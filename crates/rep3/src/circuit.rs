@@ -18,10 +18,13 @@ use hushwire_block::{
     Buffer,
     bits::{put_range, xor_range},
 };
-use hushwire_circuit::{Layer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes};
+use hushwire_circuit::{
+    Layer, Layered, Program, Registers, Stage, Walk, Wires, input_slot, planes::plane_bytes,
+};
 use hushwire_wire::drive::{Exchanged, Latch, Round};
 use hushwire_wire::{Cost, NetError, gated};
 use std::{ops::Range, sync::Arc};
+use zeroize::Zeroizing;
 
 /// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.
 fn message_bytes(ands: usize, width: usize) -> usize {
@@ -77,6 +80,19 @@ pub struct CircuitBatch {
     walk: Walk,
     steps: Steps,
     latch: Latch,
+    /// The block of a program that is nothing else: planes go straight to its slots and come from there, past the registers.
+    alone: Option<Arc<Layered>>,
+}
+
+/// The block of a program of one stage, run once, on the inputs and to the outputs in their order.
+fn alone(program: &Program) -> Option<Arc<Layered>> {
+    let stages = program.stages();
+    if stages.len() != 1 || stages.shape(0).1 != 1 {
+        return None;
+    }
+    let stage = stages.stage(0);
+    let ordered = stage.reads.iter().copied().eq(0..program.input_bits() as u32);
+    (ordered && stage.writes == program.output_registers()).then_some(stage.block)
 }
 
 /// The local steps of a batch.
@@ -88,6 +104,8 @@ struct Steps {
     word: u64,
     /// Rounds whose messages are made.
     layer: usize,
+    /// The inputs are in their slots already, and outputs stay in theirs.
+    alone: bool,
     ws: CircuitWorkspace,
     rec: Option<Box<dyn Record>>,
 }
@@ -105,21 +123,62 @@ impl CircuitBatch {
         cx: Context,
         inputs: &Shares,
         instances: usize,
+        ws: CircuitWorkspace,
+    ) -> Result<CircuitBatch, ShareError> {
+        Self::over(program, cx, &[inputs], instances, ws)
+    }
+
+    /// The same on inputs that lie in several places: their planes one after the other.
+    ///
+    /// # Errors
+    /// As [`CircuitBatch::new`], of all together.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn over(
+        program: Arc<Program>,
+        cx: Context,
+        inputs: &[&Shares],
+        instances: usize,
         mut ws: CircuitWorkspace,
     ) -> Result<CircuitBatch, ShareError> {
         assert!(instances > 0, "a batch has at least one instance");
-        let expected = program.input_bits() * plane_bytes(instances);
-        for (registers, share) in ws.registers.iter_mut().zip(inputs.pair()) {
-            if share.len() != expected {
-                let what = "a share of the inputs";
-                return Err(ShareError::Length { what, expected, found: share.len() });
+        let height = plane_bytes(instances);
+        let expected = program.input_bits() * height;
+        for share in 0..2 {
+            let found = inputs.iter().map(|inputs| inputs.pair()[share].len()).sum();
+            let whole = inputs.iter().all(|inputs| inputs.pair()[share].len().is_multiple_of(height));
+            if found != expected || !whole {
+                return Err(ShareError::Length { what: "a share of the inputs", expected, found });
             }
-            registers.begin(&program, share, instances, pitch(instances));
+        }
+        let alone = alone(&program);
+        for (share, registers) in ws.registers.iter_mut().enumerate() {
+            let parts = inputs.iter().map(|inputs| inputs.pair()[share]);
+            if let Some(block) = &alone {
+                if share == 0 {
+                    ws.slots.begin(cx.role, block, height);
+                }
+                let planes = parts.flat_map(|part| part.chunks_exact(height));
+                for (i, plane) in planes.enumerate() {
+                    if instances < 8 {
+                        ws.slots.put(input_slot(i), share, &[plane[0] & ((1 << instances) - 1)]);
+                    } else {
+                        ws.slots.put(input_slot(i), share, plane);
+                    }
+                }
+            } else if let [whole] = inputs {
+                registers.begin(&program, whole.pair()[share], instances, pitch(instances));
+            } else {
+                let joined = Zeroizing::new(parts.collect::<Vec<_>>().concat());
+                registers.begin(&program, &joined, instances, pitch(instances));
+            }
         }
         let lengths = messages(&program, instances);
         let (walk, latch) = (Walk::default(), Latch::with_own());
-        let steps = Steps { cx, width: 0, word: 0, layer: 0, ws, rec: None };
-        let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch };
+        let width = pitch(instances);
+        let steps = Steps { cx, width, word: 0, layer: 0, alone: alone.is_some(), ws, rec: None };
+        let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch, alone };
         if batch.lengths.is_empty() {
             // Nothing is exchanged, so that no driver calls.
             batch.advance(Exchanged::NOTHING, &mut []);
@@ -135,9 +194,23 @@ impl CircuitBatch {
     /// Shares of the output planes, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
-        let [own, next] = &self.steps.ws.registers;
-        let pick = |registers: &Registers| registers.outputs(&self.program).to_vec();
-        Rep3 { own: pick(own), next: pick(next) }
+        let CircuitWorkspace { registers: [own, next], slots, .. } = &self.steps.ws;
+        let Some(block) = &self.alone else {
+            let pick = |registers: &Registers| registers.outputs(&self.program).to_vec();
+            return Rep3 { own: pick(own), next: pick(next) };
+        };
+        let height = plane_bytes(self.instances);
+        let pick = |share: usize| {
+            let mut planes = vec![0; block.output_slots().len() * height];
+            for (plane, slot) in planes.chunks_exact_mut(height).zip(block.output_slots()) {
+                slots.get(*slot, share, plane);
+                if self.instances < 8 {
+                    plane[0] &= (1 << self.instances) - 1;
+                }
+            }
+            planes
+        };
+        Rep3 { own: pick(0), next: pick(1) }
     }
 
     /// The buffers, for the next batch.
@@ -163,6 +236,9 @@ impl CircuitBatch {
 impl Wires for Steps {
     fn enter(&mut self, stage: &Stage, _copies: Range<usize>) {
         let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
+        if self.alone {
+            return;
+        }
         self.width = registers[0].width(stage);
         slots.begin(self.cx.role, &stage.block, self.width.div_ceil(8));
         for (share, registers) in registers.iter_mut().enumerate() {
@@ -171,6 +247,9 @@ impl Wires for Steps {
     }
 
     fn leave(&mut self, stage: &Stage, _copies: Range<usize>) {
+        if self.alone {
+            return;
+        }
         let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
         for (share, registers) in registers.iter_mut().enumerate() {
             registers.scatter(stage, |slot, plane| slots.get(slot, share, plane));

@@ -79,8 +79,13 @@ impl Slots {
 
     /// A share (0 own, 1 next) of a slot in strip `s`.
     fn at(&mut self, s: usize, slot: Slot, share: usize) -> &mut [u8] {
-        let from = s * self.strip_bytes() + (2 * slot as usize + share) * self.strip;
+        let from = self.place(s, slot, share);
         &mut self.bytes[from..from + self.strip]
+    }
+
+    /// The first byte of a share of a slot in strip `s`.
+    fn place(&self, s: usize, slot: Slot, share: usize) -> usize {
+        s * self.strip_bytes() + (2 * slot as usize + share) * self.strip
     }
 
     /// Writes a plane of a share (0 own, 1 next).
@@ -91,9 +96,10 @@ impl Slots {
     }
 
     /// Reads a plane of a share (0 own, 1 next).
-    pub(crate) fn get(&mut self, slot: Slot, share: usize, plane: &mut [u8]) {
+    pub(crate) fn get(&self, slot: Slot, share: usize, plane: &mut [u8]) {
         for (s, part) in plane.chunks_mut(self.strip).enumerate() {
-            part.copy_from_slice(&self.at(s, slot, share)[..part.len()]);
+            let from = self.place(s, slot, share);
+            part.copy_from_slice(&self.bytes[from..from + part.len()]);
         }
     }
 

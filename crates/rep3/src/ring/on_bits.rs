@@ -12,7 +12,7 @@
 use super::{
     column::Bits,
     parts::{Part, Parts, phased},
-    summand::{joined, same, shape},
+    summand::{same, shape},
 };
 use crate::{Batch, Rep3, ShareError, circuit_cost};
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
@@ -49,7 +49,7 @@ impl OnBits {
             machine.out = Some(Bits::new(machine.program.output_bits(), 0, none)?);
         } else {
             machine.cost = circuit_cost(&machine.program, rows);
-            let inputs = joined(&inputs.iter().map(|bits| bits.shares()).collect::<Vec<_>>());
+            let inputs: Vec<_> = inputs.iter().map(|bits| bits.shares()).collect();
             machine.parts.run(Part::circuit(&machine.program, cx, &inputs, rows));
             machine.settle();
         }

@@ -30,7 +30,7 @@ use super::{
     column::{Bits, Column, Word},
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
-    summand::{FIRST, joined, of_numbers, planes, rows, third},
+    summand::{FIRST, of_numbers, planes, rows, third},
 };
 use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost};
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
@@ -65,7 +65,7 @@ pub struct OnNumbers<W: Word, What> {
     cx: Option<Context>,
     rows: usize,
     /// Bits that take no dealing.
-    free: Shares,
+    free: Option<Shares>,
     out: Option<Bits>,
     parts: Parts<W>,
     cost: Cost,
@@ -169,7 +169,7 @@ impl<W: Word, What> OnNumbers<W, What> {
         }
         let known: Vec<&[W]> = known.iter().map(|x| x.as_slice()).collect();
         let bits = planes(&cx, &known);
-        let free = third(role, &bits);
+        let free = Some(third(role, &bits));
         let mut cost = Deal::<W>::cost(role, FIRST, bits.len(), 0);
         let mut machine = OnNumbers {
             program,
@@ -199,9 +199,9 @@ impl<W: Word, What> OnNumbers<W, What> {
     fn phase(&mut self, part: Part<W>) {
         match part {
             Part::Deal(deal) => {
-                let inputs = joined(&[&deal.finish().0, &self.free]);
+                let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &inputs, self.rows));
+                self.parts.run(Part::circuit(&self.program, cx, &[&dealt, &free], self.rows));
             }
             Part::Circuit(batch) => {
                 let out = Bits::new(self.program.output_bits(), self.rows, batch.output());

@@ -64,16 +64,6 @@ pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Zeroizing<Vec<u
     out
 }
 
-/// Shares of several, one behind the other.
-pub(super) fn joined<T: Zeroize + Clone>(all: &[&Rep3<Vec<T>>]) -> Rep3<Vec<T>> {
-    let share = |of: &dyn Fn(&Rep3<Vec<T>>) -> &[T]| {
-        let mut out = Vec::with_capacity(all.iter().map(|shares| of(shares).len()).sum());
-        all.iter().for_each(|shares| out.extend_from_slice(of(shares)));
-        out
-    };
-    Rep3 { own: share(&|s| s.own.as_slice()), next: share(&|s| s.next.as_slice()) }
-}
-
 /// A number a bit, 0 or 1, plane by plane.
 pub(super) fn numbers<W: Word>(planes: &[u8], rows: usize) -> Zeroizing<Vec<W>> {
     let height = plane_bytes(rows).max(1);

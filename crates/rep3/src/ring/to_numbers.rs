@@ -16,7 +16,7 @@ use super::{
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
     planes::{fits, to_words},
-    summand::{joined, planes},
+    summand::planes,
 };
 use crate::{Batch, Context, Reveal, Role, ShareError, Shares, circuit_cost};
 use hushwire_aes::Backend;
@@ -90,9 +90,9 @@ impl<W: Word> ToNumbers<W> {
         match part {
             Part::Deal(deal) => {
                 let bits = self.bits.take().expect("one dealing");
-                let inputs = joined(&[&bits, &deal.finish().0]);
+                let dealt = deal.finish().0;
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &inputs, rows));
+                self.parts.run(Part::circuit(&self.program, cx, &[&bits, &dealt], rows));
             }
             Part::Circuit(batch) => {
                 let shares = batch.output();

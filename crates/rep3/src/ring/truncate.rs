@@ -20,7 +20,7 @@ use super::{
     deal::{Deal, Dealt},
     inject::{Inject, zip},
     parts::{Part, Parts, phased},
-    summand::{FIRST, joined, of_numbers, planes, rows, third},
+    summand::{FIRST, of_numbers, planes, rows, third},
 };
 use crate::{Batch, Context, ShareError, Shares, circuit_cost};
 use hushwire_circuit::{Adder, Builder, Program};
@@ -35,7 +35,7 @@ pub struct Truncate<W: Word> {
     cx: Option<Context>,
     /// Of the injection.
     later: Option<[Context; 2]>,
-    free: Shares,
+    free: Option<Shares>,
     /// What of the result is there.
     out: Column<W>,
     parts: Parts<W>,
@@ -68,7 +68,7 @@ impl<W: Word> Truncate<W> {
             bits,
             cx: None,
             later: None,
-            free: third(role, &[]),
+            free: None,
             out: Column::zeros(rows),
             parts: Parts::new(),
             cost: Cost::default(),
@@ -93,7 +93,7 @@ impl<W: Word> Truncate<W> {
             let back = W::of(1 << (k - 1 - bits));
             shifted.iter_mut().for_each(|u| *u = u.minus(back));
         }
-        machine.free = third(role, &planes);
+        machine.free = Some(third(role, &planes));
         let dealt = Dealt { bits: planes, numbers: shifted };
         let (deal, circuit) =
             (Deal::<W>::cost(role, FIRST, dealt.bits.len(), rows), circuit_cost(&machine.program, rows));
@@ -113,9 +113,9 @@ impl<W: Word> Truncate<W> {
             Part::Deal(deal) => {
                 let (bits, numbers) = deal.finish();
                 self.out = zip(&self.out, &numbers, W::plus);
-                let inputs = joined(&[&bits, &self.free]);
+                let free = self.free.take().expect("one dealing");
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &inputs, self.out.rows()));
+                self.parts.run(Part::circuit(&self.program, cx, &[&bits, &free], self.out.rows()));
             }
             Part::Circuit(batch) => {
                 let carries = Bits::new(2, self.out.rows(), batch.output());
