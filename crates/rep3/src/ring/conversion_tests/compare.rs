@@ -8,6 +8,7 @@ use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
 use hushwire_wire::drive::Abreast;
+use std::sync::Arc;
 
 /// Every comparison of two columns.
 fn compared<W: Word>(x: &[W], y: &[W]) {
@@ -185,4 +186,28 @@ fn comparisons_abreast_share_their_rounds() {
     assert_eq!(open_bits(&a), expected(&|x, y| (x < y).into()));
     assert_eq!(open_bits(&b), expected(&|x, y| (x == y).into()));
     assert_eq!(open_bits(&c), expected(&|x, _| x.into()));
+}
+
+#[test]
+fn circuits_of_several_stages_take_strings_too() {
+    let program = Arc::new(hushwire_circuit::named::program("merge:2x8").unwrap());
+    assert!(program.stages().len() > 1);
+    for rows in [1, 5, 8, 77] {
+        // Two bytes each, ascending.
+        let of = || -> Vec<u64> {
+            let pairs = numbers::<u64>(&mut random(), rows).into_iter();
+            pairs.map(|x| [x & 0xff, x >> 8 & 0xff]).map(|[a, b]| a.min(b) | a.max(b) << 8).collect()
+        };
+        let (x, y) = (of(), of());
+        let [xs, ys] = [&x, &y].map(|v| share_bits(&mut random(), 16, v));
+        let merged = run(|batch, i| OnBits::run(batch, program.clone(), &[&xs[i], &ys[i]]).unwrap());
+        let expected: Vec<u64> = (x.iter().zip(&y))
+            .map(|(x, y)| {
+                let mut bytes = [*x as u8, (x >> 8) as u8, *y as u8, (y >> 8) as u8];
+                bytes.sort_unstable();
+                u32::from_le_bytes(bytes).into()
+            })
+            .collect();
+        assert_eq!(open_bits(&merged.map(OnBits::finish)), expected);
+    }
 }
