@@ -27,6 +27,7 @@ mod keys;
 pub mod linear;
 mod masks;
 mod matmul;
+mod moves;
 mod mul;
 mod on_bits;
 mod on_numbers;

@@ -14,7 +14,10 @@ use hushwire_wire::{
     NetError, SessionId,
     drive::{Abreast, Lane, Machine},
 };
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// One party's rings: of products, and back.
 fn lane<M: Machine>(role: Role, net: &mut hushwire_wire::Net) -> (Party, Lane<M>) {
@@ -41,7 +44,7 @@ fn key(bits: &Bits) -> SortKey {
 }
 
 /// Sorts payload by keys in a session; the payload, and how long the sort and its application took.
-fn sorted(transport: Transport, words: &[u64], payload: &[u64]) -> (Vec<u64>, [std::time::Duration; 2]) {
+fn sorted(transport: Transport, words: &[u64], payload: &[u64]) -> (Vec<u64>, [Duration; 2]) {
     let (keys, payload) = (keys(words), share_words(&mut prg(6, "rows"), payload).map(Arc::new));
     let outcome = run_three(transport, 2, None, |role, mut net| {
         let (mut party, mut lane) = lane(role, &mut net);
@@ -104,6 +107,15 @@ fn a_sort_shares_rounds_with_others() {
     assert!(open_words(&second.try_into().ok().unwrap()).into_iter().eq(0..100), "nothing to order by");
 }
 
+/// Processor time of all threads of the process so far: on a machine that others use too, half of it on two cores is what a run would take.
+#[cfg(target_os = "linux")]
+fn processor() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+    Duration::from_millis(10 * ticks.map(|t| t.parse::<u64>().unwrap()).sum::<u64>())
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 #[ignore = "a measurement: cargo test --release -p hushwire-rep3 --test all rows -- --ignored --nocapture"]
 fn speed_of_shuffles_and_sorts() {
@@ -115,7 +127,7 @@ fn speed_of_shuffles_and_sorts() {
             let numbers = vec![7; rows];
             let mut held: Vec<_> = (0..columns).map(|_| Arc::new(Column::known(role, &numbers))).collect();
             let times = (0..6).map(|_| {
-                let start = Instant::now();
+                let start = (Instant::now(), processor());
                 let mut batch = party.next_batch().unwrap();
                 let by = Permutation::random(&mut batch, rows).unwrap();
                 let own = std::mem::take(&mut held);
@@ -123,7 +135,7 @@ fn speed_of_shuffles_and_sorts() {
                 let done = lane.run(permute.with_space(std::mem::take(&mut space))).unwrap();
                 let (out, used) = done.into_parts();
                 (held, space) = (out.into_iter().map(Arc::new).collect(), used);
-                start.elapsed()
+                (start.0.elapsed(), processor() - start.1)
             });
             times.collect::<Vec<_>>()
         });
@@ -131,7 +143,9 @@ fn speed_of_shuffles_and_sorts() {
     }
     for rows in [100_000, 1 << 20] {
         let words: Vec<u64> = (0..rows).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let start = processor();
         let (_, [sort, apply]) = sorted(Transport::TcpInsecure, &words, &words);
         println!("sort of {rows} keys of 64 bits: {sort:?}, and payload {apply:?}");
+        println!("  processor, with the dealer's work: {:?}", processor() - start);
     }
 }
