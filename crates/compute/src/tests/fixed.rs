@@ -2,7 +2,7 @@
 
 use super::circuits::check;
 use crate::test_support::Dice;
-use crate::{Computation, Scalar, Tensor, evaluate};
+use crate::{Computation, Scalar, Tensor, cost, evaluate};
 use std::collections::BTreeMap;
 
 const TYPES: [[u8; 2]; 7] = [[32, 16], [40, 20], [48, 24], [64, 32], [64, 16], [16, 8], [33, 13]];
@@ -115,4 +115,27 @@ fn a_promise_does_not_refuse_functions() {
             "{told}"
         );
     }
+}
+
+/// The figures of the module's table.
+#[test]
+fn functions_cost_what_is_stated() {
+    let figures = [
+        ("x / y", [3, 11]),
+        ("divide(x, y)", [22, 73]),
+        ("reciprocal(x)", [19, 62]),
+        ("sqrt(x)", [39, 98]),
+        ("exp(x)", [19, 77]),
+        ("log(x)", [19, 77]),
+        ("sigmoid(x)", [37, 137]),
+    ];
+    for (expr, thousands) in figures {
+        for (ty, thousand) in [[32, 16], [64, 32]].into_iter().zip(thousands) {
+            let work = cost::Work::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap();
+            assert_eq!(work.ands().div_ceil(1000), thousand, "{expr} of {ty:?}");
+        }
+    }
+    let depth = |ty, expr| cost::Work::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap().depth();
+    assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "x / y")), [1153, 4354]);
+    assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "divide(x, y)")), [764, 1548]);
 }

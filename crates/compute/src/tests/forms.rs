@@ -123,3 +123,20 @@ fn a_digest_is_pinned() {
     let hex: String = c.digest().iter().take(8).map(|b| format!("{b:02x}")).collect();
     assert_eq!(hex, "1638c43c54f48a7c");
 }
+
+/// Widths that a few bytes claim must not take memory.
+#[test]
+fn a_circuit_of_too_many_bits_is_refused_before_it_is_made() {
+    let text = "computation c\nmembers m\ncircuit not [\n1 2\n1 1\n1 1\n1 1 0 1 INV\n]\ninput x: bits(1) from m\noutput z = circuit(not, x) to m\n";
+    let bytes = text.parse::<Computation>().unwrap().to_bytes();
+    // One circuit; one input of one bit, one output of one bit, one gate: INV 0 1.
+    let at = bytes.windows(8).position(|w| w == [1, 1, 1, 1, 1, 1, 2, 0]).unwrap();
+    let refused = |inputs: Vec<u8>| {
+        let changed = [&bytes[..at + 1], &inputs, &bytes[at + 3..]].concat();
+        Computation::from_bytes(&changed).unwrap_err().to_string()
+    };
+    let wide = [0xff, 0xff, 3];
+    assert!(refused([vec![1], wide.to_vec()].concat()).contains("a circuit of too many bits"));
+    assert!(refused([vec![65], vec![1; 65]].concat()).contains("a circuit of too many bits"));
+    assert!(refused(vec![0]).contains("gate 0 reads wire 0 before anything writes it"));
+}
