@@ -1,20 +1,19 @@
 //! Statements to a computation: names to values, numbers to the types that they stand beside.
 
 use super::{
-    parse::{Argument, Expr, From, Item, Named, Statement, What},
+    arguments::{Arguments, numbers},
+    literal::{literal, range, whole, wide},
+    parse::{Argument, Expr, From, Named, Statement, What},
     wrong,
 };
 use crate::{
-    Comparison, Computation, ComputeError, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape,
-    Steps, Tensor, TextPlace, Type, Value, Visibility, derive,
-    draft::Draft,
-    infer::pool_name,
-    tensor::{Unfit, number, parse_literal},
+    Comparison, Computation, ComputeError, Member, Netlist, Op, Reduction, Scalar, Scan, Tensor, TextPlace,
+    Type, Value, Visibility, derive, draft::Draft, infer::pool_name,
 };
 use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
-type Lowered<T> = Result<T, ComputeError>;
+pub(super) type Lowered<T> = Result<T, ComputeError>;
 
 struct Lower {
     draft: Draft,
@@ -402,213 +401,5 @@ fn binary(sign: &str) -> Op {
         sign => Op::Compare(
             Comparison::ALL.into_iter().find(|c| c.sign() == sign).expect("the parser knows these signs"),
         ),
-    }
-}
-
-/// As many numbers.
-fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
-    let all: Option<Vec<u32>> = items.iter().map(|item| item.text.parse().ok()).collect();
-    let all: Option<[u32; N]> = all.and_then(|all| all.try_into().ok());
-    all.ok_or_else(|| a.wrong(&format!("{N} numbers from 0 are expected in brackets")))
-}
-
-/// `0..1000`: up to what is just below the second.
-fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
-    // The end may be one more than the greatest there is.
-    let wider = match scalar {
-        Scalar::Int { bits, .. } if scalar.is_signed() || bits < 128 => {
-            Scalar::signed(bits.saturating_add(2).min(128))
-        }
-        Scalar::Fixed { bits: bits @ ..128, frac } => Scalar::Fixed { bits: bits + 1, frac },
-        scalar if scalar.is_number() => scalar,
-        scalar => {
-            return Err(wrong(ends[0].place, format!("a range of {scalar}"), "numbers alone have one"));
-        }
-    };
-    let end = |item: &Item| {
-        let bits = literal(wider, &item.text, item.place)?;
-        number(wider, bits).ok_or_else(|| {
-            wrong(item.place, format!("{} is too large for a range", item.text), "take a smaller number")
-        })
-    };
-    let [low, end] = [end(&ends[0])?, end(&ends[1])?];
-    if low >= end {
-        return Err(wrong(ends[1].place, "a range of nothing", "its end lies above its start"));
-    }
-    Ok(Range { low, high: end - 1 })
-}
-
-fn whole(expr: &Expr) -> Lowered<u64> {
-    match &expr.what {
-        What::Number(digits, false) => digits.parse().ok(),
-        _ => None,
-    }
-    .ok_or_else(|| wrong(expr.place, "no number stands here", "write a number from 0"))
-}
-
-fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u128> {
-    if scalar == Scalar::Place || scalar.bits() > 128 {
-        return Err(wrong(
-            place,
-            format!("{text} stands for a {scalar}"),
-            "write const(…) for long strings of bits",
-        ));
-    }
-    parse_literal(scalar, text).map_err(|unfit| match unfit {
-        Unfit::Form => wrong(
-            place,
-            format!("{text} is no {scalar}"),
-            "write numbers as 17, -3, 0.25 or 0x1f, bits as 0x1f",
-        ),
-        Unfit::Range => {
-            wrong(place, format!("{text} does not fit {scalar}"), "take a wider type, or a smaller number")
-        }
-        Unfit::Inexact => {
-            wrong(place, format!("{text} is not exact in {scalar}"), "take a type with more fractional bits")
-        }
-    })
-}
-
-/// A long string of bits, as 0x and digits.
-fn wide(words: &mut [u64], scalar: Scalar, text: &str, place: TextPlace) -> Lowered<()> {
-    let refuse = || wrong(place, format!("{text} is no {scalar}"), "write 0x and as many digits as it needs");
-    let digits = text.strip_prefix("0x").filter(|d| !d.is_empty()).ok_or_else(refuse)?;
-    for (i, digit) in digits.chars().rev().enumerate() {
-        let digit = u64::from(digit.to_digit(16).ok_or_else(refuse)?);
-        let room = scalar.bits().saturating_sub(4 * i).min(4);
-        if digit >> room != 0 {
-            return Err(refuse());
-        }
-        if digit != 0 {
-            words[i / 16] |= digit << (4 * (i % 16));
-        }
-    }
-    Ok(())
-}
-
-/// Arguments of a call that are not taken yet.
-#[derive(Clone, Copy)]
-struct Arguments<'a> {
-    place: TextPlace,
-    name: &'a str,
-    all: &'a [Argument],
-}
-
-impl<'a> Arguments<'a> {
-    fn wrong(&self, remedy: &str) -> ComputeError {
-        wrong(self.place, format!("`{}` has other arguments than it takes", self.name), remedy)
-    }
-
-    fn first(&mut self, remedy: &str) -> Lowered<&'a Argument> {
-        let (first, rest) = self.all.split_first().ok_or_else(|| self.wrong(remedy))?;
-        self.all = rest;
-        Ok(first)
-    }
-
-    fn value(&mut self) -> Lowered<&'a Expr> {
-        match self.first("a value is missing")? {
-            Argument::Value { desc: false, value } => Ok(value),
-            _ => Err(self.wrong("a value is expected")),
-        }
-    }
-
-    fn ty(&mut self) -> Lowered<(Scalar, Shape)> {
-        match self.first("a type is missing")? {
-            Argument::Type(scalar, shape) => Ok((*scalar, shape.clone())),
-            _ => Err(self.wrong("a type is expected")),
-        }
-    }
-
-    fn number<T: TryFrom<u64>>(&mut self) -> Lowered<T> {
-        let n = whole(self.value()?)?;
-        T::try_from(n).map_err(|_| self.wrong("a smaller number is expected"))
-    }
-
-    fn list(&mut self) -> Lowered<&'a [Item]> {
-        match self.first("a list is missing")? {
-            Argument::List(items) => Ok(items),
-            _ => Err(self.wrong("a list in brackets is expected")),
-        }
-    }
-
-    fn shape(&mut self) -> Lowered<Shape> {
-        let dim = |item: &Item| match item.text.parse() {
-            Ok(n) => Ok(Dim::Known(n)),
-            Err(_) if crate::draft::is_name(&item.text) => Ok(Dim::from(item.text.as_str())),
-            Err(_) => {
-                Err(wrong(item.place, format!("{} is no length", item.text), "write a number or a symbol"))
-            }
-        };
-        Ok(Shape(self.list()?.iter().map(dim).collect::<Lowered<_>>()?))
-    }
-
-    fn range(&mut self) -> Lowered<(u64, u64)> {
-        match self.first("a range is missing: 0..5")? {
-            Argument::Range(from, to) => Ok((*from, *to)),
-            _ => Err(self.wrong("a range such as 0..5 is expected")),
-        }
-    }
-
-    /// A named argument at the end.
-    fn named(&mut self, name: &str) -> Lowered<Option<&'a Expr>> {
-        match self.all {
-            [rest @ .., Argument::Named((found, place), value)] => {
-                if found != name {
-                    return Err(wrong(
-                        *place,
-                        format!("`{}` has no argument {found}", self.name),
-                        format!("it has {name}"),
-                    ));
-                }
-                self.all = rest;
-                Ok(Some(value))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`, each of which may be missing.
-    fn steps(&mut self) -> Lowered<(Steps, u32)> {
-        let (mut steps, mut groups) = (Steps::default(), 1);
-        let (mut seen, here) = (vec![], *self);
-        while let [rest @ .., last] = self.all {
-            let (name, place) = match last {
-                Argument::NamedList((name, place), items) => {
-                    match name.as_str() {
-                        "stride" => steps.strides = numbers(items, &here)?,
-                        "pad" => steps.padding = numbers(items, &here)?,
-                        _ => {
-                            return Err(wrong(
-                                *place,
-                                format!("`{}` has no argument {name}", self.name),
-                                "it has stride and pad",
-                            ));
-                        }
-                    }
-                    (name, place)
-                }
-                Argument::Named((name, place), value) if name == "groups" && self.name == "conv2d" => {
-                    groups = u32::try_from(whole(value)?)
-                        .map_err(|_| self.wrong("a smaller number is expected"))?;
-                    (name, place)
-                }
-                _ => break,
-            };
-            if seen.contains(&name) {
-                return Err(wrong(*place, format!("{name} stands twice"), "write it once"));
-            }
-            seen.push(name);
-            self.all = rest;
-        }
-        Ok((steps, groups))
-    }
-
-    fn axis(&mut self) -> Lowered<u8> {
-        let Some(value) = self.named("axis")? else { return Ok(0) };
-        u8::try_from(whole(value)?).map_err(|_| self.wrong("axes are numbers from 0"))
-    }
-
-    fn done(&self) -> Lowered<()> {
-        if self.all.is_empty() { Ok(()) } else { Err(self.wrong("it takes fewer")) }
     }
 }

@@ -38,8 +38,10 @@
 //! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
 //! once in its place. What it writes is read as the same computation.
 
+mod arguments;
 mod format;
 mod lex;
+mod literal;
 mod lower;
 mod parse;
 

@@ -1,0 +1,143 @@
+//! Arguments of a call, one after the other.
+
+use super::{
+    literal::whole,
+    lower::Lowered,
+    parse::{Argument, Expr, Item},
+    wrong,
+};
+use crate::{ComputeError, Dim, Scalar, Shape, Steps, TextPlace};
+
+/// As many numbers.
+pub(super) fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
+    let all: Option<Vec<u32>> = items.iter().map(|item| item.text.parse().ok()).collect();
+    let all: Option<[u32; N]> = all.and_then(|all| all.try_into().ok());
+    all.ok_or_else(|| a.wrong(&format!("{N} numbers from 0 are expected in brackets")))
+}
+
+/// Arguments of a call that are not taken yet.
+#[derive(Clone, Copy)]
+pub(super) struct Arguments<'a> {
+    pub(super) place: TextPlace,
+    pub(super) name: &'a str,
+    pub(super) all: &'a [Argument],
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn wrong(&self, remedy: &str) -> ComputeError {
+        wrong(self.place, format!("`{}` has other arguments than it takes", self.name), remedy)
+    }
+
+    pub(super) fn first(&mut self, remedy: &str) -> Lowered<&'a Argument> {
+        let (first, rest) = self.all.split_first().ok_or_else(|| self.wrong(remedy))?;
+        self.all = rest;
+        Ok(first)
+    }
+
+    pub(super) fn value(&mut self) -> Lowered<&'a Expr> {
+        match self.first("a value is missing")? {
+            Argument::Value { desc: false, value } => Ok(value),
+            _ => Err(self.wrong("a value is expected")),
+        }
+    }
+
+    pub(super) fn ty(&mut self) -> Lowered<(Scalar, Shape)> {
+        match self.first("a type is missing")? {
+            Argument::Type(scalar, shape) => Ok((*scalar, shape.clone())),
+            _ => Err(self.wrong("a type is expected")),
+        }
+    }
+
+    pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Lowered<T> {
+        let n = whole(self.value()?)?;
+        T::try_from(n).map_err(|_| self.wrong("a smaller number is expected"))
+    }
+
+    pub(super) fn list(&mut self) -> Lowered<&'a [Item]> {
+        match self.first("a list is missing")? {
+            Argument::List(items) => Ok(items),
+            _ => Err(self.wrong("a list in brackets is expected")),
+        }
+    }
+
+    pub(super) fn shape(&mut self) -> Lowered<Shape> {
+        let dim = |item: &Item| match item.text.parse() {
+            Ok(n) => Ok(Dim::Known(n)),
+            Err(_) if crate::draft::is_name(&item.text) => Ok(Dim::from(item.text.as_str())),
+            Err(_) => {
+                Err(wrong(item.place, format!("{} is no length", item.text), "write a number or a symbol"))
+            }
+        };
+        Ok(Shape(self.list()?.iter().map(dim).collect::<Lowered<_>>()?))
+    }
+
+    pub(super) fn range(&mut self) -> Lowered<(u64, u64)> {
+        match self.first("a range is missing: 0..5")? {
+            Argument::Range(from, to) => Ok((*from, *to)),
+            _ => Err(self.wrong("a range such as 0..5 is expected")),
+        }
+    }
+
+    /// A named argument at the end.
+    pub(super) fn named(&mut self, name: &str) -> Lowered<Option<&'a Expr>> {
+        match self.all {
+            [rest @ .., Argument::Named((found, place), value)] => {
+                if found != name {
+                    return Err(wrong(
+                        *place,
+                        format!("`{}` has no argument {found}", self.name),
+                        format!("it has {name}"),
+                    ));
+                }
+                self.all = rest;
+                Ok(Some(value))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`, each of which may be missing.
+    pub(super) fn steps(&mut self) -> Lowered<(Steps, u32)> {
+        let (mut steps, mut groups) = (Steps::default(), 1);
+        let (mut seen, here) = (vec![], *self);
+        while let [rest @ .., last] = self.all {
+            let (name, place) = match last {
+                Argument::NamedList((name, place), items) => {
+                    match name.as_str() {
+                        "stride" => steps.strides = numbers(items, &here)?,
+                        "pad" => steps.padding = numbers(items, &here)?,
+                        _ => {
+                            return Err(wrong(
+                                *place,
+                                format!("`{}` has no argument {name}", self.name),
+                                "it has stride and pad",
+                            ));
+                        }
+                    }
+                    (name, place)
+                }
+                Argument::Named((name, place), value) if name == "groups" && self.name == "conv2d" => {
+                    groups = u32::try_from(whole(value)?)
+                        .map_err(|_| self.wrong("a smaller number is expected"))?;
+                    (name, place)
+                }
+                _ => break,
+            };
+            if seen.contains(&name) {
+                return Err(wrong(*place, format!("{name} stands twice"), "write it once"));
+            }
+            seen.push(name);
+            self.all = rest;
+        }
+        Ok((steps, groups))
+    }
+
+    pub(super) fn axis(&mut self) -> Lowered<u8> {
+        let Some(value) = self.named("axis")? else { return Ok(0) };
+        u8::try_from(whole(value)?).map_err(|_| self.wrong("axes are numbers from 0"))
+    }
+
+    pub(super) fn done(&self) -> Lowered<()> {
+        if self.all.is_empty() { Ok(()) } else { Err(self.wrong("it takes fewer")) }
+    }
+}

@@ -1,0 +1,85 @@
+//! Numbers as they are written, to elements of a type.
+
+use super::lower::Lowered;
+use super::{
+    parse::{Expr, Item, What},
+    wrong,
+};
+use crate::{
+    Range, Scalar, TextPlace,
+    tensor::{Unfit, number, parse_literal},
+};
+
+/// `0..1000`: up to what is just below the second.
+pub(super) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
+    // The end may be one more than the greatest there is.
+    let wider = match scalar {
+        Scalar::Int { bits, .. } if scalar.is_signed() || bits < 128 => {
+            Scalar::signed(bits.saturating_add(2).min(128))
+        }
+        Scalar::Fixed { bits: bits @ ..128, frac } => Scalar::Fixed { bits: bits + 1, frac },
+        scalar if scalar.is_number() => scalar,
+        scalar => {
+            return Err(wrong(ends[0].place, format!("a range of {scalar}"), "numbers alone have one"));
+        }
+    };
+    let end = |item: &Item| {
+        let bits = literal(wider, &item.text, item.place)?;
+        number(wider, bits).ok_or_else(|| {
+            wrong(item.place, format!("{} is too large for a range", item.text), "take a smaller number")
+        })
+    };
+    let [low, end] = [end(&ends[0])?, end(&ends[1])?];
+    if low >= end {
+        return Err(wrong(ends[1].place, "a range of nothing", "its end lies above its start"));
+    }
+    Ok(Range { low, high: end - 1 })
+}
+
+pub(super) fn whole(expr: &Expr) -> Lowered<u64> {
+    match &expr.what {
+        What::Number(digits, false) => digits.parse().ok(),
+        _ => None,
+    }
+    .ok_or_else(|| wrong(expr.place, "no number stands here", "write a number from 0"))
+}
+
+pub(super) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u128> {
+    if scalar == Scalar::Place || scalar.bits() > 128 {
+        return Err(wrong(
+            place,
+            format!("{text} stands for a {scalar}"),
+            "write const(…) for long strings of bits",
+        ));
+    }
+    parse_literal(scalar, text).map_err(|unfit| match unfit {
+        Unfit::Form => wrong(
+            place,
+            format!("{text} is no {scalar}"),
+            "write numbers as 17, -3, 0.25 or 0x1f, bits as 0x1f",
+        ),
+        Unfit::Range => {
+            wrong(place, format!("{text} does not fit {scalar}"), "take a wider type, or a smaller number")
+        }
+        Unfit::Inexact => {
+            wrong(place, format!("{text} is not exact in {scalar}"), "take a type with more fractional bits")
+        }
+    })
+}
+
+/// A long string of bits, as 0x and digits.
+pub(super) fn wide(words: &mut [u64], scalar: Scalar, text: &str, place: TextPlace) -> Lowered<()> {
+    let refuse = || wrong(place, format!("{text} is no {scalar}"), "write 0x and as many digits as it needs");
+    let digits = text.strip_prefix("0x").filter(|d| !d.is_empty()).ok_or_else(refuse)?;
+    for (i, digit) in digits.chars().rev().enumerate() {
+        let digit = u64::from(digit.to_digit(16).ok_or_else(refuse)?);
+        let room = scalar.bits().saturating_sub(4 * i).min(4);
+        if digit >> room != 0 {
+            return Err(refuse());
+        }
+        if digit != 0 {
+            words[i / 16] |= digit << (4 * (i % 16));
+        }
+    }
+    Ok(())
+}
