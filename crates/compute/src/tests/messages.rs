@@ -76,6 +76,65 @@ fn mistakes_name_operands_place_and_remedy() {
 }
 
 #[test]
+fn windows_and_scans_name_their_operands() {
+    let refused = |lines: &str| {
+        let head = "computation c\nmembers m\nsymbols n\ninput x: i8[n, 4, 6, 7] from m\ninput k: i8[6, 2, 3, 3] from m\n\
+                    input d: i16[6, 4, 3, 3] from m\ninput v: i8[n] from m\ninput f: bool[n] from m\ninput s: bits(4090) from m\n";
+        let text = format!("{head}output z = {lines} to m\n");
+        text.parse::<Computation>().unwrap_err().to_string()
+    };
+    let conv = "`conv2d` of x: i8[n, 4, 6, 7] and k: i8[6, 2, 3, 3]";
+    for (expr, message) in [
+        (
+            "conv2d(x, k)",
+            format!(
+                "{conv}; a kernel has as many channels as its group, and groups have as many kernels each"
+            ),
+        ),
+        ("conv2d(x, k, groups=0)", format!("{conv}; a kernel has as many channels as its group")),
+        (
+            "conv2d(x, k, groups=2, stride=[0, 1])",
+            format!("{conv}; kernels have a row and a column at least and fit the padded image"),
+        ),
+        (
+            "conv2d(x, d)",
+            "`conv2d` of x: i8[n, 4, 6, 7] and d: i16[6, 4, 3, 3]; operands have one type: write cast(d, i8)"
+                .into(),
+        ),
+        (
+            "conv2d(x, v)",
+            "`conv2d` of x: i8[n, 4, 6, 7] and v: i8[n]; it takes [images, channels, rows, columns]".into(),
+        ),
+        (
+            "conv2d(x, k, groups=2, stride=[1])",
+            "`conv2d` has other arguments than it takes; 2 numbers from 0 are expected in brackets".into(),
+        ),
+        ("conv2d(x, k, size=[1])", "`conv2d` has no argument size; it has stride and pad".into()),
+        ("conv2d(x, k, stride=[1, 1], stride=[1, 1])", "stride stands twice; write it once".into()),
+        (
+            "pool_max(x, [7, 1])",
+            "`pool_max` of x: i8[n, 4, 6, 7]; windows fit the padded plane, and strides are 1 or more".into(),
+        ),
+        (
+            "pool_mean(x, [2, 2], pad=[2, 0, 0, 0])",
+            "`pool_mean` of x: i8[n, 4, 6, 7]; there is less padding than a window is wide".into(),
+        ),
+        ("pool_sum(v, [1, 1])", "`pool_sum` of v: i8[n]; it takes values with rows and columns".into()),
+        ("scan_sum(v, v)", "`scan_sum` by v: i8[n]; its first operand is a vector of truth values".into()),
+        ("scan_max(f, f)", "`scan_max` of f: bool[n]; it takes numbers".into()),
+        ("copy_down(f, k)", "`copy_down` of f: bool[n] and k: i8[6, 2, 3, 3]; both have as many rows".into()),
+        (
+            "join(s, s)",
+            "`join` of s: bits(4090) and s: bits(4090) has 8180 bits; a string has at most 4096".into(),
+        ),
+        ("join(s, v)", "`join` of s: bits(4090) and v: i8[n]; it takes strings of bits".into()),
+        ("wrapping(f)", "`wrapping` of f: bool[n]; it takes numbers".into()),
+    ] {
+        assert!(refused(expr).contains(&message), "{expr}: {}", refused(expr));
+    }
+}
+
+#[test]
 fn the_builder_tells_the_first_mistake() {
     let b = Builder::new("c");
     let ann = b.member("ann");
