@@ -1,14 +1,14 @@
 //! Bits to numbers, choices and truncation.
 
 use super::super::{
-    Bits, Column, Inject, Select, ToBits, Truncate, Word,
+    Bits, Column, Equal, Inject, Less, LessBounded, OnBits, Select, ToBits, ToNumbers, Truncate, Word,
     planes::to_words,
     test_support::{open_words, share_bits, share_words},
 };
 use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
-use hushwire_wire::drive::Place;
+use hushwire_wire::{Cost, drive::Place};
 
 fn injected<W: Word>() {
     for width in [1, 2, 3] {
@@ -226,4 +226,52 @@ fn an_injection_deals_under_the_key_of_the_others() {
         assert_eq!(word(message), a.wrapping_sub(word(mask)));
     }
     assert_eq!(message.len(), 160);
+}
+
+fn documented<W: Word>() {
+    let (k, log) = (W::BITS, W::BITS.ilog2() as usize);
+    let rows = 80;
+    let [mut dealer, _, mut party] = parties();
+    let (mut dealers, mut batch) = (dealer.next_batch().unwrap(), party.next_batch().unwrap());
+    let x = Column::<W>::zeros(rows);
+    let plane = |width: usize| {
+        let share = vec![0; width * rows / 8];
+        Bits::new(width, rows, Rep3 { own: share.clone(), next: share }).unwrap()
+    };
+    // Rounds, and ANDs by the bytes of a party that deals nothing.
+    let of = |cost: Option<Cost>| {
+        let cost = cost.unwrap();
+        (cost.rounds as usize, cost.bytes_sent as usize / (rows / 8))
+    };
+    let ripple = Adder::Ripple;
+    assert_eq!(of(ToBits::new(&mut batch, &x, ripple).unwrap().cost()), (k, k - 1));
+    assert_eq!(of(LessBounded::new(&mut batch, &x, &x, ripple).unwrap().cost()), (k, k - 1));
+    assert_eq!(of(Less::new(&mut batch, &x, &x, true, ripple).unwrap().cost()), (k + 1, 3 * k - 2));
+    assert_eq!(of(Equal::new(&mut batch, &x, &x).unwrap().cost()), (1 + log, k - 1));
+    assert_eq!(of(ToNumbers::<W>::new(&mut dealers, &plane(k), ripple).unwrap().cost()), (k + 1, k - 1));
+    assert_eq!(of(OnBits::less(&mut batch, &plane(k), &plane(k), false, ripple).unwrap().cost()), (k, k));
+    assert_eq!(of(OnBits::equal(&mut batch, &plane(k), &plane(k)).unwrap().cost()), (log, k - 1));
+    assert_eq!(of(OnBits::select(&mut batch, &plane(1), &plane(k), &plane(k)).unwrap().cost()), (1, k));
+    // A word a row is k planes.
+    assert_eq!(of(Inject::<W>::new(&mut batch, &plane(1)).cost()), (2, k));
+    assert_eq!(of(Select::new(&mut batch, &plane(1), &x, &x).unwrap().cost()), (2, 2 * k));
+    assert_eq!(of(Select::new(&mut dealers, &plane(1), &x, &x).unwrap().cost()), (2, 3 * k));
+    let truncate = Truncate::new(&mut batch, &x, 3, true, ripple).unwrap();
+    assert_eq!(of(truncate.cost()), (k + 3, k + 2 * k));
+    let truncate = Truncate::new(&mut dealers, &x, 3, true, ripple).unwrap();
+    assert_eq!(of(truncate.cost()), (k + 3, k + 2 * k + k + 3 * k));
+    let prefix = Adder::Prefix;
+    assert_eq!(of(ToBits::new(&mut batch, &x, prefix).unwrap().cost()).0, 2 + log);
+    assert_eq!(of(LessBounded::new(&mut batch, &x, &x, prefix).unwrap().cost()).0, 2 + log);
+    assert_eq!(of(Less::new(&mut batch, &x, &x, true, prefix).unwrap().cost()).0, 3 + log);
+    assert!(of(Truncate::new(&mut batch, &x, 3, true, prefix).unwrap().cost()).0 <= 5 + log);
+    assert!(of(Less::new(&mut batch, &x, &x, true, prefix).unwrap().cost()).1 < 9 * k);
+}
+
+#[test]
+fn costs_are_as_documented() {
+    documented::<u8>();
+    documented::<u16>();
+    documented::<u32>();
+    documented::<u64>();
 }
