@@ -54,7 +54,7 @@ pub mod on {
 pub type ToBits<W> = OnNumbers<W, on::Bits>;
 /// One party's half of x < y, exact over the full range: one plane.
 pub type Less<W> = OnNumbers<W, on::Less>;
-/// One party's half of x < y in a declared range, by the sign of x − y: one plane. See [the ranges](self).
+/// One party's half of x < y in a declared range, by the sign of x − y: one plane.
 pub type LessBounded<W> = OnNumbers<W, on::LessBounded>;
 /// One party's half of x = y: one plane.
 pub type Equal<W> = OnNumbers<W, on::Equal>;
