@@ -310,3 +310,33 @@ fn each_operation_in_each_form_at_edges() {
     let never: Vec<_> = exprs.iter().filter(|expr| ran.get(*expr) < Some(&2)).collect();
     assert!(never.is_empty(), "{never:?}");
 }
+
+/// Forms that are written with other operations: what no back end knows, all have.
+#[test]
+fn derived_forms() {
+    for expr in [
+        "divide(x, x + 1.5)",
+        "sqrt(x)",
+        "exp(x)",
+        "log(x)",
+        "sigmoid(x)",
+        "group_sum(v, k)",
+        "group_mean(v, k)",
+        "compact(group_end(k), group_count(k), rows=3)",
+        "median(v)",
+        "variance(v)",
+        "histogram(k, const(u8[3], [0, 2, 4]))",
+        "top_k(v, rows=2)",
+        "shift_right(v, k)",
+        "clamp(v, -5, 100)",
+    ] {
+        let text = format!(
+            "computation c\nmembers m\nsymbols n\ninput x: fixed(32, 16)[n] from m\ninput k: u8[n] in 0..4 from m\n\
+             input v: i64[n] from m\noutput z = {expr} to m\n"
+        );
+        let c: Computation = text.parse().unwrap();
+        for plan in [Plan::new, Plan::on_bits] {
+            assert!(check(&c, &inputs(&c, 7, 9), plan).is_some(), "{expr}");
+        }
+    }
+}
