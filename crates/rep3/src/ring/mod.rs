@@ -37,6 +37,7 @@ mod permute;
 mod places;
 mod planes;
 mod ranking;
+mod records;
 mod shape;
 mod sort;
 mod steps;

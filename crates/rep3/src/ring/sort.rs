@@ -20,13 +20,13 @@
 
 use super::{
     below::Below,
-    column::Column,
     group::Xor,
     keys::{SortKey, string_bits, strings},
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::to_planes,
     ranking::{Pair, Ranking, most_comparisons, most_levels},
+    records::{Gathered, MOST, Records},
 };
 use crate::{Batch, CircuitBatch, CircuitWorkspace, Rep3, Reveal, Role, ShareError, Shares};
 use hushwire_circuit::{Adder, Builder, Program, planes::plane_bytes};
@@ -35,7 +35,6 @@ use hushwire_wire::{
     drive::{Exchanged, Machine, Misstep, Round},
 };
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds.
 const WIDE: usize = 1 << 14;
@@ -61,12 +60,11 @@ pub struct Sort {
     wide: usize,
     ranking: Ranking,
     step: Step,
-    /// Of every column, both shares of a row together: one cache line.
-    columns: Vec<Zeroizing<Vec<[u32; 2]>>>,
+    columns: Vec<Records>,
     pairs: Vec<Pair>,
     program: Option<Arc<Program>>,
     /// Memory of the comparisons, kept from level to level.
-    gathered: [Zeroizing<Vec<u32>>; 2],
+    gathered: Gathered,
     sides: [Shares; 2],
     /// The rows whose strings `sides[0]` has.
     first: Vec<u32>,
@@ -125,11 +123,7 @@ impl Sort {
         while self.round(0).is_none() {
             match std::mem::replace(&mut self.step, Step::Done) {
                 Step::Shuffle(shuffle) => {
-                    let together = |column: &Column<u32>| {
-                        let shares = column.own.iter().zip(&column.next);
-                        Zeroizing::new(shares.map(|(own, next)| [*own, *next]).collect())
-                    };
-                    self.columns = shuffle.finish().iter().map(together).collect();
+                    self.columns = shuffle.finish().chunks(MOST).map(Records::of).collect();
                     self.compare();
                 }
                 Step::Circuit(circuit) => {
@@ -188,16 +182,14 @@ impl Sort {
         let Rep3 { own, next } = &mut self.sides[side];
         own.resize(self.width * height, 0);
         next.resize(self.width * height, 0);
-        let planes = own.chunks_mut(32 * height).zip(next.chunks_mut(32 * height));
-        let [words, words_next] = &mut self.gathered;
-        words.resize(self.pairs.len(), 0);
-        words_next.resize(self.pairs.len(), 0);
-        for (column, (planes, planes_next)) in self.columns.iter().zip(planes) {
-            for ((pair, word), word_next) in self.pairs.iter().zip(&mut **words).zip(&mut **words_next) {
-                [*word, *word_next] = column[pair[side] as usize];
+        let planes = own.chunks_mut(MOST * 32 * height).zip(next.chunks_mut(MOST * 32 * height));
+        for (records, (planes, planes_next)) in self.columns.iter().zip(planes) {
+            records.gather(&self.pairs, side, &mut self.gathered);
+            let planes = planes.chunks_mut(32 * height).zip(planes_next.chunks_mut(32 * height));
+            for ([words, words_next], (planes, planes_next)) in self.gathered.iter().zip(planes) {
+                to_planes(backend, words, planes);
+                to_planes(backend, words_next, planes_next);
             }
-            to_planes(backend, words, planes);
-            to_planes(backend, words_next, planes_next);
         }
     }
 

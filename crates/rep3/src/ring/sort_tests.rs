@@ -121,7 +121,7 @@ fn sorts<W: Word>(top: u64) {
             let mut few = || -> Vec<W> { (0..rows).map(|_| edges[prg.next_u64() as usize % 6]).collect() };
             let (few, other) = (few(), few());
             let many: Vec<W> = (0..rows).map(|_| W::of(prg.next_u64())).collect();
-            for columns in [vec![], vec![&many], vec![&few], vec![&few, &other, &many]] {
+            for columns in [vec![], vec![&many], vec![&few], vec![&few, &other, &few, &many]] {
                 let keys: Vec<_> = columns
                     .into_iter()
                     .enumerate()
