@@ -8,15 +8,17 @@
 //! three parties in lockstep. Limits, measured in the same run: the PRF of zero-shares, the link, and copies in memory as large as
 //! what an operation touches.
 
+mod bits;
 mod grid;
 pub(crate) mod ops;
+mod orders;
 mod part;
 #[cfg(test)]
 mod tests;
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{Party, ring::Word};
-use hushwire_wire::{NetError, Shape, drive::Machine};
+use hushwire_wire::Shape;
 use std::thread;
 
 use crate::{
@@ -46,31 +48,47 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
     let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
     let least = threads[0];
     let case = |point: Point| {
-        let work = move |ctx: &mut Context<'_>| match point.kind {
-            Type::U8 => operation::<u8>(ctx, backend, &point, spoiled),
-            Type::U16 => operation::<u16>(ctx, backend, &point, spoiled),
-            Type::U32 => operation::<u32>(ctx, backend, &point, spoiled),
-            Type::U64 => operation::<u64>(ctx, backend, &point, spoiled),
+        let work = move |ctx: &mut Context<'_>| {
+            let made = match point.kind {
+                Type::U8 => small::<u8>(&point),
+                Type::U16 => small::<u16>(&point),
+                Type::U32 => wide::<u32>(&point),
+                Type::U64 => wide::<u64>(&point),
+            };
+            measure(ctx, backend, &point, &made, spoiled)
         };
         Case::new("operation", point.params(), work).core(point.is_core(least)).quick(point.is_quick(least))
     };
     Point::all(&threads, &nets).into_iter().map(case).collect()
 }
 
-/// An operation of the table, on words.
-fn operation<W: Word>(
-    ctx: &mut Context<'_>,
-    backend: Backend,
-    point: &Point,
-    spoiled: bool,
-) -> Result<Vec<Row>, BoxError> {
-    let (n, columns) = (point.n, point.columns);
+/// An operation of the table, on words of 32 or 64 bits.
+fn wide<W: Word>(Point { op, n, columns, .. }: &Point) -> Made {
+    let (n, columns) = (*n, *columns);
+    match op {
+        Op::Mul => ops::mul::<W>(n),
+        Op::Dot => ops::dot::<W>(n, columns),
+        Op::MatMul => ops::matmul::<W>(n, columns),
+        Op::Conv2d => ops::conv2d::<W>(n, columns),
+        Op::Reveal => ops::reveal::<W>(n),
+        Op::ToBits => bits::to_bits::<W>(n),
+        Op::ToNumbers => bits::to_numbers::<W>(n),
+        Op::Inject => bits::inject::<W>(n),
+        Op::Less => bits::less::<W>(n),
+        Op::LessArith => bits::less_arith::<W>(n),
+        Op::Equal => bits::equal::<W>(n),
+        Op::Trunc => bits::trunc::<W>(n),
+        Op::Select => bits::select::<W>(n),
+        Op::Shuffle => orders::shuffle::<W>(n),
+        Op::Sort => orders::sort::<W>(n),
+    }
+}
+
+/// One of those that the table has in 8 and 16 bits too.
+fn small<W: Word>(point: &Point) -> Made {
     match point.op {
-        Op::Mul => measure(ctx, backend, point, &ops::mul::<W>(n), spoiled),
-        Op::Dot => measure(ctx, backend, point, &ops::dot::<W>(n, columns), spoiled),
-        Op::MatMul => measure(ctx, backend, point, &ops::matmul::<W>(n, columns), spoiled),
-        Op::Conv2d => measure(ctx, backend, point, &ops::conv2d::<W>(n, columns), spoiled),
-        Op::Reveal => measure(ctx, backend, point, &ops::reveal::<W>(n), spoiled),
+        Op::Reveal => ops::reveal::<W>(point.n),
+        _ => ops::mul::<W>(point.n),
     }
 }
 
@@ -79,11 +97,11 @@ const LANES: usize = 2;
 const FAR_LANES: usize = 4;
 const RUNS: usize = 2;
 
-fn measure<M: Machine<Error = NetError> + Send + 'static>(
+fn measure(
     ctx: &mut Context<'_>,
     backend: Backend,
     point: &Point,
-    made: &Made<M>,
+    made: &Made,
     spoiled: bool,
 ) -> Result<Vec<Row>, BoxError> {
     let lanes = match (point.transport, point.net) {
@@ -122,11 +140,11 @@ fn measure<M: Machine<Error = NetError> + Send + 'static>(
 }
 
 /// The bound that binds a point first.
-fn limit<M>(
+fn limit(
     ctx: &mut Context<'_>,
     backend: Backend,
     point: &Point,
-    made: &Made<M>,
+    made: &Made,
     moved: &part::Moved,
     taken: Option<&Taken>,
 ) -> Result<Bound, BoxError> {
@@ -140,9 +158,11 @@ fn limit<M>(
     let name = format!("copies of {touched}, {op} of {what}");
     let per_run = 3.0 * count(made.touched as u64);
     let mut least = ctx.bound(&name, unit.clone(), |_| Ok(2.0 * copied * cores * made.units / per_run))?;
-    if made.prf > 0.0 {
+    if made.masked {
+        // Each word of a mask is drawn by two: a zero-share's three words by each of the three twice.
+        let calls = 2.0 * count(moved.total) / 16.0 / made.units;
         let what = format!("{op} of {what}");
-        let prf = bounds::prf(ctx, backend, &what, (point.transport, point.threads), (&unit, made.prf))?;
+        let prf = bounds::prf(ctx, backend, &what, (point.transport, point.threads), (&unit, calls))?;
         least = least.tighter(prf, &unit);
     }
     let bytes = count(moved.bytes) / made.units;

@@ -17,6 +17,26 @@ pub(crate) enum Op {
     Conv2d,
     /// A column to all.
     Reveal,
+    /// Numbers to their bits.
+    ToBits,
+    /// Bits to numbers.
+    ToNumbers,
+    /// One bit a row to numbers 0 and 1.
+    Inject,
+    /// Order, exact over the full range.
+    Less,
+    /// Order of numbers below half the modulus, by the sign of their difference.
+    LessArith,
+    /// Equality.
+    Equal,
+    /// Exact truncation by half of the bits.
+    Trunc,
+    /// One of two numbers by a shared bit.
+    Select,
+    /// A column in an order that nobody knows.
+    Shuffle,
+    /// A column in order by its own bits.
+    Sort,
 }
 
 /// A line of the table of operations: what it is called, and the sizes that are measured of it, `n` and `columns`. The first is
@@ -28,13 +48,26 @@ pub(crate) struct Line {
     types: &'static [Type],
 }
 
-/// All operations. A new one needs a line here, its arm in `operation`, and a function in [`ops`](super::ops).
-pub(crate) const TABLE: [Line; 5] = [
+/// Rows of what is made of bits: many, and few where rounds count.
+const MANY: &[(usize, usize)] = &[(1 << 17, 1), (1 << 10, 1)];
+
+/// All operations. A new one needs a line here, its arm in `operation`, and a function in [`ops`](super::ops) or beside it.
+pub(crate) const TABLE: [Line; 15] = [
     Line { op: Op::Mul, name: "mul", sizes: &[(1 << 20, 1), (1 << 12, 1)], types: &Type::ALL },
     Line { op: Op::Dot, name: "dot", sizes: &[(1 << 10, 1 << 10), (1 << 16, 4)], types: Type::WIDE },
     Line { op: Op::MatMul, name: "matmul", sizes: &[(256, 256), (1024, 1024), (1024, 1)], types: Type::WIDE },
     Line { op: Op::Conv2d, name: "conv2d", sizes: &[(32, 32), (112, 64)], types: Type::WIDE },
     Line { op: Op::Reveal, name: "reveal", sizes: &[(1 << 20, 1)], types: &Type::ALL },
+    Line { op: Op::ToBits, name: "a2b", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::ToNumbers, name: "b2a", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Inject, name: "inject", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Less, name: "less", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::LessArith, name: "less-arith", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Equal, name: "equal", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Trunc, name: "trunc", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Select, name: "select", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Shuffle, name: "shuffle", sizes: MANY, types: Type::WIDE },
+    Line { op: Op::Sort, name: "sort", sizes: &[(1 << 14, 1)], types: Type::WIDE },
 ];
 
 impl Op {
@@ -138,6 +171,11 @@ impl Point {
         self.threads == least_threads
             && self.net == Shape::NONE
             && self.is_first()
-            && matches!(self.transport, Transport::Inproc | Transport::Unix)
+            && match self.op {
+                Op::Mul | Op::MatMul | Op::Reveal => {
+                    matches!(self.transport, Transport::Inproc | Transport::Unix)
+                }
+                _ => self.transport == Transport::Inproc,
+            }
     }
 }

@@ -9,6 +9,8 @@
 //!          filters of 3 × 3, zeros around the picture               MAC
 //! reveal   n numbers to all three                                   element
 //! ```
+//!
+//! More of them stand in [`bits`](super::bits) and [`orders`](super::orders).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,41 +22,93 @@ use hushwire_rep3::{
         Bilinear, Column, Conv2d, Dot, Geometry, MatMul, Product, Reveal, Word, test_support::share_words,
     },
 };
-use hushwire_wire::{NetError, drive::Machine};
+use hushwire_wire::{
+    Cost, NetError,
+    drive::{Exchanged, Machine, Round},
+};
 
 use crate::{BoxError, bounds::count};
 
-/// One party's side of an operation: begins a run, and takes it back; gives this party's part of the result where it is wanted.
-pub(crate) struct Side<M> {
-    pub(crate) begin: Box<dyn FnMut(Batch) -> Result<M, BoxError> + Send>,
-    pub(crate) end: Box<dyn FnMut(M, bool) -> Option<Vec<u64>> + Send>,
+/// A run of any operation.
+pub(crate) trait Run: Machine<Error = NetError> + Send {
+    /// This party's part of the result, after the run, where it is wanted.
+    fn end(self: Box<Self>, keep: bool) -> Option<Vec<u64>>;
 }
+
+/// A machine, and what becomes of it. Behind [`Run`], so that whatever measures is compiled once.
+struct Ending<M, E> {
+    machine: M,
+    end: E,
+}
+
+impl<M: Machine<Error = NetError>, E> Machine for Ending<M, E> {
+    type Error = NetError;
+
+    fn slots(&self) -> usize {
+        self.machine.slots()
+    }
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.machine.round(slot)
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.machine.write(slot, out)
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        self.machine.read(messages)
+    }
+    fn upcoming(&self) -> Option<Round> {
+        self.machine.upcoming()
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.machine.turn(messages, out)
+    }
+    fn cost(&self) -> Option<Cost> {
+        self.machine.cost()
+    }
+}
+
+impl<M, E> Run for Ending<M, E>
+where
+    M: Machine<Error = NetError> + Send,
+    E: FnOnce(M, bool) -> Option<Vec<u64>> + Send,
+{
+    fn end(self: Box<Self>, keep: bool) -> Option<Vec<u64>> {
+        (self.end)(self.machine, keep)
+    }
+}
+
+/// Begins runs of one party.
+pub(crate) type Begin = Box<dyn FnMut(Batch) -> Result<Box<dyn Run>, BoxError> + Send>;
 
 /// The form of a result's parts.
 #[derive(Clone, Copy)]
 pub(crate) enum Parts {
     /// Shares x_i of numbers of so many bits.
     Sum(usize),
+    /// The same, of numbers in an order that nobody knows.
+    Shuffled(usize),
+    /// Shares of strings of bits.
+    Xor,
     /// The numbers themselves.
     Known,
 }
 
 /// An operation with its inputs.
-pub(crate) struct Made<M> {
+pub(crate) struct Made {
     /// Units of work of a run, and their name.
     pub(crate) units: f64,
     pub(crate) unit: &'static str,
-    /// PRF calls of all parties for a unit.
-    pub(crate) prf: f64,
+    /// Whether messages are masked, or are shares as they are.
+    pub(crate) masked: bool,
     /// Bytes that a party reads and writes in a run, at least.
     pub(crate) touched: usize,
     pub(crate) expected: Vec<u64>,
     pub(crate) parts: Parts,
-    pub(crate) side: Box<dyn Fn(Role) -> Side<M> + Send + Sync>,
+    pub(crate) side: Box<dyn Fn(Role) -> Begin + Send + Sync>,
 }
 
 /// Numbers of this seed, and the parties' shares of them.
-fn deal<W: Word>(seed: u8, len: usize) -> (Vec<W>, [Arc<Column<W>>; 3]) {
+pub(super) fn deal<W: Word>(seed: u8, len: usize) -> (Vec<W>, [Arc<Column<W>>; 3]) {
     let prg = |label| Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), label);
     let mut numbers = prg("bench compute numbers");
     let numbers: Vec<W> = (0..len).map(|_| W::of(numbers.next_u64())).collect();
@@ -62,13 +116,8 @@ fn deal<W: Word>(seed: u8, len: usize) -> (Vec<W>, [Arc<Column<W>>; 3]) {
     (numbers, shares)
 }
 
-fn widened<W: Word>(words: &[W]) -> Vec<u64> {
+pub(super) fn widened<W: Word>(words: &[W]) -> Vec<u64> {
     words.iter().map(|word| word.number()).collect()
-}
-
-/// PRF calls of all parties for the zero-share of a word: 16 bytes take two of each.
-fn zero_share<W: Word>() -> f64 {
-    3.0 * 2.0 * count(W::BYTES as u64) / 16.0
 }
 
 type Plain<W> = fn(&[usize], &[W], &[W]) -> Vec<W>;
@@ -83,9 +132,9 @@ struct Form<W: Word, F> {
     plain: Plain<W>,
 }
 
-fn bilinear<W: Word, F: Send + 'static>(form: Form<W, F>) -> Made<Bilinear<W, F>>
+fn bilinear<W: Word, F: Send + 'static>(form: Form<W, F>) -> Made
 where
-    Bilinear<W, F>: Machine<Error = NetError>,
+    Bilinear<W, F>: Machine<Error = NetError> + Send,
 {
     let Form { shape, factors, macs, new, plain } = form;
     let ((x, xs), (y, ys)) = (deal::<W>(1, factors[0]), deal::<W>(2, factors[1]));
@@ -95,29 +144,29 @@ where
         let (x, y, shape) = (xs[role.index()].clone(), ys[role.index()].clone(), shape.clone());
         // Results' memory, used again.
         let spare = Arc::new(Mutex::new(Vec::<Column<W>>::new()));
-        let freed = spare.clone();
-        Side {
-            begin: Box::new(move |mut batch: Batch| {
-                let run = new(&shape, batch.context(), x.clone(), y.clone())?;
-                let memory = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                Ok(match memory {
-                    Some(memory) => run.with_buffer(memory),
-                    None => run,
-                })
-            }),
-            end: Box::new(move |run: Bilinear<W, F>, keep| {
+        let begin: Begin = Box::new(move |mut batch: Batch| {
+            let run = new(&shape, batch.context(), x.clone(), y.clone())?;
+            let memory = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let machine = match memory {
+                Some(memory) => run.with_buffer(memory),
+                None => run,
+            };
+            let freed = spare.clone();
+            let end = move |run: Bilinear<W, F>, keep: bool| {
                 let z = run.finish();
                 let result = keep.then(|| widened(&z.own));
                 freed.lock().unwrap_or_else(PoisonError::into_inner).push(z);
                 result
-            }),
-        }
+            };
+            Ok(Box::new(Ending { machine, end }))
+        });
+        begin
     };
     let units = count((results * macs) as u64);
     Made {
         units,
         unit: if macs == 1 { "elements" } else { "MAC" },
-        prf: zero_share::<W>() * count(results as u64) / units,
+        masked: true,
         // Both shares of the factors and of the result, and both messages.
         touched: (2 * factors[0] + 2 * factors[1] + 4 * results) * W::BYTES,
         expected: widened(&expected),
@@ -126,8 +175,8 @@ where
     }
 }
 
-pub(crate) fn mul<W: Word>(n: usize) -> Made<Product<W>> {
-    bilinear(Form {
+pub(crate) fn mul<W: Word>(n: usize) -> Made {
+    bilinear::<W, _>(Form {
         shape: vec![],
         factors: [n, n],
         macs: 1,
@@ -136,8 +185,8 @@ pub(crate) fn mul<W: Word>(n: usize) -> Made<Product<W>> {
     })
 }
 
-pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> Made<Dot<W>> {
-    bilinear(Form {
+pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> Made {
+    bilinear::<W, _>(Form {
         shape: vec![n, columns],
         factors: [n * columns; 2],
         macs: columns,
@@ -149,8 +198,8 @@ pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> Made<Dot<W>> {
     })
 }
 
-pub(crate) fn matmul<W: Word>(n: usize, columns: usize) -> Made<MatMul<W>> {
-    bilinear(Form {
+pub(crate) fn matmul<W: Word>(n: usize, columns: usize) -> Made {
+    bilinear::<W, _>(Form {
         shape: vec![n, columns],
         factors: [n * n, n * columns],
         macs: n,
@@ -182,8 +231,8 @@ fn geometry(shape: &[usize]) -> Geometry {
     }
 }
 
-pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made<Conv2d<W>> {
-    bilinear(Form {
+pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made {
+    bilinear::<W, _>(Form {
         shape: vec![n, channels],
         factors: [n * n * channels, 9 * channels * channels],
         macs: 9 * channels,
@@ -209,23 +258,30 @@ pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made<Conv2d<W>> {
     })
 }
 
-pub(crate) fn reveal<W: Word>(n: usize) -> Made<Reveal<W>> {
+pub(crate) fn reveal<W: Word>(n: usize) -> Made {
     let (numbers, shares) = deal::<W>(1, n);
+    let begin = move |role: Role, _: Batch| Ok(Reveal::to_all(role, shares[role.index()].clone())?);
+    let end = |run: Reveal<W>| run.finish().map_or(vec![], |value| widened(&value));
+    // Both shares, both messages and the numbers.
+    let made = elements(5 * n * W::BYTES, (widened(&numbers), Parts::Known), begin, end);
+    Made { masked: false, ..made }
+}
+
+/// An operation whose unit is an element of its result: bytes that it touches, what must come out, and how a run begins and ends.
+pub(super) fn elements<M: Machine<Error = NetError> + Send + 'static>(
+    touched: usize,
+    (expected, parts): (Vec<u64>, Parts),
+    begin: impl Fn(Role, Batch) -> Result<M, BoxError> + Clone + Send + Sync + 'static,
+    end: impl Fn(M) -> Vec<u64> + Copy + Send + Sync + 'static,
+) -> Made {
     let side = move |role: Role| {
-        let column = shares[role.index()].clone();
-        Side {
-            begin: Box::new(move |_| Ok(Reveal::to_all(role, column.clone())?)),
-            end: Box::new(|run: Reveal<W>, keep| run.finish().filter(|_| keep).map(|value| widened(&value))),
-        }
+        let begin = begin.clone();
+        let begin: Begin = Box::new(move |batch| {
+            let end = move |run: M, keep: bool| keep.then(|| end(run));
+            Ok(Box::new(Ending { machine: begin(role, batch)?, end }))
+        });
+        begin
     };
-    Made {
-        units: count(n as u64),
-        unit: "elements",
-        prf: 0.0,
-        // Both shares, both messages and the numbers.
-        touched: 5 * n * W::BYTES,
-        expected: widened(&numbers),
-        parts: Parts::Known,
-        side: Box::new(side),
-    }
+    let units = count(expected.len() as u64);
+    Made { units, unit: "elements", masked: true, touched, expected, parts, side: Box::new(side) }
 }

@@ -42,6 +42,24 @@ fn every_operation_is_right_and_has_its_params_and_limit() {
 }
 
 #[test]
+fn operations_on_bits_and_orders_are_right() {
+    for op in ["a2b", "b2a", "inject", "less", "less-arith", "equal", "trunc", "select", "shuffle"] {
+        let op = format!("op={op}");
+        let (ran, report) = measured(
+            &[&op, "n=1024", "type=u32", "transport=inproc", "transport=shm", "net=none", "threads=1"],
+            false,
+        );
+        ran.unwrap();
+        assert_eq!(report.rows.len(), 4, "{op}");
+    }
+    let sort = ["op=sort", "type=u64", "transport=inproc", "transport=shm", "net=none", "threads=1"];
+    let (ran, report) = measured(&sort, false);
+    ran.unwrap();
+    assert_eq!(report.rows.len(), 4);
+    assert!(report.rows[0].rounds.unwrap() > 10, "levels of comparisons");
+}
+
+#[test]
 fn a_wrong_result_is_not_reported() {
     for only in [["op=mul", "n=4096"], ["op=reveal", "type=u8"]] {
         let only = [&only[..], &["transport=inproc", "threads=1"]].concat();
@@ -57,9 +75,10 @@ fn the_sets_hold_what_they_must() {
     let points = Point::all(&[1, 2], &NETS);
     let core: Vec<_> = points.iter().filter(|point| point.is_core(1)).collect();
     let quick: Vec<_> = points.iter().filter(|point| point.is_quick(1)).collect();
-    assert!((30..120).contains(&core.len()), "{} rows", core.len());
+    assert!((100..300).contains(&core.len()), "{} rows", core.len());
+    assert!((15..25).contains(&quick.len()), "{} rows", quick.len());
     for line in &grid::TABLE {
         assert!(core.iter().any(|point| point.op == line.op), "{}", line.op.name());
-        assert_eq!(quick.iter().filter(|point| point.op == line.op).count(), 2, "{}", line.op.name());
+        assert!(quick.iter().any(|point| point.op == line.op), "{}", line.op.name());
     }
 }

@@ -1,0 +1,134 @@
+//! Operations that pass through bits: conversions, comparisons, truncation, choices. Adders are ripple-carry below: of fewest ANDs.
+
+use std::sync::Arc;
+
+use hushwire_aes::Backend;
+use hushwire_circuit::Adder;
+use hushwire_prg::{Prg, Seed};
+use hushwire_rep3::ring::{
+    Bits, Column, Equal, Inject, Less, LessBounded, Select, ToBits, ToNumbers, Truncate, Word,
+    test_support::{share_bits, share_words},
+};
+use hushwire_rep3::{Batch, Role};
+
+use super::ops::{Made, Parts, deal, elements, widened};
+
+const ADDER: Adder = Adder::Ripple;
+
+/// This party's share of strings of bits, a number a row.
+fn rows_of(bits: &Bits) -> Vec<u64> {
+    let (planes, height) = (&bits.shares().own, bits.rows().div_ceil(8));
+    let bit = |i: usize, row: usize| u64::from(planes[i * height + row / 8] >> (row % 8) & 1);
+    (0..bits.rows()).map(|row| (0..bits.width()).map(|i| bit(i, row) << i).sum()).collect()
+}
+
+/// Strings of `width` bits, and the parties' shares of them.
+pub(super) fn deal_bits(seed: u8, width: usize, rows: usize) -> (Vec<u64>, [Arc<Bits>; 3]) {
+    let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "bench compute bits");
+    let numbers: Vec<u64> = (0..rows).map(|_| prg.next_u64() >> (64 - width)).collect();
+    let shares = share_bits(&mut prg, width, &numbers).map(Arc::new);
+    (numbers, shares)
+}
+
+/// Both shares of so many words a row, and of as many bits.
+fn touched<W: Word>(n: usize, words: usize) -> usize {
+    2 * n * words * W::BYTES
+}
+
+pub(crate) fn to_bits<W: Word>(n: usize) -> Made {
+    let (numbers, shares) = deal::<W>(1, n);
+    let begin =
+        move |role: Role, mut batch: Batch| Ok(ToBits::new(&mut batch, &shares[role.index()], ADDER)?);
+    let end = |run: ToBits<W>| rows_of(&run.finish());
+    elements(touched::<W>(n, 2), (widened(&numbers), Parts::Xor), begin, end)
+}
+
+pub(crate) fn to_numbers<W: Word>(n: usize) -> Made {
+    let (numbers, shares) = deal_bits(1, W::BITS, n);
+    let begin =
+        move |role: Role, mut batch: Batch| Ok(ToNumbers::new(&mut batch, &shares[role.index()], ADDER)?);
+    elements(touched::<W>(n, 2), (numbers, Parts::Sum(W::BITS)), begin, |run: ToNumbers<W>| {
+        widened(&run.finish().own)
+    })
+}
+
+pub(crate) fn inject<W: Word>(n: usize) -> Made {
+    let (numbers, shares) = deal_bits(1, 1, n);
+    let begin = move |role: Role, mut batch: Batch| Ok(Inject::new(&mut batch, &shares[role.index()]));
+    elements(touched::<W>(n, 1), (numbers, Parts::Sum(W::BITS)), begin, |run: Inject<W>| {
+        widened(&run.finish().own)
+    })
+}
+
+/// Two columns' numbers, and all parties' shares of each.
+type Columns<W> = ([Vec<u64>; 2], [[Arc<Column<W>>; 3]; 2]);
+
+/// Two columns, of which every other row is equal, below a power of two of the modulus.
+fn pair<W: Word>(n: usize, shift: u32) -> Columns<W> {
+    let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([3; 16]), "bench compute pairs");
+    let x: Vec<u64> = (0..n).map(|_| W::of(prg.next_u64()).number() >> shift).collect();
+    let y: Vec<u64> =
+        (0..n).map(|i| if i % 2 == 0 { x[i] } else { W::of(prg.next_u64()).number() >> shift }).collect();
+    let shares = [&x, &y].map(|numbers| {
+        let words: Vec<W> = numbers.iter().map(|number| W::of(*number)).collect();
+        share_words(&mut prg, &words).map(Arc::new)
+    });
+    ([x, y], shares)
+}
+
+/// What a comparison of two columns gives.
+fn compared([x, y]: &[Vec<u64>; 2], compare: fn(&u64, &u64) -> bool) -> (Vec<u64>, Parts) {
+    (x.iter().zip(y).map(|(x, y)| compare(x, y).into()).collect(), Parts::Xor)
+}
+
+pub(crate) fn less<W: Word>(n: usize) -> Made {
+    let (numbers, [x, y]) = pair::<W>(n, 0);
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(Less::new(&mut batch, &x[role.index()], &y[role.index()], false, ADDER)?)
+    };
+    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x < y), begin, |run: Less<W>| {
+        rows_of(&run.finish())
+    })
+}
+
+pub(crate) fn less_arith<W: Word>(n: usize) -> Made {
+    let (numbers, [x, y]) = pair::<W>(n, 1);
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(LessBounded::new(&mut batch, &x[role.index()], &y[role.index()], ADDER)?)
+    };
+    let end = |run: LessBounded<W>| rows_of(&run.finish());
+    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x < y), begin, end)
+}
+
+pub(crate) fn equal<W: Word>(n: usize) -> Made {
+    let (numbers, [x, y]) = pair::<W>(n, 0);
+    let begin =
+        move |role: Role, mut batch: Batch| Ok(Equal::new(&mut batch, &x[role.index()], &y[role.index()])?);
+    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x == y), begin, |run: Equal<W>| {
+        rows_of(&run.finish())
+    })
+}
+
+pub(crate) fn trunc<W: Word>(n: usize) -> Made {
+    let (numbers, shares) = deal::<W>(1, n);
+    let shift = W::BITS as u32 / 2;
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(Truncate::new(&mut batch, &shares[role.index()], shift, false, ADDER)?)
+    };
+    let expected = numbers.iter().map(|number| number.number() >> shift).collect();
+    let end = |run: Truncate<W>| widened(&run.finish().own);
+    elements(touched::<W>(n, 2), (expected, Parts::Sum(W::BITS)), begin, end)
+}
+
+pub(crate) fn select<W: Word>(n: usize) -> Made {
+    let (choices, choose) = deal_bits(2, 1, n);
+    let ([x_numbers, y_numbers], [x, y]) = pair::<W>(n, 0);
+    let begin = move |role: Role, mut batch: Batch| {
+        let i = role.index();
+        Ok(Select::new(&mut batch, &choose[i], &x[i], &y[i])?)
+    };
+    let rows = choices.iter().zip(x_numbers.iter().zip(&y_numbers));
+    let expected = rows.map(|(choice, (x, y))| if *choice == 1 { *x } else { *y }).collect();
+    let end = |run: Select<W>| widened(&run.finish().own);
+    elements(touched::<W>(n, 3), (expected, Parts::Sum(W::BITS)), begin, end)
+}
