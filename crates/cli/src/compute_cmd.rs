@@ -14,7 +14,8 @@ use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, evaluate};
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, OutputPlace, Protocol, Shown, read_input,
+    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, OutputPlace, Protocol, Shown, fits,
+    read_input,
 };
 use hushwire_wire::Shape;
 use serde::Serialize;
@@ -160,10 +161,12 @@ fn format(args: &FormatArgs) -> Result<(), Error> {
     Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
 }
 
-/// The figures of one protocol.
+/// The figures of one protocol, for the computation as one circuit.
 #[derive(Serialize)]
 struct Figures {
     protocol: String,
+    /// What they are of.
+    form: &'static str,
     ands: u64,
     /// Exchanges one after the other.
     rounds: u64,
@@ -179,6 +182,7 @@ impl Figures {
     fn new(protocol: Protocol, forecast: &Forecast) -> Self {
         Self {
             protocol: protocol.name().to_owned(),
+            form: "circuit",
             ands: forecast.work,
             rounds: forecast.rounds,
             bytes_sent: forecast.bytes_sent,
@@ -237,7 +241,7 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
         let parties = if of.protocol == "rep3" { "three" } else { "two" };
         let _ = writeln!(
             text,
-            "  {} computes it among {parties} parties in {} round{}, and none sends more than {}: about {} on one machine, {} \
+            "  {} takes {parties} parties, as one circuit, {} round{}, and none sends more than {}: about {} on one machine, {} \
              in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms)",
             of.protocol,
             of.rounds,
@@ -248,6 +252,10 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
             seconds(of.wan_seconds)
         );
     }
+    let _ = writeln!(
+        text,
+        "  rep3 computes on numbers where that is cheaper, and takes another form of each step then"
+    );
     out::text(text)
 }
 
@@ -304,7 +312,9 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         lengths = c.symbols_with(&lengths, &known).map_err(wrong)?;
         inputs.insert(name.to_owned(), tensor);
     }
-    let results = evaluate(&c, &inputs).map_err(wrong)?;
+    let bound = c.bind(&lengths).map_err(wrong)?;
+    fits(&bound)?;
+    let results = evaluate(&bound, &inputs).map_err(wrong)?;
     let shown = |tensor: &Tensor| Shown::new(tensor.scalar(), tensor.lengths(), &tensor.records());
     for (name, place, file) in begun {
         let tensor = &results[name];

@@ -2,7 +2,7 @@
 
 use hushwire::{
     Local, Party,
-    compute::{Computation, Scalar, Tensor, evaluate},
+    compute::{Computation, Scalar, Tensor, Visibility, circuits, evaluate, test_support},
     job::{Chosen, Event, JobError, Member, MemberConfig, Observer, Peer, Protocol, Value},
     wire::{Identity, Listener, TransportKind},
 };
@@ -94,6 +94,50 @@ fn parties_that_met_compute_with_every_protocol() {
         let of = |party: usize| learnt[party].keys().map(String::as_str).collect::<Vec<_>>();
         assert_eq!((of(0), of(1)), (vec!["sorted", "z"], vec!["less", "s", "sorted"]), "{protocol}");
         assert!(learnt.iter().flatten().all(|(name, tensor)| expected[name] == *tensor), "{protocol}");
+    }
+}
+
+/// Random computations of what two members bring, their inputs, and what the evaluator makes of them.
+fn random() -> Vec<(Computation, BTreeMap<String, Tensor>, BTreeMap<String, Tensor>)> {
+    let all = (0..500).filter_map(|seed| {
+        let c = test_support::computation(seed);
+        if c.inputs().any(|(_, ty)| !matches!(ty.visibility, Visibility::Private(_))) {
+            return None;
+        }
+        let given = test_support::inputs(&c, seed ^ 1, seed as usize % 6);
+        let expected = evaluate(&c, &given).ok()?;
+        // Places of a `gather` that are no constants are not for circuits.
+        circuits::program(&c.bind(&c.symbols_of(&given).ok()?).ok()?).ok()?;
+        Some((c, given, expected))
+    });
+    all.collect()
+}
+
+#[test]
+fn random_computations_have_the_same_bits_with_every_protocol() {
+    let all = random();
+    assert!(all.len() > 20, "{} computations", all.len());
+    for protocol in Protocol::ALL {
+        parties(protocol, |index, party| {
+            let mut party = party.unwrap_or_else(|e| panic!("{e}"));
+            for (k, (c, given, expected)) in all.iter().enumerate() {
+                let mine = |member: u16| member == u16::from(index);
+                let inputs = c
+                    .inputs()
+                    .filter(|(_, ty)| matches!(ty.visibility, Visibility::Private(of) if mine(of.0)));
+                let inputs: Vec<_> = inputs.map(|(name, _)| (name, given[name].clone())).collect();
+                let learnt = party.run(c, inputs).unwrap_or_else(|e| panic!("{protocol} {k}: {e}\n{c}"));
+                let outputs = c.outputs().iter().filter(|output| output.to.iter().any(|to| mine(to.0)));
+                assert_eq!(learnt.len(), outputs.clone().count());
+                for output in outputs {
+                    assert_eq!(
+                        learnt[&output.name], expected[&output.name],
+                        "{protocol} {k} {}\n{c}",
+                        output.name
+                    );
+                }
+            }
+        });
     }
 }
 

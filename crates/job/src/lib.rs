@@ -50,7 +50,7 @@ pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
 pub use compute::{
     Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed, Shown,
-    Value, read_input,
+    Value, fits, read_input,
 };
 pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;

@@ -169,6 +169,14 @@ fn the_command_line_is_checked_before_anything_starts() {
     );
     let huge = "local compute huge.hwc --value x=1 --symbol n=99999999999 --transport unix";
     bad(&place, huge, 2, &["a value is u64[99999999999], more than this machine takes"]);
+    bad(
+        &place,
+        "compute eval huge.hwc --value x=1 --symbol n=99999999999",
+        2,
+        &["more than this machine takes"],
+    );
+    assert_eq!(good(&place, "compute eval huge.hwc --value x=7 --symbol n=2").out, "y=[7, 7]\n");
+    bad(&place, "compute eval huge.hwc --value x=1", 2, &["n: the length has no number"]);
     let unsaid = "local compute huge.hwc --value x=1 --transport unix";
     bad(&place, unsaid, 2, &["no input says how long n is; write n = … under [symbols]"]);
     place.put("open.hwc", b"computation o\nmembers m\ninput x: u64 public\noutput y = x to m\n");
@@ -203,7 +211,7 @@ fn members_hear_what_they_bring_and_what_it_costs() {
     assert!(ran.out.contains("shop brings price: i32[n] and learns total: i32"), "{}", ran.out);
     assert!(ran.out.contains("with n = 50:"), "{}", ran.out);
     for protocol in ["rep3", "yao", "gmw"] {
-        assert!(ran.out.contains(&format!("  {protocol} computes it among t")), "{}", ran.out);
+        assert!(ran.out.contains(&format!("  {protocol} takes t")), "{}", ran.out);
     }
     let figures = |n: u64| -> serde_json::Value {
         let ran = good(&place, &format!("compute cost bill.hwc --symbol n={n} --json -"));

@@ -29,6 +29,6 @@ mod values;
 pub use file::{ComputationSource, ComputeJob};
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
-pub use plan::{Bound, ComputeTask};
+pub use plan::{Bound, ComputeTask, fits};
 pub use session::{Cancel, ComputeSession, Value};
 pub use values::read_input;

@@ -38,7 +38,27 @@ pub(crate) struct Extent {
     pub(crate) rows: usize,
 }
 
+/// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
+///
+/// # Errors
+/// The first that is not.
+pub fn fits(computation: &Computation) -> Result<(), JobError> {
+    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
+}
+
 impl Extent {
+    fn new(ty: &Type) -> Result<Self, JobError> {
+        // In the open an element takes a word, however few bits it has.
+        let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
+        let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
+        let lengths = lengths.ok_or_else(|| {
+            let cause = format!("a value is {ty}, more than this machine takes");
+            JobError::usage("the computation", cause, "bring fewer rows, or split the job")
+        })?;
+        let rows = lengths.iter().product();
+        Ok(Extent { scalar: ty.scalar, lengths, rows })
+    }
+
     /// Bytes of its bit planes.
     pub(crate) fn bytes(&self) -> usize {
         self.scalar.bits() * plane_bytes(self.rows)
@@ -220,21 +240,10 @@ impl ComputeTask {
     /// A symbol has no number, an operation does not take these lengths, or a value is too large.
     pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, JobError> {
         let computation = Arc::new(self.computation.bind(symbols).map_err(|e| self.refused(&e))?);
-        let extent = |ty: &Type| {
-            let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits()));
-            let large = || {
-                let cause = format!("a value is {ty}, more than this machine takes");
-                JobError::usage("the computation", cause, "bring fewer rows, or split the job")
-            };
-            bits.filter(|bits| *bits <= MOST_BITS).ok_or_else(large)?;
-            let lengths = ty.shape.lengths().ok_or_else(large)?;
-            let rows = lengths.iter().product();
-            Ok::<_, JobError>(Extent { scalar: ty.scalar, lengths, rows })
-        };
-        // Values in between are as large in memory.
-        computation.nodes().iter().try_for_each(|node| extent(&node.ty).map(drop))?;
-        let inputs = computation.inputs().map(|(_, ty)| extent(ty)).collect::<Result<_, _>>()?;
-        let outputs = computation.outputs().iter().map(|output| extent(&computation.node(output.value).ty));
+        fits(&computation)?;
+        let inputs = computation.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
+        let outputs =
+            computation.outputs().iter().map(|output| Extent::new(&computation.node(output.value).ty));
         let outputs = outputs.collect::<Result<_, _>>()?;
         let (owners, recipients) = (self.owners.clone(), self.recipients.clone());
         Ok(Bound { computation, owners, recipients, inputs, outputs })

@@ -3,6 +3,7 @@
 mod aes_ctr;
 mod any_file;
 mod common;
+mod compute;
 mod deviating;
 mod examples;
 mod files;

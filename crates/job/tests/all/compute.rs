@@ -1,0 +1,169 @@
+//! A client that tells parties different things: the run ends at all of them, and nothing that depends on it is opened.
+
+use hushwire_aes::Backend;
+use hushwire_circuit::Planes;
+use hushwire_job::{
+    ComputationSource, ComputeJob, ComputeTask, InputPlace, JobError, Kind, Member, MemberConfig, Observer,
+    OutputPlace, Peer, Protocol, Task, run,
+};
+use hushwire_rep3::{Owner, Role};
+use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
+use std::{collections::BTreeMap, sync::Arc, thread};
+use zeroize::Zeroizing;
+
+const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
+    output z = x * k to party1\n";
+
+/// What mallory says otherwise to one party.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    None,
+    /// Another length to this party.
+    Length(usize),
+    /// A seed that is not the neighbour's to this party.
+    Seed(usize),
+    /// An explicit share that is not the other holder's to this party.
+    Share(usize),
+}
+
+/// Mallory by hand, with honest shares of 1, 2, 3 but for the lie; whether the parties went on to the end.
+fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
+    let agreement = task.agreement();
+    let peer = |peer: &Peer| PeerConfig {
+        id: peer.member.id(&agreement.clients).unwrap_or(PartyId(0)),
+        address: peer.address.clone(),
+        pin: peer.pin,
+    };
+    let me = config.me.id(&agreement.clients).unwrap_or(PartyId(0));
+    let session = SessionConfig {
+        job_digest: agreement.tags(),
+        params: agreement.digest(),
+        client_lanes: agreement.client_lanes,
+        ..SessionConfig::new(me, config.session, config.peers.iter().map(peer).collect(), config.transport)
+    };
+    let mut net = connect(&session, &config.identity, None).unwrap_or_else(|e| panic!("{e}"));
+    let mut to = [0, 1, 2].map(|p| net.channel(0, Some(PartyId(p)), None).unwrap_or_else(|e| panic!("{e}")));
+    let mut from =
+        [0, 1, 2].map(|p| net.channel(0, None, Some(PartyId(p))).unwrap_or_else(|e| panic!("{e}")));
+    let owner = Owner::new(Backend::best());
+    let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+    owner.share(0, 0, Planes::pack(&[1, 2, 3], 8, 3).into(), &mut messages);
+    if let Lie::Share(p) = lie {
+        // Whoever has an explicit share has it whole.
+        let holds = |message: &Zeroizing<Vec<u8>>| !message.is_empty();
+        let p = (p..p + 3).map(|p| p % 3).find(|p| holds(&messages[*p])).unwrap_or_default();
+        messages[p][0] ^= 1;
+    }
+    // The session ends under way where the lie was found.
+    for (p, channel) in to.iter_mut().enumerate() {
+        let mut seeds = owner.seeds(Role::ALL[p]).to_vec();
+        if lie == Lie::Seed(p) {
+            seeds[0] ^= 1;
+        }
+        let n = if lie == Lie::Length(p) { 4u64 } else { 3 };
+        let _ = channel.send("seeds", &seeds).and_then(|()| channel.send("lengths", &n.to_le_bytes()));
+    }
+    let heard = from.iter_mut().all(|channel| channel.recv("lengths", &mut [0; 8]).is_ok());
+    assert!(heard || matches!(lie, Lie::Length(_)), "{lie:?}");
+    for (channel, message) in to.iter_mut().zip(&messages) {
+        let _ = if message.is_empty() { Ok(()) } else { channel.send("shares", message) };
+    }
+    // Until the others end; nothing is to be heard before that.
+    for channel in &mut from {
+        let _ = channel.recv("the last word", &mut [0; 16]);
+    }
+}
+
+/// The ends of the three parties.
+fn ends(lie: Lie) -> Vec<Result<Vec<u8>, JobError>> {
+    let task = ComputeTask::new(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())));
+    let task = task.unwrap_or_else(|e| panic!("{e}"));
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for me in task.agreement().members() {
+        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
+        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0"));
+        let listener = listener.transpose().unwrap_or_else(|e| panic!("{e}")).map(Arc::new);
+        let address = listener.as_deref().map(Listener::address);
+        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+        let config = MemberConfig::new(me, identity, listener);
+        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
+    }
+    for config in &mut configs {
+        let others = peers.iter().filter(|peer| {
+            peer.member != config.me && (peer.address.is_some() || matches!(config.me, Member::Party(_)))
+        });
+        config.peers = others.cloned().collect();
+    }
+    configs[1].inputs.insert("k".into(), InputPlace::Values(Zeroizing::new("5".into())));
+    configs[1].outputs.insert("z".into(), OutputPlace::Memory);
+    let cheat = configs.pop().unwrap_or_else(|| panic!("a client"));
+    thread::scope(|scope| {
+        let task = &task;
+        scope.spawn(move || mallory(task, &cheat, lie));
+        let running = configs.into_iter().map(|config| {
+            scope.spawn(move || {
+                let quiet: Observer = Arc::new(|_| {});
+                let outcome = run(task, config, &quiet)?;
+                Ok(outcome.learnt.records.into_iter().flat_map(|(_, records)| records).collect())
+            })
+        });
+        let running: Vec<_> = running.collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a thread panicked")))
+            .collect()
+    })
+}
+
+#[test]
+fn a_client_that_tells_parties_different_things_ends_the_run() {
+    for p in 0..3 {
+        for (lie, words) in [
+            (Lie::Length(p), "agreeing on lengths: n is "),
+            (Lie::Seed(p), "different shares of the same inputs; no output of them was opened"),
+            (Lie::Share(p), "different shares of the same inputs; no output of them was opened"),
+        ] {
+            let all = ends(lie);
+            let errors: Vec<_> = all.iter().map(|end| end.as_ref().err().map(ToString::to_string)).collect();
+            assert!(errors.iter().all(Option::is_some), "{lie:?}: {errors:?}");
+            assert!(errors.iter().flatten().any(|e| e.contains(words)), "{lie:?}: {errors:?}");
+        }
+    }
+}
+
+#[test]
+fn an_honest_client_by_hand_is_taken() {
+    let all = ends(Lie::None);
+    // It says no last word, so that party 1 has no result; nobody blames its values.
+    let errors: Vec<_> = all.iter().filter_map(|end| end.as_ref().err()).collect();
+    assert!(
+        errors.iter().all(|e| e.kind == Kind::Network && !e.to_string().contains("shares")),
+        "{errors:?}"
+    );
+    assert!(errors.iter().all(|e| e.step == "confirmation" || e.consequence), "{errors:?}");
+}
+
+#[test]
+fn jobs_that_make_no_sense_are_refused_with_a_remedy() {
+    let refused = |change: &dyn Fn(&mut ComputeJob)| {
+        let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned()));
+        change(&mut job);
+        ComputeTask::new(&job).err().unwrap_or_else(|| panic!("taken")).to_string()
+    };
+    let assign = |name: &'static str, to: Member| {
+        move |job: &mut ComputeJob| {
+            job.members.insert(name.to_owned(), to.clone());
+        }
+    };
+    let error = refused(&assign("malory", Member::Party(0)));
+    assert!(error.contains("no member malory") && error.contains("did you mean `mallory`?"), "{error}");
+    let error = refused(&|job| {
+        job.protocol = Protocol::Yao;
+        job.members.insert("mallory".into(), Member::Client("mallory".into()));
+    });
+    assert!(error.contains("protocol yao has no clients"), "{error}");
+    let error = refused(&|job| job.symbols = BTreeMap::from([("m".to_owned(), 3)]));
+    assert!(error.contains("no symbol m"), "{error}");
+    let error = refused(&|job| job.computation = ComputationSource::Text("computation".into()));
+    assert!(error.contains("the computation, line 1"), "{error}");
+}
