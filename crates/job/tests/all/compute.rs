@@ -58,7 +58,9 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     for (p, channel) in to.iter_mut().enumerate() {
         let mut seeds = owner.seeds(Role::ALL[p]).to_vec();
         if lie == Lie::Seed(p) {
+            // One of both is that of an explicit share, and serves nobody.
             seeds[0] ^= 1;
+            seeds[16] ^= 1;
         }
         let n = if lie == Lie::Length(p) { 4u64 } else { 3 };
         let _ = channel.send("seeds", &seeds).and_then(|()| channel.send("lengths", &n.to_le_bytes()));
