@@ -161,13 +161,14 @@ fn format(args: &FormatArgs) -> Result<(), Error> {
     Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
 }
 
-/// The figures of one protocol, for the computation as one circuit.
+/// The figures of one protocol.
 #[derive(Serialize)]
 struct Figures {
     protocol: String,
-    /// What they are of.
+    /// How it runs: as one circuit, or in steps on numbers and bits.
     form: &'static str,
-    ands: u64,
+    /// Of a circuit.
+    ands: Option<u64>,
     /// Exchanges one after the other.
     rounds: u64,
     /// Payload of the party that sends most, without set-ups and TLS.
@@ -179,11 +180,11 @@ struct Figures {
 }
 
 impl Figures {
-    fn new(protocol: Protocol, forecast: &Forecast) -> Self {
+    fn new(protocol: Protocol, forecast: &Forecast, ands: Option<u64>) -> Self {
         Self {
             protocol: protocol.name().to_owned(),
-            form: "circuit",
-            ands: forecast.work,
+            form: if ands.is_some() { "circuit" } else { "steps" },
+            ands,
             rounds: forecast.rounds,
             bytes_sent: forecast.bytes_sent,
             loopback_seconds: forecast.seconds(LOOPBACK),
@@ -211,8 +212,8 @@ fn costs(args: &LengthArgs, c: &Computation) -> Result<Costs, Error> {
         let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
         in_turn(&mut job, c);
         let task = ComputeTask::new(&job)?;
-        let forecast = task.bound(&lengths)?.forecast(task.chosen(), has_aes(Backend::best()))?;
-        protocols.push(Figures::new(protocol, &forecast));
+        let (forecast, ands) = task.bound(&lengths)?.forecast(task.chosen(), has_aes(Backend::best()))?;
+        protocols.push(Figures::new(protocol, &forecast, ands));
     }
     Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
 }
@@ -241,7 +242,7 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
         let parties = if of.protocol == "rep3" { "three" } else { "two" };
         let _ = writeln!(
             text,
-            "  {} takes {parties} parties, as one circuit, {} round{}, and none sends more than {}: about {} on one machine, {} \
+            "  {} takes {parties} parties {} round{}, and none sends more than {}: about {} on one machine, {} \
              in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms)",
             of.protocol,
             of.rounds,
@@ -252,10 +253,6 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
             seconds(of.wan_seconds)
         );
     }
-    let _ = writeln!(
-        text,
-        "  rep3 computes on numbers where that is cheaper, and takes another form of each step then"
-    );
     out::text(text)
 }
 
@@ -275,11 +272,12 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
     );
     for of in &costs.protocols {
         let [here, lan, wan] = [of.loopback_seconds, of.lan_seconds, of.wan_seconds].map(seconds);
-        let sent = size::show(of.bytes_sent);
+        let (sent, ands) =
+            (size::show(of.bytes_sent), of.ands.map_or("-".to_owned(), |ands| ands.to_string()));
         let _ = writeln!(
             text,
             "{:<8} {:>12} {:>8} {sent:>12} {here:>12} {lan:>12} {wan:>12}",
-            of.protocol, of.ands, of.rounds
+            of.protocol, ands, of.rounds
         );
     }
     crate::run_report::deliver(Some(text.into_bytes()), &costs, file, args.json.as_deref())

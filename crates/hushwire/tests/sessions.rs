@@ -97,8 +97,10 @@ fn parties_that_met_compute_with_every_protocol() {
     }
 }
 
+type Values = BTreeMap<String, Tensor>;
+
 /// Random computations of what two members bring, their inputs, and what the evaluator makes of them.
-fn random() -> Vec<(Computation, BTreeMap<String, Tensor>, BTreeMap<String, Tensor>)> {
+fn random() -> Vec<(Computation, Values, Values)> {
     let all = (0..500).filter_map(|seed| {
         let c = test_support::computation(seed);
         if c.inputs().any(|(_, ty)| !matches!(ty.visibility, Visibility::Private(_))) {

@@ -80,6 +80,15 @@ impl Forecast {
         Self { work: ands, unit: ANDS, rounds, bytes_sent, compute }
     }
 
+    /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party that sends most. Three parties
+    /// compute about as much for a bit that they send, whatever it is of.
+    #[must_use]
+    pub fn of_steps(rounds: u64, sent: u64, aes_instructions: bool) -> Self {
+        let [with, without] = rates(Protocol::Rep3, None);
+        let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
+        Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute }
+    }
+
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
     /// no plan. Rounds are not counted.
     #[must_use]

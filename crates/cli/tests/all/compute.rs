@@ -219,7 +219,8 @@ fn members_hear_what_they_bring_and_what_it_costs() {
     };
     let (few, many) = (figures(10), figures(1000));
     for i in 0..3 {
-        for key in ["ands", "bytes_sent", "lan_seconds", "wan_seconds"] {
+        assert_eq!(few["protocols"][i]["ands"].is_null(), i == 0, "{few}");
+        for key in ["bytes_sent", "lan_seconds", "wan_seconds"] {
             let value = |of: &serde_json::Value| of["protocols"][i][key].as_f64().unwrap_or_default();
             assert!(value(&few) > 0.0 && value(&few) <= value(&many), "{i} {key}: {few} {many}");
         }
@@ -232,12 +233,24 @@ fn members_hear_what_they_bring_and_what_it_costs() {
 #[test]
 fn a_declared_cost_is_what_a_run_says() {
     let place = bill();
-    for (i, protocol) in [(1, "yao"), (2, "gmw")] {
+    for (i, protocol) in [(0, "rep3"), (1, "yao"), (2, "gmw")] {
         let ran = good(&place, "compute cost bill.hwc --symbol n=3 --json -");
         let declared: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
         let run = format!("local compute bill.hwc {IN} --transport unix --protocol {protocol} --json -");
         let found: serde_json::Value = serde_json::from_str(&good(&place, &run).out).unwrap_or_default();
         assert_eq!(declared["protocols"][i]["ands"], found["ands"], "{protocol}");
+        let sent = |of: &serde_json::Value| of["bytes_sent"].as_u64().unwrap_or_default();
+        let most = found["parties"].as_array().into_iter().flatten().map(sent).max().unwrap_or_default();
+        // Set-ups come on top, and what clients and the last word take.
+        let (declared, rounds) = (&declared["protocols"][i], found["rounds"].as_u64().unwrap_or_default());
+        assert!(
+            sent(declared) <= 2 * most && most < 2 * sent(declared) + 131_072,
+            "{protocol}: {declared} {found}"
+        );
+        assert!(
+            declared["rounds"].as_u64().is_some_and(|n| n <= rounds && rounds < n + 16),
+            "{protocol}: {declared} {found}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Scalar, Type, Visibility, circuits};
-use hushwire_three::Plan;
+use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -320,13 +320,33 @@ impl Bound {
         between_two(program, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
-    /// The forecast of a run as a circuit, on a CPU with AES instructions or without.
+    /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.
     ///
     /// # Errors
-    /// It is no circuit, or too large for one.
-    pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<Forecast, JobError> {
-        let program = self.program()?;
-        Ok(Forecast::of_program(chosen, &program, &self.between_two(&program), aes_instructions))
+    /// It is too large to be run.
+    pub fn forecast(
+        &self,
+        chosen: Chosen,
+        aes_instructions: bool,
+    ) -> Result<(Forecast, Option<u64>), JobError> {
+        match self.form(chosen.protocol)? {
+            Form::Circuit(program) => {
+                let who = self.between_two(&program);
+                let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
+                Ok((forecast, Some(program.ands())))
+            }
+            Form::Steps(plan) => {
+                let refused = |e: ThreeError| match e {
+                    ThreeError::Compute(e) => refused(None, &e),
+                    e => JobError::internal("the computation", e),
+                };
+                // Party 0 deals more than the others. A share of each input and output comes on top, at most.
+                let cost = plan.cost(0).map_err(refused)?.cost;
+                let ends: usize = self.inputs.iter().chain(&self.outputs).map(Extent::bytes).sum();
+                let sent = cost.bytes_sent + ends as u64;
+                Ok((Forecast::of_steps(cost.rounds, sent, aes_instructions), None))
+            }
+        }
     }
 }
 
