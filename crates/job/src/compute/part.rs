@@ -51,11 +51,12 @@ impl ComputePart {
         for (_, name, ty) in task.inputs_of(&me) {
             let place = config.inputs.get(name).ok_or_else(|| lacks(&me, name))?;
             let values = Values::read(name, ty, place, &symbols)?;
+            task.promised(name, &values)?;
             lengths.insert(name.to_owned(), values.lengths.clone());
             symbols = task.lengths(&symbols, &lengths)?;
             inputs.push(values);
         }
-        if symbols.len() == task.computation().symbols().len() {
+        if task.unbound().iter().all(|symbol| symbols.contains_key(symbol)) {
             // What these lengths violate shows before anybody is dialled.
             task.bound(&symbols)?;
         }

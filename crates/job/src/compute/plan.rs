@@ -1,11 +1,11 @@
 //! The agreement on a computation, and what its members bring and learn.
 
-use super::{ComputationSource, ComputeJob, ComputePart, file::refused};
+use super::{ComputationSource, ComputeJob, ComputePart, file::refused, values::Values};
 use crate::{
     Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, plan::between_two,
 };
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
-use hushwire_compute::{Computation, Scalar, Type, Visibility, circuits};
+use hushwire_compute::{Computation, Dim, Scalar, Tensor, Type, Visibility, circuits};
 use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use zeroize::Zeroizing;
@@ -209,10 +209,14 @@ impl ComputeTask {
         (0..self.recipients.len()).filter(move |j| self.recipients[*j].contains(member))
     }
 
-    /// The names of symbols that the job does not bind.
+    /// The names of symbols that the job does not bind, and that some value has.
     pub(crate) fn unbound(&self) -> Vec<String> {
-        let bound = |name: &&String| !self.job.symbols.contains_key(*name);
-        self.computation.symbols().iter().filter(bound).cloned().collect()
+        let stands = |name: &String| {
+            let is = |dim: &Dim| matches!(dim, Dim::Symbol(symbol) if **symbol == **name);
+            self.computation.nodes().iter().any(|node| node.ty.shape.0.iter().any(is))
+        };
+        let unbound = |name: &&String| !self.job.symbols.contains_key(*name) && stands(name);
+        self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
     /// An error of the computation, with its file.
@@ -232,6 +236,13 @@ impl ComputeTask {
     ) -> Result<BTreeMap<String, u64>, JobError> {
         let found = self.computation.symbols_with(known, lengths);
         found.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
+    }
+
+    /// Holds an input of this member to the range that it promises.
+    pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), JobError> {
+        let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
+        let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
+        kept.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
     }
 
     /// The computation with these lengths.

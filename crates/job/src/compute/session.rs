@@ -259,6 +259,7 @@ impl ComputeSession {
                 )
             })?;
             let values = value.values(name, ty)?;
+            task.promised(name, &values)?;
             lengths.insert(name.to_owned(), values.lengths);
             own.push(values.records);
         }
