@@ -200,7 +200,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     let least = computation("computation l\nmembers a\ninput x: u8 in 0..9 from a\noutput y = x to a\n");
     let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
     let error = three.run(&least, [("x", 10u8)]).err().unwrap_or_else(|| panic!("taken")).to_string();
-    assert!(error.contains("element 0 is not within 0 to 9"), "{error}");
+    assert!(error.contains("element 0 is not within 0 to 8"), "{error}");
     let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
     let error = three.run(&sum, [("z", 1u8)]).err().unwrap_or_else(|| panic!("taken")).to_string();
     assert!(error.contains("no input called `z`"), "{error}");
