@@ -109,11 +109,11 @@ pub(crate) fn flat(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) ->
 /// Bits to all three parties.
 fn open_bits<'p>(role: Role, scalar: Scalar, lengths: &'p [usize], bits: &Arc<Bits>) -> Begun<'p> {
     let (width, rows) = (bits.width(), bits.rows());
-    let machine = RevealBits::to_all(role, bits.clone())?;
+    let machine = RevealBits::to_all(role, Arc::new((**bits).clone().trimmed()))?;
     known(machine, move |reveal| {
         let bytes = reveal.finish().expect("all three learn it");
         let planes = Planes::new(width, rows, bytes).expect("as many bytes as were shared");
-        Tensor::from_planes(scalar, lengths, &planes.trimmed())
+        Tensor::from_planes(scalar, lengths, &planes)
     })
 }
 

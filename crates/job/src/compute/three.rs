@@ -131,7 +131,7 @@ impl Three {
                 let channels = [&mut self.ring, &mut self.doors.io];
                 let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);
                 let outputs = hushwire_three::run(&mut self.party, channels, plan, inputs, &mut go_on);
-                trimmed(&bound.outputs, outputs.map_err(of_steps)?)
+                trimmed(outputs.map_err(of_steps)?)
             }
         };
         let outputs = bound.recipients.iter().map(|to| &to[..]).zip(bound.outputs.iter().map(Extent::bytes));
@@ -159,21 +159,13 @@ fn bits_of(extents: &[Extent], shares: &Shares) -> Result<Vec<Bits>, ShareError>
     extents.iter().map(one).collect()
 }
 
-/// Shares of all values, one after the other, with zeros past the last row of each plane: what stands there is nobody's
-/// output, and must not be opened.
-fn trimmed(extents: &[Extent], values: Vec<Bits>) -> Shares {
+/// Shares of all values, one after the other.
+fn trimmed(values: Vec<Bits>) -> Shares {
     let mut shares = Shares { own: vec![], next: vec![] };
-    for (extent, value) in extents.iter().zip(values) {
-        let (value, height) = (value.into_shares(), plane_bytes(extent.rows));
-        for (share, of) in [(&mut shares.own, &value.own), (&mut shares.next, &value.next)] {
-            let start = share.len();
-            share.extend_from_slice(of);
-            if extent.rows % 8 > 0 {
-                for plane in share[start..].chunks_exact_mut(height) {
-                    plane[height - 1] &= (1 << (extent.rows % 8)) - 1;
-                }
-            }
-        }
+    for value in values {
+        let value = value.trimmed().into_shares();
+        shares.own.extend_from_slice(&value.own);
+        shares.next.extend_from_slice(&value.next);
     }
     shares
 }

@@ -180,6 +180,20 @@ impl Bits {
         &self.shares
     }
 
+    /// The same with zeros past the last row. What stands there is nobody's value: it must be cleared before planes are opened.
+    #[must_use]
+    pub fn trimmed(mut self) -> Bits {
+        let (used, height) = (self.rows % 8, plane_bytes(self.rows));
+        if used > 0 {
+            for share in [&mut self.shares.own, &mut self.shares.next] {
+                for plane in share.chunks_exact_mut(height) {
+                    plane[height - 1] &= (1 << used) - 1;
+                }
+            }
+        }
+        self
+    }
+
     /// The planes' shares, for good.
     #[must_use]
     pub fn into_shares(self) -> Shares {
