@@ -351,11 +351,13 @@ impl Bound {
                     ThreeError::Compute(e) => refused(None, &e),
                     e => JobError::internal("the computation", e),
                 };
-                // Party 0 deals more than the others. A share of each input and output comes on top, at most.
-                let cost = plan.cost(0).map_err(refused)?.cost;
+                let costs = (0..3).map(|party| plan.cost(party).map(|of| of.cost));
+                let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+                let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
+                let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
+                // A share of each input and output comes on top, at most.
                 let ends: usize = self.inputs.iter().chain(&self.outputs).map(Extent::bytes).sum();
-                let sent = cost.bytes_sent + ends as u64;
-                Ok((Forecast::of_steps(cost.rounds, sent, aes_instructions), None))
+                Ok((Forecast::of_steps(rounds, sent + ends as u64, aes_instructions), None))
             }
         }
     }
