@@ -1,6 +1,6 @@
 //! `bench compute`: operations on columns of numbers among three parties.
 //!
-//! A row is one operation on `n` elements of a type, in a shape that `n` and `columns` name: see [`ops`]. Two figures each: the
+//! A row is one operation on `n` elements of a type, in a shape that `n` and `columns` name: see `ops`. Two figures each: the
 //! throughput of runs that follow each other, several in flight over a link, and the time of a run alone. Inputs are shared
 //! before; every row's result is opened afterwards and compared with plain arithmetic: a wrong one fails the run.
 //!

@@ -4,7 +4,7 @@ use crate::{Computation, Member, Op, Type, Value, Visibility, text::promise};
 use std::fmt::Write;
 
 impl Computation {
-    /// Each member's inputs and outputs, what all learn on the way, and that nothing else is told: for people who are to
+    /// Each member's inputs and outputs, what all learn on the way and parties see, and that nothing else is told: for people who are to
     /// agree.
     #[must_use]
     pub fn explain(&self) -> String {
@@ -33,6 +33,14 @@ impl Computation {
         let opened = self.opened(None);
         if !opened.is_empty() {
             let _ = writeln!(out, "  opened to all on the way: {}", opened.join(", "));
+        }
+        let mut leaks: Vec<String> = vec![];
+        for node in self.nodes().iter().filter(|node| node.ty.visibility != Visibility::Public) {
+            let words = node.op.leaks().map(|leaks| format!("`{}` {leaks}", crate::infer::name(&node.op)));
+            leaks.extend(words.filter(|words| !leaks.contains(words)));
+        }
+        for words in leaks {
+            let _ = writeln!(out, "  among three parties {words}");
         }
         let lengths = if self.symbols().is_empty() {
             String::new()

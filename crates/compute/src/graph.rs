@@ -265,6 +265,20 @@ pub enum Op {
     Wrapping,
 }
 
+impl Op {
+    /// What three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
+    #[must_use]
+    pub const fn leaks(&self) -> Option<&'static str> {
+        match self {
+            Op::Order { .. } => {
+                Some("opens comparisons of rows that were shuffled: a random order, whatever the rows are")
+            }
+            Op::Compact { .. } => Some("opens a random permutation, whatever the flags are"),
+            _ => None,
+        }
+    }
+}
+
 /// One operation on values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {

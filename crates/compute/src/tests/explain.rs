@@ -22,3 +22,25 @@ fn members_hear_what_they_bring_and_learn() {
         \x20 all learn this computation and its lengths, n, and nothing else\n"
     );
 }
+
+#[test]
+fn what_a_sort_opens_is_said_once() {
+    let told = |body: &str| {
+        let text = format!(
+            "computation c\nmembers m, k\nsymbols n\ninput x: u8[n] from m\ninput y: u8[n] from k\n{body}\n"
+        );
+        text.parse::<Computation>().unwrap().explain()
+    };
+    let sorted =
+        told("z = x + y\noutput a = permute(x, order(z)) to m\noutput b = permute(y, order(desc z)) to m");
+    assert_eq!(
+        sorted.matches("among three parties `order` opens comparisons of rows that were shuffled").count(),
+        1
+    );
+    assert!(
+        told("output a = compact(x < y, x, rows=3) to m").contains("`compact` opens a random permutation")
+    );
+    for quiet in ["output a = sum(x + y) to m", "r = reveal(x)\noutput a = permute(y, order(r)) to m"] {
+        assert!(!told(quiet).contains("opens"), "{quiet}");
+    }
+}

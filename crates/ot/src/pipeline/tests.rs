@@ -184,6 +184,13 @@ fn a_failed_call_is_never_finished() {
     let _ = sender.verify().finish();
 }
 
+#[test]
+#[should_panic(expected = "40 OTs need 5 bytes of packed bits, not 4")]
+fn choices_that_are_too_few_are_refused() {
+    let (_, mut receiver) = ends::<Malicious>(Role::Receiver, 8);
+    let _ = receiver.extend(Receiving::Cot { choices: &[0; 4], t: &mut [Block::ZERO; 40] });
+}
+
 /// The record of a call over a silent extension: turns of the receiver, bytes of choices in them, ticks, and the most chunks
 /// that each end held blocks of.
 #[derive(Debug, PartialEq)]

@@ -66,6 +66,15 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     assert_ne!(runs[0][0], runs[0][1]);
 }
 
+/// Hashes of one name would show which sums of two segments are equal.
+#[test]
+fn every_segment_has_a_name_of_its_own() {
+    let context = context(Backend::best(), 31);
+    let mut segment = Segment::new(context, Clmul::best(), Kind::Alsz, Proof::Pairs, &[]);
+    let names: HashSet<_> = (0..3).map(|_| segment.close(vec![], vec![]).name()).collect();
+    assert_eq!(names.len(), 3);
+}
+
 /// The set-up's name in challenges: another where either party said something else.
 #[test]
 fn the_set_up_s_name_binds_what_both_parties_said() {
