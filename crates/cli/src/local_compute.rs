@@ -20,7 +20,7 @@ use hushwire_garble::Scheme;
 use hushwire_job::{
     ComputationSource, ComputeJob, ComputeTask, Computed, Job, Member, OutputPlace, Protocol, Shown, Task,
 };
-use hushwire_wire::{NetError, Shape};
+use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -122,10 +122,7 @@ impl LocalComputeArgs {
 pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
-    let shape: Shape = args.net.parse().map_err(|e| match e {
-        NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),
-        other => Error::Usage(other.to_string()),
-    })?;
+    let shape = crate::options::net(&args.net)?;
     let job = args.job()?;
     let task = ComputeTask::new(&job)?;
     let computation = task.computation();

@@ -16,7 +16,7 @@ use hushwire_job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
     Protocol, nearest,
 };
-use hushwire_wire::{NetError, Shape};
+use hushwire_wire::Shape;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;
 use zeroize::Zeroizing;
@@ -25,10 +25,7 @@ use zeroize::Zeroizing;
 pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
-    let shape: Shape = args.net.parse().map_err(|e| match e {
-        NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),
-        other => Error::Usage(other.to_string()),
-    })?;
+    let shape = crate::options::net(&args.net)?;
     let job = job(args)?;
     let prepared = Prepared::new(&job)?;
     prepared.notes.iter().for_each(|note| log::note!("note: {note}"));

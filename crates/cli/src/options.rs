@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use hushwire_aes::Backend;
-use hushwire_wire::TransportKind;
+use hushwire_wire::{NetError, Shape, TransportKind};
 use std::path::PathBuf;
 
 /// The options of every command that computes with others.
@@ -54,4 +54,12 @@ impl Between {
         }
         Ok(self.transport.parse()?)
     }
+}
+
+/// The network that `--net` names.
+pub(crate) fn net(text: &str) -> Result<Shape, Error> {
+    text.parse().map_err(|e| match e {
+        NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),
+        other => Error::Usage(other.to_string()),
+    })
 }

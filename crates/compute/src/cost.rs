@@ -67,7 +67,7 @@ impl Work {
     }
 }
 
-/// What gates cost.
+/// The cost of gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Messages one after the other.
@@ -81,7 +81,7 @@ pub struct Cost {
 pub struct Protocol {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it needs besides, in words.
+    /// Its needs beside gates, in words.
     pub besides: &'static str,
     /// The cost of gates.
     pub cost: fn(&Work) -> Cost,

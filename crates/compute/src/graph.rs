@@ -266,7 +266,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
+    /// The values that three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
     #[must_use]
     pub const fn leaks(&self) -> Option<&'static str> {
         match self {

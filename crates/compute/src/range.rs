@@ -64,7 +64,7 @@ impl Range {
     }
 }
 
-/// What a range stands on.
+/// The ground that a range stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ground {
     /// Constants and counts alone.
@@ -75,7 +75,7 @@ enum Ground {
     Type,
 }
 
-/// What is known of a value.
+/// A value's range, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) range: Option<Range>,
@@ -115,7 +115,7 @@ impl Reach {
     }
 }
 
-/// What is known of an operation's result.
+/// The range of an operation's result, as far as it is known.
 ///
 /// # Errors
 /// A promise stands behind all of it, and it may wrap.

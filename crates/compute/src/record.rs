@@ -196,22 +196,12 @@ impl Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::tests::scalars;
     use proptest::prelude::*;
-
-    fn scalars() -> impl Strategy<Value = Scalar> {
-        prop_oneof![
-            Just(Scalar::Bool),
-            (any::<bool>(), 1..=128u8).prop_map(|(signed, bits)| Scalar::Int { signed, bits }),
-            (1..=128u8)
-                .prop_flat_map(|bits| (Just(bits), 0..=bits))
-                .prop_map(|(bits, frac)| Scalar::Fixed { bits, frac }),
-            (1..=300u16).prop_map(Scalar::Bits),
-        ]
-    }
 
     proptest! {
         #[test]
-        fn text_and_records_are_read_as_they_are_written(scalar in scalars(), bytes: [u8; 40]) {
+        fn text_and_records_are_read_as_they_are_written(scalar in scalars(300), bytes: [u8; 40]) {
             let mut record = bytes[..scalar.record()].to_vec();
             scalar.extend(&mut record);
             prop_assert!(scalar.fits(&record));

@@ -302,7 +302,7 @@ fn steps(whole: &str, fraction: &str, frac: u8) -> Result<u128, Unfit> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -330,27 +330,28 @@ mod tests {
         assert_eq!(parse_literal(Scalar::Bits(4), "15"), Err(Unfit::Form));
     }
 
-    fn scalars() -> impl Strategy<Value = Scalar> {
+    /// Scalars of all kinds, strings of up to so many bits.
+    pub(crate) fn scalars(longest: u16) -> impl Strategy<Value = Scalar> {
         prop_oneof![
             Just(Scalar::Bool),
             (any::<bool>(), 1..=128u8).prop_map(|(signed, bits)| Scalar::Int { signed, bits }),
             (1..=128u8)
                 .prop_flat_map(|bits| (Just(bits), 0..=bits))
                 .prop_map(|(bits, frac)| Scalar::Fixed { bits, frac }),
-            (1..=128u16).prop_map(Scalar::Bits),
+            (1..=longest).prop_map(Scalar::Bits),
         ]
     }
 
     proptest! {
         #[test]
-        fn an_element_is_read_as_it_is_written(scalar in scalars(), bits: u128) {
+        fn an_element_is_read_as_it_is_written(scalar in scalars(128), bits: u128) {
             let bits = bits & mask(scalar.bits());
             let text = Literal(scalar, bits).to_string();
             prop_assert_eq!(parse_literal(scalar, &text), Ok(bits), "{} {}", scalar, text);
         }
 
         #[test]
-        fn elements_keep_their_places(scalar in scalars(), elements in prop::collection::vec(any::<u128>(), 0..9)) {
+        fn elements_keep_their_places(scalar in scalars(128), elements in prop::collection::vec(any::<u128>(), 0..9)) {
             let tensor = Tensor::from_words(scalar, &[elements.len()], elements.iter().copied());
             for (i, element) in elements.iter().enumerate() {
                 prop_assert_eq!(tensor.get(i), element & mask(scalar.bits()));

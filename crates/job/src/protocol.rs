@@ -115,7 +115,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// What was given, else the defaults.
+    /// The choices that were given, else the defaults.
     ///
     /// # Errors
     /// The protocol has no such choice, or the scheme hides nothing.

@@ -95,7 +95,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// What all members know comes as shares like the rest, and is opened.
+    /// An input that all members know comes as shares like the rest, and is opened.
     fn input(&mut self, node: &Node) -> Lowered<Forms> {
         let slot = self.step(Prim::Input, vec![]);
         if node.ty.visibility != Visibility::Public {
@@ -350,7 +350,7 @@ impl<'a> Lower<'a> {
         self.forms[from].words.is_some() && scalar.frac() == to.frac() && to.bits() <= scalar.bits()
     }
 
-    /// What a primitive makes of a value that it takes in either form: as words where it has them, else as bits.
+    /// The value that a primitive makes of one that it takes in either form: as words where it has them, else as bits.
     fn either(&mut self, at: usize, prim: impl FnOnce(&mut Self, Slot) -> Slot) -> Lowered<Forms> {
         if let Some(slot) = self.forms[at].words {
             return Ok(words(prim(self, slot)));

@@ -106,7 +106,7 @@ impl<'p> Run<'p> {
         !self.ran[at] && self.plan.steps[at].reads.iter().all(|slot| self.ran[*slot])
     }
 
-    /// What a step reads; values that nobody reads again go.
+    /// The values that a step reads; those that nobody reads again go.
     fn take(&mut self, step: &Step) -> Vec<Form> {
         let take = |slot: &Slot| {
             self.readers[*slot] -= 1;

@@ -14,7 +14,7 @@ use hushwire_rep3::{Party, ring::Bits, share};
 use hushwire_testkit::{Transport, run_three};
 use hushwire_wire::{
     Cost, SessionId,
-    drive::{Abreast, Lockstep, Machine},
+    drive::{Abreast, Lockstep, Machine, Place},
 };
 use std::collections::BTreeMap;
 
@@ -339,4 +339,32 @@ fn derived_forms() {
             assert!(check(&c, &inputs(&c, 7, 9), plan).is_some(), "{expr}");
         }
     }
+}
+
+/// Bits past the last row may be anything: nobody hears them when a value is opened.
+#[test]
+fn what_stands_past_the_last_row_is_not_opened() {
+    let c = text("input x: u8[3] from m\noutput y = reveal(x) to m");
+    let plan = Plan::new(&c).unwrap();
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+    let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![Bits::new(8, 3, s).unwrap()]);
+    let mut parties = Party::three(Backend::best());
+    let mut waves: Vec<Wave<'_>> = vec![];
+    for (party, inputs) in parties.iter_mut().zip(shares) {
+        let mut run = Run::new(party, &plan, inputs).unwrap();
+        let mut batch = party.next_batch().unwrap();
+        run.alone(&mut batch).unwrap();
+        waves.push(run.wave(party, &mut batch).unwrap());
+    }
+    let mut machines: Vec<_> = waves
+        .iter_mut()
+        .map(|wave| Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect()))
+        .collect();
+    let mut heard = 0;
+    let mut see = |_: Place, message: &mut Vec<u8>| {
+        heard += message.len();
+        assert!(message.iter().all(|byte| byte >> 3 == 0), "{message:?}");
+    };
+    Lockstep::new().run_edited(&mut machines, &mut see).unwrap();
+    assert_eq!(heard, 3 * 8);
 }

@@ -76,7 +76,7 @@ fn pair<W: Word>(n: usize, shift: u32) -> Columns<W> {
     ([x, y], shares)
 }
 
-/// What a comparison of two columns gives.
+/// The result of a comparison of two columns.
 fn compared([x, y]: &[Vec<u64>; 2], compare: fn(&u64, &u64) -> bool) -> (Vec<u64>, Parts) {
     (x.iter().zip(y).map(|(x, y)| compare(x, y).into()).collect(), Parts::Xor)
 }

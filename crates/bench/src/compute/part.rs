@@ -58,7 +58,7 @@ impl three::Part for Part {
     }
 }
 
-/// What a run moves: the most bytes that a party sends, and rounds.
+/// The traffic of a run: the most bytes that a party sends, and rounds.
 pub(crate) struct Moved {
     pub(crate) bytes: u64,
     /// Of all three.

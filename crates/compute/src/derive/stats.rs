@@ -7,7 +7,7 @@ fn column(ty: &Type) -> bool {
 }
 
 impl<'b> Val<'b> {
-    /// What is below `least` becomes it, and what is above `most`.
+    /// Elements below `least` become it, and those above `most` become that.
     #[must_use]
     pub fn clamp(self, least: Val<'b>, most: Val<'b>) -> Self {
         self.max(least).min(most)

@@ -203,7 +203,7 @@ impl Formatter<'_> {
     }
 }
 
-/// What is not as by default.
+/// Arguments that differ from their defaults.
 fn way(steps: Steps) -> String {
     let mut out = String::new();
     let usual = Steps::default();

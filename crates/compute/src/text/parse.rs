@@ -406,7 +406,7 @@ impl Parser<'_> {
         Ok(Item { place, text })
     }
 
-    /// What stands in brackets, line by line.
+    /// The content of brackets, line by line.
     fn file(&mut self) -> Parsed<String> {
         self.need("[")?;
         let (mut text, mut line) = (String::new(), self.place().line);

@@ -20,7 +20,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// What `me` knows of these symbols.
+    /// The lengths that `me` knows of these symbols.
     pub(super) fn new(symbols: Vec<String>, known: &BTreeMap<String, u64>, me: &Member) -> Self {
         let found = symbols.iter().map(|symbol| Some((*known.get(symbol)?, me.clone()))).collect();
         Self { symbols, found }

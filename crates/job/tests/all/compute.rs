@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
     output z = x * k to party1\n";
 
-/// What mallory says otherwise to one party.
+/// The words that mallory says otherwise to one party.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,

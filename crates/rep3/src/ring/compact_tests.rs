@@ -88,7 +88,7 @@ fn other_lengths_and_what_is_no_flag_are_refused() {
     assert!(matches!(&error, NetError::Malformed { what, .. } if what.contains("each once")), "{error}");
 }
 
-/// What parties 1 and 2 open is uniform for no flags, some and all alike: the order says nothing of them.
+/// The order that parties 1 and 2 open is uniform for no flags, some and all alike: the order says nothing of them.
 #[test]
 fn opened_places_tell_nothing_of_flags() {
     let (mut parties, prg) = (parties(), &mut prg());

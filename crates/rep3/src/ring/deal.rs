@@ -21,7 +21,7 @@ use hushwire_wire::{
 };
 use zeroize::Zeroizing;
 
-/// What a dealing hands out, or how much of it: planes of bits and numbers. Where a party is not the dealer, contents mean nothing.
+/// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the dealer, contents mean nothing.
 pub(super) struct Dealt<W: Word> {
     pub(super) bits: Zeroizing<Vec<u8>>,
     pub(super) numbers: Zeroizing<Vec<W>>,

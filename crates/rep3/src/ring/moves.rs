@@ -1,4 +1,4 @@
-//! What a party does when columns are permuted: its part, and the movements of rows between masks.
+//! A party's work when columns are permuted: its part, and the movements of rows between masks.
 
 use super::{column::Word, masks::PairWords};
 use crate::Role;

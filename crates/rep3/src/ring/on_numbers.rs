@@ -38,7 +38,7 @@ use hushwire_wire::Cost;
 use std::{marker::PhantomData, sync::Arc};
 use zeroize::Zeroizing;
 
-/// What circuits on numbers compute.
+/// Functions that circuits on numbers compute.
 pub mod on {
     /// Bits of a number.
     pub struct Bits;

@@ -46,7 +46,7 @@ pub struct PermuteSpace<W: Word> {
     one: Zeroizing<Vec<W>>,
 }
 
-/// What becomes of the result.
+/// The result's use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// It is shared again.

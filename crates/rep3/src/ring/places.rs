@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// What is opened is uniform for every permutation alike.
+    /// Opened places are uniform for every permutation alike.
     #[test]
     fn opened_places_are_uniform_whatever_they_were() {
         let (mut parties, prg) = (parties(), &mut prg());

@@ -237,31 +237,4 @@ mod tests {
         let uneven = Rep3 { own: vec![1u16], next: vec![] };
         assert!(Bits::of_words(Backend::best(), &uneven).is_err());
     }
-
-    /// Not a test: `cargo test --release -- --ignored --nocapture speed`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn speed_of_planes() {
-        use crate::ring::conversion_tests::now;
-        fn of<W: Word>(name: &str) {
-            for rows in [1 << 12, 1 << 20] {
-                let words = vec![W::of(3); rows];
-                let (mut planes, mut back) = (planes_of(Backend::best(), &words), words.clone());
-                let times = (1 << 24) / rows;
-                let start = now();
-                (0..times).for_each(|_| to_planes(Backend::best(), &words, &mut planes));
-                let there = now() - start;
-                let start = now();
-                (0..times).for_each(|_| to_words(Backend::best(), &planes, &mut back));
-                let gb = (times * rows * W::BYTES) as f64 / 1e9;
-                let (there, again) = (gb / there.as_secs_f64(), gb / (now() - start).as_secs_f64());
-                println!("{name} {rows} rows: to planes {there:.2} GB/s, to words {again:.2} GB/s");
-                assert_eq!(words, back);
-            }
-        }
-        of::<u8>("u8");
-        of::<u16>("u16");
-        of::<u32>("u32");
-        of::<u64>("u64");
-    }
 }

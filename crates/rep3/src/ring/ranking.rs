@@ -246,20 +246,4 @@ pub(super) mod tests {
             }
         }
     }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn comparisons_and_levels() {
-        let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-        for rows in [1000, 10_000, 100_000, 1 << 20] {
-            let ranks = shuffled(&mut prg, rows);
-            let from = std::time::Instant::now();
-            let (_, levels, asked) = rank(&ranks);
-            println!(
-                "{rows} rows: {levels} levels, {} a row, {:?}",
-                asked as f64 / rows as f64,
-                from.elapsed()
-            );
-        }
-    }
 }

@@ -182,7 +182,7 @@ fn keys_of_other_lengths_are_refused() {
     );
 }
 
-/// What is opened is a function of the shuffle and of the keys' order: other keys in the same order, shuffled alike, open the same.
+/// Opened comparisons are a function of the shuffle and of the keys' order: other keys in the same order, shuffled alike, open the same.
 #[test]
 fn keys_in_one_order_open_the_same_under_one_shuffle() {
     let prg = &mut prg();

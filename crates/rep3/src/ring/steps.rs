@@ -167,7 +167,7 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
         self.rec = Some(rec);
     }
 
-    /// What this party learns, after the run; `None` where it learns nothing.
+    /// The value that this party learns, after the run; `None` where it learns nothing.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).

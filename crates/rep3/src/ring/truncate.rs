@@ -36,7 +36,7 @@ pub struct Truncate<W: Word> {
     /// Of the injection.
     later: Option<[Context; 2]>,
     free: Option<Shares>,
-    /// What of the result is there.
+    /// The part of the result that is there.
     out: Column<W>,
     parts: Parts<W>,
     cost: Cost,

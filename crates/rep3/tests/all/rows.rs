@@ -5,7 +5,7 @@ use hushwire_prg::Seed;
 use hushwire_rep3::{
     Party, Rep3, Role,
     ring::{
-        Bits, Column, Permutation, Permute, PermuteSpace, Sort, SortKey, Sum,
+        Bits, Column, Permute, Sort, SortKey, Sum,
         test_support::{open_words, share_words},
     },
 };
@@ -105,46 +105,4 @@ fn a_sort_shares_rounds_with_others() {
     let (first, second): (Vec<_>, Vec<_>) = out.into_iter().unzip();
     assert!(open_words(&first.try_into().ok().unwrap()) == expected);
     assert!(open_words(&second.try_into().ok().unwrap()).into_iter().eq(0..100), "nothing to order by");
-}
-
-/// Processor time of all threads of the process so far: on a machine that others use too, half of it on two cores is what a run would
-/// take. Zero where the system does not tell.
-fn processor() -> Duration {
-    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Duration::ZERO };
-    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
-    Duration::from_millis(10 * ticks.map(|t| t.parse::<u64>().unwrap()).sum::<u64>())
-}
-
-#[test]
-#[ignore = "a measurement: cargo test --release -p hushwire-rep3 --test all rows -- --ignored --nocapture"]
-fn speed_of_shuffles_and_sorts() {
-    let rows = 1 << 20;
-    for columns in [1, 2, 6] {
-        let times = run_three(Transport::TcpInsecure, 2, None, |role, mut net| {
-            let (mut party, mut lane) = lane(role, &mut net);
-            let mut space = PermuteSpace::default();
-            let numbers = vec![7; rows];
-            let mut held: Vec<_> = (0..columns).map(|_| Arc::new(Column::known(role, &numbers))).collect();
-            let times = (0..6).map(|_| {
-                let start = (Instant::now(), processor());
-                let mut batch = party.next_batch().unwrap();
-                let by = Permutation::random(&mut batch, rows).unwrap();
-                let own = std::mem::take(&mut held);
-                let permute = Permute::<Sum<u64>>::new(batch.context(), by, own).unwrap();
-                let done = lane.run(permute.with_space(std::mem::take(&mut space))).unwrap();
-                let (out, used) = done.into_parts();
-                (held, space) = (out.into_iter().map(Arc::new).collect(), used);
-                (start.0.elapsed(), processor() - start.1)
-            });
-            times.collect::<Vec<_>>()
-        });
-        println!("shuffle of {rows} rows, {columns} columns: {:?}", times[1]);
-    }
-    for rows in [100_000, 1 << 20] {
-        let words: Vec<u64> = (0..rows).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-        let start = processor();
-        let (_, [sort, apply]) = sorted(Transport::TcpInsecure, &words, &words);
-        println!("sort of {rows} keys of 64 bits: {sort:?}, and payload {apply:?}");
-        println!("  processor, with the dealer's work: {:?}", processor() - start);
-    }
 }

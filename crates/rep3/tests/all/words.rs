@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 /// Both shares of a factor.
 type Factor = [Vec<u8>; 2];
 
-/// What a recorder heard.
+/// The calls that a recorder heard.
 #[derive(Default)]
 struct Heard {
     mask: Vec<u8>,

@@ -3,9 +3,6 @@
 mod bits;
 mod compare;
 mod numbers;
-mod speed;
-
-pub(super) use speed::now;
 
 use super::{Word, test_support::parties};
 use crate::{Batch, test_support};
