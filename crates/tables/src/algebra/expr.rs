@@ -1,0 +1,280 @@
+//! Expressions of a row's columns.
+
+use super::types::{ColumnType, Schema, Value};
+use core::fmt;
+use hushwire_compute::Comparison;
+
+/// Arithmetic on two numbers, whose type the [common one](super::common_type) decides; `+` and `-` also move dates by days and
+/// timestamps by microseconds, and `-` of two of them is their distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The product; of decimals with as many digits behind the point as both have.
+    Multiply,
+    /// The quotient towards 0, NULL where the divisor is 0. Of decimals with four more digits behind the point than the dividend
+    /// has; the dividend with its new digits wraps at 128 bits.
+    Divide,
+    /// The remainder with the dividend's sign, NULL where the divisor is 0.
+    Remainder,
+}
+
+impl Arithmetic {
+    /// As SQL writes it.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Arithmetic::Add => "+",
+            Arithmetic::Subtract => "-",
+            Arithmetic::Multiply => "*",
+            Arithmetic::Divide => "/",
+            Arithmetic::Remainder => "%",
+        }
+    }
+}
+
+/// A part of a date or a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatePart {
+    /// The year of the Gregorian calendar, carried on into the past; year 0 stands before year 1.
+    Year,
+    /// 1 to 12.
+    Month,
+    /// 1 to 31.
+    Day,
+}
+
+/// A value of a row. Where an operand is NULL the result is, but for what says otherwise: logic has three values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// The column of a place, counted from 0.
+    Column(usize),
+    /// A public value.
+    Literal(Value, ColumnType),
+    /// Arithmetic.
+    Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
+    /// The negative.
+    Negate(Box<Expr>),
+    /// A comparison in the [common type](super::common_type); of digests whether they are equal or not.
+    Compare(Comparison, Box<Expr>, Box<Expr>),
+    /// Both: false where one is false, even if the other is NULL.
+    And(Box<Expr>, Box<Expr>),
+    /// Either: true where one is true, even if the other is NULL.
+    Or(Box<Expr>, Box<Expr>),
+    /// The opposite.
+    Not(Box<Expr>),
+    /// Whether it is NULL; itself never NULL.
+    IsNull(Box<Expr>),
+    /// The value of the first branch whose condition is true, else `otherwise`, or NULL without it.
+    Case {
+        /// Conditions and values.
+        branches: Vec<(Expr, Expr)>,
+        /// The value where no condition is true.
+        otherwise: Option<Box<Expr>>,
+    },
+    /// The same in another type. Digits and fractions that go are rounded, halves away from 0; what is too large wraps; strings are cut.
+    Cast(Box<Expr>, ColumnType),
+    /// Whether it equals a value of a public list, as SQL's IN has it: NULL where it is none of them and one is NULL.
+    InList(Box<Expr>, Vec<Value>),
+    /// Whether a string is like a public pattern, in which `%` stands for any bytes and `_` for one.
+    Like {
+        /// The string.
+        of: Box<Expr>,
+        /// The pattern.
+        pattern: String,
+        /// The character behind which `%` and `_` stand for themselves.
+        escape: Option<char>,
+    },
+    /// Bytes of a string.
+    Substring {
+        /// The string.
+        of: Box<Expr>,
+        /// The first, counted from 1.
+        from: u16,
+        /// How many.
+        length: u16,
+    },
+    /// A part of a date or timestamp as INTEGER.
+    Extract(DatePart, Box<Expr>),
+    /// The first that is not NULL.
+    Coalesce(Vec<Expr>),
+}
+
+impl Expr {
+    /// A public value of a type.
+    #[must_use]
+    pub fn literal(value: Value, ty: ColumnType) -> Expr {
+        Expr::Literal(value, ty)
+    }
+
+    /// Arithmetic with another.
+    #[must_use]
+    pub fn arithmetic(self, arithmetic: Arithmetic, other: Expr) -> Expr {
+        Expr::Arithmetic(arithmetic, Box::new(self), Box::new(other))
+    }
+
+    /// A comparison with another.
+    #[must_use]
+    pub fn compare(self, comparison: Comparison, other: Expr) -> Expr {
+        Expr::Compare(comparison, Box::new(self), Box::new(other))
+    }
+
+    /// Whether it is equal to another.
+    #[must_use]
+    pub fn equals(self, other: Expr) -> Expr {
+        self.compare(Comparison::Equal, other)
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Expr) -> Expr {
+        Expr::And(Box::new(self), Box::new(other))
+    }
+
+    /// Either.
+    #[must_use]
+    pub fn or(self, other: Expr) -> Expr {
+        Expr::Or(Box::new(self), Box::new(other))
+    }
+
+    /// The opposite.
+    #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "SQL's NOT of a tree, not of a value")]
+    pub fn not(self) -> Expr {
+        Expr::Not(Box::new(self))
+    }
+
+    /// Whether it is NULL.
+    #[must_use]
+    pub fn is_null(self) -> Expr {
+        Expr::IsNull(Box::new(self))
+    }
+
+    /// Whether it lies between two others, both included.
+    #[must_use]
+    pub fn between(self, low: Expr, high: Expr) -> Expr {
+        let least = self.clone().compare(Comparison::GreaterOrEqual, low);
+        least.and(self.compare(Comparison::LessOrEqual, high))
+    }
+
+    /// The same in another type.
+    #[must_use]
+    pub fn cast(self, to: ColumnType) -> Expr {
+        Expr::Cast(Box::new(self), to)
+    }
+
+    /// Whether it is like a pattern without an escape.
+    #[must_use]
+    pub fn like(self, pattern: &str) -> Expr {
+        Expr::Like { of: Box::new(self), pattern: pattern.to_owned(), escape: None }
+    }
+
+    /// The expressions that it stands on.
+    #[must_use]
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Column(_) | Expr::Literal(..) => vec![],
+            Expr::Arithmetic(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+                vec![a, b]
+            }
+            Expr::Negate(a)
+            | Expr::Not(a)
+            | Expr::IsNull(a)
+            | Expr::Cast(a, _)
+            | Expr::InList(a, _)
+            | Expr::Like { of: a, .. }
+            | Expr::Substring { of: a, .. }
+            | Expr::Extract(_, a) => vec![a],
+            Expr::Case { branches, otherwise } => {
+                let all = branches.iter().flat_map(|(when, then)| [when, then]);
+                all.chain(otherwise.as_deref()).collect()
+            }
+            Expr::Coalesce(all) => all.iter().collect(),
+        }
+    }
+
+    /// The places of all columns that it reads, each once, ascending.
+    #[must_use]
+    pub fn columns(&self) -> Vec<usize> {
+        let mut all = match self {
+            Expr::Column(at) => vec![*at],
+            _ => self.operands().into_iter().flat_map(Expr::columns).collect(),
+        };
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// As people read it, with the names of a schema.
+    #[must_use]
+    pub fn shown<'a>(&'a self, schema: &'a Schema) -> impl fmt::Display + 'a {
+        Shown(self, schema)
+    }
+}
+
+struct Shown<'a>(&'a Expr, &'a Schema);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown(expr, schema) = *self;
+        let of = |e: &'_ Expr| Shown(e, schema).to_string();
+        match expr {
+            Expr::Column(at) => match schema.columns().get(*at) {
+                Some(column) => f.write_str(&column.name),
+                None => write!(f, "#{at}"),
+            },
+            Expr::Literal(value, ty) => literal(value, *ty, f),
+            Expr::Arithmetic(op, a, b) => write!(f, "({} {} {})", of(a), op.sign(), of(b)),
+            Expr::Negate(a) => write!(f, "-{}", of(a)),
+            Expr::Compare(Comparison::Equal, a, b) => write!(f, "{} = {}", of(a), of(b)),
+            Expr::Compare(Comparison::NotEqual, a, b) => write!(f, "{} <> {}", of(a), of(b)),
+            Expr::Compare(c, a, b) => write!(f, "{} {} {}", of(a), c.sign(), of(b)),
+            Expr::And(a, b) => write!(f, "({} AND {})", of(a), of(b)),
+            Expr::Or(a, b) => write!(f, "({} OR {})", of(a), of(b)),
+            Expr::Not(a) => write!(f, "NOT ({})", of(a)),
+            Expr::IsNull(a) => write!(f, "{} IS NULL", of(a)),
+            Expr::Case { branches, otherwise } => {
+                f.write_str("CASE")?;
+                for (when, then) in branches {
+                    write!(f, " WHEN {} THEN {}", of(when), of(then))?;
+                }
+                if let Some(e) = otherwise {
+                    write!(f, " ELSE {}", of(e))?;
+                }
+                f.write_str(" END")
+            }
+            Expr::Cast(a, ty) => write!(f, "CAST({} AS {ty})", of(a)),
+            Expr::InList(a, list) => write!(f, "{} IN ({} values)", of(a), list.len()),
+            Expr::Like { of: a, pattern, .. } => write!(f, "{} LIKE '{pattern}'", of(a)),
+            Expr::Substring { of: a, from, length } => {
+                write!(f, "SUBSTRING({} FROM {from} FOR {length})", of(a))
+            }
+            Expr::Extract(part, a) => write!(f, "EXTRACT({part:?} FROM {})", of(a)),
+            Expr::Coalesce(all) => {
+                let all: Vec<String> = all.iter().map(of).collect();
+                write!(f, "COALESCE({})", all.join(", "))
+            }
+        }
+    }
+}
+
+fn literal(value: &Value, ty: ColumnType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::Null => f.write_str("NULL"),
+        Value::Boolean(truth) => write!(f, "{truth}"),
+        Value::Text(bytes) => write!(f, "'{}'", String::from_utf8_lossy(bytes)),
+        Value::Number(n) => match ty {
+            ColumnType::Decimal { scale: scale @ 1.., .. } => {
+                let (size, unit) = (n.unsigned_abs(), 10u128.pow(scale.into()));
+                let sign = if *n < 0 { "-" } else { "" };
+                write!(f, "{sign}{}.{:0width$}", size / unit, size % unit, width = usize::from(scale))
+            }
+            ColumnType::Double { frac } => write!(f, "{}", *n as f64 / f64::from(2u32).powi(frac.into())),
+            ColumnType::Date => write!(f, "DATE {n}"),
+            ColumnType::Timestamp => write!(f, "TIMESTAMP {n}"),
+            _ => write!(f, "{n}"),
+        },
+    }
+}

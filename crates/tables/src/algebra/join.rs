@@ -1,0 +1,175 @@
+//! Rows, columns and keys of joins.
+
+use super::{
+    expr::Expr,
+    relation::{JoinKind, Relation},
+    types::{Column, Schema},
+    typing::common_type,
+};
+use crate::TableError;
+use hushwire_compute::Comparison;
+
+/// How rows of both sides find each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// A left row has one partner at most.
+    RightUnique,
+    /// A right row has one partner at most.
+    LeftUnique,
+    /// Any number, so many in all.
+    Bound(u64),
+}
+
+type On = [(Expr, Expr)];
+
+pub(crate) fn pairing(left: &Relation, right: &Relation, on: &On, bound: Option<u64>) -> Option<Pairing> {
+    let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
+    let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
+    match (by_right, by_left) {
+        // The smaller result, where there is a choice.
+        (true, true) if right.rows() < left.rows() => Some(Pairing::LeftUnique),
+        (true, _) => Some(Pairing::RightUnique),
+        (_, true) => Some(Pairing::LeftUnique),
+        _ => bound.map(|b| Pairing::Bound(b.min(left.rows().saturating_mul(right.rows())))),
+    }
+}
+
+/// A residual that compares an expression of left columns with one of right columns, if it does no more: `left c right`. The right
+/// expression counts right columns from 0.
+pub(crate) fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison, Expr, Expr)> {
+    let Expr::Compare(comparison, a, b) = residual else { return None };
+    let is_left = |e: &Expr| e.columns().iter().all(|at| *at < left_columns);
+    let is_right = |e: &Expr| e.columns().iter().all(|at| *at >= left_columns);
+    let turned = match comparison {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        same => *same,
+    };
+    let (comparison, a, b) = match (is_left(a) && is_right(b), is_right(a) && is_left(b)) {
+        (true, _) => (*comparison, a, b),
+        (_, true) => (turned, b, a),
+        _ => return None,
+    };
+    Some((comparison, (**a).clone(), shifted(b, left_columns)?))
+}
+
+/// The same with columns counted from `by` on; `None` of an expression that is more than a column, a literal or arithmetic of them.
+fn shifted(expr: &Expr, by: usize) -> Option<Expr> {
+    let again = |e: &Expr| Some(Box::new(shifted(e, by)?));
+    Some(match expr {
+        Expr::Column(at) => Expr::Column(at.checked_sub(by)?),
+        Expr::Literal(..) => expr.clone(),
+        Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, again(a)?, again(b)?),
+        Expr::Negate(a) => Expr::Negate(again(a)?),
+        Expr::Cast(a, ty) => Expr::Cast(again(a)?, *ty),
+        _ => return None,
+    })
+}
+
+pub(super) fn joined_schema(
+    left: &Relation,
+    right: &Relation,
+    kind: JoinKind,
+    on: &On,
+    residual: Option<&Expr>,
+) -> Result<Schema, TableError> {
+    if on.is_empty() {
+        let remedy = "give expressions of both sides that are equal, or cross them";
+        return Err(TableError::ty("a join without keys", remedy));
+    }
+    for (a, b) in on {
+        let types = [a.check(left.schema())?.ty, b.check(right.schema())?.ty];
+        if common_type(types[0], types[1]).is_none() {
+            let (a, b) = (a.shown(left.schema()), b.shown(right.schema()));
+            let cause = format!("a join on {a}: {} and {b}: {}", types[0], types[1]);
+            return Err(TableError::ty(cause, "keys have a common type; cast one"));
+        }
+    }
+    let both = Schema([left.schema().columns(), right.schema().columns()].concat());
+    if let Some(residual) = residual {
+        residual.check_truth(&both)?;
+    }
+    let nulls = |columns: &[Column], may: bool| -> Vec<Column> {
+        let column = |c: &Column| Column { nullable: c.nullable || may, ..c.clone() };
+        columns.iter().map(column).collect()
+    };
+    let left_may = matches!(kind, JoinKind::Right | JoinKind::Full);
+    let right_may = matches!(kind, JoinKind::Left | JoinKind::Full);
+    Ok(match kind {
+        JoinKind::Semi | JoinKind::Anti => left.schema().clone(),
+        _ => Schema(
+            [nulls(left.schema().columns(), left_may), nulls(right.schema().columns(), right_may)].concat(),
+        ),
+    })
+}
+
+pub(super) fn join_rows(
+    left: &Relation,
+    right: &Relation,
+    kind: JoinKind,
+    on: &On,
+    residual: Option<&Expr>,
+    bound: Option<u64>,
+) -> Result<u64, TableError> {
+    let found = pairing(left, right, on, bound);
+    let (l, r) = (left.rows(), right.rows());
+    let unbound = || {
+        let shown =
+            on.iter().map(|(a, b)| format!("{} = {}", a.shown(left.schema()), b.shown(right.schema())));
+        let cause = format!("both sides of a join on {} may have many rows of a key", {
+            shown.collect::<Vec<_>>().join(" AND ")
+        });
+        let remedy = "say that one side's key is unique, or give a bound for the pairs";
+        TableError::ty(cause, remedy)
+    };
+    if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
+        let simple = residual.is_none_or(|e| split_comparison(e, left.schema().columns().len()).is_some());
+        return if simple || found.is_some() { Ok(l) } else { Err(unbound()) };
+    }
+    let pairs = match found.ok_or_else(unbound)? {
+        Pairing::RightUnique => l,
+        Pairing::LeftUnique => r,
+        Pairing::Bound(b) => b,
+    };
+    // With one partner at most, a row without one stands in the place of its pair.
+    let alone = |kept: bool, in_place: bool, rows: u64| if kept && !in_place { rows } else { 0 };
+    let found = found.ok_or_else(unbound)?;
+    let keeps_left = matches!(kind, JoinKind::Left | JoinKind::Full);
+    let keeps_right = matches!(kind, JoinKind::Right | JoinKind::Full);
+    Ok(pairs.saturating_add(alone(keeps_left, found == Pairing::RightUnique, l)).saturating_add(alone(
+        keeps_right,
+        found == Pairing::LeftUnique,
+        r,
+    )))
+}
+
+pub(super) fn joined_unique(left: &Relation, right: &Relation, kind: JoinKind, on: &On) -> Vec<Vec<usize>> {
+    let shift = left.schema().columns().len();
+    let shifted = |set: &Vec<usize>| -> Vec<usize> { set.iter().map(|at| at + shift).collect() };
+    let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
+    let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
+    let left_sets = || left.unique().to_vec();
+    let right_sets = || right.unique().iter().map(shifted).collect::<Vec<_>>();
+    let mut sets = match kind {
+        JoinKind::Semi | JoinKind::Anti => return left_sets(),
+        JoinKind::Full => return vec![],
+        // Each row of the side that is kept stands once where its partner is unique.
+        JoinKind::Left => return if by_right { left_sets() } else { vec![] },
+        JoinKind::Right => return if by_left { right_sets() } else { vec![] },
+        JoinKind::Inner => vec![],
+    };
+    if by_right {
+        sets.extend(left_sets());
+    }
+    if by_left {
+        sets.extend(right_sets());
+    }
+    if sets.is_empty() {
+        let pairs =
+            left.unique().iter().flat_map(|a| right_sets().into_iter().map(move |b| [a.clone(), b].concat()));
+        sets.extend(pairs.take(8));
+    }
+    sets
+}

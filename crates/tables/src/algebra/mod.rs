@@ -1,0 +1,37 @@
+//! The algebra of relations: typed columns, expressions, and a tree of operators that is checked as it grows.
+//!
+//! ```text
+//! Table ── Relation::scan ──► Relation ── filter, project, join, aggregate, … ──► Relation
+//!                              schema()  its columns' types, NULLs and public ranges
+//!                              rows()    how many rows it has, valid or not: a public bound
+//!                              unique()  columns of which no two valid rows are equal
+//! ```
+//!
+//! Columns are counted, not named: names are for people. Types of operands of expressions are brought together as
+//! [`common_type`] says; nothing else is converted unasked.
+
+mod aggregate;
+mod expr;
+mod join;
+mod operators;
+mod pattern;
+mod relation;
+mod types;
+mod typing;
+mod window;
+
+pub use aggregate::{Aggregate, Function};
+pub use expr::{Arithmetic, DatePart, Expr};
+pub use join::Pairing;
+pub use relation::{JoinKind, MAX_ROWS, Operator, Part, Relation, SetOperation, SortKey, Table};
+pub use types::{Column, ColumnType, MAX_DIGITS, MAX_TEXT, Range, Schema, Value};
+pub use typing::{ExprType, common_type};
+pub use window::{Frame, Window, WindowFunction};
+
+#[expect(unused_imports, reason = "for the evaluator and the lowering, which come next")]
+pub(crate) use {
+    aggregate::{average_type, sum_type, variance_type},
+    join::{pairing, split_comparison},
+    pattern::{Token, tokens},
+    typing::{fitted, has_range, held, rescaled, united},
+};

@@ -1,0 +1,228 @@
+//! One way to make each operator: its check, its schema, its rows and what is unique of them.
+
+use super::{
+    aggregate::Aggregate,
+    expr::Expr,
+    join::{join_rows, joined_schema, joined_unique},
+    relation::{JoinKind, MAX_ROWS, Operator, Relation, SetOperation, SortKey, Table, united_schema},
+    types::{Column, Range, Schema, Value},
+    typing::has_range,
+    window::{Window, check_order},
+};
+use crate::TableError;
+
+type Made = Result<Relation, TableError>;
+
+fn check_columns(of: &str, columns: &[Column]) -> Result<(), TableError> {
+    for column in columns {
+        let fits =
+            |range: Range| has_range(column.ty) && range.low <= range.high && column.ty.range().holds(range);
+        if !column.ty.is_valid() || !column.range.is_none_or(fits) {
+            let cause = format!("{of} has a column {column} that cannot be");
+            return Err(TableError::ty(
+                cause,
+                "a type has its bounds, and a range is of numbers that it has",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Relation {
+    /// The rows of a table.
+    ///
+    /// # Errors
+    /// A type that does not exist; no part; a promise of what is unique on columns that there are not, or that may be NULL.
+    pub fn scan(table: Table) -> Made {
+        check_columns(&format!("table {}", table.name), table.schema.columns())?;
+        let rows = table.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.rows));
+        let Some(rows) = rows.filter(|rows| *rows <= MAX_ROWS && !table.parts.is_empty()) else {
+            let cause = format!("table {} has no part, or too many rows", table.name);
+            return Err(TableError::ty(cause, "name who brings it, and how many rows"));
+        };
+        for at in table.unique.iter().flatten() {
+            if table.schema.columns().get(*at).is_none_or(|column| column.nullable) {
+                let cause = format!("table {}: column {at} cannot be unique", table.name);
+                return Err(TableError::ty(cause, "columns of a key are there, and NOT NULL"));
+            }
+        }
+        let (schema, unique) = (table.schema.clone(), table.unique.clone());
+        Relation::new(Operator::Scan(table), schema, rows, unique)
+    }
+
+    /// Public rows.
+    ///
+    /// # Errors
+    /// A value that its column does not take.
+    pub fn values(schema: Schema, rows: Vec<Vec<Value>>) -> Made {
+        check_columns("a list of rows", schema.columns())?;
+        for row in &rows {
+            let fits = |(value, column): (&Value, &Column)| {
+                let within = |range: Range| match value {
+                    Value::Number(n) => range.holds(Range { low: *n, high: *n }),
+                    _ => true,
+                };
+                value.fits(column.ty)
+                    && (column.nullable || !value.is_null())
+                    && column.range.is_none_or(within)
+            };
+            if row.len() != schema.columns().len() || !row.iter().zip(schema.columns()).all(fits) {
+                let cause = "a row whose values are not those of its columns";
+                return Err(TableError::ty(cause, "write a value of the type for each column"));
+            }
+        }
+        let unique = if rows.len() < 2 { vec![vec![]] } else { vec![] };
+        let count = rows.len() as u64;
+        Relation::new(Operator::Values(rows), schema, count, unique)
+    }
+
+    /// Columns of expressions, with their names.
+    ///
+    /// # Errors
+    /// An expression that does not fit the columns.
+    pub fn project(&self, columns: Vec<(String, Expr)>) -> Made {
+        let column = |(name, expr): &(String, Expr)| Ok(expr.check(self.schema())?.column(name));
+        let schema = Schema(columns.iter().map(column).collect::<Result<_, TableError>>()?);
+        let place = |at: &usize| columns.iter().position(|(_, expr)| *expr == Expr::Column(*at));
+        let unique = self.unique().iter().filter_map(|set| set.iter().map(place).collect()).collect();
+        Relation::new(Operator::Project(self.clone(), columns), schema, self.rows(), unique)
+    }
+
+    /// The columns of these places.
+    ///
+    /// # Errors
+    /// A column that there is not.
+    pub fn select(&self, places: &[usize]) -> Made {
+        let name = |at: usize| self.schema().columns().get(at).map_or(String::new(), |c| c.name.clone());
+        self.project(places.iter().map(|at| (name(*at), Expr::Column(*at))).collect())
+    }
+
+    /// Rows of which a condition is true.
+    ///
+    /// # Errors
+    /// What is no condition on the columns.
+    pub fn filter(&self, condition: Expr) -> Made {
+        condition.check_truth(self.schema())?;
+        let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
+        Relation::new(Operator::Filter(self.clone(), condition), schema, self.rows(), unique)
+    }
+
+    /// Pairs of its rows, the left ones, with another's: see [`Operator::Join`]. Semi and anti joins have the left columns alone.
+    ///
+    /// # Errors
+    /// No keys; keys without a common type; many rows of a key on both sides and no bound.
+    pub fn join(
+        &self,
+        right: &Relation,
+        kind: JoinKind,
+        on: Vec<(Expr, Expr)>,
+        residual: Option<Expr>,
+        bound: Option<u64>,
+    ) -> Made {
+        let schema = joined_schema(self, right, kind, &on, residual.as_ref())?;
+        let rows = join_rows(self, right, kind, &on, residual.as_ref(), bound)?;
+        let unique = joined_unique(self, right, kind, &on);
+        let (left, right) = (self.clone(), right.clone());
+        Relation::new(Operator::Join { left, right, kind, on, residual, bound }, schema, rows, unique)
+    }
+
+    /// All pairs with another's rows: for small sides, such as the one row of a scalar subquery.
+    ///
+    /// # Errors
+    /// Too many rows.
+    pub fn cross(&self, right: &Relation) -> Made {
+        let schema = Schema([self.schema().columns(), right.schema().columns()].concat());
+        let shifted = |set: &Vec<usize>| set.iter().map(|at| at + self.schema().columns().len()).collect();
+        let pairs = self.unique().iter().flat_map(|left: &Vec<usize>| {
+            right.unique().iter().map(move |right| [left.clone(), shifted(right)].concat())
+        });
+        let unique = pairs.take(8).collect();
+        let rows = self.rows().saturating_mul(right.rows());
+        Relation::new(Operator::Cross(self.clone(), right.clone()), schema, rows, unique)
+    }
+
+    /// A row for each different key, or one row without keys: see [`Operator::Aggregate`].
+    ///
+    /// # Errors
+    /// An aggregate that does not take its argument.
+    pub fn aggregate(
+        &self,
+        keys: Vec<(String, Expr)>,
+        aggregates: Vec<Aggregate>,
+        min_group: u64,
+        bound: Option<u64>,
+    ) -> Made {
+        let column = |(name, key): &(String, Expr)| Ok(key.check(self.schema())?.column(name));
+        let mut columns = keys.iter().map(column).collect::<Result<Vec<_>, TableError>>()?;
+        for aggregate in &aggregates {
+            columns.push(aggregate.check(self.schema(), self.rows(), !keys.is_empty())?);
+        }
+        let rows = if keys.is_empty() { 1 } else { bound.map_or(self.rows(), |b| b.min(self.rows())) };
+        let unique = vec![(0..keys.len()).collect()];
+        let operator = Operator::Aggregate { input: self.clone(), keys, aggregates, min_group, bound };
+        Relation::new(operator, Schema(columns), rows, unique)
+    }
+
+    /// Each different row once.
+    ///
+    /// # Errors
+    /// Never yet.
+    pub fn distinct(&self) -> Made {
+        let all = (0..self.schema().columns().len()).collect();
+        let unique = [self.unique(), &[all]].concat();
+        Relation::new(Operator::Distinct(self.clone()), self.schema().clone(), self.rows(), unique)
+    }
+
+    /// Rows in an order, the first key most significant.
+    ///
+    /// # Errors
+    /// A key that the columns do not have, or without an order.
+    pub fn order_by(&self, keys: Vec<SortKey>) -> Made {
+        check_order(&keys, self.schema())?;
+        let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
+        Relation::new(Operator::OrderBy(self.clone(), keys), schema, self.rows(), unique)
+    }
+
+    /// Rows `skip..skip + fetch` of the valid ones.
+    ///
+    /// # Errors
+    /// Never yet.
+    pub fn limit(&self, skip: u64, fetch: Option<u64>) -> Made {
+        let rest = self.rows().saturating_sub(skip);
+        let rows = fetch.map_or(rest, |fetch| fetch.min(rest));
+        let mut unique = self.unique().to_vec();
+        if rows < 2 {
+            unique.push(vec![]);
+        }
+        let operator = Operator::Limit { input: self.clone(), skip, fetch };
+        Relation::new(operator, self.schema().clone(), rows, unique)
+    }
+
+    /// Sets of its rows and another's, or bags where `all`.
+    ///
+    /// # Errors
+    /// Columns without common types.
+    pub fn set(&self, operation: SetOperation, all: bool, right: &Relation) -> Made {
+        let schema = united_schema(self.schema(), right.schema())?;
+        let (rows, mut unique) = match operation {
+            SetOperation::Union => (self.rows().saturating_add(right.rows()), vec![]),
+            _ => (self.rows(), self.unique().to_vec()),
+        };
+        if !all {
+            unique.push((0..schema.columns().len()).collect());
+        }
+        let operator = Operator::Set { operation, all, left: self.clone(), right: right.clone() };
+        Relation::new(operator, schema, rows, unique)
+    }
+
+    /// Its rows with columns of neighbours in an order.
+    ///
+    /// # Errors
+    /// A key or an argument that the columns do not have.
+    pub fn window(&self, window: Window) -> Made {
+        let more = window.check(self.schema(), self.rows())?;
+        let schema = Schema([self.schema().columns(), &more].concat());
+        let unique = self.unique().to_vec();
+        Relation::new(Operator::Window(self.clone(), window), schema, self.rows(), unique)
+    }
+}

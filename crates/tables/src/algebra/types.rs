@@ -1,0 +1,267 @@
+//! Types of columns, and values in the open.
+
+use core::fmt;
+
+/// Most bytes of a string.
+pub const MAX_TEXT: u16 = 512;
+/// Most decimal digits of a number.
+pub const MAX_DIGITS: u8 = 38;
+
+/// The type of a column's values. Each of them may be NULL besides where the column says so.
+///
+/// Numbers are whole numbers of a step, two's complement. Arithmetic is exact where the type's width holds the result, and wraps
+/// modulo that width otherwise: an error would tell all parties about the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnType {
+    /// True or false.
+    Boolean,
+    /// 16 bits.
+    SmallInt,
+    /// 32 bits.
+    Integer,
+    /// 64 bits.
+    BigInt,
+    /// So many decimal digits, of which `scale` stand behind the point; steps of 10^-scale in 64 bits up to 18 digits, else in 128.
+    Decimal {
+        /// Digits in all, 1 to 38.
+        precision: u8,
+        /// Digits behind the point, at most `precision`.
+        scale: u8,
+    },
+    /// Days since 1970-01-01, 32 bits.
+    Date,
+    /// Microseconds since 1970-01-01 00:00, 64 bits.
+    Timestamp,
+    /// A string of at most so many bytes, none of which is 0: zeros pad it. Compared byte by byte.
+    Varchar(u16),
+    /// A keyed digest of a string in 64 bits, made by owners who share its key: for equality only. Of n different strings two
+    /// have the same digest with probability below n² / 2^65: 2^-25 for a million.
+    Digest,
+    /// A number in steps of 2^-frac, 64 bits: an approximation that a schema declares. It has no infinity and no NaN.
+    Double {
+        /// Bits behind the point, at most 48.
+        frac: u8,
+    },
+}
+
+impl ColumnType {
+    /// Whether such values exist.
+    #[must_use]
+    pub const fn is_valid(self) -> bool {
+        match self {
+            ColumnType::Decimal { precision, scale } => {
+                precision >= 1 && precision <= MAX_DIGITS && scale <= precision
+            }
+            ColumnType::Varchar(bytes) => bytes >= 1 && bytes <= MAX_TEXT,
+            ColumnType::Double { frac } => frac <= 48,
+            _ => true,
+        }
+    }
+
+    /// Whether it has arithmetic: integers, decimals and doubles.
+    #[must_use]
+    pub const fn is_numeric(self) -> bool {
+        matches!(
+            self,
+            ColumnType::SmallInt
+                | ColumnType::Integer
+                | ColumnType::BigInt
+                | ColumnType::Decimal { .. }
+                | ColumnType::Double { .. }
+        )
+    }
+
+    /// Whether it is a whole number without a scale.
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        matches!(self, ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt)
+    }
+
+    /// Whether it has an order; of digests only equality is defined.
+    #[must_use]
+    pub const fn is_ordered(self) -> bool {
+        !matches!(self, ColumnType::Digest)
+    }
+
+    /// Bits in which a value is held, at which arithmetic wraps.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        match self {
+            ColumnType::Boolean => 1,
+            ColumnType::SmallInt => 16,
+            ColumnType::Integer | ColumnType::Date => 32,
+            ColumnType::Decimal { precision: 19.., .. } => 128,
+            ColumnType::BigInt
+            | ColumnType::Decimal { .. }
+            | ColumnType::Timestamp
+            | ColumnType::Digest
+            | ColumnType::Double { .. } => 64,
+            ColumnType::Varchar(bytes) => bytes * 8,
+        }
+    }
+
+    /// The least and the greatest number of its steps; that of strings and truth values is 0 to 0. A decimal's are those of its
+    /// digits, which results that wrapped may leave.
+    #[must_use]
+    pub const fn range(self) -> Range {
+        match self {
+            ColumnType::Boolean | ColumnType::Varchar(_) => Range { low: 0, high: 0 },
+            ColumnType::Digest => Range { low: 0, high: u64::MAX as i128 },
+            ColumnType::Decimal { precision, .. } => {
+                let most = 10i128.pow(precision as u32) - 1;
+                Range { low: -most, high: most }
+            }
+            _ => Range::of_bits(self.bits()),
+        }
+    }
+
+    /// Digits behind the point of integers and decimals.
+    #[must_use]
+    pub const fn scale(self) -> u8 {
+        match self {
+            ColumnType::Decimal { scale, .. } => scale,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnType::Boolean => f.write_str("BOOLEAN"),
+            ColumnType::SmallInt => f.write_str("SMALLINT"),
+            ColumnType::Integer => f.write_str("INTEGER"),
+            ColumnType::BigInt => f.write_str("BIGINT"),
+            ColumnType::Decimal { precision, scale } => write!(f, "DECIMAL({precision}, {scale})"),
+            ColumnType::Date => f.write_str("DATE"),
+            ColumnType::Timestamp => f.write_str("TIMESTAMP"),
+            ColumnType::Varchar(bytes) => write!(f, "VARCHAR({bytes})"),
+            ColumnType::Digest => f.write_str("DIGEST"),
+            ColumnType::Double { frac } => write!(f, "DOUBLE({frac})"),
+        }
+    }
+}
+
+/// Numbers from `low` to `high`, both included, in steps of their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Range {
+    /// The least.
+    pub low: i128,
+    /// The greatest.
+    pub high: i128,
+}
+
+impl Range {
+    /// All numbers of so many bits with a sign, 1 to 128.
+    #[must_use]
+    pub const fn of_bits(bits: u16) -> Range {
+        let high = i128::MAX >> (128 - bits);
+        Range { low: -high - 1, high }
+    }
+
+    /// Whether all of another's numbers are within.
+    #[must_use]
+    pub const fn holds(self, other: Range) -> bool {
+        self.low <= other.low && other.high <= self.high
+    }
+}
+
+/// A value in the open.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// No value.
+    Null,
+    /// Of [`ColumnType::Boolean`].
+    Boolean(bool),
+    /// In steps of its type: 10^-scale, days, microseconds, 2^-frac; a digest as an unsigned number.
+    Number(i128),
+    /// Bytes, in UTF-8 where they came as text, without zeros.
+    Text(Vec<u8>),
+}
+
+impl Value {
+    /// A string.
+    #[must_use]
+    pub fn text(text: &str) -> Value {
+        Value::Text(text.as_bytes().to_vec())
+    }
+
+    /// Whether it is no value.
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// Whether it is a value of a type: NULL is of every type.
+    #[must_use]
+    pub fn fits(&self, ty: ColumnType) -> bool {
+        match (self, ty) {
+            (Value::Null, _) | (Value::Boolean(_), ColumnType::Boolean) => true,
+            (Value::Text(bytes), ColumnType::Varchar(most)) => {
+                bytes.len() <= usize::from(most) && !bytes.contains(&0)
+            }
+            (Value::Number(n), ty) if !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_)) => {
+                ty.range().holds(Range { low: *n, high: *n })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A column of a relation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Column {
+    /// Its name, for people: operators count columns from 0.
+    pub name: String,
+    /// Its values' type.
+    pub ty: ColumnType,
+    /// Whether it may be NULL, for which each row carries one more bit.
+    pub nullable: bool,
+    /// A public range that its owners promise and check, narrower than the type's: fewer bits are compared, added and multiplied. A
+    /// small one lets groups be summed without a sort.
+    pub range: Option<Range>,
+}
+
+impl Column {
+    /// A column without NULLs.
+    #[must_use]
+    pub fn new(name: &str, ty: ColumnType) -> Column {
+        Column { name: name.to_owned(), ty, nullable: false, range: None }
+    }
+
+    /// The same with NULLs.
+    #[must_use]
+    pub fn nullable(self) -> Column {
+        Column { nullable: true, ..self }
+    }
+
+    /// The same within a public range, both ends included, in steps of the type.
+    #[must_use]
+    pub fn within(self, low: i128, high: i128) -> Column {
+        Column { range: Some(Range { low, high }), ..self }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.name, self.ty, if self.nullable { "" } else { " NOT NULL" })
+    }
+}
+
+/// Columns in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Schema(pub Vec<Column>);
+
+impl Schema {
+    /// The columns.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.0
+    }
+
+    /// The place of the first column of a name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|column| column.name == name)
+    }
+}

@@ -1,0 +1,354 @@
+//! Types, NULLs and ranges of expressions.
+
+use super::{
+    expr::{Arithmetic, DatePart, Expr},
+    types::{Column, ColumnType, MAX_DIGITS, Range, Schema, Value},
+};
+use crate::TableError;
+
+/// The type of an expression's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExprType {
+    /// The type.
+    pub ty: ColumnType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// All numbers that it may be, from ranges of columns and literals; those of its bits where it may wrap.
+    pub range: Range,
+}
+
+impl ExprType {
+    /// A column of this type.
+    #[must_use]
+    pub fn column(self, name: &str) -> Column {
+        let whole = self.range == self.ty.range();
+        let range = Some(self.range).filter(|_| has_range(self.ty) && !whole);
+        Column { name: name.to_owned(), ty: self.ty, nullable: self.nullable, range }
+    }
+}
+
+impl Column {
+    /// Its values' type and range.
+    #[must_use]
+    pub fn expr_type(&self) -> ExprType {
+        ExprType { ty: self.ty, nullable: self.nullable, range: self.range.unwrap_or(self.ty.range()) }
+    }
+}
+
+pub(crate) const fn has_range(ty: ColumnType) -> bool {
+    !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest)
+}
+
+/// All numbers of a type's bits, which are more than a decimal's digits.
+pub(crate) const fn held(ty: ColumnType) -> Range {
+    match ty {
+        ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest => ty.range(),
+        _ => Range::of_bits(ty.bits()),
+    }
+}
+
+/// The exact range where the type holds it, else all of its bits: the result may have wrapped.
+pub(crate) fn fitted(ty: ColumnType, exact: Option<Range>) -> Range {
+    exact.filter(|range| held(ty).holds(*range)).unwrap_or(held(ty))
+}
+
+/// Digits before the point that any number of a type has.
+const fn whole_digits(ty: ColumnType) -> u8 {
+    match ty {
+        ColumnType::SmallInt => 5,
+        ColumnType::Integer => 10,
+        ColumnType::BigInt => 19,
+        ColumnType::Decimal { precision, scale } => precision - scale,
+        _ => MAX_DIGITS,
+    }
+}
+
+const fn decimal(whole: u8, scale: u8) -> ColumnType {
+    let precision = if whole + scale > MAX_DIGITS { MAX_DIGITS } else { whole + scale };
+    ColumnType::Decimal { precision, scale }
+}
+
+const fn larger(a: u8, b: u8) -> u8 {
+    if a > b { a } else { b }
+}
+
+/// The type in which values of two types are compared, chosen from, and put in one column. Integers take the wider, integers and
+/// decimals the digits of both, and all numbers become doubles beside one; dates become timestamps; strings take the longer.
+#[must_use]
+pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
+    use ColumnType::{BigInt, Date, Decimal, Double, Integer, SmallInt, Timestamp, Varchar};
+    Some(match (a, b) {
+        _ if a == b => a,
+        (Double { frac: f }, Double { frac: g }) => Double { frac: larger(f, g) },
+        (Double { .. }, other) if other.is_numeric() => a,
+        (other, Double { .. }) if other.is_numeric() => b,
+        (Decimal { .. }, other) | (other, Decimal { .. }) if other.is_numeric() => {
+            decimal(larger(whole_digits(a), whole_digits(b)), larger(a.scale(), b.scale()))
+        }
+        (BigInt, SmallInt | Integer) | (SmallInt | Integer, BigInt) => BigInt,
+        (Integer, SmallInt) | (SmallInt, Integer) => Integer,
+        (Date, Timestamp) | (Timestamp, Date) => Timestamp,
+        (Varchar(n), Varchar(m)) => Varchar(if n > m { n } else { m }),
+        _ => return None,
+    })
+}
+
+/// The type of arithmetic on two.
+pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> Option<ColumnType> {
+    use ColumnType::{BigInt, Date, Decimal, Integer, Timestamp};
+    match (op, a, b) {
+        (Arithmetic::Add, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
+        (Arithmetic::Add, by, day @ (Date | Timestamp)) if by.is_integer() => return Some(day),
+        (Arithmetic::Subtract, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
+        (Arithmetic::Subtract, Date, Date) => return Some(Integer),
+        (Arithmetic::Subtract, Timestamp | Date, Timestamp | Date) => return Some(BigInt),
+        _ if !a.is_numeric() || !b.is_numeric() => return None,
+        _ => {}
+    }
+    let common = common_type(a, b)?;
+    let Decimal { .. } = common else { return Some(common) };
+    let (whole, scale) = (larger(whole_digits(a), whole_digits(b)), larger(a.scale(), b.scale()));
+    match op {
+        Arithmetic::Add | Arithmetic::Subtract => Some(decimal(whole + 1, scale)),
+        Arithmetic::Remainder => Some(decimal(whole, scale)),
+        Arithmetic::Multiply => {
+            let scale = a.scale() + b.scale();
+            (scale <= MAX_DIGITS).then(|| decimal(whole_digits(a) + whole_digits(b), scale))
+        }
+        Arithmetic::Divide => {
+            let scale = a.scale() + 4;
+            (scale <= MAX_DIGITS).then(|| decimal(whole_digits(a) + b.scale(), scale))
+        }
+    }
+}
+
+fn of_all(corners: [Option<i128>; 4]) -> Option<Range> {
+    let all = corners.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Range { low: *all.iter().min()?, high: *all.iter().max()? })
+}
+
+/// A range in steps of another type of numbers, dates or timestamps; `None` where a product overflows.
+pub(crate) fn rescaled(from: ColumnType, range: Range, to: ColumnType) -> Option<Range> {
+    let one = |n: i128| crate::plain::numbers::rescale(n, from, to);
+    Some(Range { low: one(range.low)?, high: one(range.high)? })
+}
+
+fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
+    let Range { low: b_low, high: b_high } = b.range;
+    match op {
+        Arithmetic::Add | Arithmetic::Subtract => {
+            let same = |t: ExprType| match t.ty {
+                _ if ty.is_numeric() && t.ty.is_numeric() => rescaled(t.ty, t.range, ty),
+                ColumnType::Date if ty == ColumnType::BigInt => {
+                    rescaled(t.ty, t.range, ColumnType::Timestamp)
+                }
+                _ => Some(t.range),
+            };
+            let (a, b) = (same(a)?, same(b)?);
+            let (low, high) = if op == Arithmetic::Add {
+                (a.low.checked_add(b.low), a.high.checked_add(b.high))
+            } else {
+                (a.low.checked_sub(b.high), a.high.checked_sub(b.low))
+            };
+            Some(Range { low: low?, high: high? })
+        }
+        Arithmetic::Multiply if !matches!(ty, ColumnType::Double { .. }) => {
+            let Range { low, high } = a.range;
+            of_all([
+                low.checked_mul(b_low),
+                low.checked_mul(b_high),
+                high.checked_mul(b_low),
+                high.checked_mul(b_high),
+            ])
+        }
+        _ => None,
+    }
+}
+
+fn err(expr: &Expr, schema: &Schema, cause: &str, remedy: &str) -> TableError {
+    TableError::ty(format!("{}: {cause}", expr.shown(schema)), remedy)
+}
+
+impl Expr {
+    /// The type of its values on rows of a schema.
+    ///
+    /// # Errors
+    /// A column that there is not, or operands of types that it does not take.
+    pub fn check(&self, schema: &Schema) -> Result<ExprType, TableError> {
+        let wrong = |cause: String, remedy: &str| err(self, schema, &cause, remedy);
+        let operands = self.operands().iter().map(|e| e.check(schema)).collect::<Result<Vec<_>, _>>()?;
+        let nullable = operands.iter().any(|t| t.nullable);
+        let truth =
+            |nullable| ExprType { ty: ColumnType::Boolean, nullable, range: Range { low: 0, high: 0 } };
+        let told = || operands.iter().map(|t| t.ty.to_string()).collect::<Vec<_>>().join(" and ");
+        Ok(match self {
+            Expr::Column(at) => match schema.columns().get(*at) {
+                Some(column) => column.expr_type(),
+                None => {
+                    let remedy = "columns are counted from 0";
+                    return Err(TableError::ty(format!("column {at} of {}", schema.columns().len()), remedy));
+                }
+            },
+            Expr::Literal(value, ty) => {
+                if !ty.is_valid() || !value.fits(*ty) {
+                    return Err(wrong(format!("no value of {ty}"), "write a value that the type has"));
+                }
+                let range = match value {
+                    Value::Number(n) => Range { low: *n, high: *n },
+                    _ if has_range(*ty) => Range { low: 0, high: 0 },
+                    _ => ty.range(),
+                };
+                ExprType { ty: *ty, nullable: value.is_null(), range }
+            }
+            Expr::Arithmetic(op, ..) => {
+                let [a, b] = [operands[0], operands[1]];
+                let remedy =
+                    "it takes numbers whose digits behind the point are 38 at most, and dates by days";
+                let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(told(), remedy))?;
+                let divides = matches!(op, Arithmetic::Divide | Arithmetic::Remainder);
+                let range = fitted(ty, arithmetic_range(*op, ty, a, b));
+                ExprType { ty, nullable: nullable || divides, range }
+            }
+            Expr::Negate(_) => {
+                let ExprType { ty, range, .. } = operands[0];
+                if !ty.is_numeric() {
+                    return Err(wrong(told(), "it takes a number"));
+                }
+                let exact = range.high.checked_neg().zip(range.low.checked_neg());
+                let range = fitted(ty, exact.map(|(low, high)| Range { low, high }));
+                ExprType { ty, nullable, range }
+            }
+            Expr::Compare(comparison, ..) => {
+                let ty = common_type(operands[0].ty, operands[1].ty)
+                    .ok_or_else(|| wrong(told(), "types that are compared have a common one; cast one"))?;
+                if comparison.orders() && !ty.is_ordered() {
+                    return Err(wrong(told(), "digests are equal or not; bring the column as VARCHAR(n)"));
+                }
+                truth(nullable)
+            }
+            Expr::And(..) | Expr::Or(..) | Expr::Not(_) => {
+                if operands.iter().any(|t| t.ty != ColumnType::Boolean) {
+                    return Err(wrong(told(), "it takes truth values"));
+                }
+                truth(nullable)
+            }
+            Expr::IsNull(_) => truth(false),
+            Expr::Case { branches, otherwise } => {
+                let conditions = operands.iter().step_by(2).take(branches.len());
+                if branches.is_empty() || conditions.clone().any(|t| t.ty != ColumnType::Boolean) {
+                    return Err(wrong(told(), "it takes a condition at least, each a truth value"));
+                }
+                let then = operands.iter().skip(1).step_by(2).take(branches.len());
+                let values: Vec<ExprType> =
+                    then.chain(operands.last().filter(|_| otherwise.is_some())).copied().collect();
+                let one = united(&values)
+                    .ok_or_else(|| wrong(told(), "values of branches have one type; cast one"))?;
+                ExprType { nullable: one.nullable || otherwise.is_none(), ..one }
+            }
+            Expr::Coalesce(_) => {
+                let one = united(&operands).ok_or_else(|| wrong(told(), "values have one type; cast one"))?;
+                ExprType { nullable: operands.iter().all(|t| t.nullable), ..one }
+            }
+            Expr::Cast(_, to) => {
+                let from = operands[0];
+                if !to.is_valid() || !castable(from.ty, *to) {
+                    let remedy = "numbers are cast to numbers, truth values to numbers, dates to timestamps and back, strings to strings";
+                    return Err(wrong(format!("{} to {to}", from.ty), remedy));
+                }
+                let range = match from.ty {
+                    _ if !has_range(*to) => to.range(),
+                    ColumnType::Boolean => {
+                        fitted(*to, rescaled(ColumnType::Integer, Range { low: 0, high: 1 }, *to))
+                    }
+                    ty => fitted(*to, rescaled(ty, from.range, *to)),
+                };
+                ExprType { ty: *to, nullable, range }
+            }
+            Expr::InList(_, list) => {
+                let ty = operands[0].ty;
+                if list.iter().any(|value| !value.fits(longest(ty))) {
+                    return Err(wrong(told(), "values of the list are of that type; cast the other side"));
+                }
+                truth(nullable || list.contains(&Value::Null))
+            }
+            Expr::Like { pattern, escape, .. } => {
+                let ColumnType::Varchar(_) = operands[0].ty else {
+                    return Err(wrong(told(), "it takes a VARCHAR(n)"));
+                };
+                super::pattern::tokens(pattern, *escape).ok_or_else(|| {
+                    wrong("the pattern ends with its escape".into(), "write what is escaped")
+                })?;
+                truth(nullable)
+            }
+            Expr::Substring { from, length, .. } => {
+                let ColumnType::Varchar(bytes) = operands[0].ty else {
+                    return Err(wrong(told(), "it takes a VARCHAR(n)"));
+                };
+                if *from == 0 || *from > bytes || *length == 0 {
+                    return Err(wrong(told(), "bytes are counted from 1, and it takes one at least"));
+                }
+                let ty = ColumnType::Varchar((*length).min(bytes - from + 1));
+                ExprType { ty, nullable, range: ty.range() }
+            }
+            Expr::Extract(part, _) => {
+                if !matches!(operands[0].ty, ColumnType::Date | ColumnType::Timestamp) {
+                    return Err(wrong(told(), "it takes a DATE or a TIMESTAMP"));
+                }
+                let range = match part {
+                    DatePart::Year => {
+                        let day = rescaled(operands[0].ty, operands[0].range, ColumnType::Date);
+                        let day = fitted(ColumnType::Date, day);
+                        let year = |n| i128::from(crate::plain::numbers::civil(n)[0]);
+                        Range { low: year(day.low), high: year(day.high) }
+                    }
+                    DatePart::Month => Range { low: 1, high: 12 },
+                    DatePart::Day => Range { low: 1, high: 31 },
+                };
+                ExprType { ty: ColumnType::Integer, nullable, range }
+            }
+        })
+    }
+
+    /// Checks that it is a truth value of a schema's rows.
+    pub(crate) fn check_truth(&self, schema: &Schema) -> Result<(), TableError> {
+        match self.check(schema)?.ty {
+            ColumnType::Boolean => Ok(()),
+            ty => {
+                Err(err(self, schema, &ty.to_string(), "a condition is a truth value, such as a comparison"))
+            }
+        }
+    }
+}
+
+/// The longest type of strings in place of any: a list may hold longer ones, which equal none.
+const fn longest(ty: ColumnType) -> ColumnType {
+    match ty {
+        ColumnType::Varchar(_) => ColumnType::Varchar(super::types::MAX_TEXT),
+        ty => ty,
+    }
+}
+
+/// The one type of values that are chosen from.
+pub(crate) fn united(all: &[ExprType]) -> Option<ExprType> {
+    let (first, rest) = all.split_first()?;
+    let ty = rest.iter().try_fold(first.ty, |ty, t| common_type(ty, t.ty))?;
+    let ranges: Option<Vec<Range>> = all
+        .iter()
+        .map(|t| if has_range(ty) { rescaled(t.ty, t.range, ty) } else { Some(ty.range()) })
+        .collect();
+    let exact = ranges.and_then(|all| {
+        let (low, high) = (all.iter().map(|r| r.low).min()?, all.iter().map(|r| r.high).max()?);
+        Some(Range { low, high })
+    });
+    Some(ExprType { ty, nullable: all.iter().any(|t| t.nullable), range: fitted(ty, exact) })
+}
+
+fn castable(from: ColumnType, to: ColumnType) -> bool {
+    use ColumnType::{Boolean, Date, Timestamp, Varchar};
+    match (from, to) {
+        _ if from == to => true,
+        (Varchar(_), Varchar(_)) | (Date, Timestamp) | (Timestamp, Date) => true,
+        (Boolean, to) => to.is_numeric(),
+        (from, to) => from.is_numeric() && to.is_numeric(),
+    }
+}

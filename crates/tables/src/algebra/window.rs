@@ -1,0 +1,91 @@
+//! Columns of neighbours in an order.
+
+use super::{
+    aggregate::sum_type,
+    expr::Expr,
+    relation::SortKey,
+    types::{Column, ColumnType, Range, Schema},
+    typing::{ExprType, fitted},
+};
+use crate::TableError;
+
+/// Rows that stand before and with a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Frame {
+    /// All up to itself, as the order has them.
+    Rows,
+    /// All up to the last that is equal to it in the order: SQL's own choice.
+    Peers,
+}
+
+/// A function of a row and its neighbours of the same partition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum WindowFunction {
+    /// Its place, counted from 1; of equal rows, as they came.
+    RowNumber,
+    /// One more than there are rows before it that are not equal to it.
+    Rank,
+    /// The sum of what is not NULL up to it; NULL before there is any.
+    RunningSum(Expr, Frame),
+    /// The value of the row so many before it; NULL where there is none.
+    Lag(Expr, u64),
+    /// The value of the row so many behind it; NULL where there is none.
+    Lead(Expr, u64),
+}
+
+/// Functions over one order of rows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// Rows of the same values are a partition; without any all are.
+    pub partition: Vec<Expr>,
+    /// The order within a partition.
+    pub order: Vec<SortKey>,
+    /// Functions with their columns' names.
+    pub functions: Vec<(String, WindowFunction)>,
+}
+
+impl Window {
+    /// The columns of its functions for so many rows.
+    pub(super) fn check(&self, schema: &Schema, rows: u64) -> Result<Vec<Column>, TableError> {
+        for key in &self.partition {
+            key.check(schema)?;
+        }
+        check_order(&self.order, schema)?;
+        let count = Range { low: 1, high: i128::from(rows).max(1) };
+        let column = |(name, function): &(String, WindowFunction)| {
+            Ok(match function {
+                WindowFunction::RowNumber | WindowFunction::Rank => {
+                    ExprType { ty: ColumnType::BigInt, nullable: false, range: count }
+                }
+                WindowFunction::RunningSum(expr, _) => {
+                    let of = expr.check(schema)?;
+                    if !of.ty.is_numeric() {
+                        let cause = format!("a running sum of {}: {}", expr.shown(schema), of.ty);
+                        return Err(TableError::ty(cause, "it takes numbers"));
+                    }
+                    let ty = sum_type(of.ty);
+                    let end = |n: i128| n.checked_mul(rows.into());
+                    let exact = end(of.range.low.min(0)).zip(end(of.range.high.max(0)));
+                    let range = fitted(ty, exact.map(|(low, high)| Range { low, high }));
+                    ExprType { ty, nullable: of.nullable, range }
+                }
+                WindowFunction::Lag(expr, _) | WindowFunction::Lead(expr, _) => {
+                    ExprType { nullable: true, ..expr.check(schema)? }
+                }
+            }
+            .column(name))
+        };
+        self.functions.iter().map(column).collect()
+    }
+}
+
+/// Checks that all keys have an order.
+pub(super) fn check_order(keys: &[SortKey], schema: &Schema) -> Result<(), TableError> {
+    for SortKey { expr, .. } in keys {
+        if !expr.check(schema)?.ty.is_ordered() {
+            let cause = format!("an order by {}, a digest", expr.shown(schema));
+            return Err(TableError::ty(cause, "digests are equal or not; bring the column as VARCHAR(n)"));
+        }
+    }
+    Ok(())
+}
