@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 pub struct Dice(pub(super) u64);
 
 impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Dice(seed)
+    }
+
     pub fn word(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

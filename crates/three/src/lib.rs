@@ -29,6 +29,9 @@ mod run;
 mod series;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;
+mod windows;
 
 pub use cost::PlanCost;
 pub use error::ThreeError;

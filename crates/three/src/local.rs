@@ -6,6 +6,7 @@ use crate::{
     machines::{block, flat},
     plan::{Axis, Prim, Step},
     rows,
+    windows::Pooling,
 };
 use hushwire_compute::{Op, Scalar, Tensor, back_end};
 use hushwire_rep3::{
@@ -51,6 +52,10 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
         }
+        Prim::PoolSum(pooling) => {
+            let x = reads[0].words();
+            Form::Words(in_ring!(x.ring(), pooled(pooling, x)))
+        }
         // Circuits without ANDs have run when they are made.
         Prim::Block(program) => Form::Bits(Arc::new(block(batch, program, reads)?.finish())),
         Prim::Flat(program, [width, rows]) => {
@@ -90,6 +95,10 @@ fn scale<W: Held>(x: &Words, factor: &Tensor) -> Result<Words, ShareError> {
 /// Both shares of a column, each made of the same share of another.
 fn each_share<W: Held>(x: &Column<W>, make: impl Fn(&[W]) -> Vec<W>) -> Words {
     W::words(Rep3 { own: make(&x.own), next: make(&x.next) })
+}
+
+fn pooled<W: Held>(pooling: &Pooling, x: &Words) -> Words {
+    pooling.sums::<W>(x)
 }
 
 fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {

@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{
-    Comparison, Computation, ComputeError, Node, Op, Scalar, Tensor, Visibility,
+    Comparison, Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value, Visibility,
     back_end::picks,
     circuits::{self, Operand},
 };
@@ -86,6 +86,10 @@ impl<'a> Lower<'a> {
 
     pub(crate) fn scalar(&self, at: usize) -> Scalar {
         self.computation.nodes()[at].ty.scalar
+    }
+
+    pub(crate) fn range(&self, value: Value) -> Option<Range> {
+        self.computation.range(value)
     }
 
     pub(crate) fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
@@ -221,6 +225,8 @@ impl<'a> Lower<'a> {
                 let reads = vec![self.words(args[0], ring)?, self.words(args[1], ring)?];
                 Ok(words(self.step(Prim::MatMul(shape), reads)))
             }
+            (Op::Conv2d { steps, groups }, Some(ring)) => self.conv2d(&args, *steps, *groups, ring),
+            (Op::Pool { .. }, _) => self.pool(node, args[0], &to),
             (Op::Mul, Some(ring)) => self.product(&args, ring, &to),
             (Op::Add | Op::Sub, Some(ring)) if self.any_words(&args) => {
                 let minus = node.op == Op::Sub;

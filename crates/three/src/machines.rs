@@ -5,6 +5,7 @@ use crate::{
     form::{Form, Held, Words, in_ring},
     plan::{Key, Prim, Step},
     rows,
+    windows::convolved,
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, Program};
@@ -68,6 +69,10 @@ pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, re
         Prim::Inject(ring) => in_ring!(*ring, inject(batch, &reads[0])),
         Prim::Product => in_ring!(reads[0].words().ring(), product(batch, reads)),
         Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(batch, reads, *shape)),
+        Prim::Conv2d(geometry) => {
+            let [x, y] = [reads[0].words(), reads[1].words()];
+            in_ring!(x.ring(), convolved(batch, x, y, geometry))
+        }
         Prim::Choose => in_ring!(reads[1].words().ring(), choose(batch, reads)),
         Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(party, reads, *kept)),
         Prim::FromPlaces => {
@@ -143,7 +148,7 @@ fn adder(rows: usize) -> Adder {
 pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
 
 /// A machine that leaves a column.
-fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + 'p) -> Begun<'p>
+pub(crate) fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + 'p,
 {

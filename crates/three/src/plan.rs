@@ -1,8 +1,9 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
-use crate::{form::Ring, lower::Lower};
+use crate::{form::Ring, lower::Lower, windows::Pooling};
 use hushwire_circuit::Program;
 use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
+use hushwire_rep3::ring::Geometry;
 use std::sync::Arc;
 
 /// A step's number, which is that of its value.
@@ -78,6 +79,10 @@ pub(crate) enum Prim {
     Product,
     /// Words of r × k times words of k × c.
     MatMul([usize; 3]),
+    /// Pictures and filters as words, channels first as computations have them → words.
+    Conv2d(Geometry),
+    /// Sums of the elements of windows: words → words.
+    PoolSum(Pooling),
     /// One bit each, words, words → the second where it is 1, else the third.
     Choose,
     /// Words < words → one bit each. Of numbers as wide as their ring alone.
@@ -122,6 +127,7 @@ impl Step {
             | Prim::Inject(_)
             | Prim::Product
             | Prim::MatMul(_)
+            | Prim::Conv2d(_)
             | Prim::Choose
             | Prim::Less { .. }
             | Prim::Equal

@@ -4,6 +4,7 @@ use crate::{
     form::Ring,
     lower::{Forms, Lower, Lowered, bits, words},
     plan::{Axis, Prim, Slot},
+    windows::divides,
 };
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Scan, Tensor};
 use std::sync::Arc;
@@ -105,18 +106,13 @@ impl Lower<'_> {
 
     /// The sum, and one division by a number that all know.
     fn mean(&mut self, axis: Axis, node: &Node, from: usize, to: &[usize], ring: Ring) -> Lowered<Forms> {
-        let scalar = self.scalar(from);
         // A count that the numbers' width does not hold: wider numbers divide.
-        let room = scalar.bits() - usize::from(scalar.is_signed());
-        if room < 64 && axis.n as u64 >> room != 0 {
+        if !divides(self.scalar(from), axis.n) {
             return self.flat(node, &[from], to);
         }
         let slot = self.words(from, ring)?;
         let sum = self.step(Prim::Fold { axis, prefix: false }, vec![slot]);
-        let sum = self.step(Prim::ToBits(scalar.bits()), vec![sum]);
-        let whole = Scalar::Int { signed: scalar.is_signed(), bits: scalar.bits() as u8 };
-        let block = self.block(&Op::Div, vec![whole; 2], vec![None, Some(axis.n as u128)], whole);
-        Ok(bits(self.step(Prim::Block(block), vec![sum])))
+        Ok(self.quotient(sum, from, axis.n))
     }
 
     /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the rows between joined to those:

@@ -78,7 +78,7 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
 }
 
 /// Whether three parties gave what the evaluator gives; none where either refuses.
-fn check(
+pub(crate) fn check(
     c: &Computation,
     given: &Values,
     plan: fn(&Computation) -> Result<Plan, ComputeError>,

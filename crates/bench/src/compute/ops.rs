@@ -222,6 +222,7 @@ fn product<W: Word>(rows: usize, depth: usize, columns: usize, x: &[W], y: &[W])
 fn geometry(shape: &[usize]) -> Geometry {
     let [n, channels] = [shape[0], shape[1]];
     Geometry {
+        groups: 1,
         pictures: [1, n, n, channels],
         window: [3, 3],
         filters: channels,

@@ -6,6 +6,8 @@
 //! result     batch × height × width × filters              row-major (NHWC)
 //! ```
 //!
+//! Of several groups each has pictures, filters and a result of its own, which stand one group behind the other.
+//!
 //! With channels last a convolution is a product of matrices whose left factor has the pictures' patches as rows: filters and
 //! result are row-major matrices as they lie, and a line of a patch is a run of memory. Patches are gathered a cache-sized block
 //! at a time, never all. As networks have it, filters are not turned (a cross-correlation).
@@ -17,18 +19,20 @@ use super::{
     matmul::tell_rows,
     shape::product_of,
 };
-use crate::{Context, ShareError};
+use crate::{Context, Place, ShareError};
 use hushwire_aes::Backend;
 use std::sync::Arc;
 
 /// The geometry of a convolution. Of two numbers, the first is of rows, the second of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Pictures, their height, width and channels.
+    /// Convolutions of this geometry, side by side.
+    pub groups: usize,
+    /// Pictures of a group, their height, width and channels.
     pub pictures: [usize; 4],
     /// The filters' height and width.
     pub window: [usize; 2],
-    /// The number of filters: the result's channels.
+    /// The number of a group's filters: its result's channels.
     pub filters: usize,
     /// Steps between windows.
     pub stride: [usize; 2],
@@ -61,9 +65,18 @@ impl Geometry {
         }
         Ok(windows)
     }
+
+    /// The number of elements of the result, all groups together.
+    ///
+    /// # Errors
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than addresses.
+    pub fn results(&self) -> Result<usize, ShareError> {
+        let [down, across] = self.windows()?;
+        product_of(&[self.groups, self.pictures[0], down, across, self.filters])
+    }
 }
 
-/// A convolution as a product of matrices.
+/// A convolution as a product of matrices, one a group.
 #[derive(Clone, Copy)]
 pub struct Patches {
     geometry: Geometry,
@@ -87,12 +100,12 @@ impl<W: Word> Conv2d<W> {
         y: Arc<Column<W>>,
     ) -> Result<Self, ShareError> {
         let windows = geometry.windows()?;
-        let pictures = product_of(&geometry.pictures)?;
-        let [batch, .., channels] = geometry.pictures;
+        let [batch, height, width, channels] = geometry.pictures;
+        let pictures = product_of(&[geometry.groups, batch, height, width, channels])?;
         let rows = product_of(&[batch, windows[0], windows[1]])?;
         let depth = product_of(&[geometry.window[0], geometry.window[1], channels])?;
-        let filters = product_of(&[depth, geometry.filters])?;
-        product_of(&[rows, geometry.filters])?;
+        let filters = product_of(&[geometry.groups, depth, geometry.filters])?;
+        geometry.results()?;
         let patches = Patches { geometry, windows, shape: [rows, depth, geometry.filters] };
         Bilinear::of(cx, patches, (x, pictures), (y, filters))
     }
@@ -128,18 +141,43 @@ impl Left for Patches {
     }
 }
 
+impl Patches {
+    /// Factors and results of a group.
+    fn sizes(&self) -> [usize; 3] {
+        let [rows, depth, filters] = self.shape;
+        [self.geometry.pictures.iter().product(), depth * filters, rows * filters]
+    }
+}
+
+/// The part of a group of this size.
+fn part<W>(words: &[W], group: usize, size: usize) -> &[W] {
+    &words[group * size..][..size]
+}
+
 impl Form for Patches {
     const STEP: &'static str = "convolution";
 
     fn results(&self) -> usize {
-        self.shape[0] * self.shape[2]
+        self.geometry.groups * self.sizes()[2]
     }
 
     fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
-        backend.run(Gemm { left: *self, shape: self.shape, x, y, z });
+        let [pictures, filters, results] = self.sizes();
+        for group in 0..self.geometry.groups {
+            let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
+            let z = &mut z[group * results..][..results];
+            backend.run(Gemm { left: *self, shape: self.shape, x, y, z });
+        }
     }
 
     fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
-        tell_rows(*self, self.shape, x, y, tell);
+        let [pictures, filters, results] = self.sizes();
+        for group in 0..self.geometry.groups {
+            let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
+            let first = group * results * W::BYTES;
+            tell_rows(*self, self.shape, x, y, &mut |place, x, y| {
+                tell(Place { offset: first + place.offset, ..place }, x, y);
+            });
+        }
     }
 }

@@ -104,10 +104,18 @@ fn matrices<W: Word>(backend: Backend) {
 
 /// A convolution by its definition.
 fn convolved<W: Word>(geometry: &Geometry, x: &[W], y: &[W]) -> Vec<W> {
-    let Geometry { pictures: [batch, height, width, channels], window, filters, stride, before, .. } =
-        *geometry;
+    let Geometry {
+        groups, pictures: [batch, height, width, channels], window, filters, stride, before, ..
+    } = *geometry;
     let [down, across] = geometry.windows().unwrap();
     let mut z = vec![];
+    if groups != 1 {
+        let one = Geometry { groups: 1, ..*geometry };
+        let sizes = [x, y].map(|words| words.len() / groups.max(1));
+        let group =
+            |g: usize| convolved(&one, &x[g * sizes[0]..][..sizes[0]], &y[g * sizes[1]..][..sizes[1]]);
+        return (0..groups).flat_map(group).collect();
+    }
     for (n, oy, ox, f) in (0..batch).flat_map(|n| {
         (0..down)
             .flat_map(move |oy| (0..across).flat_map(move |ox| (0..filters).map(move |f| (n, oy, ox, f))))
@@ -130,6 +138,7 @@ fn convolved<W: Word>(geometry: &Geometry, x: &[W], y: &[W]) -> Vec<W> {
 
 fn geometries() -> Vec<Geometry> {
     let plain = Geometry {
+        groups: 1,
         pictures: [1, 5, 6, 1],
         window: [3, 3],
         filters: 2,
@@ -148,6 +157,9 @@ fn geometries() -> Vec<Geometry> {
         Geometry { pictures: [1, 0, 0, 3], before: [2, 2], after: [2, 2], ..plain },
         Geometry { pictures: [0, 5, 5, 3], ..plain },
         Geometry { filters: 0, ..plain },
+        Geometry { groups: 3, pictures: [2, 5, 4, 2], filters: 9, before: [1, 1], after: [1, 1], ..plain },
+        Geometry { groups: 7, filters: 1, ..plain },
+        Geometry { groups: 0, ..plain },
         Geometry { pictures: [1, 4, 4, 0], ..plain },
         Geometry {
             pictures: [1, 9, 9, 40],
@@ -163,10 +175,12 @@ fn geometries() -> Vec<Geometry> {
 fn convolutions<W: Word>(backend: Backend) {
     for geometry in geometries() {
         let mut prg = prg(5, "numbers");
-        let x = numbers::<W>(&mut prg, geometry.pictures.iter().product());
+        let x = numbers::<W>(&mut prg, geometry.groups * geometry.pictures.iter().product::<usize>());
         let weights = geometry.window[0] * geometry.window[1] * geometry.pictures[3] * geometry.filters;
+        let weights = geometry.groups * weights;
         let y = numbers::<W>(&mut prg, weights);
         let z = run(backend, (&x, &y), |cx, x, y| Conv2d::new(cx, geometry, x, y));
+        assert_eq!(geometry.results(), Ok(z.len()));
         assert!(z == convolved(&geometry, &x, &y), "{geometry:?} of {} bits", W::BITS);
     }
 }

@@ -117,6 +117,7 @@ fn all_of<W: Word>(shard: u32) {
     check::<W, _>((shard, 2), [70, 70], |cx, x, y| Dot::new(cx, [10, 7], x, y).unwrap());
     check::<W, _>((shard, 3), [15, 50], |cx, x, y| MatMul::new(cx, [3, 5, 10], x, y).unwrap());
     let geometry = Geometry {
+        groups: 1,
         pictures: [2, 4, 5, 3],
         window: [2, 3],
         filters: 4,
@@ -125,6 +126,8 @@ fn all_of<W: Word>(shard: u32) {
         after: [0, 1],
     };
     check::<W, _>((shard, 4), [120, 72], |cx, x, y| Conv2d::new(cx, geometry, x, y).unwrap());
+    let geometry = Geometry { groups: 3, pictures: [2, 4, 5, 1], ..geometry };
+    check::<W, _>((shard, 5), [120, 72], |cx, x, y| Conv2d::new(cx, geometry, x, y).unwrap());
 }
 
 #[test]
