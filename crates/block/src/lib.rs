@@ -16,9 +16,11 @@ pub mod gates;
 pub mod gf128;
 mod tagged;
 pub mod transpose;
+mod wipe;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
 pub use gates::Sums;
 pub use gf128::Gf128;
 pub use tagged::Tagged;
+pub use wipe::{Flat, Wipe, Wiped};

@@ -133,6 +133,6 @@ impl Doors {
                 channel.send(OUT, &message)?;
             }
         }
-        Ok(reveal.finish())
+        Ok(Zeroizing::new(reveal.finish().into_inner()))
     }
 }

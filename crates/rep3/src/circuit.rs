@@ -15,7 +15,7 @@ use crate::layers::{Slots, Told};
 use crate::record::Record;
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_block::{
-    Buffer,
+    Buffer, Wiped,
     bits::{put_range, xor_range},
 };
 use hushwire_circuit::{
@@ -24,7 +24,6 @@ use hushwire_circuit::{
 use hushwire_wire::drive::{Exchanged, Latch, Round};
 use hushwire_wire::{Cost, NetError, gated};
 use std::{ops::Range, sync::Arc};
-use zeroize::Zeroizing;
 
 /// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.
 fn message_bytes(ands: usize, width: usize) -> usize {
@@ -170,7 +169,7 @@ impl CircuitBatch {
             } else if let [whole] = inputs {
                 registers.begin(&program, whole.pair()[share], instances, pitch(instances));
             } else {
-                let joined = Zeroizing::new(parts.collect::<Vec<_>>().concat());
+                let joined = Wiped::new(parts.collect::<Vec<_>>().concat());
                 registers.begin(&program, &joined, instances, pitch(instances));
             }
         }

@@ -4,22 +4,22 @@
 //! (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
 
 use crate::Role;
+use hushwire_block::{Wipe, Wiped};
 use hushwire_prg::Prg;
-use zeroize::{Zeroize, Zeroizing};
 
-/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Zeroized when dropped.
+/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped.
 #[derive(Clone)]
-pub struct Rep3<T: Zeroize> {
+pub struct Rep3<T: Wipe> {
     /// `x_i`.
     pub own: T,
     /// `x_{i+1}`.
     pub next: T,
 }
 
-impl<T: Zeroize> Drop for Rep3<T> {
+impl<T: Wipe> Drop for Rep3<T> {
     fn drop(&mut self) {
-        self.own.zeroize();
-        self.next.zeroize();
+        self.own.wipe();
+        self.next.wipe();
     }
 }
 
@@ -99,8 +99,8 @@ impl Shares {
 
     /// `own ‖ next`.
     #[must_use]
-    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let mut out = Zeroizing::new(Vec::with_capacity(2 * self.len()));
+    pub fn to_bytes(&self) -> Wiped<Vec<u8>> {
+        let mut out = Wiped::new(Vec::with_capacity(2 * self.len()));
         out.extend_from_slice(&self.own);
         out.extend_from_slice(&self.next);
         out
@@ -146,7 +146,7 @@ pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
         Rep3 { own: x2.clone(), next: x0.clone() },
     ];
     for mut x in [x0, x1, x2] {
-        x.zeroize();
+        x.wipe();
     }
     shares
 }

@@ -7,13 +7,13 @@
 //! ```
 
 use crate::{Batch, Role, ShareError, Shares, xor_into};
+use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost, NetError,
     drive::{Exchanged, Latch, Round},
     gated,
 };
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// An input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Input {
 #[must_use = "run it, then finish"]
 pub struct Sharing {
     shares: Shares,
-    out: Zeroizing<Vec<u8>>,
+    out: Wiped<Vec<u8>>,
     from_left: Vec<Range<usize>>,
     done: bool,
     latch: Latch,
@@ -44,7 +44,7 @@ impl Sharing {
         }
         let total = inputs.iter().map(|input| input.bytes).sum();
         let mut shares = Shares { own: vec![0; total], next: vec![0; total] };
-        let (mut out, mut from_left) = (Zeroizing::new(Vec::with_capacity(expected)), vec![]);
+        let (mut out, mut from_left) = (Wiped::new(Vec::with_capacity(expected)), vec![]);
         let (mut at, mut values) = (0, values);
         for input in inputs {
             let place = at..at + input.bytes;
@@ -113,16 +113,16 @@ impl Sharing {
 /// Outputs to parties under way.
 #[must_use = "run it, then finish"]
 pub struct Reveal {
-    out: Zeroizing<Vec<u8>>,
+    out: Wiped<Vec<u8>>,
     /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
-    value: Zeroizing<Vec<u8>>,
+    value: Wiped<Vec<u8>>,
     done: bool,
     latch: Latch,
 }
 
 impl Reveal {
     pub(crate) fn new(me: Role, outputs: &[([bool; 3], usize)], shares: &Shares) -> Self {
-        let (mut out, mut value) = (Zeroizing::new(vec![]), Zeroizing::new(vec![]));
+        let (mut out, mut value) = (Wiped::new(vec![]), Wiped::new(vec![]));
         let mut at = 0;
         for (learns, bytes) in outputs {
             let place = at..at + bytes;
@@ -144,7 +144,7 @@ impl Reveal {
     /// # Panics
     /// If it has not run (the caller's bug).
     #[must_use]
-    pub fn finish(self) -> Zeroizing<Vec<u8>> {
+    pub fn finish(self) -> Wiped<Vec<u8>> {
         assert!(self.done, "finish comes after the last round");
         self.value
     }

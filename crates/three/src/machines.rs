@@ -117,7 +117,7 @@ fn open_bits<'p>(role: Role, scalar: Scalar, lengths: &'p [usize], bits: &Arc<Bi
     let machine = RevealBits::to_all(role, Arc::new((**bits).clone().trimmed()))?;
     known(machine, move |reveal| {
         let bytes = reveal.finish().expect("all three learn it");
-        let planes = Planes::new(width, rows, bytes).expect("as many bytes as were shared");
+        let planes = Planes::new(width, rows, bytes.into_inner()).expect("as many bytes as were shared");
         Tensor::from_planes(scalar, lengths, &planes)
     })
 }

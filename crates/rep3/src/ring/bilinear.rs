@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{Context, Place, Record, Rep3, ShareError};
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
 };
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// Both shares of a factor.
 pub(super) type Pair<'a, W> = [&'a [W]; 2];
@@ -61,8 +61,8 @@ pub(super) fn read<W: Word>(bytes: &[u8], words: &mut [W]) {
 }
 
 /// The bytes of words, as a recorder hears them.
-pub(super) fn bytes_of<W: Word>(words: &[W]) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(vec![0; words.len() * W::BYTES]);
+pub(super) fn bytes_of<W: Word>(words: &[W]) -> Wiped<Vec<u8>> {
+    let mut bytes = Wiped::new(vec![0; words.len() * W::BYTES]);
     write(words, &mut bytes);
     bytes
 }
@@ -137,7 +137,7 @@ impl<W: Word, F: Form> Bilinear<W, F> {
         }
         let (x, y) = ([&self.x.own[..], &self.x.next], [&self.y.own[..], &self.y.next]);
         if let Some(rec) = &mut self.rec {
-            let mut mask = Zeroizing::new(vec![W::default(); self.z.own.len()]);
+            let mut mask = Wiped::new(vec![W::default(); self.z.own.len()]);
             self.cx.add_zeros(0, &mut mask);
             rec.randomness(0, &bytes_of(&mask));
             self.form.tell(x, y, &mut |place, x, y| rec.product(0, place, x, y));

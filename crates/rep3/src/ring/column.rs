@@ -1,8 +1,8 @@
 //! Columns of words, columns of bits, and the randomness that masks them.
 
 use crate::{Batch, Rep3, Role, ShareError, Shares};
+use hushwire_block::Flat;
 use hushwire_circuit::planes::plane_bytes;
-use zeroize::Zeroize;
 
 mod sealed {
     pub trait Sealed {}
@@ -10,7 +10,7 @@ mod sealed {
 
 /// An element of Z_2^8, Z_2^16, Z_2^32 or Z_2^64. All arithmetic wraps.
 pub trait Word:
-    sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Zeroize + Send + Sync + 'static
+    sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Flat + Send + Sync + 'static
 {
     /// Bits of the modulus.
     const BITS: usize;

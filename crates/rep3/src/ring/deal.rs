@@ -15,16 +15,16 @@ use super::{
     gate::{Gate, two_way},
 };
 use crate::{Context, Rep3, Role, Shares, xor_into};
+use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
 };
-use zeroize::Zeroizing;
 
 /// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the dealer, contents mean nothing.
 pub(super) struct Dealt<W: Word> {
-    pub(super) bits: Zeroizing<Vec<u8>>,
-    pub(super) numbers: Zeroizing<Vec<W>>,
+    pub(super) bits: Wiped<Vec<u8>>,
+    pub(super) numbers: Wiped<Vec<W>>,
 }
 
 /// One party's part in a dealing.
@@ -48,7 +48,7 @@ impl<W: Word> Deal<W> {
         };
         let first = bytes.div_ceil(16) as u64;
         let words = |of: usize, out: &mut [W]| {
-            let mut keyed = Zeroizing::new(vec![0; rows * W::BYTES]);
+            let mut keyed = Wiped::new(vec![0; rows * W::BYTES]);
             mask(of, &mut keyed, first);
             out.iter_mut().zip(keyed.chunks_exact(W::BYTES)).for_each(|(out, word)| *out = W::read(word));
         };

@@ -10,9 +10,9 @@
 //! mostly padding.
 
 use super::{bilinear::Pair, column::Word, dot::inner};
+use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
-use zeroize::{Zeroize, Zeroizing};
 
 /// LOCAL: rows and columns of the sums that stay in registers. Loops over [`N`] places become vectors of every tier; 3 × 64 numbers of
 /// 64 bits are 24 of the 32 vectors of the widest.
@@ -82,8 +82,8 @@ impl<W: Word, F: Left> Kernel for Gemm<'_, W, F> {
     }
 }
 
-fn zeros<T: Copy + Zeroize>(len: usize, zero: T) -> Zeroizing<Vec<T>> {
-    Zeroizing::new(vec![zero; len])
+fn zeros<T: Flat>(len: usize, zero: T) -> Wiped<Vec<T>> {
+    Wiped::new(vec![zero; len])
 }
 
 impl<W: Word, F: Left> Gemm<'_, W, F> {
@@ -107,7 +107,7 @@ impl<W: Word, F: Left> Gemm<'_, W, F> {
     #[inline(always)]
     fn pack_left(&self, rows: Range<usize>, part: &Part, panels: &mut [[W::Wide; M]]) {
         let deep = part.depth.len();
-        let mut line = Zeroizing::new([W::default(); PANEL / (4 * N)]);
+        let mut line = Wiped::new([W::default(); PANEL / (4 * N)]);
         let line = &mut line[..deep];
         for (r, row) in rows.enumerate() {
             let panel = &mut panels[r / M * 2 * deep..][..2 * deep];
@@ -144,8 +144,7 @@ impl<W: Word, F: Left> Gemm<'_, W, F> {
             }
             turned
         });
-        let mut gathered =
-            [Zeroizing::new([W::default(); GATHERED]), Zeroizing::new([W::default(); GATHERED])];
+        let mut gathered = [Wiped::new([W::default(); GATHERED]), Wiped::new([W::default(); GATHERED])];
         for row in 0..rows {
             for from in (0..depth).step_by(GATHERED) {
                 let len = GATHERED.min(depth - from);

@@ -23,9 +23,9 @@ use super::{
     summand::{FIRST, numbers, of_bits, rows, same, shape, third},
 };
 use crate::{Batch, Context, Rep3, Role, ShareError};
+use hushwire_block::Wiped;
 use hushwire_wire::Cost;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// One party's half of bits that become numbers 0 and 1.
 pub struct Inject<W: Word> {
@@ -46,12 +46,12 @@ impl<W: Word> Inject<W> {
 
     pub(super) fn of([dealing, cx]: [Context; 2], bits: &Bits) -> Self {
         let role = cx.role;
-        let known: Zeroizing<Vec<W>> = numbers(&of_bits(role, bits.shares()), bits.rows());
+        let known: Wiped<Vec<W>> = numbers(&of_bits(role, bits.shares()), bits.rows());
         let rows = known.len();
         let out = third(role, &known);
         let mut parts = Parts::new();
         if rows > 0 {
-            let dealt = Dealt { bits: Zeroizing::new(vec![]), numbers: known };
+            let dealt = Dealt { bits: Wiped::new(vec![]), numbers: known };
             parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         let cost = Self::cost_of(role, rows);
@@ -117,13 +117,13 @@ impl<W: Word> Select<W> {
         same("the plane of choices", (1, rows), shape(choose))?;
         let [dealing, first, cx] = [0; 3].map(|_: u8| batch.context());
         let role = cx.role;
-        let known: Zeroizing<Vec<W>> = numbers(&of_bits(role, choose.shares()), rows);
+        let known: Wiped<Vec<W>> = numbers(&of_bits(role, choose.shares()), rows);
         let difference = Arc::new(minus(x, y));
         let mut parts = Parts::new();
         if rows > 0 {
             // The product's result is taken first, and the dealing goes on with it.
             parts.run(product(first, Arc::new(third(role, &known)), difference.clone()));
-            let dealt = Dealt { bits: Zeroizing::new(vec![]), numbers: known };
+            let dealt = Dealt { bits: Wiped::new(vec![]), numbers: known };
             parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);

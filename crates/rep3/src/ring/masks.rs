@@ -2,7 +2,7 @@
 
 use super::{column::Word, zeros::PIECE};
 use crate::Context;
-use zeroize::Zeroizing;
+use hushwire_block::Wiped;
 
 /// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own` share, and the key k_{i−1}; with the
 /// right one x_{i+1}, its `next` share, and the key k_i.
@@ -36,14 +36,14 @@ pub(super) struct PairWords<'c> {
     side: Side,
     /// The stream's next word of 128 bits.
     next: u64,
-    piece: Zeroizing<[u8; PIECE]>,
+    piece: Wiped<[u8; PIECE]>,
     used: usize,
 }
 
 impl<'c> PairWords<'c> {
     /// From the stream's word `first` on.
     pub(super) fn new(cx: &'c Context, side: Side, first: u64) -> Self {
-        PairWords { cx, side, next: first, piece: Zeroizing::new([0; PIECE]), used: PIECE }
+        PairWords { cx, side, next: first, piece: Wiped::new([0; PIECE]), used: PIECE }
     }
 
     fn refill(&mut self) {

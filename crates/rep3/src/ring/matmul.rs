@@ -71,13 +71,13 @@ pub(super) fn tell_rows<W: Word>(
 ) {
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
         let [x, x_next] = x.map(|words| {
-            let mut line = zeroize::Zeroizing::new(vec![W::default(); depth]);
+            let mut line = hushwire_block::Wiped::new(vec![W::default(); depth]);
             left.copy(words, row, 0, &mut line);
             bytes_of(&line)
         });
         let [y, y_next] = y.map(|words| {
             let line = words.iter().skip(column).step_by(columns).copied().collect::<Vec<_>>();
-            bytes_of(&zeroize::Zeroizing::new(line))
+            bytes_of(&hushwire_block::Wiped::new(line))
         });
         let unit = Unit::Sum { bytes: W::BYTES as u8 };
         tell(Place { offset: (row * columns + column) * W::BYTES, unit }, [&x, &x_next], [&y, &y_next]);

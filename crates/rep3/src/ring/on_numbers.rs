@@ -33,10 +33,10 @@ use super::{
     summand::{FIRST, of_numbers, planes, rows, third},
 };
 use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost};
+use hushwire_block::Wiped;
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
 use hushwire_wire::Cost;
 use std::{marker::PhantomData, sync::Arc};
-use zeroize::Zeroizing;
 
 /// Functions that circuits on numbers compute.
 pub mod on {
@@ -162,8 +162,7 @@ impl<W: Word, What> OnNumbers<W, What> {
         let role = cx.role;
         let program = Arc::new(program(W::BITS, columns.len(), make));
         let width = program.output_bits();
-        let mut known: Vec<Zeroizing<Vec<W>>> =
-            columns.iter().map(|column| of_numbers(role, column)).collect();
+        let mut known: Vec<Wiped<Vec<W>>> = columns.iter().map(|column| of_numbers(role, column)).collect();
         if negated && role != FIRST {
             known.iter_mut().flat_map(|x| x.iter_mut()).for_each(|x| *x = W::default().minus(*x));
         }
@@ -190,7 +189,7 @@ impl<W: Word, What> OnNumbers<W, What> {
                 bytes_sent: cost.bytes_sent + circuit.bytes_sent,
             };
             machine.cost = cost;
-            let dealt = Dealt { bits, numbers: Zeroizing::new(vec![]) };
+            let dealt = Dealt { bits, numbers: Wiped::new(vec![]) };
             machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         Ok(machine)

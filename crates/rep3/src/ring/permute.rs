@@ -31,19 +31,19 @@ use super::{
     permutation::Permutation,
 };
 use crate::{Context, Rep3, Role, ShareError};
+use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
 };
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// Memory of a [`Permute`], kept from one to the next: fresh pages are half of its time.
 #[derive(Default)]
 pub struct PermuteSpace<W: Word> {
     /// Between a stage's two movements: of all columns, and of one.
-    all: Zeroizing<Vec<W>>,
-    one: Zeroizing<Vec<W>>,
+    all: Wiped<Vec<W>>,
+    one: Wiped<Vec<W>>,
 }
 
 /// The result's use.

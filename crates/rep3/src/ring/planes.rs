@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Rep3, ShareError};
 use hushwire_aes::Backend;
-use hushwire_block::transpose;
+use hushwire_block::{Wiped, transpose};
 use hushwire_circuit::planes::plane_bytes;
 
 /// LOCAL: bytes of a row of a tile, one vector of the widest tier.
@@ -24,20 +24,12 @@ const ROW: usize = 64;
 const ROWS: usize = 128;
 
 /// A tile before and after it is turned; it holds shares.
-struct Tile([Vec<u8>; 2]);
-
-impl Drop for Tile {
-    fn drop(&mut self) {
-        // A volatile write a byte, as `Zeroizing` has it, takes longer than the turning.
-        self.0.iter_mut().for_each(|bytes| bytes.fill(0));
-        std::hint::black_box(&self.0);
-    }
-}
+struct Tile([Wiped<Vec<u8>>; 2]);
 
 impl Tile {
     /// Room for rows of `width` bytes.
     fn new(width: usize) -> Tile {
-        Tile([0; 2].map(|_: u8| vec![0; ROWS * width]))
+        Tile([0; 2].map(|_: u8| Wiped::new(vec![0; ROWS * width])))
     }
 
     /// Turns 128 rows of `width` bytes to `8 width` rows of 16.

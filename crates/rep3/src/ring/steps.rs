@@ -17,12 +17,12 @@ use super::{
     masks::{PairWords, Side},
 };
 use crate::{Context, Record, Rep3, Role, ShareError};
+use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
 };
 use std::{borrow::Borrow, sync::Arc};
-use zeroize::Zeroizing;
 
 /// One party's half of a party's sharing of what it brings.
 #[must_use = "run it, then finish"]
@@ -122,7 +122,7 @@ pub struct Opening<G: Group, S> {
     role: Role,
     shares: Arc<S>,
     learns: [bool; 3],
-    value: Option<Zeroizing<Vec<G::Word>>>,
+    value: Option<Wiped<Vec<G::Word>>>,
     done: bool,
     gate: Gate,
     rec: Option<Box<dyn Record>>,
@@ -150,7 +150,7 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
         let column = (*shares).borrow();
         column.expect_rows("the share to open", column.rows())?;
         let done = column.rows() == 0 || !learns.contains(&true);
-        let value = learns[role.index()].then(|| Zeroizing::new(vec![]));
+        let value = learns[role.index()].then(|| Wiped::new(vec![]));
         Ok(Opening { role, shares, learns, value, done, gate: Gate::default(), rec: None })
     }
 
@@ -172,7 +172,7 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
     /// # Panics
     /// If it has not run (the caller's bug).
     #[must_use]
-    pub fn finish(self) -> Option<Zeroizing<Vec<G::Word>>> {
+    pub fn finish(self) -> Option<Wiped<Vec<G::Word>>> {
         assert!(self.done, "finish comes after the last round");
         self.value
     }

@@ -11,20 +11,20 @@ use super::{
     planes::to_planes,
 };
 use crate::{Context, Rep3, Role, ShareError, Shares};
+use hushwire_block::{Flat, Wiped};
 use hushwire_circuit::planes::plane_bytes;
-use zeroize::{Zeroize, Zeroizing};
 
 /// The party that knows x_0 and x_1.
 pub(super) const FIRST: Role = Role::ALL[0];
 
 /// The summand that a party knows: u at party 0, x_2 at the others.
-pub(super) fn summand<T: Zeroize + Clone>(
+pub(super) fn summand<T: Flat>(
     role: Role,
     shares: &Rep3<Vec<T>>,
     sum: impl Fn(&T, &T) -> T,
-) -> Zeroizing<Vec<T>> {
+) -> Wiped<Vec<T>> {
     let (own, next) = (&shares.own, &shares.next);
-    Zeroizing::new(match role.index() {
+    Wiped::new(match role.index() {
         0 => own.iter().zip(next).map(|(a, b)| sum(a, b)).collect(),
         1 => next.clone(),
         _ => own.clone(),
@@ -32,18 +32,18 @@ pub(super) fn summand<T: Zeroize + Clone>(
 }
 
 /// The summand of every number of a column.
-pub(super) fn of_numbers<W: Word>(role: Role, column: &Column<W>) -> Zeroizing<Vec<W>> {
+pub(super) fn of_numbers<W: Word>(role: Role, column: &Column<W>) -> Wiped<Vec<W>> {
     summand(role, column, |a, b| a.plus(*b))
 }
 
 /// The summand of planes.
-pub(super) fn of_bits(role: Role, shares: &Shares) -> Zeroizing<Vec<u8>> {
+pub(super) fn of_bits(role: Role, shares: &Shares) -> Wiped<Vec<u8>> {
     summand(role, shares, |a, b| a ^ b)
 }
 
 /// Shares of what parties 1 and 2 know: (0, 0, x_2). At party 0 only the length means something.
-pub(super) fn third<T: Zeroize + Clone + Default>(role: Role, known: &[T]) -> Rep3<Vec<T>> {
-    let zeros = || vec![T::default(); known.len()];
+pub(super) fn third<T: Flat>(role: Role, known: &[T]) -> Rep3<Vec<T>> {
+    let zeros = || vec![T::ZERO; known.len()];
     match role.index() {
         0 => Rep3 { own: zeros(), next: zeros() },
         1 => Rep3 { own: zeros(), next: known.to_vec() },
@@ -52,9 +52,9 @@ pub(super) fn third<T: Zeroize + Clone + Default>(role: Role, known: &[T]) -> Re
 }
 
 /// The planes of the numbers of several columns, one behind the other.
-pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Zeroizing<Vec<u8>> {
+pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Wiped<Vec<u8>> {
     let bytes = |words: &[W]| W::BITS * plane_bytes(words.len());
-    let mut out = Zeroizing::new(vec![0; columns.iter().map(|words| bytes(words)).sum()]);
+    let mut out = Wiped::new(vec![0; columns.iter().map(|words| bytes(words)).sum()]);
     let mut rest = &mut out[..];
     for words in columns {
         let (own, behind) = std::mem::take(&mut rest).split_at_mut(bytes(words));
@@ -65,9 +65,9 @@ pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Zeroizing<Vec<u
 }
 
 /// A number a bit, 0 or 1, plane by plane.
-pub(super) fn numbers<W: Word>(planes: &[u8], rows: usize) -> Zeroizing<Vec<W>> {
+pub(super) fn numbers<W: Word>(planes: &[u8], rows: usize) -> Wiped<Vec<W>> {
     let height = plane_bytes(rows).max(1);
-    let mut out = Zeroizing::new(Vec::with_capacity(planes.len() / height * rows));
+    let mut out = Wiped::new(Vec::with_capacity(planes.len() / height * rows));
     for plane in planes.chunks_exact(height) {
         let bits = plane.iter().flat_map(|byte| (0..8).map(move |i| W::of(u64::from(byte >> i & 1))));
         out.extend(bits.take(rows));

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{Batch, Context, Reveal, Role, ShareError, Shares, circuit_cost};
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_circuit::{Adder, Bit, Builder, Program, planes::plane_bytes};
 use hushwire_wire::Cost;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// The party that knows x_1 and x_2, and the two that learn x_0.
 const DEALER: Role = Role::ALL[1];
@@ -60,12 +60,12 @@ impl<W: Word> ToNumbers<W> {
         let mut parts = Parts::new();
         if rows > 0 {
             let bytes = W::BITS * plane_bytes(rows);
-            let mut v = Zeroizing::new(vec![W::default(); rows]);
+            let mut v = Wiped::new(vec![W::default(); rows]);
             if role == DEALER {
                 let sums = out.own.iter().zip(&out.next);
                 v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
             }
-            let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Zeroizing::new(vec![]) };
+            let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Wiped::new(vec![]) };
             parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt)));
             // A share of x_0 goes to the right neighbour that learns it.
             let opens = if LEARN[role.right().index()] { bytes } else { 0 };

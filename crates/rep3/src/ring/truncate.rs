@@ -23,10 +23,10 @@ use super::{
     summand::{FIRST, of_numbers, planes, rows, third},
 };
 use crate::{Batch, Context, ShareError, Shares, circuit_cost};
+use hushwire_block::Wiped;
 use hushwire_circuit::{Adder, Builder, Program};
 use hushwire_wire::Cost;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// One party's half of a truncation.
 pub struct Truncate<W: Word> {
@@ -87,7 +87,7 @@ impl<W: Word> Truncate<W> {
             known.iter_mut().for_each(|u| *u = u.plus(half));
         }
         let planes = planes(&cx, &[known.as_slice()]);
-        let mut shifted = Zeroizing::new(known.iter().map(|x| W::of(x.number() >> bits)).collect::<Vec<W>>());
+        let mut shifted = Wiped::new(known.iter().map(|x| W::of(x.number() >> bits)).collect::<Vec<W>>());
         machine.out = third(role, &shifted);
         if signed && role == FIRST {
             let back = W::of(1 << (k - 1 - bits));

@@ -9,8 +9,8 @@
 
 use super::Word;
 use crate::{Context, Rep3, ring::Column};
+use hushwire_block::Wiped;
 use hushwire_simd::{Kernel, Lanes};
-use zeroize::Zeroizing;
 
 /// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache. A multiple of 16.
 pub(super) const PIECE: usize = 4096;
@@ -18,12 +18,12 @@ pub(super) const PIECE: usize = 4096;
 /// Both keys' streams of a computation, a piece at a time.
 pub(super) struct Streams<'a> {
     cx: &'a Context,
-    keyed: [Zeroizing<[u8; PIECE]>; 2],
+    keyed: [Wiped<[u8; PIECE]>; 2],
 }
 
 impl<'a> Streams<'a> {
     pub(super) fn new(cx: &'a Context) -> Self {
-        Streams { cx, keyed: [0; 2].map(|_: u8| Zeroizing::new([0; PIECE])) }
+        Streams { cx, keyed: [0; 2].map(|_: u8| Wiped::new([0; PIECE])) }
     }
 
     /// F_{k_i} and F_{k_{i−1}} from a word of the stream on, at most [`PIECE`] bytes.

@@ -1,0 +1,141 @@
+//! Memory that is cleared when it goes, as fast as memory can be written.
+//!
+//! `zeroize` clears a vector element by element with volatile writes: of bytes, one a cycle, which took longer than the protocols
+//! whose shares they were. Here memory is filled as any other, and a barrier that reads it keeps the compiler from leaving that out.
+
+use core::ops::{Deref, DerefMut};
+use zeroize::optimization_barrier;
+
+/// A value that is one zero when it is cleared.
+pub trait Flat: Copy {
+    /// All of it zero.
+    const ZERO: Self;
+}
+
+macro_rules! flat {
+    ($($number:ty)*) => {$(
+        impl Flat for $number {
+            const ZERO: Self = 0;
+        }
+    )*};
+}
+
+flat!(u8 u16 u32 u64 u128);
+
+impl<T: Flat, const N: usize> Flat for [T; N] {
+    const ZERO: Self = [T::ZERO; N];
+}
+
+/// Contents that can be cleared for good.
+pub trait Wipe {
+    /// Overwrites the contents with zeros.
+    fn wipe(&mut self);
+}
+
+impl<T: Flat> Wipe for [T] {
+    fn wipe(&mut self) {
+        self.fill(T::ZERO);
+        optimization_barrier(self);
+    }
+}
+
+impl<T: Flat, const N: usize> Wipe for [T; N] {
+    fn wipe(&mut self) {
+        self[..].wipe();
+    }
+}
+
+/// All of its capacity: a vector that shrank may have held more.
+impl<T: Flat> Wipe for Vec<T> {
+    fn wipe(&mut self) {
+        self.clear();
+        self.resize(self.capacity(), T::ZERO);
+        self[..].wipe();
+        self.clear();
+    }
+}
+
+/// Contents that are wiped when they are dropped. What a vector leaves behind when it grows is not reached: reserve before.
+#[derive(Clone, Default)]
+pub struct Wiped<T: Wipe>(T);
+
+impl<T: Wipe> Wiped<T> {
+    /// These contents.
+    pub fn new(contents: T) -> Self {
+        Wiped(contents)
+    }
+
+    /// The contents, for an owner that wipes them itself.
+    #[must_use]
+    pub fn into_inner(mut self) -> T
+    where
+        T: Default,
+    {
+        core::mem::take(&mut self.0)
+    }
+}
+
+impl<T: Wipe> From<T> for Wiped<T> {
+    fn from(contents: T) -> Self {
+        Wiped(contents)
+    }
+}
+
+impl<T: Wipe> Deref for Wiped<T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Wipe> DerefMut for Wiped<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: Wipe> Drop for Wiped<T> {
+    fn drop(&mut self) {
+        self.0.wipe();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{cell::RefCell, rc::Rc};
+
+    #[test]
+    fn contents_are_zero_afterwards_and_a_vector_is_empty() {
+        let mut words = [7u64; 9];
+        words.wipe();
+        assert_eq!(words, [0; 9]);
+        let mut bytes = vec![1u8; 1000];
+        bytes.truncate(3);
+        let capacity = bytes.capacity();
+        bytes.wipe();
+        assert!(bytes.is_empty() && bytes.capacity() == capacity);
+        // The same memory, as nothing was allocated since.
+        bytes.resize(capacity, 5);
+        bytes[..].wipe();
+        assert!(bytes.iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn dropping_wipes() {
+        struct Told(Rc<RefCell<u32>>);
+        impl Wipe for Told {
+            fn wipe(&mut self) {
+                *self.0.borrow_mut() += 1;
+            }
+        }
+        let count = Rc::new(RefCell::new(0));
+        drop(Wiped::new(Told(count.clone())));
+        assert_eq!(*count.borrow(), 1);
+        let mut kept = Wiped::from(vec![3u16; 4]);
+        kept[1] = 9;
+        assert_eq!(**kept.clone(), [3, 9, 3, 3]);
+    }
+}
