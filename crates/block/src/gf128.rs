@@ -19,7 +19,7 @@ pub struct Gf128(pub u128);
 pub(crate) const TAIL: u64 = 0x87;
 
 /// 255 bits, low half first, modulo the polynomial: x^128 = x^7 + x^2 + x + 1, twice.
-#[inline]
+#[inline(always)]
 pub(crate) const fn reduce([lo, hi]: [u128; 2]) -> u128 {
     // What hi's own fold pushes beyond x^127 is at most x^6.
     let over = hi >> 127 ^ hi >> 126 ^ hi >> 121;
@@ -34,6 +34,13 @@ impl Gf128 {
     pub const ONE: Gf128 = Gf128(1);
     /// x.
     pub const X: Gf128 = Gf128(2);
+
+    /// 255 bits, low half first, modulo the polynomial.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reduce(wide: [u128; 2]) -> u128 {
+        reduce(wide)
+    }
 
     /// The product.
     #[inline]

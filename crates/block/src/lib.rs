@@ -1,4 +1,4 @@
-//! 128-bit blocks, bit-matrix transposition and GF(2^128).
+//! 128-bit blocks, bit-matrix transposition, GF(2^64) and GF(2^128).
 //!
 //! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
 //!
@@ -14,6 +14,7 @@ mod buffer;
 pub mod fold;
 pub mod gates;
 pub mod gf128;
+mod gf64;
 mod tagged;
 pub mod transpose;
 mod wipe;
@@ -21,6 +22,7 @@ mod wipe;
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
 pub use gates::Sums;
+pub use gf64::Gf64;
 pub use gf128::Gf128;
 pub use tagged::Tagged;
 pub use wipe::{Flat, Wipe, Wiped};

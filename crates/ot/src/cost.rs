@@ -57,7 +57,7 @@ impl Protocol {
         let ticks = match self.core() {
             Core::Rows(kind) => row_ticks(&row_chunks(kind, count), &self.check(level), given, payload),
             Core::Ferret(set, _) => {
-                let chunks = tree_chunks(&set, level, count);
+                let chunks = tree_chunks(&set, level, count, SEGMENT);
                 let turns = if malicious { checked_turns(chunks.len()) } else { turns(chunks.len()) };
                 silent_ticks(&chunks, &turns, given, payload)
             }
@@ -65,6 +65,19 @@ impl Protocol {
         let rounds = ticks.0.iter().filter(|sent| **sent != [0; 2]).count() as u64;
         [Role::Sender, Role::Receiver]
             .map(|role| Cost { rounds, bytes_sent: ticks.0.iter().map(|sent| sent[role as usize]).sum() })
+    }
+
+    /// The cost of COTs alone that are one segment, its check included, where the sender speaks.
+    pub(crate) fn cost_in_one_segment(self, level: Level, count: usize) -> [Cost; 2] {
+        let Core::Ferret(set, _) = self.core() else { unreachable!("rows have the receiver speak") };
+        let chunks = tree_chunks(&set, level, count, usize::MAX);
+        let check = if count > 0 { self.check(level) } else { Vec::new() };
+        let rounds = (chunks.len() + check.len()) as u64;
+        let trees: usize = chunks.iter().map(|(_, bytes)| bytes).sum();
+        [(Role::Sender, trees), (Role::Receiver, 0)].map(|(role, bytes)| {
+            let checks = check.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
+            Cost { rounds, bytes_sent: (bytes + checks.sum::<usize>()) as u64 }
+        })
     }
 
     /// Messages of a check, one a tick.
@@ -208,12 +221,12 @@ fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
 
 /// OTs and message bytes of each chunk: a tree, and a round's refill with its first; a segment's first tree lends 128
 /// OTs to its check.
-fn tree_chunks(set: &Set, level: Level, count: usize) -> Vec<(usize, usize)> {
+fn tree_chunks(set: &Set, level: Level, count: usize, segment: usize) -> Vec<(usize, usize)> {
     let mut chunks: Vec<(usize, usize)> = Vec::new();
     let mut left = count;
     while left > 0 {
         let i = chunks.len();
-        let spent = if level == Level::Malicious && i.is_multiple_of(SEGMENT) { 128 } else { 0 };
+        let spent = if level == Level::Malicious && i.is_multiple_of(segment) { 128 } else { 0 };
         let first = i.is_multiple_of(set.trees() - set.refill_trees());
         let trees = if first { 1 + set.refill_trees() } else { 1 };
         let len = left.min(set.leaves() - spent);

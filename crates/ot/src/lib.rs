@@ -41,6 +41,7 @@ mod steps;
 mod transcript;
 mod triples;
 mod verified;
+pub mod vole;
 mod work;
 
 pub use context::{Context, Sid};

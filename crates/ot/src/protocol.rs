@@ -209,7 +209,7 @@ impl<S: Security> Opening<S> {
         Opening { context: *context, stage: Some(rows), boot }
     }
 
-    fn extension(self) -> Box<dyn Extension<S>> {
+    pub(crate) fn extension(self) -> Box<dyn Extension<S>> {
         assert!(self.round(0).is_none(), "finish comes after the last round");
         self.stage.expect("one stage follows the other").extension()
     }

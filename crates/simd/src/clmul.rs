@@ -25,6 +25,31 @@ enum Form {
     Wide,
 }
 
+/// Products of words by one form, for code that is compiled once for each; only [`Clmul::run`] hands one out.
+pub trait Words: Copy {
+    /// The 127-bit carry-less product of `a` and `b`.
+    fn mul(self, a: u64, b: u64) -> u128;
+}
+
+/// Work that multiplies words in its innermost loop. `run` is `#[inline(always)]`, so that every form is compiled with its
+/// instructions.
+pub trait WordKernel {
+    /// The result.
+    type Out;
+    /// Does the work.
+    fn run<W: Words>(self, words: W) -> Self::Out;
+}
+
+/// Products by [`mul_soft`].
+#[derive(Clone, Copy)]
+struct Soft;
+
+impl Words for Soft {
+    fn mul(self, a: u64, b: u64) -> u128 {
+        mul_soft(a, b)
+    }
+}
+
 /// A sum of products of 128-bit polynomials, four lanes of it side by side.
 ///
 /// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, `a0 b1 + a1 b0` and `a1 b1`.
@@ -100,6 +125,21 @@ impl Clmul {
             return unsafe { arm::mul(a, b) };
         }
         mul_soft(a, b)
+    }
+
+    /// Runs `kernel` compiled for this form.
+    pub fn run<K: WordKernel>(self, kernel: K) -> K::Out {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after PCLMULQDQ was detected.
+            return unsafe { x86::run(kernel) };
+        }
+        #[cfg(target_arch = "aarch64")]
+        if self.is_hardware() {
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            return unsafe { arm::run(kernel) };
+        }
+        kernel.run(Soft)
     }
 
     /// The sum of the 255-bit products `a[i] b[i]`, as low and high 128 bits; one product where the slices hold one.

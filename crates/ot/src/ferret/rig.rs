@@ -95,7 +95,7 @@ pub(crate) fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
 }
 
 /// Both ends of `set` from dealt COTs, without a set-up.
-pub(super) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>) {
+pub(crate) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>) {
     let context = context(backend);
     let base = |role| {
         let mut base = buffer(set.base());

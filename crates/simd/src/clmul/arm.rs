@@ -1,12 +1,29 @@
 //! PMULL, part of ARMv8's AES feature.
 
-use super::{Sum, fold_with, scale_add_with};
+use super::{Sum, WordKernel, Words, fold_with, scale_add_with};
 use std::arch::aarch64::vmull_p64;
 
 #[target_feature(enable = "neon,aes")]
 #[inline]
 pub(super) fn mul(a: u64, b: u64) -> u128 {
     vmull_p64(a, b)
+}
+
+/// Made by [`run`] alone, where PMULL is there.
+#[derive(Clone, Copy)]
+pub(super) struct Pmull(());
+
+impl Words for Pmull {
+    #[inline(always)]
+    fn mul(self, a: u64, b: u64) -> u128 {
+        // SAFETY: the token exists only inside `run`, whose caller has detected the features.
+        unsafe { mul(a, b) }
+    }
+}
+
+#[target_feature(enable = "neon,aes")]
+pub(super) fn run<K: WordKernel>(kernel: K) -> K::Out {
+    kernel.run(Pmull(()))
 }
 
 #[target_feature(enable = "neon,aes")]

@@ -1,12 +1,29 @@
 //! PCLMULQDQ, a product at a time, and VPCLMULQDQ, four.
 
-use super::{Sum, combine, halves};
+use super::{Sum, WordKernel, Words, combine, halves};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "pclmulqdq,sse4.1")]
 #[inline]
 pub(super) fn mul(a: u64, b: u64) -> u128 {
     number(_mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.cast_signed()), _mm_cvtsi64_si128(b.cast_signed())))
+}
+
+/// Made by [`run`] alone, where PCLMULQDQ is there.
+#[derive(Clone, Copy)]
+pub(super) struct Pclmul(());
+
+impl Words for Pclmul {
+    #[inline(always)]
+    fn mul(self, a: u64, b: u64) -> u128 {
+        // SAFETY: the token exists only inside `run`, whose caller has detected the features.
+        unsafe { mul(a, b) }
+    }
+}
+
+#[target_feature(enable = "pclmulqdq,sse4.1")]
+pub(super) fn run<K: WordKernel>(kernel: K) -> K::Out {
+    kernel.run(Pclmul(()))
 }
 
 #[target_feature(enable = "pclmulqdq,sse4.1")]

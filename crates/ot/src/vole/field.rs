@@ -1,0 +1,193 @@
+//! The fields of subfield VOLE: B, in which the receiver's u lies, and F over it, in which the rest does.
+
+use core::fmt::Debug;
+
+use hushwire_block::{Block, Gf64, Gf128};
+use hushwire_simd::clmul::{Sum, Words};
+use zeroize::Zeroize;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An element of B.
+pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync + 'static {
+    /// Bytes of an element.
+    const BYTES: usize;
+
+    /// An element from 64 bits, different ones from different bits.
+    fn from_word(word: u64) -> Self;
+
+    /// An element from its bytes; every string of [`Base::BYTES`] is one.
+    ///
+    /// # Panics
+    /// If there are fewer bytes (the caller's bug).
+    fn from_bytes(bytes: &[u8]) -> Self;
+
+    /// Writes the element's bytes.
+    ///
+    /// # Panics
+    /// If there is less room (the caller's bug).
+    fn to_bytes(self, out: &mut [u8]);
+
+    /// The sum, which is the difference too.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+
+    /// The product.
+    #[must_use]
+    fn times<W: Words>(self, other: Self, words: W) -> Self;
+
+    /// `1 / self`, and 0 for 0.
+    #[must_use]
+    fn inverse<W: Words>(self, words: W) -> Self;
+}
+
+impl Base for Gf64 {
+    const BYTES: usize = 8;
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Gf64(word)
+    }
+    #[inline(always)]
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Gf64(u64::from_le_bytes(*bytes.first_chunk().expect("8 bytes")))
+    }
+    #[inline(always)]
+    fn to_bytes(self, out: &mut [u8]) {
+        out[..8].copy_from_slice(&self.0.to_le_bytes());
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn times<W: Words>(self, other: Self, words: W) -> Self {
+        self.mul(other, words)
+    }
+    fn inverse<W: Words>(self, words: W) -> Self {
+        Gf64::inverse(self, words)
+    }
+}
+
+/// The unreduced product of polynomials of 128 bits, low half first.
+#[inline(always)]
+fn wide<W: Words>(a: u128, b: u128, words: W) -> [u128; 2] {
+    let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
+    let mid = words.mul(a0, b1) ^ words.mul(a1, b0);
+    [words.mul(a0, b0) ^ mid << 64, words.mul(a1, b1) ^ mid >> 64]
+}
+
+#[inline(always)]
+fn halves(x: u128) -> [u64; 2] {
+    [x as u64, (x >> 64) as u64]
+}
+
+impl Base for Gf128 {
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Gf128(u128::from(word))
+    }
+    #[inline(always)]
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Gf128(u128::from_le_bytes(*bytes.first_chunk().expect("16 bytes")))
+    }
+    #[inline(always)]
+    fn to_bytes(self, out: &mut [u8]) {
+        out[..16].copy_from_slice(&self.0.to_le_bytes());
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn times<W: Words>(self, other: Self, words: W) -> Self {
+        Gf128(Gf128::reduce(wide(self.0, other.0, words)))
+    }
+    fn inverse<W: Words>(self, words: W) -> Self {
+        // self^(2^128 − 2): ones = self^(2^k − 1), k doubling and adding one.
+        let square = |a: Gf128| a.times(a, words);
+        let (mut ones, mut k) = (self, 1);
+        while k < 127 {
+            let turned = (0..k).fold(ones, |a, _| square(a));
+            ones = square(turned.times(ones, words)).times(self, words);
+            k = 2 * k + 1;
+        }
+        square(ones)
+    }
+}
+
+/// A pair of fields B and F; an element of F is a block.
+pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+    /// B.
+    type Base: Base;
+    /// Bits of an element of B, and so the correlated OTs that make an entry; the i-th one's choice is the factor of x^i.
+    const COTS: usize;
+
+    /// Σ x^i f_i of a sum that was folded with 1, x, x², … as coefficients.
+    #[doc(hidden)]
+    fn folded(sum: &Sum) -> Block;
+
+    /// b · f, unreduced: sums of such products need one reduction.
+    fn scale<W: Words>(b: Self::Base, f: Block, words: W) -> [u128; 2];
+
+    /// An unreduced product, or a sum of them, modulo F's polynomial.
+    fn reduce(wide: [u128; 2]) -> Block;
+
+    /// b · f.
+    #[inline(always)]
+    #[must_use]
+    fn times<W: Words>(b: Self::Base, f: Block, words: W) -> Block {
+        Self::reduce(Self::scale(b, f, words))
+    }
+}
+
+/// B = GF(2^64) and F = B², of which only the products of elements of B with those of F are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pair64 {}
+
+/// B = F = GF(2^128).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full128 {}
+
+impl sealed::Sealed for Pair64 {}
+impl sealed::Sealed for Full128 {}
+
+impl Field for Pair64 {
+    type Base = Gf64;
+    const COTS: usize = 64;
+
+    fn folded(sum: &Sum) -> Block {
+        // No coefficient reaches beyond its low word: the products with the two halves of f stay apart.
+        let [low, high, _] = sum.0.map(|lanes| lanes.iter().fold(0, |sum, lane| sum ^ lane));
+        Self::reduce([low, high])
+    }
+    #[inline(always)]
+    fn scale<W: Words>(b: Gf64, f: Block, words: W) -> [u128; 2] {
+        halves(f.to_u128()).map(|half| words.mul(b.0, half))
+    }
+    #[inline(always)]
+    fn reduce([low, high]: [u128; 2]) -> Block {
+        Block::from_u128(u128::from(Gf64::reduce(low).0) | u128::from(Gf64::reduce(high).0) << 64)
+    }
+}
+
+impl Field for Full128 {
+    type Base = Gf128;
+    const COTS: usize = 128;
+
+    fn folded(sum: &Sum) -> Block {
+        Self::reduce(sum.total())
+    }
+    #[inline(always)]
+    fn scale<W: Words>(b: Gf128, f: Block, words: W) -> [u128; 2] {
+        wide(b.0, f.to_u128(), words)
+    }
+    #[inline(always)]
+    fn reduce(wide: [u128; 2]) -> Block {
+        Block::from_u128(Gf128::reduce(wide))
+    }
+}

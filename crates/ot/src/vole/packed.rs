@@ -1,0 +1,143 @@
+//! Entries from correlated OTs alone: COTS of them an entry.
+
+use core::marker::PhantomData;
+
+use hushwire_block::{Block, Buffer, as_bytes};
+use hushwire_simd::clmul::{Clmul, Sum};
+use zeroize::Zeroize;
+
+use super::field::{Base, Field};
+use crate::{CheckStep, Extension, Level, OtError, Role, Security, bits::lsbs};
+
+/// The COTs of an extension, packed into entries as they come.
+pub(super) struct Packing<S: Security, F: Field> {
+    extension: Box<dyn Extension<S>>,
+    count: usize,
+    /// COTs that are made.
+    cots: usize,
+    /// COTs that make no whole entry yet, then room for a chunk.
+    scratch: Buffer,
+    rest: usize,
+    /// The next step of the check, once all are made.
+    check: Option<usize>,
+    powers: Vec<u128>,
+    sums: Vec<Sum>,
+    bits: Vec<u8>,
+    /// q, or t.
+    pub(super) wide: Buffer,
+    /// The receiver's u.
+    pub(super) narrow: Vec<F::Base>,
+    field: PhantomData<F>,
+}
+
+impl<S: Security, F: Field> Packing<S, F> {
+    /// For `count` entries.
+    pub(super) fn new(extension: Box<dyn Extension<S>>, count: usize) -> Self {
+        let mut wide = Buffer::new();
+        wide.set_len(16 * count);
+        let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
+        let mut packing = Self {
+            extension,
+            count,
+            cots: 0,
+            scratch: Buffer::new(),
+            rest: 0,
+            check: None,
+            powers: (0..F::COTS).map(|i| 1 << i).collect(),
+            sums: Vec::new(),
+            bits: Vec::new(),
+            wide,
+            narrow,
+            field: PhantomData,
+        };
+        packing.end();
+        packing
+    }
+
+    fn left(&self) -> usize {
+        self.count * F::COTS - self.cots
+    }
+
+    /// The next message: its name, its sender, its bytes.
+    pub(super) fn step(&self) -> Option<CheckStep> {
+        if let Some(step) = self.check {
+            return self.extension.check_steps().get(step).copied();
+        }
+        let len = self.extension.chunk_len(self.left());
+        let bytes = self.extension.chunk_bytes(len);
+        Some(CheckStep { name: "VOLE: correlated OTs", from: self.extension.speaker(), bytes })
+    }
+
+    /// Does that step, with one of the messages empty, and all after it that need none.
+    pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        if let Some(step) = self.check {
+            self.extension.check(step, heard, said)?;
+            self.check = Some(step + 1);
+            return Ok(());
+        }
+        self.chunk(heard, said)?;
+        while self.left() > 0 && self.extension.chunk_bytes(self.extension.chunk_len(self.left())) == 0 {
+            self.chunk(&[], &mut [])?;
+        }
+        self.end();
+        Ok(())
+    }
+
+    /// After the last chunk.
+    fn end(&mut self) {
+        if self.left() == 0 {
+            self.check = Some(0);
+            if S::LEVEL == Level::Malicious {
+                self.extension.close_segment();
+            }
+        }
+    }
+
+    fn chunk(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+        let len = self.extension.chunk_len(self.left());
+        let mut scratch = core::mem::take(&mut self.scratch);
+        let held = self.rest + len;
+        scratch.reserve_len(16 * held);
+        let blocks = &mut scratch.blocks_mut()[..held];
+        self.extension.chunk(heard, said, &mut blocks[self.rest..])?;
+        self.cots += len;
+        let whole = held / F::COTS * F::COTS;
+        self.pack(&blocks[..whole]);
+        blocks.copy_within(whole.., 0);
+        self.rest = held - whole;
+        self.scratch = scratch;
+        Ok(())
+    }
+
+    /// Whole entries.
+    fn pack(&mut self, blocks: &[Block]) {
+        let entries = blocks.len() / F::COTS;
+        let at = self.cots / F::COTS - entries;
+        self.sums.clear();
+        self.sums.resize(entries, Sum::ZERO);
+        Clmul::best().fold(&self.powers, as_bytes(blocks), &mut self.sums);
+        for (entry, sum) in self.wide.blocks_mut()[at..].iter_mut().zip(&self.sums) {
+            *entry = F::folded(sum);
+        }
+        if self.extension.role() == Role::Receiver {
+            self.bits.resize(blocks.len() / 8, 0);
+            lsbs(blocks, &mut self.bits);
+            self.narrow.extend(self.bits.chunks_exact(F::Base::BYTES).map(F::Base::from_bytes));
+        }
+    }
+
+    /// The sender's Δ.
+    pub(super) fn delta(&self) -> Option<Block> {
+        self.extension.delta()
+    }
+}
+
+impl<S: Security, F: Field> Drop for Packing<S, F> {
+    fn drop(&mut self) {
+        self.scratch.zeroize();
+        self.wide.zeroize();
+        self.narrow.zeroize();
+        self.bits.zeroize();
+        self.sums.iter_mut().for_each(|sum| sum.0.zeroize());
+    }
+}

@@ -1,0 +1,172 @@
+//! Entries hold, cost what is declared, and no changed message goes unseen in the malicious mode.
+
+use hushwire_aes::Backend;
+use hushwire_block::{Block, Gf64, Gf128};
+use hushwire_prg::Seed;
+use hushwire_wire::drive::{Lockstep, Place};
+
+use super::packed::Packing;
+use super::{Base, Field, Full128, Pair64, Receiver, Sender, cost, protocol};
+use crate::ferret::rig::{DELTA, TINY, context, ends};
+use crate::{Check, Extension, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
+
+/// Products bit by bit, as the definitions have them.
+trait Slow: Field {
+    fn slow(u: Self::Base, f: Block) -> Block;
+}
+
+impl Slow for Pair64 {
+    fn slow(u: Gf64, f: Block) -> Block {
+        let f = f.to_u128();
+        let half = |mut f: u64| {
+            (0..64).fold(0, |sum, i| {
+                let term = f * (u.0 >> i & 1);
+                f = f << 1 ^ 0x1b * (f >> 63);
+                sum ^ term
+            })
+        };
+        Block::from_u128(u128::from(half(f as u64)) | u128::from(half((f >> 64) as u64)) << 64)
+    }
+}
+
+impl Slow for Full128 {
+    fn slow(u: Gf128, f: Block) -> Block {
+        let (mut f, mut sum) = (Gf128::from(f), Gf128::ZERO);
+        for i in 0..128 {
+            sum += if u.0 >> i & 1 == 1 { f } else { Gf128::ZERO };
+            f = f.mul_x();
+        }
+        sum.into()
+    }
+}
+
+/// t = q + uΔ everywhere, and no two entries alike.
+fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
+    assert!(q.len() == t.len() && t.len() == u.len());
+    for (i, ((q, t), u)) in q.iter().zip(t).zip(u).enumerate() {
+        assert_eq!(*t, *q ^ F::slow(*u, delta), "entry {i}");
+    }
+    let mut bytes: Vec<_> = u.iter().map(|u| (0..16).fold([0; 16], |mut all, _| (u.to_bytes(&mut all), all).1)).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    assert_eq!(bytes.len(), u.len(), "no u comes twice");
+}
+
+/// Both ends over Ferret's smallest trees; `edit` gets a message's number and its bytes.
+fn pack<S: Security, F: Field>(
+    count: usize,
+    mut edit: impl FnMut(usize, &mut Vec<u8>),
+) -> Result<[Packing<S, F>; 2], OtError> {
+    let (s, r) = ends::<S>(Backend::best(), TINY);
+    let (s, r): (Box<dyn Extension<S>>, Box<dyn Extension<S>>) = (Box::new(s), Box::new(r));
+    let (mut s, mut r) = (Packing::<S, F>::new(s, count), Packing::<S, F>::new(r, count));
+    let mut number = 0;
+    while let Some(step) = s.step() {
+        assert_eq!(r.step(), Some(step));
+        let mut said = vec![0; step.bytes];
+        let sender = step.from == Role::Sender;
+        let (from, to) = if sender { (&mut s, &mut r) } else { (&mut r, &mut s) };
+        from.act(&[], &mut said)?;
+        edit(number, &mut said);
+        to.act(&said, &mut [])?;
+        number += 1;
+    }
+    assert!(r.step().is_none());
+    Ok([s, r])
+}
+
+fn entries_hold<S: Security, F: Slow>() {
+    for count in [1, 2, 7, 40] {
+        let [s, r] = pack::<S, F>(count, |_, _| {}).expect("an honest run");
+        assert_eq!(s.delta(), Some(DELTA));
+        holds::<F>(DELTA, s.wide.blocks(), r.wide.blocks(), &r.narrow);
+    }
+}
+
+#[test]
+fn packed_entries_hold_in_every_field_at_every_level() {
+    entries_hold::<SemiHonest, Pair64>();
+    entries_hold::<SemiHonest, Full128>();
+    entries_hold::<Malicious, Pair64>();
+    entries_hold::<Malicious, Full128>();
+}
+
+/// Rounds, and bytes of both, of machines in lockstep.
+fn moved<'a>(
+    a: &'a mut (dyn Machine<Error = OtError> + 'a),
+    b: &'a mut (dyn Machine<Error = OtError> + 'a),
+) -> [u64; 3] {
+    let mut moved = [0; 3];
+    Lockstep::new()
+        .run_edited(&mut [a, b], |place: Place, message: &mut Vec<u8>| {
+            moved[0] = place.round as u64 + 1;
+            moved[1 + place.party] += message.len() as u64;
+        })
+        .expect("an honest run");
+    moved
+}
+
+/// Both machines from base OTs on: entries hold, and what moves is the set-up and what is declared.
+fn machines_hold<S: Security, F: Slow>(count: usize) {
+    let context = context(Backend::best());
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let mut s = Sender::<S, F>::new(&context, count, &seeds[0]).expect("the level exists");
+    let mut r = Receiver::<S, F>::new(&context, count, &seeds[1]).expect("the level exists");
+    let all = moved(&mut s, &mut r);
+    let (s, r) = (s.finish(), r.finish());
+    assert_eq!(s.q.len(), count);
+    holds::<F>(*s.delta, &s.q, &r.t, &r.u);
+    if count == 0 {
+        return assert_eq!(all, [0; 3]);
+    }
+    let protocol = protocol(count * F::COTS);
+    let mut set_up = Opening::<S>::sender(&context, protocol, &seeds[0]).expect("the level exists");
+    let mut peer = Opening::<S>::receiver(&context, protocol, &seeds[1]).expect("the level exists");
+    let set_up = moved(&mut set_up, &mut peer);
+    let [sender, receiver] = cost::<F>(S::LEVEL, count);
+    let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
+    assert_eq!(all, core::array::from_fn(|i| set_up[i] + declared[i]));
+}
+
+#[test]
+fn machines_make_entries_from_base_ots_on() {
+    machines_hold::<SemiHonest, Pair64>(0);
+    machines_hold::<SemiHonest, Pair64>(200);
+    machines_hold::<Malicious, Full128>(100);
+}
+
+/// Every message of a malicious run, in every field, with a bit flipped at several places; and messages exchanged.
+fn changes_are_caught<F: Field>(count: usize) {
+    let mut lengths = vec![];
+    pack::<Malicious, F>(count, |_, message| lengths.push(message.len())).expect("an honest run");
+    assert!(lengths.len() > 3);
+    let caught = |what: &str, result: Result<[Packing<Malicious, F>; 2], OtError>| {
+        assert!(matches!(result, Err(OtError::Abort { check: Check::Leaves, .. })), "{what}");
+    };
+    for (number, len) in lengths.iter().enumerate() {
+        for byte in [0, len / 2, len - 1] {
+            let flip = |n, message: &mut Vec<u8>| {
+                if n == number {
+                    message[byte] ^= 0x40;
+                }
+            };
+            caught(&format!("byte {byte} of message {number}"), pack(count, flip));
+        }
+        let mut before = vec![];
+        let replay = |n, message: &mut Vec<u8>| {
+            if n == number {
+                before.resize(message.len(), 0);
+                message.clone_from(&before);
+            } else {
+                before.clone_from(message);
+            }
+        };
+        caught(&format!("the message before {number} again"), pack(count, replay));
+    }
+}
+
+#[test]
+fn changed_messages_are_caught_in_every_field() {
+    changes_are_caught::<Pair64>(40);
+    changes_are_caught::<Full128>(20);
+}
