@@ -137,10 +137,10 @@ pub struct Opening<S: Security> {
     boot: Option<Boot<S>>,
 }
 
-type Boot<S> = Box<dyn FnOnce(Box<dyn Extension<S>>) -> Box<dyn Stage<S>>>;
+type Boot<S> = Box<dyn FnOnce(Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + Send>;
 
 /// A part of a set-up, which ends in an extension.
-trait Stage<S: Security>: Machine<Error = OtError> {
+trait Stage<S: Security>: Machine<Error = OtError> + Send {
     fn extension(self: Box<Self>) -> Box<dyn Extension<S>>;
 }
 
@@ -199,7 +199,7 @@ impl<S: Security> Opening<S> {
         rows: Box<dyn Stage<S>>,
         context: &Context,
         protocol: Protocol,
-        boot: impl FnOnce(&Context, Set, Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + 'static,
+        boot: impl FnOnce(&Context, Set, Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + Send + 'static,
     ) -> Self {
         let part = context.child("ferret", 0);
         let boot: Option<Boot<S>> = match protocol.core() {

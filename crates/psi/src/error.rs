@@ -82,6 +82,10 @@ pub enum PsiError {
     Random(String),
     /// The result cannot be written.
     Output(String),
+    /// The items of a set have no store, by chance.
+    NoStore,
+    /// The OTs failed.
+    Ot(#[from] OtError),
     /// Yao's protocol failed.
     Yao(#[from] GarbleError),
     /// GMW failed.
@@ -122,6 +126,11 @@ impl PsiError {
             }
             Self::Random(e) => format!("drawing random bytes: {e}"),
             Self::Output(e) => format!("writing the result: {e}"),
+            Self::NoStore => {
+                "no store holds the items under this session's name, which happens by chance in no lifetime"
+                    .to_owned()
+            }
+            Self::Ot(e) => e.cause(),
             Self::Yao(e) => e.cause(),
             Self::Gmw(e) => e.cause(),
             Self::Net(e) => e.cause(),
@@ -139,6 +148,8 @@ impl PsiError {
             Self::Malformed { .. } => "run the same version at both sides",
             Self::Random(_) => "see the system's log",
             Self::Output(_) => "see the system's log about that file or device",
+            Self::NoStore => "run again: a new session has a new name",
+            Self::Ot(e) => return e.remedy(),
             Self::Yao(e) => return e.remedy(),
             Self::Gmw(e) => return e.remedy(),
             Self::Net(e) => return e.remedy(),
@@ -150,6 +161,7 @@ impl PsiError {
     pub fn net(&self) -> Option<&NetError> {
         match self {
             PsiError::Net(e)
+            | PsiError::Ot(OtError::Net(e))
             | PsiError::Yao(GarbleError::Net(e) | GarbleError::Ot(OtError::Net(e)))
             | PsiError::Gmw(GmwError::Net(e) | GmwError::Ot(OtError::Net(e))) => Some(e),
             _ => None,

@@ -7,6 +7,9 @@
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
 //! plan     Terms, Plan what both agree on, what follows from the sets' sizes
 //! session  intersect   one party's side of a run
+//!
+//! plain    Receiver, …  intersection of digests by an oblivious PRF: the method that scales
+//! okvs     Encoder, …   the stores below it
 //! ```
 //!
 //! **What is learned** is what [`Reveal`] says. Public are the number of different keys of both sets, the terms, and how
@@ -19,6 +22,8 @@
 mod column;
 mod engine;
 mod error;
+mod okvs;
+pub mod plain;
 mod plan;
 mod salt;
 mod session;

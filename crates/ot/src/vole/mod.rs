@@ -37,8 +37,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::machine::{Guarded, Latch, guarded};
 use crate::{
-    CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round,
-    Security,
+    CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round, Security,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use packed::Packing;

@@ -46,7 +46,8 @@ fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
     for (i, ((q, t), u)) in q.iter().zip(t).zip(u).enumerate() {
         assert_eq!(*t, *q ^ F::slow(*u, delta), "entry {i}");
     }
-    let mut bytes: Vec<_> = u.iter().map(|u| (0..16).fold([0; 16], |mut all, _| (u.to_bytes(&mut all), all).1)).collect();
+    let mut bytes: Vec<_> =
+        u.iter().map(|u| (0..16).fold([0; 16], |mut all, _| (u.to_bytes(&mut all), all).1)).collect();
     bytes.sort_unstable();
     bytes.dedup();
     assert_eq!(bytes.len(), u.len(), "no u comes twice");

@@ -1,0 +1,50 @@
+//! Values of digests.
+
+use core::marker::PhantomData;
+
+use hushwire_block::Block;
+use hushwire_ot::vole::{Base, Field};
+use hushwire_simd::clmul::{WordKernel, Words};
+
+use super::two_core::dense_powers;
+use super::{DENSE, Digest, Layout, dense};
+
+/// Values in F of the items of one bin: `out[i]` = value of `digests[items[i]]` + `add(digest)` · `delta`.
+pub(crate) struct Decode<'a, F: Field, A> {
+    pub(crate) layout: &'a Layout,
+    /// The bin's entries.
+    pub(crate) bin: &'a [Block],
+    pub(crate) digests: &'a [Digest],
+    pub(crate) items: &'a [u32],
+    pub(crate) delta: Block,
+    pub(crate) add: A,
+    pub(crate) out: &'a mut [Block],
+    pub(crate) field: PhantomData<F>,
+}
+
+impl<F: Field, A: Fn(&Digest) -> F::Base> WordKernel for Decode<'_, F, A> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: Words>(self, words: W) {
+        let Decode { layout, bin, digests, items, delta, add, out, .. } = self;
+        assert!(bin.len() == layout.bin_entries() && items.len() == out.len(), "a bin, and a place for each");
+        let (sparse, entries) = bin.split_at(bin.len() - DENSE);
+        for (item, out) in items.iter().zip(out) {
+            let digest = &digests[*item as usize];
+            let [a, b, c] = layout.positions(digest).map(|at| sparse[at as usize]);
+            let powers: [F::Base; DENSE] = dense_powers(dense(digest), words);
+            let mut wide = F::scale(add(digest), delta, words);
+            for (power, entry) in powers.into_iter().zip(entries) {
+                let product = F::scale(power, *entry, words);
+                wide = [wide[0] ^ product[0], wide[1] ^ product[1]];
+            }
+            *out = a ^ b ^ c ^ F::reduce(wide);
+        }
+    }
+}
+
+/// The value of `digest` for which F::Base is no more than its bytes.
+pub(crate) fn no_addition<B: Base>(_: &Digest) -> B {
+    B::default()
+}

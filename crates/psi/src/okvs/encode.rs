@@ -1,0 +1,219 @@
+//! Solving a bin: peeling, then the core, then back.
+
+use core::marker::PhantomData;
+
+use hushwire_ot::vole::Base;
+use hushwire_prg::Prg;
+use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+
+use super::two_core::{Core, dense_powers};
+use super::{DENSE, Digest, Layout, Module, dense};
+
+/// The system of a bin has no solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoSolution;
+
+/// SECURITY: rows of a core that are eliminated; a larger one counts as a failure, and takes chosen digests.
+const MOST: usize = 1 << 11;
+
+/// Rows that have a position: how many, and their numbers added up without carry.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    rows: u32,
+    sum: u32,
+}
+
+/// The rows of one bin, and the memory for solving it.
+pub(crate) struct Encoder<B, V> {
+    layout: Layout,
+    clmul: Clmul,
+    positions: Vec<[u32; 3]>,
+    dense: Vec<u64>,
+    values: Vec<V>,
+    cells: Vec<Cell>,
+    /// Rows and the positions that they were peeled at, in that order.
+    order: Vec<[u32; 2]>,
+    stack: Vec<u32>,
+    field: PhantomData<B>,
+}
+
+impl<B: Base, V: Module<B>> Encoder<B, V> {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Self {
+            layout: *layout,
+            clmul: Clmul::best(),
+            positions: Vec::new(),
+            dense: Vec::new(),
+            values: Vec::new(),
+            cells: Vec::new(),
+            order: Vec::new(),
+            stack: Vec::new(),
+            field: PhantomData,
+        }
+    }
+
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.positions.clear();
+        self.dense.clear();
+        self.values.clear();
+    }
+
+    /// Adds a pair to the bin.
+    #[inline]
+    pub(crate) fn push(&mut self, digest: &Digest, value: V) {
+        self.positions.push(self.layout.positions(digest));
+        self.dense.push(dense(digest));
+        self.values.push(value);
+    }
+
+    /// Writes the bin's entries: those that no row binds are random ones of `fill`, or zero. Gives the number of dense
+    /// entries that the rows bind.
+    ///
+    /// # Errors
+    /// There is no solution.
+    ///
+    /// # Panics
+    /// If `out` is not a bin long (the caller's bug).
+    pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<usize, NoSolution> {
+        assert_eq!(out.len(), self.layout.bin_entries(), "the entries of a bin");
+        match fill {
+            None => out.fill(V::default()),
+            Some(prg) => out.fill_with(|| V::random(prg)),
+        }
+        self.count();
+        for at in 0..self.cells.len() {
+            self.peel(at as u32);
+        }
+        self.clmul.run(Solve { encoder: self, out, field: PhantomData })
+    }
+
+    fn count(&mut self) {
+        self.cells.clear();
+        self.cells.resize(self.layout.bin_entries() - DENSE, Cell::default());
+        self.order.clear();
+        for (row, positions) in self.positions.iter().enumerate() {
+            for at in positions {
+                let cell = &mut self.cells[*at as usize];
+                cell.rows += 1;
+                cell.sum ^= row as u32;
+            }
+        }
+    }
+
+    /// Takes rows away as long as one alone has position `at`, or a position that came free on the way.
+    #[inline]
+    fn peel(&mut self, at: u32) {
+        let mut next = Some(at);
+        while let Some(at) = next {
+            let Cell { rows: 1, sum: row } = self.cells[at as usize] else {
+                next = self.stack.pop();
+                continue;
+            };
+            self.order.push([row, at]);
+            self.remove(row);
+            next = self.stack.pop();
+        }
+    }
+
+    fn remove(&mut self, row: u32) {
+        for at in self.positions[row as usize] {
+            let cell = &mut self.cells[at as usize];
+            cell.rows -= 1;
+            cell.sum ^= row;
+            if cell.rows == 1 {
+                self.stack.push(at);
+            }
+        }
+    }
+
+    /// Numbers of the rows that are not peeled.
+    fn unpeeled(&self) -> Vec<u32> {
+        let mut there = vec![true; self.positions.len()];
+        self.order.iter().for_each(|[row, _]| there[*row as usize] = false);
+        (0..there.len() as u32).filter(|row| there[*row as usize]).collect()
+    }
+
+    /// Takes away rows that are there twice, and peels on. Gives the core's rows.
+    ///
+    /// # Errors
+    /// Rows that differ in nothing but their values, or a core that is too large.
+    fn core(&mut self) -> Result<Vec<u32>, NoSolution> {
+        let mut rows = self.unpeeled();
+        rows.sort_unstable_by_key(|row| (self.dense[*row as usize], *row));
+        let same = |a: u32, b: u32| {
+            let (a, b) = (a as usize, b as usize);
+            self.dense[a] == self.dense[b] && self.positions[a] == self.positions[b]
+        };
+        let (mut twice, mut differ) = (vec![], false);
+        let mut first = 0;
+        for i in 1..rows.len() {
+            if same(rows[first], rows[i]) {
+                differ |= self.values[rows[first] as usize] != self.values[rows[i] as usize];
+                twice.push(rows[i]);
+            } else {
+                first = i;
+            }
+        }
+        if differ {
+            return Err(NoSolution);
+        }
+        for row in &twice {
+            self.remove(*row);
+            // Nobody's any more.
+            self.order.push([*row, u32::MAX]);
+        }
+        while let Some(at) = self.stack.pop() {
+            self.peel(at);
+        }
+        let rows = self.unpeeled();
+        self.order.retain(|[_, at]| *at != u32::MAX);
+        if rows.len() > MOST { Err(NoSolution) } else { Ok(rows) }
+    }
+}
+
+/// The part of [`Encoder::solve`] that multiplies.
+struct Solve<'a, B, V> {
+    encoder: &'a mut Encoder<B, V>,
+    out: &'a mut [V],
+    field: PhantomData<B>,
+}
+
+impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
+    type Out = Result<usize, NoSolution>;
+
+    #[inline(always)]
+    fn run<W: Words>(self, words: W) -> Self::Out {
+        let Solve { encoder, out, .. } = self;
+        let (sparse, dense) = out.split_at_mut(encoder.cells.len());
+        let mut bound = 0;
+        if encoder.order.len() < encoder.positions.len() {
+            let rows = encoder.core()?;
+            let mut core = Core::new();
+            for row in rows {
+                let row = row as usize;
+                core.add(
+                    encoder.positions[row],
+                    dense_powers(encoder.dense[row], words),
+                    encoder.values[row],
+                );
+            }
+            bound = core.solve(sparse, dense, words)?;
+        }
+        let is_dense = dense.iter().any(|d| *d != V::default());
+        for [row, at] in encoder.order.iter().rev() {
+            let (row, at) = (*row as usize, *at as usize);
+            let [a, b, c] = encoder.positions[row].map(|at| sparse[at as usize]);
+            let mut value = encoder.values[row].plus(a).plus(b).plus(c);
+            if is_dense {
+                let powers: [B; DENSE] = dense_powers(encoder.dense[row], words);
+                for (power, d) in powers.iter().zip(&*dense) {
+                    value = value.plus(d.scaled(*power, words));
+                }
+            }
+            // What stood there is among the three.
+            sparse[at] = sparse[at].plus(value);
+        }
+        Ok(bound)
+    }
+}

@@ -1,0 +1,233 @@
+//! Sizes of a store, from the number of pairs alone, and a digest's places in it.
+
+use super::{Digest, word};
+
+/// SECURITY: dense entries of a bin.
+pub(crate) const DENSE: usize = 3;
+/// SECURITY: each of two failures has probability 2^−41 over all bins.
+const LAMBDA: f64 = 41.0;
+/// AGREEMENT: items of a bin, about; more make the store smaller, fewer stay in the caches.
+const BIN: usize = 1 << 16;
+
+/// The sizes of a store, the same at both parties. AGREEMENT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    #[cfg(test)]
+    items: usize,
+    bins: usize,
+    #[cfg(test)]
+    capacity: usize,
+    sparse: usize,
+}
+
+/// ln x for x > 0 by operations that every machine rounds alike.
+fn ln(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52) as f64 - 1023.0;
+    let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    // 2 atanh((m − 1) / (m + 1)), m in [1, 2): terms fall by more than eight.
+    let z = (mantissa - 1.0) / (mantissa + 1.0);
+    let series = (0..24).rev().fold(0.0, |sum, i| sum * z * z + 1.0 / f64::from(2 * i + 1));
+    exponent * core::f64::consts::LN_2 + 2.0 * z * series
+}
+
+fn log2(x: f64) -> f64 {
+    ln(x) / core::f64::consts::LN_2
+}
+
+/// 2^x for x in 0 .. 64, likewise.
+fn exp2(x: f64) -> f64 {
+    let whole = x as u32;
+    let y = (x - f64::from(whole)) * core::f64::consts::LN_2;
+    let fraction = (1..24).rev().fold(1.0, |sum, i| 1.0 + sum * y / f64::from(i));
+    (1u64 << whole) as f64 * fraction
+}
+
+/// The least c with P[Binomial(items, 1 / bins) > c] below 2^−lambda, by Chernoff's bound.
+fn capacity(items: usize, bins: usize, lambda: f64) -> usize {
+    if bins == 1 {
+        return items;
+    }
+    let (n, p) = (items as f64, 1.0 / bins as f64);
+    let fits = |c: usize| {
+        let a = (c + 1) as f64 / n;
+        // log2 of the bound is −n · KL(a ‖ p) / ln 2.
+        a >= 1.0 || a > p && n * (a * log2(a / p) + (1.0 - a) * log2((1.0 - a) / (1.0 - p))) >= lambda
+    };
+    let (mut no, mut yes) = (items / bins, items);
+    while yes - no > 1 {
+        let middle = no.midpoint(yes);
+        *(if fits(middle) { &mut yes } else { &mut no }) = middle;
+    }
+    yes
+}
+
+impl Layout {
+    /// For up to `items` pairs.
+    #[must_use]
+    pub(crate) fn new(items: usize) -> Self {
+        Self::with_bins(items, items.div_ceil(BIN).max(1))
+    }
+
+    /// For up to `items` pairs in `bins` bins.
+    pub(crate) fn with_bins(items: usize, bins: usize) -> Self {
+        let lambda = LAMBDA + log2(bins as f64);
+        let capacity = capacity(items, bins, lambda).max(1);
+        let size = capacity as f64;
+        let expansion = 1.223 + (lambda + 9.2) / exp2(0.555 * log2(size) + 2.336);
+        let sparse = (expansion * size) as usize + 1;
+        Layout {
+            #[cfg(test)]
+            items,
+            bins,
+            #[cfg(test)]
+            capacity,
+            sparse: sparse.max(DENSE),
+        }
+    }
+
+    /// Pairs that it is for.
+    #[cfg(test)]
+    pub(crate) fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Bins.
+    #[must_use]
+    pub(crate) fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// Pairs that a bin is for.
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Entries of a bin, dense ones last.
+    #[must_use]
+    pub(crate) fn bin_entries(&self) -> usize {
+        self.sparse + DENSE
+    }
+
+    /// Entries of the store.
+    #[must_use]
+    pub(crate) fn entries(&self) -> usize {
+        self.bins * self.bin_entries()
+    }
+
+    /// The digest's bin.
+    #[inline(always)]
+    pub(crate) fn bin(&self, digest: &Digest) -> usize {
+        below(word(digest, 0), self.bins as u32) as usize
+    }
+
+    /// The digest's three positions in its bin, all different.
+    #[inline(always)]
+    pub(crate) fn positions(&self, digest: &Digest) -> [u32; 3] {
+        let sparse = self.sparse as u32;
+        let a = below(word(digest, 1), sparse);
+        let b = below(word(digest, 2), sparse - 1);
+        let c = below(word(digest, 3), sparse - 2);
+        // The b-th of those that are not a, the c-th of those that are neither.
+        let b = b + u32::from(b >= a);
+        let (low, high) = (a.min(b), a.max(b));
+        let c = c + u32::from(c >= low);
+        [a, b, c + u32::from(c >= high)]
+    }
+}
+
+/// A number below `bound` from 32 uniform bits.
+#[inline(always)]
+fn below(word: u32, bound: u32) -> u32 {
+    (u64::from(word) * u64::from(bound) >> 32) as u32
+}
+
+/// Items by bin, in their order.
+pub(crate) struct Binned {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Binned {
+    pub(crate) fn new(layout: &Layout, digests: &[Digest]) -> Self {
+        let mut starts = vec![0; layout.bins + 1];
+        for digest in digests {
+            starts[layout.bin(digest) + 1] += 1;
+        }
+        for bin in 0..layout.bins {
+            starts[bin + 1] += starts[bin];
+        }
+        let mut next = starts.clone();
+        let mut items = vec![0; digests.len()];
+        for (i, digest) in digests.iter().enumerate() {
+            let next = &mut next[layout.bin(digest)];
+            items[*next as usize] = i as u32;
+            *next += 1;
+        }
+        Binned { starts, items }
+    }
+
+    /// The numbers of a bin's items.
+    pub(crate) fn bin(&self, bin: usize) -> &[u32] {
+        &self.items[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_and_powers_are_those_of_the_library() {
+        for i in 1..5000 {
+            let x = f64::from(i) * 0.37;
+            assert!((ln(x) - x.ln()).abs() < 1e-12 * (1.0 + x.ln().abs()), "{x}");
+            let y = f64::from(i) / 100.0;
+            assert!((exp2(y) / y.exp2() - 1.0).abs() < 1e-12, "{y}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_design() {
+        // 1.285 at 2^20 with bins of 2^16, 1.35 with bins of 2^14.
+        let expansion = |layout: Layout| layout.entries() as f64 / layout.items() as f64;
+        assert!((expansion(Layout::new(1 << 20)) - 1.285).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(1 << 20, 64)) - 1.35).abs() < 0.01);
+        for items in [0, 1, 2, 3, 10, 1000, 65_536, 65_537, 10_000_000] {
+            let layout = Layout::new(items);
+            assert!(layout.capacity() * layout.bins() >= items && layout.sparse >= layout.capacity());
+        }
+    }
+
+    #[test]
+    fn chernoff_s_bound_is_above_the_exact_tail() {
+        let (items, bins, lambda) = (4000, 8, 20.0);
+        let c = capacity(items, bins, lambda);
+        let p: f64 = 1.0 / bins as f64;
+        let (mut term, mut tail) = ((1.0 - p).powi(items as i32), 0.0);
+        for k in 0..items {
+            if k > c {
+                tail += term;
+            }
+            term *= (items - k) as f64 / (k + 1) as f64 * p / (1.0 - p);
+        }
+        assert!(tail < (-lambda).exp2() && tail > (-lambda - 6.0).exp2(), "{tail}");
+    }
+
+    #[test]
+    fn positions_are_three_different_ones_and_uniform() {
+        let layout = Layout { items: 1, bins: 1, capacity: 1, sparse: 5 };
+        let mut seen = [0; 125];
+        for i in 0..60_000u32 {
+            let digest = *blake3::hash(&i.to_le_bytes()).as_bytes();
+            let [a, b, c] = layout.positions(&digest).map(|p| p as usize);
+            assert!(a != b && b != c && a != c && a.max(b).max(c) < 5);
+            seen[25 * a + 5 * b + c] += 1;
+        }
+        // 60 ordered triples, 1000 each.
+        let seen: Vec<_> = seen.into_iter().filter(|n| *n > 0).collect();
+        assert_eq!(seen.len(), 60);
+        assert!(seen.iter().all(|n: &i32| (n - 1000).abs() < 160), "{seen:?}");
+    }
+}

@@ -1,0 +1,68 @@
+//! Oblivious key-value stores: sets of pairs as vectors that tell nothing but how many pairs they may hold.
+//!
+//! **Functionality.** Pairs of a digest (32 bytes, uniform and independent of the vector's seed) and a value → a vector P of
+//! [`Layout::entries`] values; a linear map of P gives each digest's value back, and some other value for other digests.
+//!
+//! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE" (ePrint 2022/320), section 4:
+//! weight 3, clustered, a dense part in the field.
+//!
+//! ```text
+//! digest    bin 4 │ three positions 3·4 │ k̂ 8, not zero │ value 8        bytes
+//! P         bins, each: sparse entries │ 3 dense ones
+//! value     = P[p1] + P[p2] + P[p3] + k̂ d1 + k̂² d2 + k̂³ d3, all of the digest's bin
+//! solve     peel positions that one row alone has; what is left, the core, by elimination; rows whose positions cancel
+//!           are equations in d1, d2, d3
+//! ```
+//!
+//! **Deviations.** The union over bins is part of both bounds below. Rows that come twice count once.
+//!
+//! **Failure.** Solving fails with probability below 2^−40 for digests that do not depend on the seed: a bin gets more
+//! items than [`Layout::capacity`], or a bin of that many has no solution, each with probability below 2^−λ',
+//! λ' = 41 + log2 bins. The first is Chernoff's bound. The second is that paper's formula, extrapolated from experiments,
+//! no proof: sparse = capacity · (1.223 + (λ' + 9.2) / 2^(0.555 log2 capacity + 2.336)). Tests count the dense entries that
+//! instances need: no more than the three that there are.
+//!
+//! **Constant time.** No: memory is read at places that depend on digests, and the time depends on the core. Digests are
+//! hashes under the session's name; whoever watches this machine's caches learns about the items.
+
+mod decode;
+mod encode;
+mod layout;
+mod module;
+#[cfg(test)]
+mod tests;
+mod two_core;
+
+pub(crate) use decode::{Decode, no_addition};
+pub(crate) use encode::Encoder;
+#[cfg(test)]
+pub(crate) use encode::NoSolution;
+pub(crate) use layout::{Binned, DENSE, Layout};
+pub(crate) use module::Module;
+
+/// A digest of an item, in the form that rows are made from.
+pub type Digest = [u8; 32];
+
+/// Word `i` of four bytes.
+#[inline(always)]
+fn word(digest: &Digest, i: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&digest[4 * i..4 * i + 4]);
+    u32::from_le_bytes(word)
+}
+
+/// k̂, which is not zero.
+#[inline(always)]
+pub(crate) fn dense(digest: &Digest) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&digest[16..24]);
+    u64::from_le_bytes(word).max(1)
+}
+
+/// The last eight bytes: the value in plain intersections.
+#[inline(always)]
+pub(crate) fn tail(digest: &Digest) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&digest[24..]);
+    u64::from_le_bytes(word)
+}

@@ -1,0 +1,44 @@
+//! Items as digests.
+
+use hushwire_ot::Sid;
+
+pub use crate::okvs::Digest as ItemDigest;
+
+/// AGREEMENT: separates keys of digests from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire psi item v2";
+
+/// Makes digests of items under the session's name.
+///
+/// SECURITY: the name must hold fresh bytes of both parties, and come after their sets are fixed: who knows it before it
+/// chooses items can choose such that no store holds them, and the run ends; and a digest of a name that comes back tells
+/// which items came back.
+#[derive(Clone)]
+pub struct Digester {
+    key: [u8; 32],
+}
+
+impl Digester {
+    /// For the session `sid`.
+    #[must_use]
+    pub fn new(sid: &Sid) -> Self {
+        Digester { key: blake3::derive_key(DOMAIN, &sid.0) }
+    }
+
+    /// The digest of an item of one field.
+    #[must_use]
+    pub fn digest(&self, item: &[u8]) -> ItemDigest {
+        *blake3::keyed_hash(&self.key, item).as_bytes()
+    }
+
+    /// The digest of an item of several fields, each preceded by its length: no two lists of fields look alike. It is
+    /// another one than [`Digester::digest`] gives for a single field.
+    #[must_use]
+    pub fn digest_fields<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> ItemDigest {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        for field in fields {
+            hasher.update(&(field.len() as u64).to_le_bytes());
+            hasher.update(field);
+        }
+        *hasher.finalize().as_bytes()
+    }
+}

@@ -1,0 +1,221 @@
+//! Sorted lists of uniform values by the code of Elias and Fano: high bits in unary, low bits as they are.
+//!
+//! ```text
+//! value      high bits: bucket │ low bits
+//! high part  for each bucket a one for every value in it, then a zero          count + buckets bits
+//! low part   low bits of value after value, in messages of PIECE values
+//! ```
+
+use hushwire_prg::Prg;
+
+/// AGREEMENT: values of a message of low parts.
+const PIECE: usize = 1 << 16;
+
+/// The sizes of a list. AGREEMENT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Shape {
+    count: usize,
+    bits: u32,
+    low: u32,
+}
+
+impl Shape {
+    /// Of `count` values of `bits` bits, count > 0.
+    pub(super) fn new(count: usize, bits: u32) -> Self {
+        Shape { count, bits, low: bits - count.ilog2() }
+    }
+
+    /// Values.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The bits of a value that count.
+    pub(super) fn mask(&self) -> u128 {
+        mask(self.bits)
+    }
+
+    fn buckets(&self) -> usize {
+        1 << (self.bits - self.low)
+    }
+
+    pub(super) fn high_bytes(&self) -> usize {
+        (self.count + self.buckets()).div_ceil(8)
+    }
+
+    pub(super) fn pieces(&self) -> usize {
+        self.count.div_ceil(PIECE)
+    }
+
+    /// Values of message `piece` of low parts.
+    fn piece(&self, piece: usize) -> core::ops::Range<usize> {
+        piece * PIECE..self.count.min((piece + 1) * PIECE)
+    }
+
+    pub(super) fn low_bytes(&self, piece: usize) -> usize {
+        (self.piece(piece).len() * self.low as usize).div_ceil(8)
+    }
+}
+
+fn mask(bits: u32) -> u128 {
+    u128::MAX >> (128 - bits)
+}
+
+/// Writes the high part of values that rise.
+pub(super) fn write_high(shape: &Shape, values: impl Iterator<Item = u128>, out: &mut [u8]) {
+    out.fill(0);
+    for (i, value) in values.enumerate() {
+        let at = i + (value >> shape.low) as usize;
+        out[at / 8] |= 1 << (at % 8);
+    }
+}
+
+/// Writes message `piece` of low parts; `value` gives the i-th value.
+pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u128, out: &mut [u8]) {
+    let mut bytes = out.iter_mut();
+    let (mut held, mut bits) = (0u128, 0);
+    for i in shape.piece(piece) {
+        // At most 64 at a time, so that they fit beside up to seven.
+        let (mut rest, mut left) = (value(i) & mask(shape.low), shape.low);
+        while left > 0 {
+            let now = left.min(64);
+            held |= (rest & mask(now)) << bits;
+            (rest, left, bits) = (if now == 128 { 0 } else { rest >> now }, left - now, bits + now);
+            while bits >= 8 {
+                *bytes.next().expect("room for all") = held as u8;
+                (held, bits) = (held >> 8, bits - 8);
+            }
+        }
+    }
+    if let Some(last) = bytes.next() {
+        *last = held as u8;
+    }
+}
+
+/// A list that came.
+pub(super) struct List {
+    shape: Shape,
+    /// The number of values before each bucket, and of all.
+    starts: Vec<u32>,
+    /// Low parts, each message from a byte of its own, then room for a read past the end.
+    low: Vec<u8>,
+}
+
+impl List {
+    /// From the high part; `None` if it is none of that many values.
+    pub(super) fn new(shape: &Shape, high: &[u8]) -> Option<Self> {
+        let mut starts = Vec::with_capacity(shape.buckets() + 1);
+        starts.push(0);
+        let mut ones = 0u32;
+        for (i, byte) in high.iter().enumerate() {
+            for bit in 0..8 {
+                if byte >> bit & 1 == 1 {
+                    ones += 1;
+                } else if 8 * i + bit < shape.count + shape.buckets() {
+                    starts.push(ones);
+                }
+            }
+        }
+        // As many zeros as buckets leave as many ones as values, unless the last byte has some beyond.
+        let fits = starts.len() == shape.buckets() + 1 && ones as usize == shape.count;
+        fits.then(|| List { shape: *shape, starts, low: Vec::new() })
+    }
+
+    /// Takes the next message of low parts.
+    pub(super) fn add_low(&mut self, message: &[u8]) {
+        self.low.truncate(self.low.len().saturating_sub(PAD));
+        self.low.extend_from_slice(message);
+        self.low.extend_from_slice(&[0; PAD]);
+    }
+
+    fn low(&self, i: usize) -> u128 {
+        // Messages are whole bytes long, all but the last one's PIECE times the bits: a multiple of eight.
+        let bit = i * self.shape.low as usize;
+        let (at, shift) = (bit / 8, bit % 8);
+        let mut word = [0; 16];
+        word.copy_from_slice(&self.low[at..at + 16]);
+        let value = u128::from_le_bytes(word) >> shift;
+        let beyond = if shift > 0 { u128::from(self.low[at + 16]) << (128 - shift) } else { 0 };
+        (value | beyond) & mask(self.shape.low)
+    }
+
+    /// The number of the value in the list.
+    pub(super) fn find(&self, value: u128) -> Option<usize> {
+        let bucket = (value >> self.shape.low) as usize;
+        let low = value & mask(self.shape.low);
+        (self.starts[bucket] as usize..self.starts[bucket + 1] as usize).find(|i| self.low(*i) == low)
+    }
+}
+
+/// Bytes that a read may go past a list's end.
+const PAD: usize = 17;
+
+/// A random value.
+pub(super) fn random(shape: &Shape, prg: &mut Prg) -> u128 {
+    prg.next_block().to_u128() & shape.mask()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn list(shape: &Shape, values: &[u128]) -> List {
+        let mut high = vec![0xff; shape.high_bytes()];
+        write_high(shape, values.iter().copied(), &mut high);
+        let mut list = List::new(shape, &high).expect("as many values");
+        for piece in 0..shape.pieces() {
+            let mut low = vec![0xff; shape.low_bytes(piece)];
+            write_low(shape, piece, |i| values[i], &mut low);
+            list.add_low(&low);
+        }
+        list
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_found_and_no_other(
+            mut values in prop::collection::vec(any::<u128>(), 1..200),
+            bits in prop::sample::select(vec![41u32, 48, 57, 64, 80, 88, 96, 127, 128]),
+            others in prop::collection::vec(any::<u128>(), 10),
+        ) {
+            values.iter_mut().for_each(|value| *value &= mask(bits));
+            values.sort_unstable();
+            values.dedup();
+            let shape = Shape::new(values.len(), bits);
+            let list = list(&shape, &values);
+            for (i, value) in values.iter().enumerate() {
+                prop_assert_eq!(list.find(*value), Some(i));
+            }
+            for other in others.iter().map(|other| other & mask(bits)) {
+                prop_assert_eq!(list.find(other), values.binary_search(&other).ok());
+            }
+        }
+    }
+
+    #[test]
+    fn several_messages_of_low_parts_are_one_list() {
+        let values: Vec<u128> = (0..150_000u128).map(|i| i << 45 | i * i & 0xff).collect();
+        let shape = Shape::new(values.len(), 63);
+        assert_eq!(shape.pieces(), 3);
+        let list = list(&shape, &values);
+        for i in (0..values.len()).step_by(97) {
+            assert_eq!(list.find(values[i]), Some(i));
+            assert_eq!(list.find(values[i] + (1 << 44)), None);
+        }
+    }
+
+    #[test]
+    fn a_high_part_of_another_number_of_values_is_refused() {
+        let shape = Shape::new(5, 50);
+        let mut high = vec![0; shape.high_bytes()];
+        write_high(&shape, (0..5).map(|i| i << 47), &mut high);
+        assert!(List::new(&shape, &high).is_some());
+        // Nine bits of two bytes: one flip inside, one beyond.
+        for bit in 0..16 {
+            let mut other = high.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(List::new(&shape, &other).is_none(), "bit {bit}");
+        }
+    }
+}

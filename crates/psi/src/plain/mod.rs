@@ -1,0 +1,52 @@
+//! Plain private set intersection: the receiver learns which items both have, and nothing else of the sender's.
+//!
+//! **Functionality.** Receiver and sender bring sets of items as digests ([`Digester`]) → the numbers of the receiver's items
+//! that the sender has too ([`Receiver::finish`]); where both learn, the sender gets the numbers of its own
+//! ([`Sender::finish`]). Items that come twice count once in the protocol and are given with both numbers.
+//!
+//! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE" (ePrint 2022/320), Fig. 4: an
+//! oblivious PRF from a store (`okvs`) and subfield VOLE ([`hushwire_ot::vole`]).
+//!
+//! ```text
+//! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 keyed by it
+//! VOLE      S: Δ, q    R: u, t = q + uΔ                                        one entry for each of the store
+//! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)               S: q' = q + A'Δ = t + PΔ
+//! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size
+//! R         x is common iff H(Decode(t, x)) is among them
+//! R ──► S   where both learn: a bit for each of S's values
+//! ```
+//!
+//! **Deviations.** Values are sent as Elias and Fano code sorted lists, not as Rice does: the same bits but for half of one, and
+//! a length that depends on nothing but sizes. There is one list, for a list a bin would tell how many items a bin has.
+//! A store that has no solution (below 2^−40) ends the run: a new one has a new sid.
+//!
+//! **Security.** Semi-honest, one corrupted party. R's message is masked by u, which S knows nothing of. For an item y that R
+//! has not, Decode(q', y) + h(y)Δ = Decode(t, y) + (Decode(P, y) + h(y))Δ; but for a chance of |Y| · 2^−64 the factor of Δ is
+//! not zero, and H is correlation robust for it: fixed-key AES with σ, a public key for each bin. T calls of AES find Δ with
+//! probability T · 2^17 / 2^127. Above 2^24 items of the sender B is GF(2^128). Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
+//! bits: one that R takes for common wrongly has probability 2^−40 over all. VOLE rests on Ferret's assumptions.
+//! Both learn both sizes; whoever has fewer different items than the size says is not found out.
+//!
+//! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
+//!
+//! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; a message a bin from R, 8 bytes an entry and about
+//! 1.29 entries an item; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
+//! S's items where both learn.
+//!
+//! **Constant time.** Products and hashes are. Memory is read at places that depend on digests, and sorts take the time that
+//! values make them take; digests and values are hashes under keys of this session. Whoever watches the caches of a
+//! party's machine learns about its items.
+
+mod digest;
+mod hash;
+mod list;
+mod receiver;
+mod sender;
+mod sizes;
+#[cfg(test)]
+mod tests;
+
+pub use digest::{Digester, ItemDigest};
+pub use receiver::Receiver;
+pub use sender::Sender;
+pub use sizes::{MOST_ITEMS, Parameters, cost};

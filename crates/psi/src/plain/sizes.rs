@@ -1,0 +1,105 @@
+//! The sizes of everything, from what both parties agree on.
+
+use hushwire_ot::{
+    Level,
+    vole::{self, Base, Field, Full128, Pair64},
+};
+use hushwire_wire::Cost;
+
+use super::list::Shape;
+use crate::{PsiError, okvs::Layout};
+
+/// The most items of a party.
+pub const MOST_ITEMS: usize = 1 << 28;
+/// SECURITY: items of the sender up to which elements of 64 bits leave 40 bits against a chance hit.
+const MOST_PAIR64: usize = 1 << 24;
+
+/// The terms of one intersection. AGREEMENT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parameters {
+    /// Items of the receiver, or a bound on them.
+    pub receiver_items: usize,
+    /// Items of the sender, or a bound on them.
+    pub sender_items: usize,
+    /// The adversary that the run withstands.
+    pub security: Level,
+    /// Whether the sender learns the intersection too.
+    pub both_learn: bool,
+}
+
+impl Parameters {
+    /// Whether nothing has to be sent: one set is empty, which both know.
+    pub(super) fn is_empty(&self) -> bool {
+        self.receiver_items == 0 || self.sender_items == 0
+    }
+
+    /// Whether elements of B have 64 bits.
+    pub(super) fn is_short(&self) -> bool {
+        self.security == Level::SemiHonest && self.sender_items <= MOST_PAIR64
+    }
+
+    /// The store.
+    pub(super) fn layout(&self) -> Layout {
+        Layout::new(self.receiver_items)
+    }
+
+    /// The list of the sender's values.
+    pub(super) fn shape(&self) -> Shape {
+        let bits = match self.security {
+            Level::SemiHonest => 40 + ceil_log2(self.receiver_items) + ceil_log2(self.sender_items),
+            Level::Malicious => 128,
+        };
+        Shape::new(self.sender_items, bits)
+    }
+
+    /// Bytes of the answer where both learn.
+    pub(super) fn answer_bytes(&self) -> usize {
+        self.sender_items.div_ceil(8)
+    }
+
+    /// Refuses what does not fit this machine's numbers, and a set larger than agreed.
+    pub(super) fn check(&self, own: usize, agreed: usize) -> Result<(), PsiError> {
+        let too_large = |whose: &str, count: usize, most: usize, remedy| PsiError::TooLarge {
+            whose: whose.to_owned(),
+            count: count as u64,
+            what: "this intersection",
+            most: most as u64,
+            remedy,
+        };
+        if own > agreed {
+            return Err(too_large("this party has", own, agreed, "agree on a larger number"));
+        }
+        let most = self.receiver_items.max(self.sender_items);
+        if most > MOST_ITEMS {
+            let remedy = "split the sets by a first letter or another public rule, and intersect the parts";
+            return Err(too_large("a party has", most, MOST_ITEMS, remedy));
+        }
+        Ok(())
+    }
+}
+
+fn ceil_log2(n: usize) -> u32 {
+    n.next_power_of_two().ilog2()
+}
+
+/// The cost for the receiver and the sender beside the set-up of the OTs.
+#[must_use]
+pub fn cost(parameters: &Parameters) -> [Cost; 2] {
+    if parameters.is_empty() {
+        return [Cost::default(); 2];
+    }
+    if parameters.is_short() { cost_in::<Pair64>(parameters) } else { cost_in::<Full128>(parameters) }
+}
+
+fn cost_in<F: Field>(parameters: &Parameters) -> [Cost; 2] {
+    let (layout, shape) = (parameters.layout(), parameters.shape());
+    let [of_sender, of_receiver] = vole::cost::<F>(parameters.security, layout.entries());
+    let answer = if parameters.both_learn { parameters.answer_bytes() } else { 0 };
+    let rounds = layout.bins() + 1 + shape.pieces() + usize::from(parameters.both_learn);
+    let receiver = layout.entries() * F::Base::BYTES + answer;
+    let sender = shape.high_bytes() + (0..shape.pieces()).map(|piece| shape.low_bytes(piece)).sum::<usize>();
+    [(of_receiver, receiver), (of_sender, sender)].map(|(vole, bytes)| Cost {
+        rounds: vole.rounds + rounds as u64,
+        bytes_sent: vole.bytes_sent + bytes as u64,
+    })
+}

@@ -1,0 +1,214 @@
+//! Against a plain intersection; sizes of messages; what a changed message does.
+
+use std::collections::HashSet;
+
+use hushwire_aes::Backend;
+use hushwire_ot::{Context, Level, Opening, Protocol, SemiHonest, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::drive::{Lockstep, Machine, Place};
+use proptest::prelude::*;
+
+use super::*;
+use crate::PsiError;
+
+fn context() -> Context {
+    Context { sid: Sid([7; 32]), backend: Backend::best() }
+}
+
+fn digests(items: &[u64]) -> Vec<ItemDigest> {
+    let digester = Digester::new(&context().sid);
+    items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
+}
+
+/// The numbers of items of `a` that are in `b`.
+fn common(a: &[u64], b: &[u64]) -> Vec<u32> {
+    let b: HashSet<_> = b.iter().collect();
+    (0..a.len() as u32).filter(|i| b.contains(&a[*i as usize])).collect()
+}
+
+type Found = (Vec<u32>, Option<Vec<u32>>);
+
+/// A run in lockstep; `edit` may change messages.
+fn run(
+    parameters: &Parameters,
+    receiver: &[u64],
+    sender: &[u64],
+    edit: impl FnMut(Place, &mut Vec<u8>),
+) -> Result<Found, PsiError> {
+    let (seeds, context) = ([1, 2].map(|seed| Seed::from_bytes([seed; 16])), context());
+    let mut r = Receiver::new(&context, parameters, digests(receiver), &seeds[0])?;
+    let mut s = Sender::new(&context, parameters, digests(sender), &seeds[1])?;
+    {
+        let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+        Lockstep::new().run_edited(&mut parties, edit)?;
+    }
+    Ok((r.finish(), s.finish()))
+}
+
+fn parameters(receiver_items: usize, sender_items: usize, both_learn: bool) -> Parameters {
+    Parameters { receiver_items, sender_items, security: Level::SemiHonest, both_learn }
+}
+
+fn honest(receiver: &[u64], sender: &[u64], both_learn: bool) -> Result<(), TestCaseError> {
+    let parameters = parameters(receiver.len(), sender.len(), both_learn);
+    let (found, told) = run(&parameters, receiver, sender, |_, _| {}).expect("an honest run");
+    prop_assert_eq!(found, common(receiver, sender));
+    prop_assert_eq!(told, both_learn.then(|| common(sender, receiver)));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn any_sets_with_duplicates_have_the_plain_intersection(
+        receiver in prop::collection::vec(0..300u64, 0..200),
+        sender in prop::collection::vec(0..300u64, 0..200),
+        both_learn in any::<bool>(),
+    ) {
+        honest(&receiver, &sender, both_learn)?;
+    }
+}
+
+#[test]
+fn empty_single_unequal_and_equal_sets() {
+    let many: Vec<u64> = (0..2000).collect();
+    for (receiver, sender) in [(0, 0), (0, 5), (5, 0), (1, 1), (1, 2000), (2000, 1), (2000, 2000)] {
+        honest(&many[..receiver], &many[..sender], true).expect("the plain intersection");
+    }
+    honest(&[9; 50], &[9; 30], true).expect("the plain intersection");
+    honest(&[9; 50], &[8; 30], true).expect("the plain intersection");
+}
+
+#[test]
+fn several_bins_hold_many_items() {
+    let receiver: Vec<u64> = (0..70_000).collect();
+    let sender: Vec<u64> = (60_000..62_000).chain(100_000..101_000).collect();
+    assert_eq!(parameters(70_000, 1, false).layout().bins(), 2);
+    honest(&receiver, &sender, true).expect("the plain intersection");
+}
+
+/// Lengths of all messages, by round and party.
+fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(usize, usize, usize)> {
+    let mut lengths = vec![];
+    run(parameters, receiver, sender, |place, message| {
+        lengths.push((place.round, place.party, message.len()))
+    })
+    .expect("an honest run");
+    lengths
+}
+
+#[test]
+fn lengths_depend_on_sizes_alone() {
+    let parameters = parameters(60, 40, true);
+    let first = lengths(&parameters, &(0..60).collect::<Vec<_>>(), &(0..40).collect::<Vec<_>>());
+    for (receiver, sender) in [(vec![], vec![]), (vec![3; 60], vec![3; 40]), ((100..160).collect(), vec![1])]
+    {
+        assert_eq!(lengths(&parameters, &receiver, &sender), first);
+    }
+}
+
+#[test]
+fn cost_is_what_moves() {
+    for (receiver, sender, both_learn) in [(50, 70_000, true), (3000, 10, false), (0, 5, true)] {
+        let parameters = parameters(receiver, sender, both_learn);
+        let mut moved = [(0, 0); 2];
+        for (round, party, len) in lengths(&parameters, &[1][..receiver.min(1)], &[1]) {
+            moved[party] = (round as u64 + 1, moved[party].1 + len as u64);
+        }
+        let mut set_up = [(0, 0); 2];
+        if receiver > 0 {
+            let context = context();
+            // b10, as VOLE takes it for so few entries.
+            let open = |end: fn(&Context, Protocol, &Seed) -> Result<Opening<SemiHonest>, _>, seed| {
+                end(&context, Protocol::FerretB10, &Seed::from_bytes([seed; 16])).expect("it exists")
+            };
+            let (mut r, mut s) = (open(Opening::receiver, 1), open(Opening::sender, 2));
+            let mut parties: [&mut dyn Machine<Error = _>; 2] = [&mut r, &mut s];
+            Lockstep::new()
+                .run_edited(&mut parties, |place, message| {
+                    set_up[place.party] =
+                        (place.round as u64 + 1, set_up[place.party].1 + message.len() as u64);
+                })
+                .expect("an honest run");
+        }
+        let declared = cost(&parameters).map(|cost| (cost.rounds, cost.bytes_sent));
+        for party in 0..2 {
+            let sum = (set_up[party].0 + declared[party].0, set_up[party].1 + declared[party].1);
+            assert_eq!(moved[party], sum, "party {party} of {parameters:?}");
+        }
+    }
+}
+
+#[test]
+fn more_items_than_agreed_are_refused() {
+    let result = run(&parameters(2, 5, false), &[1, 2, 3], &[1], |_, _| {});
+    assert!(matches!(result, Err(PsiError::TooLarge { count: 3, most: 2, .. })));
+    let result = run(&parameters(2, 1 << 29, false), &[1], &[1], |_, _| {});
+    assert!(matches!(result, Err(PsiError::TooLarge { most, .. }) if most == MOST_ITEMS as u64));
+}
+
+#[test]
+fn other_lengths_and_lists_are_malformed() {
+    let parameters = parameters(20, 20, false);
+    let items: Vec<u64> = (0..20).collect();
+    let all = lengths(&parameters, &items, &items);
+    let high = all.iter().rposition(|(_, party, len)| *party == 1 && *len == parameters.shape().high_bytes());
+    let (round, party, _) = all[high.expect("a high part")];
+    for change in [|m: &mut Vec<u8>| m[0] ^= 1, |m: &mut Vec<u8>| m.fill(0)] {
+        let result = run(&parameters, &items, &items, |place, message| {
+            if (place.round, place.party) == (round, party) {
+                change(message);
+            }
+        });
+        assert!(matches!(result, Err(PsiError::Malformed { message: "values, high parts", .. })));
+    }
+    // Every message, longer or shorter.
+    for (round, party, len) in all.into_iter().filter(|(.., len)| *len > 0) {
+        for longer in [true, false] {
+            let result = run(&parameters, &items, &items, |place, message| {
+                if (place.round, place.party) == (round, party) {
+                    message.resize(if longer { len + 1 } else { len - 1 }, 0);
+                }
+            });
+            assert!(result.is_err(), "message of party {party} in round {round}");
+        }
+    }
+}
+
+/// The sender's view of A' tells nothing: u hides every entry of P, whatever the items.
+#[test]
+fn what_the_receiver_sends_is_masked() {
+    // One item and none differ in three entries of P or so; under the mask no byte of A' is the same for two seeds, and
+    // for one seed the difference of two sets is that of their stores.
+    let parameters = parameters(1, 1, false);
+    let store = |receiver: &[u64]| {
+        let mut all = vec![];
+        let bytes = 8 * parameters.layout().entries();
+        run(&parameters, receiver, &[5], |place, message| {
+            if place.party == 0 && message.len() == bytes {
+                all.clone_from(message);
+            }
+        })
+        .expect("an honest run");
+        all
+    };
+    let zero = store(&[]);
+    assert!(zero.chunks_exact(8).all(|entry| entry != [0; 8]), "u hides an empty store");
+    assert_ne!(zero, store(&[5]));
+}
+
+#[test]
+fn digests_are_of_the_session_and_of_whole_fields() {
+    let [a, b] = [1, 2].map(|sid| Digester::new(&Sid([sid; 32])));
+    assert_ne!(a.digest(b"item"), b.digest(b"item"));
+    let fields = |fields: &[&'static [u8]]| a.digest_fields(fields.iter().copied());
+    let all = [
+        fields(&[b"ab", b"c"]),
+        fields(&[b"a", b"bc"]),
+        fields(&[b"abc"]),
+        fields(&[b"abc", b""]),
+        fields(&[b"", b"abc"]),
+        a.digest(b"abc"),
+    ];
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+}
