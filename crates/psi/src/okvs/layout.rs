@@ -140,7 +140,7 @@ impl Layout {
 /// A number below `bound` from 32 uniform bits.
 #[inline(always)]
 fn below(word: u32, bound: u32) -> u32 {
-    (u64::from(word) * u64::from(bound) >> 32) as u32
+    ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
 /// Items by bin, in their order.

@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn several_messages_of_low_parts_are_one_list() {
-        let values: Vec<u128> = (0..150_000u128).map(|i| i << 45 | i * i & 0xff).collect();
+        let values: Vec<u128> = (0..150_000u128).map(|i| i << 45 | ((i * i) & 0xff)).collect();
         let shape = Shape::new(values.len(), 63);
         assert_eq!(shape.pieces(), 3);
         let list = list(&shape, &values);

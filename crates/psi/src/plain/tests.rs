@@ -91,7 +91,7 @@ fn several_bins_hold_many_items() {
 fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(usize, usize, usize)> {
     let mut lengths = vec![];
     run(parameters, receiver, sender, |place, message| {
-        lengths.push((place.round, place.party, message.len()))
+        lengths.push((place.round, place.party, message.len()));
     })
     .expect("an honest run");
     lengths
