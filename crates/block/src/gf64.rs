@@ -82,7 +82,7 @@ mod tests {
         let (mut product, mut a) = (0, a);
         for i in 0..64 {
             product ^= a * (b >> i & 1);
-            a = a << 1 ^ 0x1b * (a >> 63);
+            a = (a << 1) ^ (0x1b * (a >> 63));
         }
         product
     }

@@ -21,7 +21,7 @@ impl Slow for Pair64 {
         let half = |mut f: u64| {
             (0..64).fold(0, |sum, i| {
                 let term = f * (u.0 >> i & 1);
-                f = f << 1 ^ 0x1b * (f >> 63);
+                f = (f << 1) ^ (0x1b * (f >> 63));
                 sum ^ term
             })
         };
