@@ -158,6 +158,23 @@ fn operations_that_are_ready_together_share_rounds() {
 }
 
 #[test]
+fn bits_of_any_width_follow_an_order() {
+    for (width, inner) in [(1, 1), (37, 3), (64, 1), (65, 2), (130, 1)] {
+        let row = if inner == 1 { "n".into() } else { format!("n, {inner}") };
+        let c = text(&format!(
+            "input x: bits({width})[{row}] from m\ninput y: u8[n] from m\ninput z: u32[n] from m\n\
+             p = order(y)\noutput a = permute(x, p) to m\noutput b = permute(permute(x, p), invert(p)) to m\n\
+             output c = permute(z, p) to m"
+        ));
+        for n in [0, 1, 70] {
+            for plan in [Plan::new, Plan::on_bits] {
+                assert!(check(&c, &given(&c, n), plan).is_some(), "{width} {inner} {n}");
+            }
+        }
+    }
+}
+
+#[test]
 fn shares_of_another_size_are_refused() {
     let c = text("input x: u8[3] from m\noutput y = x + x to m");
     let plan = Plan::new(&c).unwrap();
