@@ -2,6 +2,7 @@
 
 use core::{fmt, str::FromStr};
 
+use hushwire_block::Block;
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
 
@@ -176,10 +177,30 @@ impl<S: Security> Opening<S> {
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
         let (part, kind) = (context.child("rows", 0), protocol.rows());
         let rows = rows::SetupSender::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
+        Ok(Self::sender_on(rows, context, protocol, seed))
+    }
+
+    /// The sender's, with a Δ of the caller's, of which bit 0 is taken as 1: one towards several peers.
+    ///
+    /// # Errors
+    /// As [`Opening::sender`]; ALSZ takes no Δ.
+    pub fn sender_with(
+        context: &Context,
+        protocol: Protocol,
+        seed: &Seed,
+        delta: Block,
+    ) -> Result<Self, OtError> {
+        let (part, kind) = (context.child("rows", 0), protocol.rows());
+        let seed_of_rows = seed.derive("ot rows", &[]);
+        let rows = rows::SetupSender::<S>::with_delta::<S::DefaultBase>(&part, kind, &seed_of_rows, delta)?;
+        Ok(Self::sender_on(rows, context, protocol, seed))
+    }
+
+    fn sender_on(rows: rows::SetupSender<S>, context: &Context, protocol: Protocol, seed: &Seed) -> Self {
         let seed = seed.derive("ot ferret", &context.sid.0);
-        Ok(Self::on(Box::new(rows), context, protocol, move |part, set, rows| {
+        Self::on(Box::new(rows), context, protocol, move |part, set, rows| {
             Box::new(ferret::SenderBoot::new(part, set, rows, &seed))
-        }))
+        })
     }
 
     /// The receiver's.

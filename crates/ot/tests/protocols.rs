@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::{
-    Context, Driver, Functionality, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest,
-    Sending, Sid, open_receiver, open_sender,
+    Context, Driver, Functionality, Level, Malicious, Opening, OtError, Protocol, Receiving, Security,
+    SemiHonest, Sending, Sid, drive, open_receiver, open_sender,
 };
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{Channel, Cost, Meter, PartyId, inproc};
@@ -246,4 +246,42 @@ fn the_meter_shows_what_is_declared() {
             }
         }
     }
+}
+
+/// A sender that brings its Δ has it, but for bit 0, and the OTs have it too.
+#[test]
+fn a_sender_brings_its_delta() {
+    let delta = Block::from_u128(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);
+    for protocol in [Protocol::Kos, Protocol::SoftSpoken4, Protocol::FerretB10] {
+        let (sent, received) = parties(
+            |channel| -> Result<_, OtError> {
+                let mut opening = Opening::<Malicious>::sender_with(
+                    &context(5),
+                    protocol,
+                    &Seed::from_bytes([1; 16]),
+                    delta,
+                )?;
+                drive(channel, &mut opening)?;
+                let mut sender = opening.into_sender();
+                let mut q = vec![Block::ZERO; 300];
+                drive(channel, &mut sender.extend(Sending::Rcot(&mut q)))?;
+                Ok((sender.delta(), q))
+            },
+            |channel| -> Result<_, OtError> {
+                let mut opening =
+                    Opening::<Malicious>::receiver(&context(5), protocol, &Seed::from_bytes([2; 16]))?;
+                drive(channel, &mut opening)?;
+                let (mut receiver, mut t) = (opening.into_receiver(), vec![Block::ZERO; 300]);
+                drive(channel, &mut receiver.extend(Receiving::Rcot(&mut t)))?;
+                Ok(t)
+            },
+        );
+        let ((made, q), t) = (sent.expect("honest parties"), received.expect("honest parties"));
+        assert_eq!(made, delta ^ Block::from_u128(1), "{protocol}");
+        assert!(q.iter().zip(&t).all(|(q, t)| *t == *q ^ made.and_bit(t.lsb())), "{protocol}");
+        assert!(t.iter().any(|t| t.lsb()) && t.iter().any(|t| !t.lsb()));
+    }
+    let alsz =
+        Opening::<Malicious>::sender_with(&context(5), Protocol::Alsz, &Seed::from_bytes([1; 16]), delta);
+    assert!(matches!(alsz, Err(OtError::Unsupported { .. })));
 }

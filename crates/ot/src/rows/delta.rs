@@ -8,6 +8,7 @@ use subtle::Choice;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{Kind, compress};
+use crate::OtError;
 
 /// Bits of one tree's α, 0 or 1 each.
 pub(crate) type Path = Zeroizing<Vec<u8>>;
@@ -29,6 +30,19 @@ impl Delta {
         bits.iter_mut().for_each(|bit| *bit &= 1);
         bits[0] = 1;
         Delta { bits, kind }
+    }
+
+    /// A Δ that the party has in other sessions too; bit 0 is 1 whatever it says.
+    ///
+    /// # Errors
+    /// [`OtError::Unsupported`] where Δ is a hash of the rows.
+    pub(super) fn given(kind: Kind, delta: Block) -> Result<Self, OtError> {
+        if kind == Kind::Alsz {
+            let (wanted, instead) = ("malicious protocol for a given Δ", "kos, softspoken, ferret");
+            return Err(OtError::Unsupported { protocol: kind.name().to_owned(), wanted, instead });
+        }
+        let word = delta.to_u128() | 1;
+        Ok(Delta { bits: (0..kind.rows()).map(|row| (word >> row & 1) as u8).collect(), kind })
     }
 
     /// The number of rows.

@@ -99,9 +99,33 @@ impl<S: Security> SetupSender<S> {
     where
         B::Level: crate::AtLeast<S::Base>,
     {
+        let own = seed.derive("rows sender", &context.sid.0).derive("rows delta", &[]);
+        Self::on::<B>(context, kind, seed, Delta::random(context.backend, kind, &own))
+    }
+
+    /// The same for a Δ of the caller's, of which bit 0 is taken as 1: a party that talks to several peers has one towards all
+    /// of them. What one peer guesses of it, and is not caught at, holds towards all.
+    ///
+    /// # Errors
+    /// As [`SetupSender::new`], and for ALSZ, where Δ is a hash of more bits.
+    pub fn with_delta<B: BaseProtocol>(
+        context: &Context,
+        kind: Kind,
+        seed: &Seed,
+        delta: Block,
+    ) -> Result<Self, OtError>
+    where
+        B::Level: crate::AtLeast<S::Base>,
+    {
+        Self::on::<B>(context, kind, seed, Delta::given(kind, delta)?)
+    }
+
+    fn on<B: BaseProtocol>(context: &Context, kind: Kind, seed: &Seed, delta: Delta) -> Result<Self, OtError>
+    where
+        B::Level: crate::AtLeast<S::Base>,
+    {
         kind.supports(S::LEVEL)?;
         let seed = seed.derive("rows sender", &context.sid.0);
-        let delta = Delta::random(context.backend, kind, &seed.derive("rows delta", &[]));
         let (below, secret) = (context.child("rows base", 0), seed.derive("rows base", &[]));
         let mut setup = SetupSender {
             kind,
