@@ -1,0 +1,130 @@
+//! The declared cost of the phases after the set-up, from agreed numbers alone.
+
+use crate::{Form, Need, Task, bits::ots, bucket, garble::pieces, preprocess::batches, room::HASH};
+use hushwire_ot::{Functionality, Level, Protocol};
+use hushwire_wire::Cost;
+
+/// Rounds and bytes so far, as every party has them.
+struct Tally {
+    n: usize,
+    cost: Cost,
+}
+
+impl Tally {
+    fn new(n: usize) -> Tally {
+        Tally { n, cost: Cost::default() }
+    }
+
+    /// A round in which this party sends so many bytes in all.
+    fn round(&mut self, bytes: usize) {
+        self.cost.rounds += 1;
+        self.cost.bytes_sent += bytes as u64;
+    }
+
+    /// A round in which this party sends as many to each peer.
+    fn each(&mut self, bytes: usize) {
+        self.round((self.n - 1) * bytes);
+    }
+
+    fn broadcast(&mut self, bytes: usize) {
+        self.each(bytes + if self.n > 2 { HASH } else { 0 });
+    }
+
+    fn confirm(&mut self) {
+        if self.n > 2 {
+            self.broadcast(0);
+        }
+    }
+
+    fn together(&mut self, bytes: usize) {
+        self.broadcast(HASH);
+        self.broadcast(32 + bytes);
+    }
+
+    fn coin(&mut self) {
+        self.together(32);
+    }
+
+    /// Bits opened to those to whom they are due; `me` sends to all others.
+    fn reveal(&mut self, me: usize, due: impl Fn(usize) -> usize) {
+        let message = |bits: usize| if bits == 0 { 0 } else { bits.div_ceil(8) + HASH };
+        self.round((0..self.n).filter(|p| *p != me).map(|p| message(due(p))).sum());
+    }
+
+    fn bits(&mut self, ot: Protocol, count: usize) {
+        let all = ots(self.n, count);
+        let [sender, receiver] = ot.cost(Level::Malicious, Functionality::Cot, all);
+        self.cost.rounds += sender.rounds;
+        self.cost.bytes_sent += (self.n as u64 - 1) * (sender.bytes_sent + receiver.bytes_sent);
+        if self.n > 2 {
+            self.coin();
+            self.confirm();
+            self.broadcast(16);
+            self.each(16);
+            self.confirm();
+        }
+    }
+
+    fn batch(&mut self, ot: Protocol, n: usize) {
+        let b = bucket::size(n);
+        self.bits(ot, 3 * n * b);
+        self.each(16 * n * b);
+        self.each((n * b).div_ceil(8));
+        self.coin();
+        self.confirm();
+        self.together(16);
+        self.confirm();
+        self.coin();
+        self.confirm();
+        self.reveal(0, |_| n * (b - 1));
+    }
+}
+
+/// The function-independent phase of each of `n` parties. Exact over extensions by rows; Ferret makes OTs in advance, so that
+/// there it holds for a first call of the extension.
+#[must_use]
+pub fn preprocess(n: usize, ot: Protocol, need: Need) -> Cost {
+    let mut tally = Tally::new(n);
+    for size in batches(need.triples as usize) {
+        tally.batch(ot, size);
+    }
+    tally.bits(ot, need.masks as usize);
+    tally.confirm();
+    tally.cost
+}
+
+/// The function-dependent phase of party `me` among `n`.
+#[must_use]
+pub fn garble(me: usize, n: usize, task: &Task) -> Cost {
+    let mut tally = Tally::new(n);
+    let ands = task.program.ands() as usize * task.instances;
+    tally.broadcast(HASH);
+    tally.confirm();
+    tally.reveal(me, |_| 2 * ands);
+    tally.reveal(me, |p| task.roles.input_bits(&task.program, p) * task.instances);
+    for piece in pieces(task.form.table_bytes(n, ands), ands) {
+        tally.round(if me == 0 { 0 } else { piece });
+    }
+    tally.cost
+}
+
+/// The online phase of party `me` among `n`.
+#[must_use]
+pub fn online(me: usize, n: usize, task: &Task) -> Cost {
+    let mut tally = Tally::new(n);
+    let (program, instances) = (&task.program, task.instances);
+    let own = |p| task.roles.input_bits(program, p) * instances;
+    tally.broadcast((0..n).map(own).max().unwrap_or(0).div_ceil(8));
+    tally.confirm();
+    tally.round(if me == 0 { 0 } else { 16 * program.input_bits() * instances });
+    if task.form == Form::HalfGates {
+        let ands = program.ands() as usize * instances;
+        tally.round(if me == 0 { ands.div_ceil(8) } else { 0 });
+        tally.round(if me == 0 { 0 } else { HASH });
+    }
+    let outputs = (program.output_bits() * instances).div_ceil(8) + HASH;
+    tally.round(if me == 0 { (n - 1) * outputs } else { 0 });
+    tally.reveal(me, |p| task.roles.output_bits(program, p) * instances);
+    tally.each(HASH);
+    tally.cost
+}

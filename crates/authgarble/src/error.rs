@@ -1,0 +1,187 @@
+//! Errors of a run: checks, messages, the OTs below, the network, and misuse.
+
+use std::{borrow::Cow, fmt};
+
+use hushwire_ot::OtError;
+use hushwire_wire::{NetError, PartyId, drive::Misstep};
+use thiserror::Error;
+
+/// The check that failed. It never says which bit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Check {
+    /// A party said different things to different parties (hash of all broadcasts, said with the next one).
+    Echo,
+    /// A value does not open its commitment: a coin, or what a check compares.
+    Commitment,
+    /// A party's bits towards different peers (one fold of all bits and MACs).
+    Bits,
+    /// A party's Δ towards different peers (sums of keys, opened against MACs).
+    Delta,
+    /// The sum over all parties of the leaky ANDs' check values.
+    LeakyAnds,
+    /// MACs of the bits that buckets open.
+    Buckets,
+    /// MACs of wire masks under triples.
+    MaskedWires,
+    /// MACs of the masks of a party's inputs.
+    InputMasks,
+    /// MACs of the bits in a garbled row, at the evaluator.
+    Rows,
+    /// MACs of every AND's masks against what was evaluated (two parties).
+    Ands,
+    /// The evaluator's labels of the outputs.
+    Labels,
+    /// MACs of the masks of outputs.
+    OutputMasks,
+    /// The last word of every party.
+    Verdict,
+}
+
+impl Check {
+    /// All of them.
+    pub const ALL: [Check; 13] = [
+        Check::Echo,
+        Check::Commitment,
+        Check::Bits,
+        Check::Delta,
+        Check::LeakyAnds,
+        Check::Buckets,
+        Check::MaskedWires,
+        Check::InputMasks,
+        Check::Rows,
+        Check::Ands,
+        Check::Labels,
+        Check::OutputMasks,
+        Check::Verdict,
+    ];
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Check::Echo => "broadcast",
+            Check::Commitment => "commitment",
+            Check::Bits => "authenticated bit",
+            Check::Delta => "global key",
+            Check::LeakyAnds => "leaky AND",
+            Check::Buckets => "bucket",
+            Check::MaskedWires => "masked wire",
+            Check::InputMasks => "input mask",
+            Check::Rows => "garbled row",
+            Check::Ands => "AND gate",
+            Check::Labels => "output label",
+            Check::OutputMasks => "output mask",
+            Check::Verdict => "verdict",
+        })
+    }
+}
+
+/// The reason why a step ended without a result. What the step was given is lost: set up a new session.
+///
+/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+#[derive(Debug, Error)]
+pub enum AuthError {
+    /// A check failed.
+    Abort {
+        /// The party at fault, where the check tells.
+        peer: Option<PartyId>,
+        /// The check that failed.
+        check: Check,
+    },
+    /// A message that no party following the protocol sends.
+    Malformed {
+        /// The party that sent it.
+        peer: PartyId,
+        /// The message.
+        message: &'static str,
+    },
+    /// The parties are not about to run the same thing.
+    Mismatch {
+        /// The party that runs another.
+        peer: PartyId,
+    },
+    /// This party's inputs do not have the size that they need.
+    Inputs {
+        /// Planes that came.
+        found: usize,
+        /// Planes that it takes.
+        expected: usize,
+    },
+    /// A stock of triples and masks has fewer than a run takes.
+    Short {
+        /// Of which there are too few.
+        what: &'static str,
+        /// Those left.
+        found: u64,
+        /// Those that the run takes.
+        expected: u64,
+    },
+    /// A message of another length than the round declares, or a call out of turn.
+    Misstep(#[from] Misstep),
+    /// The OTs below failed.
+    Ot(#[from] OtError),
+    /// The channel failed.
+    Net(#[from] NetError),
+}
+
+impl AuthError {
+    pub(crate) fn abort(check: Check) -> Self {
+        AuthError::Abort { peer: None, check }
+    }
+
+    pub(crate) fn abort_of(check: Check, peer: usize) -> Self {
+        AuthError::Abort { peer: Some(PartyId(peer as u8)), check }
+    }
+
+    /// The peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Abort { peer, check } => {
+                let peer = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
+                format!(
+                    "{peer}: the {check} check failed: a party left the protocol, or messages were changed"
+                )
+            }
+            Self::Malformed { peer, message } => {
+                format!("{peer}: message {message} is malformed: bits are set past its last")
+            }
+            Self::Mismatch { peer } => {
+                format!(
+                    "{peer}: runs another circuit, other roles, another number of instances or another run"
+                )
+            }
+            Self::Inputs { found, expected } => {
+                format!("this party's inputs: found {found} planes, expected {expected}")
+            }
+            Self::Short { what, found, expected } => {
+                format!("the preprocessing holds {found} {what} where this run takes {expected}")
+            }
+            Self::Misstep(e) => e.to_string(),
+            Self::Ot(e) => e.cause(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Abort { .. } => {
+                "nothing of this session may be used; find out who deviated before a new one"
+            }
+            Self::Mismatch { .. } => "give all parties the same job",
+            Self::Inputs { .. } => "bring a plane for every bit of its inputs",
+            Self::Short { .. } => "preprocess for as many ANDs and inputs as will run",
+            Self::Malformed { .. } | Self::Misstep(_) => "run the same version at all parties",
+            Self::Ot(e) => return e.remedy(),
+            Self::Net(e) => return e.remedy(),
+        })
+    }
+}
+
+impl fmt::Display for AuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}

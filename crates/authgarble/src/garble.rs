@@ -1,0 +1,206 @@
+//! The function-dependent phase: a circuit is garbled with what a stock holds.
+
+use crate::{
+    AuthError, Check, Need, Roles, Script, Stock, cost, krrw,
+    masks::{self, Job, Masks},
+    room::Room,
+    script::Talk,
+    wrk,
+};
+use hushwire_block::Block;
+use hushwire_circuit::Program;
+use hushwire_ot::Context;
+use hushwire_prg::Seed;
+use hushwire_wire::PartyId;
+use zeroize::Zeroize;
+
+/// AGREEMENT: ANDs whose tables travel in one message.
+const PIECE: usize = 1 << 15;
+
+/// The form of garbled ANDs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Four rows of n blocks from every garbler: any number of parties (WRK17b).
+    Rows,
+    /// Two blocks and a bit from one garbler: two parties (KRRW18).
+    HalfGates,
+}
+
+impl Form {
+    /// The one with fewer bytes among `n` parties.
+    #[must_use]
+    pub fn best(n: usize) -> Form {
+        if n == 2 { Form::HalfGates } else { Form::Rows }
+    }
+
+    /// Bytes of a garbler's tables of `ands` ANDs among `n` parties.
+    #[must_use]
+    pub fn table_bytes(self, n: usize, ands: usize) -> usize {
+        match self {
+            Form::Rows => ands * wrk::table_bytes(n),
+            Form::HalfGates => krrw::table_bytes(ands),
+        }
+    }
+
+    /// As users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Rows => "wrk17",
+            Form::HalfGates => "krrw18",
+        }
+    }
+}
+
+/// Bytes of the messages that tables of so many ANDs travel in.
+pub(crate) fn pieces(total: usize, ands: usize) -> impl Iterator<Item = usize> {
+    let piece = PIECE * total.div_ceil(ands.max(1)).max(1);
+    (0..total).step_by(piece).map(move |from| piece.min(total - from))
+}
+
+/// A circuit on instances with its roles, as parties agree on it.
+#[derive(Clone)]
+pub struct Task {
+    pub(crate) program: Program,
+    pub(crate) roles: Roles,
+    pub(crate) instances: usize,
+    pub(crate) form: Form,
+}
+
+impl Task {
+    /// # Panics
+    /// If there are no instances (the caller's bug).
+    #[must_use]
+    pub fn new(program: &Program, roles: Roles, instances: usize, form: Form) -> Task {
+        assert!(instances > 0, "a run has at least one instance");
+        Task { program: program.clone(), roles, instances, form }
+    }
+
+    /// What it takes of a stock.
+    #[must_use]
+    pub fn need(&self) -> Need {
+        let triples = self.program.ands() * self.instances as u64;
+        Need { triples, masks: triples + (self.program.input_bits() * self.instances) as u64 }
+    }
+
+    fn digest(&self, context: &Context, n: usize) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble task v1");
+        hash.update(&context.sid.0);
+        for word in [n, self.instances, self.form as usize] {
+            hash.update(&(word as u64).to_le_bytes());
+        }
+        hash.update(&self.program.digest());
+        for owner in &self.roles.owners {
+            hash.update(&[*owner as u8]);
+        }
+        for learns in self.roles.learns.iter().flatten() {
+            hash.update(&[u8::from(*learns)]);
+        }
+        *hash.finalize().as_bytes()
+    }
+}
+
+/// A party's garbled circuit: it serves for one evaluation.
+#[cfg_attr(test, derive(Clone))]
+pub struct Garbled {
+    pub(crate) task: Task,
+    pub(crate) context: Context,
+    pub(crate) me: usize,
+    pub(crate) n: usize,
+    pub(crate) delta: Block,
+    pub(crate) seed: Seed,
+    pub(crate) masks: Masks,
+    /// λ of this party's own input bits, one a byte.
+    pub(crate) own: zeroize::Zeroizing<Vec<u8>>,
+    pub(crate) side: Side,
+}
+
+impl Drop for Garbled {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}
+
+/// What a party keeps besides its masks.
+#[cfg_attr(test, derive(Clone))]
+pub(crate) enum Side {
+    /// Party 0: each garbler's tables.
+    Evaluator(Vec<Vec<u8>>),
+    Garbler(wrk::Labels),
+}
+
+impl Stock {
+    /// The function-dependent phase of a circuit: takes its triples and masks out of the stock, whatever becomes of it.
+    ///
+    /// # Panics
+    /// If the roles are not of as many parties, or half gates of more than two are asked for (the caller's bug).
+    pub fn garble<'a>(&'a mut self, task: &Task) -> Script<'a, Garbled> {
+        assert!(task.form == Form::Rows || self.n == 2, "half gates are for two parties");
+        assert!(task.roles.learns.iter().all(|l| l.len() == self.n), "roles of as many parties");
+        let (me, n, task) = (self.me, self.n, task.clone());
+        let cost = cost::garble(me, n, &task);
+        Script::new(me, n, move |talk| run(talk, self, task)).costing(cost)
+    }
+}
+
+async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthError> {
+    let (me, n, delta) = (stock.me, stock.n, stock.delta);
+    let context = stock.context.child("authgarble run", stock.runs);
+    let seed = stock.seed.derive("authgarble run", &stock.runs.to_le_bytes());
+    stock.runs += 1;
+    let need = task.need();
+    let taken = stock.take(need.triples as usize, need.masks as usize)?;
+    let mut room = Room::new(talk, context.child("garbling", 0), &seed);
+    let ours = task.digest(&context, n);
+    let all = room.broadcast("comparing circuits", ours.to_vec()).await?;
+    if let Some(peer) = all.iter().position(|theirs| theirs[..] != ours) {
+        return Err(AuthError::Mismatch { peer: PartyId(peer as u8) });
+    }
+    room.confirm().await?;
+    let masks = masks::make(&mut room, delta, &task.program, task.instances, taken.0, taken.1).await?;
+    let due: Vec<_> = (0..n).map(|p| task.roles.inputs_of(&task.program, p, task.instances)).collect();
+    let due: Vec<_> = due.iter().map(|places| &places[..]).collect();
+    let own = room.reveal("masks of inputs", Check::InputMasks, delta, &masks.inputs, &due).await?;
+    let side = tables(&mut room, &context, &task, delta, &masks).await?;
+    let own = zeroize::Zeroizing::new(own);
+    Ok(Garbled { task, context, me, n, delta, seed, masks, own, side })
+}
+
+/// Every garbler's tables, sent to the evaluator.
+async fn tables(
+    room: &mut Room,
+    context: &Context,
+    task: &Task,
+    delta: Block,
+    masks: &Masks,
+) -> Result<Side, AuthError> {
+    let (me, n) = (room.talk.me(), room.talk.n());
+    let ands = masks.s.len();
+    let total = task.form.table_bytes(n, ands);
+    let (mut labels, mut own) = (None, Vec::new());
+    if me > 0 {
+        let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
+        let made = match task.form {
+            Form::Rows => wrk::garble(&job, &mut room.own),
+            Form::HalfGates => krrw::garble(&job, &mut room.own),
+        };
+        (labels, own) = (Some(made.0), made.1);
+    }
+    let mut heard = vec![Vec::new(); if me == 0 { n - 1 } else { 0 }];
+    let mut from = 0;
+    for len in pieces(total, ands) {
+        let mut out = vec![Vec::new(); n - 1];
+        let mut into = vec![0; n - 1];
+        if me == 0 {
+            into.fill(len);
+        } else {
+            out[0] = own[from..from + len].to_vec();
+        }
+        let messages = room.talk.exchange("garbled tables", out, into).await;
+        for (heard, message) in heard.iter_mut().zip(messages) {
+            heard.extend(message);
+        }
+        from += len;
+    }
+    Ok(labels.map_or(Side::Evaluator(heard), Side::Garbler))
+}

@@ -1,0 +1,70 @@
+//! Any circuit among n parties, of which all but one may be corrupt and do anything: authenticated garbling.
+//!
+//! **Functionality.** `instances` runs of a [`Program`](hushwire_circuit::Program) among 2 to 128 parties, each with bit planes of its own
+//! inputs → bit planes of the outputs to those who learn them, or an abort at every honest party.
+//! **Papers.** WRK17b: X. Wang, S. Ranellucci, J. Katz, "Global-scale secure multiparty computation", CCS 2017 (ePrint 2017/189), for
+//! n parties; KRRW18: J. Katz, S. Ranellucci, M. Rosulek, X. Wang, "Optimizing authenticated garbling", Crypto 2018 (ePrint 2018/578),
+//! for leaky ANDs and, between two, half gates ([`Form`]).
+//! **Deviations.** Parties' bits and leaky ANDs are checked by one fold over GF(2^128) in place of sums over GF(2) or a block of each;
+//! bits are opened with one hash of all their MACs; masks of wires never enter leaky ANDs, but Beaver's products with triples from
+//! buckets of fresh bits; broadcasts are compared by a hash said with the next one; every party gets outputs, from a proof of labels,
+//! after a last word of all. The four rows of a gate carry whole blocks, not ρ bits, for the evaluator's check.
+//! **Security.** Malicious, n − 1 of n parties, with abort: who cheats may learn its outputs and deny others theirs, and the last
+//! word, which says nothing else, can be withheld from some of them. κ = 128; ρ = 40 for each batch of triples and for the
+//! check of Δ; AES as an ideal permutation (circular correlation robust hash with tweaks, ePrint 2019/074), BLAKE3 as a random oracle,
+//! and what the OTs assume. A failed check may tell Δ. Therefore a set-up serves for one preprocessing, and nothing is garbled before it is done.
+//! **Notation.** Δ_i global key of party i, K and M key and MAC of a bit ([`Setup`] pins bit 0 of Δ to 1, of K to 0; bit 1 of Σ Δ_i to
+//! 1), λ mask of a wire, Λ = z ⊕ λ, s = λ_α λ_β ⊕ λ_γ.
+//!
+//! | phase | type | bytes that a party sends for an AND (SoftSpoken4, B: ANDs of a bucket) |
+//! |---|---|---|
+//! | set-up | [`Setup`] | none; about 30 KB to each peer |
+//! | function-independent | [`Stock`] | to each peer 12·B for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for buckets, 4 for its mask |
+//! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 32 + 1/8 ([`Form::HalfGates`]) |
+//! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator |
+//!
+//! B is 5 from 320 triples, 4 from 3,100, 3 from 280,000 on; a batch has at most 2^18. Exactly: [`preprocess_cost`], [`garble_cost`], [`online_cost`].
+//! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.
+//!
+//! ```text
+//! Setup ─ preprocess ─► Stock ─ garble (a circuit) ─► Garbled ─ evaluate (inputs) ─► outputs
+//! each step is a Script: a Machine with a slot for every peer
+//! ```
+//!
+//! **Missing.** YWZ20's half gates between n parties and its cheaper authentication; threads for pairs of parties. Memory of the
+//! function-dependent phase grows with ANDs and live wires; between two parties KRRW18's evaluator says Λ of all ANDs at once.
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+mod attacks;
+mod bits;
+mod bucket;
+mod cost;
+mod error;
+mod garble;
+mod krrw;
+mod leaky;
+mod masks;
+mod online;
+mod preprocess;
+#[cfg(test)]
+mod rig;
+mod roles;
+mod room;
+mod rows;
+mod script;
+mod setup;
+mod shares;
+mod stock;
+#[cfg(test)]
+mod tests;
+mod wrk;
+
+pub use cost::{garble as garble_cost, online as online_cost, preprocess as preprocess_cost};
+pub use error::{AuthError, Check};
+pub use garble::{Form, Garbled, Task};
+pub use preprocess::Need;
+pub use roles::Roles;
+pub use script::Script;
+pub use setup::Setup;
+pub use stock::Stock;

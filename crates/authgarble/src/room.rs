@@ -1,0 +1,268 @@
+//! The room in which parties meet for one phase: broadcasts that all hear alike, commitments, coins, and opened bits.
+
+use crate::{
+    AuthError, Check,
+    script::Talk,
+    shares::{Shares, is_packed, pack, same, unpack},
+};
+use hushwire_aes::Backend;
+use hushwire_block::{Block, as_bytes};
+use hushwire_ot::{Context, Machine, OtError, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{PartyId, drive::Exchanged};
+
+/// SECURITY: 256 bits, so that collisions take 2^128 work.
+pub(crate) const HASH: usize = 32;
+/// A commitment's nonce.
+const NONCE: usize = 32;
+/// Blocks that are hashed at a time.
+const PIECE: usize = 1024;
+
+/// One phase among all parties, as one of them sees it.
+pub(crate) struct Room {
+    pub(crate) talk: Talk,
+    pub(crate) context: Context,
+    /// Everything that was broadcast, in the order of rounds and parties.
+    said: blake3::Hasher,
+    /// This party's secret randomness.
+    pub(crate) own: Prg,
+    /// Hashes and commitments so far: each has a number of its own.
+    count: u64,
+}
+
+impl Room {
+    /// `context` is agreed and of this phase alone; `seed` is this party's secret randomness for it.
+    pub(crate) fn new(talk: Talk, context: Context, seed: &Seed) -> Room {
+        let mut said = blake3::Hasher::new_derive_key("hushwire authgarble broadcasts v1");
+        said.update(&context.sid.0);
+        let own = Prg::new(context.backend, &seed.derive("authgarble room", &context.sid.0), "own");
+        Room { talk, context, said, own, count: 0 }
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        self.context.backend
+    }
+
+    fn number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// A message from every party to every other; all of them, in the order of parties. With more than two parties each also says
+    /// the hash of all broadcasts before, so that whoever said different things to different parties is found at the next one.
+    pub(crate) async fn broadcast(
+        &mut self,
+        name: &'static str,
+        own: Vec<u8>,
+    ) -> Result<Vec<Vec<u8>>, AuthError> {
+        let echoes = self.talk.n() > 2;
+        let echo = *self.said.finalize().as_bytes();
+        let echo = if echoes { &echo[..] } else { &[] };
+        let out = vec![[echo, &own].concat(); self.talk.slots()];
+        let into = vec![echo.len() + own.len(); self.talk.slots()];
+        let mut heard = self.talk.exchange(name, out, into).await;
+        for (slot, message) in heard.iter_mut().enumerate() {
+            let rest = message.split_off(echo.len());
+            if !same(message, echo) {
+                return Err(AuthError::abort_of(Check::Echo, self.talk.peer(slot)));
+            }
+            *message = rest;
+        }
+        heard.insert(self.talk.me(), own);
+        for message in &heard {
+            self.said.update(&(message.len() as u64).to_le_bytes());
+            self.said.update(message);
+        }
+        Ok(heard)
+    }
+
+    /// All broadcasts so far were heard alike, or this ends here. Two parties have nothing to compare.
+    pub(crate) async fn confirm(&mut self) -> Result<(), AuthError> {
+        if self.talk.n() > 2 {
+            self.broadcast("comparing broadcasts", Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// The commitment of `party` to a value with its nonce.
+    pub(crate) fn commitment(&self, number: u64, party: usize, opening: &[u8]) -> [u8; HASH] {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble commitment v1");
+        hash.update(&self.context.sid.0);
+        hash.update(&number.to_le_bytes());
+        hash.update(&[party as u8]);
+        hash.update(opening);
+        *hash.finalize().as_bytes()
+    }
+
+    /// A value with a fresh nonce before it.
+    pub(crate) fn sealed(&mut self, value: &[u8]) -> Vec<u8> {
+        let mut opening = vec![0; NONCE];
+        self.own.fill(&mut opening);
+        opening.extend_from_slice(value);
+        opening
+    }
+
+    /// The value in an opening.
+    pub(crate) fn unsealed(opening: &[u8]) -> &[u8] {
+        &opening[NONCE..]
+    }
+
+    /// Every party commits to a value of the same length, then all open; the values, in the order of parties.
+    pub(crate) async fn together(
+        &mut self,
+        names: [&'static str; 2],
+        value: &[u8],
+    ) -> Result<Vec<Vec<u8>>, AuthError> {
+        let number = self.number();
+        let opening = self.sealed(value);
+        let own = self.commitment(number, self.talk.me(), &opening);
+        let commitments = self.broadcast(names[0], own.to_vec()).await?;
+        let openings = self.broadcast(names[1], opening).await?;
+        for (party, (opening, commitment)) in openings.iter().zip(&commitments).enumerate() {
+            if !same(&self.commitment(number, party, opening), commitment) {
+                return Err(AuthError::abort_of(Check::Commitment, party));
+            }
+        }
+        Ok(openings.iter().map(|opening| Self::unsealed(opening).to_vec()).collect())
+    }
+
+    /// A coin that no party could foresee: a public seed from what every party brought, tossed after all that was said before.
+    pub(crate) async fn coin(&mut self) -> Result<Seed, AuthError> {
+        let mut own = [0; 32];
+        self.own.fill(&mut own);
+        let all = self.together(["committing to a coin", "opening a coin"], &own).await?;
+        let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble coin v1");
+        hash.update(&self.context.sid.0);
+        for own in &all {
+            hash.update(own);
+        }
+        Ok(Seed::from_bytes(*hash.finalize().as_bytes().first_chunk().expect("32 bytes hold 16")))
+    }
+
+    /// One hash of MACs, from one party to another.
+    fn macs(&self, number: u64, [from, to]: [usize; 2], macs: impl Iterator<Item = Block>) -> [u8; HASH] {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble macs v1");
+        hash.update(&self.context.sid.0);
+        hash.update(&number.to_le_bytes());
+        hash.update(&[from as u8, to as u8]);
+        let mut piece = Vec::with_capacity(PIECE);
+        for mac in macs {
+            piece.push(mac);
+            if piece.len() == PIECE {
+                hash.update(as_bytes(&piece));
+                piece.clear();
+            }
+        }
+        hash.update(as_bytes(&piece));
+        *hash.finalize().as_bytes()
+    }
+
+    /// Every party opens shares to all: the public bits, one a byte.
+    pub(crate) async fn open(
+        &mut self,
+        name: &'static str,
+        check: Check,
+        delta: Block,
+        shares: &Shares,
+    ) -> Result<Vec<u8>, AuthError> {
+        let all: Vec<u32> = (0..shares.len() as u32).collect();
+        let due = vec![&all[..]; self.talk.n()];
+        self.reveal(name, check, delta, shares, &due).await
+    }
+
+    /// Every party opens shares to those to whom they are due: `due[p]` are the places of those that party p learns. The bits
+    /// that this party learns, one a byte, once each peer's MACs, as one hash, are known to be right.
+    pub(crate) async fn reveal(
+        &mut self,
+        name: &'static str,
+        check: Check,
+        delta: Block,
+        shares: &Shares,
+        due: &[&[u32]],
+    ) -> Result<Vec<u8>, AuthError> {
+        let (me, number) = (self.talk.me(), self.number());
+        let mut out = Vec::with_capacity(self.talk.slots());
+        for slot in 0..self.talk.slots() {
+            let (peer, macs) = (self.talk.peer(slot), &shares.macs[slot]);
+            let places = due[peer].iter().map(|k| *k as usize);
+            let bits: Vec<u8> = places.clone().map(|k| macs[k].0[0] & 1).collect();
+            let mut message = pack(&bits);
+            if !bits.is_empty() {
+                message.extend(self.macs(number, [me, peer], places.map(|k| macs[k])));
+            }
+            out.push(message);
+        }
+        let mine = due[me];
+        let bytes = mine.len().div_ceil(8);
+        let length = if mine.is_empty() { 0 } else { bytes + HASH };
+        let heard = self.talk.exchange(name, out, vec![length; self.talk.slots()]).await;
+        let mut sum: Vec<u8> = mine.iter().map(|k| u8::from(shares.bit(*k as usize))).collect();
+        if mine.is_empty() {
+            return Ok(sum);
+        }
+        for (slot, message) in heard.iter().enumerate() {
+            let peer = self.talk.peer(slot);
+            let bits = self.bits(name, slot, &message[..bytes], mine.len())?;
+            let keys = &shares.keys[slot];
+            let expected =
+                mine.iter().zip(&bits).map(|(k, bit)| keys[*k as usize] ^ delta.and_bit(*bit == 1));
+            if !same(&self.macs(number, [peer, me], expected), &message[bytes..]) {
+                return Err(AuthError::abort_of(check, peer));
+            }
+            sum.iter_mut().zip(&bits).for_each(|(sum, bit)| *sum ^= bit);
+        }
+        Ok(sum)
+    }
+
+    /// Packed bits that came from a peer, one a byte.
+    pub(crate) fn bits(
+        &self,
+        message: &'static str,
+        slot: usize,
+        packed: &[u8],
+        len: usize,
+    ) -> Result<Vec<u8>, AuthError> {
+        if is_packed(packed, len) {
+            return Ok(unpack(packed, len));
+        }
+        Err(AuthError::Malformed { peer: PartyId(self.talk.peer(slot) as u8), message })
+    }
+
+    /// A machine with each peer, all of them side by side.
+    pub(crate) async fn pairs<M: Machine<Error = OtError>>(
+        &mut self,
+        mut machines: Vec<M>,
+    ) -> Result<Vec<M>, AuthError> {
+        loop {
+            let rounds: Vec<_> = machines.iter().map(|machine| machine.round(0)).collect();
+            let Some(name) = rounds.iter().flatten().next().map(|round| round.name) else {
+                return Ok(machines);
+            };
+            let (mut out, mut into) = (Vec::new(), Vec::new());
+            for (slot, (machine, round)) in machines.iter_mut().zip(&rounds).enumerate() {
+                let mut message = vec![0; round.map_or(0, |round| round.out)];
+                if round.is_some() {
+                    machine.write(0, &mut message).map_err(|e| self.blame(slot, e))?;
+                }
+                out.push(message);
+                into.push(round.map_or(0, |round| round.into));
+            }
+            let heard = self.talk.exchange(name, out, into).await;
+            for (slot, (machine, round)) in machines.iter_mut().zip(&rounds).enumerate() {
+                if round.is_some() {
+                    machine.read(&[Exchanged::heard(&heard[slot])]).map_err(|e| self.blame(slot, e))?;
+                }
+            }
+        }
+    }
+
+    fn blame(&self, slot: usize, e: OtError) -> AuthError {
+        e.of(Some(PartyId(self.talk.peer(slot) as u8))).into()
+    }
+}
+
+/// The public key of a hash: another for every 2^20 numbers.
+pub(crate) fn hash_key(backend: Backend, sid: &Sid, label: &str, number: u64) -> hushwire_aes::Aes128 {
+    let name = sid.child(label, number >> 20);
+    hushwire_aes::Aes128::on(backend, name.0.first_chunk().expect("32 bytes hold 16"))
+}

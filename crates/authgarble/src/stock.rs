@@ -1,0 +1,134 @@
+//! What the function-independent phase leaves: triples and masks that serve once.
+
+use crate::{
+    AuthError, Setup,
+    shares::{Shares, blocks},
+};
+use hushwire_block::Block;
+use hushwire_ot::Context;
+use hushwire_prg::Seed;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+/// Shares of a, b and c = a b.
+#[cfg_attr(test, derive(Clone))]
+pub(crate) struct Triples {
+    pub(crate) a: Shares,
+    pub(crate) b: Shares,
+    pub(crate) c: Shares,
+}
+
+impl Triples {
+    pub(crate) fn zeros(slots: usize, len: usize) -> Triples {
+        let zeros = || Shares::zeros(slots, len);
+        Triples { a: zeros(), b: zeros(), c: zeros() }
+    }
+
+    /// Writes `other` from triple `at` on.
+    pub(crate) fn put(&mut self, at: usize, other: &Triples) {
+        for (to, from) in [(&mut self.a, &other.a), (&mut self.b, &other.b), (&mut self.c, &other.c)] {
+            for (to, from) in to.lists_mut().zip(from.lists()) {
+                to[at..at + from.len()].copy_from_slice(from);
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.a.len()
+    }
+
+    fn take(&mut self, range: Range<usize>) -> Triples {
+        Triples { a: take(&mut self.a, &range), b: take(&mut self.b, &range), c: take(&mut self.c, &range) }
+    }
+}
+
+/// Moves shares out; what stays in their place is zero.
+fn take(shares: &mut Shares, range: &Range<usize>) -> Shares {
+    let slots = shares.slots();
+    let mut taken = Shares { macs: Vec::with_capacity(slots), keys: Vec::with_capacity(slots) };
+    let mut lists = shares.lists_mut().map(|list| {
+        let mut out = blocks(range.len());
+        out.copy_from_slice(&list[range.clone()]);
+        list[range.clone()].iter_mut().for_each(Zeroize::zeroize);
+        out
+    });
+    taken.macs.extend(lists.by_ref().take(slots));
+    taken.keys.extend(lists);
+    taken
+}
+
+/// One party's triples and masks, for one or several circuits, all under its Δ.
+///
+/// Whatever a circuit takes is gone at once, before the first message that it is used for.
+#[cfg_attr(test, derive(Clone))]
+pub struct Stock {
+    pub(crate) context: Context,
+    pub(crate) me: usize,
+    pub(crate) n: usize,
+    pub(crate) delta: Block,
+    pub(crate) seed: Seed,
+    triples: Triples,
+    masks: Shares,
+    used_triples: usize,
+    used_masks: usize,
+    /// Circuits garbled so far: each has a session name of its own.
+    pub(crate) runs: u64,
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}
+
+impl Stock {
+    pub(crate) fn new(setup: &Setup, triples: Triples, masks: Shares) -> Stock {
+        Stock {
+            context: setup.context,
+            me: setup.me,
+            n: setup.n,
+            delta: setup.delta,
+            seed: setup.seed.derive("authgarble stock", &[]),
+            triples,
+            masks,
+            used_triples: 0,
+            used_masks: 0,
+            runs: 0,
+        }
+    }
+
+    /// This party.
+    #[must_use]
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// Parties.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.n
+    }
+
+    /// Triples and masks that are left.
+    #[must_use]
+    pub fn left(&self) -> crate::Need {
+        crate::Need {
+            triples: (self.triples.len() - self.used_triples) as u64,
+            masks: (self.masks.len() - self.used_masks) as u64,
+        }
+    }
+
+    /// The next triples and masks, which are gone then.
+    pub(crate) fn take(&mut self, triples: usize, masks: usize) -> Result<(Triples, Shares), AuthError> {
+        let left = self.left();
+        for (what, found, expected) in [("triples", left.triples, triples), ("masks", left.masks, masks)] {
+            if found < expected as u64 {
+                return Err(AuthError::Short { what, found, expected: expected as u64 });
+            }
+        }
+        let [t, m] = [self.used_triples, self.used_masks];
+        self.used_triples += triples;
+        self.used_masks += masks;
+        Ok((self.triples.take(t..t + triples), take(&mut self.masks, &(m..m + masks))))
+    }
+}
