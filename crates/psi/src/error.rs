@@ -82,6 +82,13 @@ pub enum PsiError {
     Random(String),
     /// The result cannot be written.
     Output(String),
+    /// A check failed. It never says which bit.
+    Abort {
+        /// The party at fault, where a channel knows it.
+        peer: Option<PartyId>,
+        /// The check.
+        check: &'static str,
+    },
     /// The items of a set have no store, by chance.
     NoStore,
     /// The OTs failed.
@@ -126,6 +133,10 @@ impl PsiError {
             }
             Self::Random(e) => format!("drawing random bytes: {e}"),
             Self::Output(e) => format!("writing the result: {e}"),
+            Self::Abort { peer, check } => format!(
+                "{}: the {check} check failed: the peer left the protocol, or its messages were changed",
+                named(*peer)
+            ),
             Self::NoStore => {
                 "no store holds the items under this session's name, which happens by chance in no lifetime"
                     .to_owned()
@@ -148,6 +159,7 @@ impl PsiError {
             Self::Malformed { .. } => "run the same version at both sides",
             Self::Random(_) => "see the system's log",
             Self::Output(_) => "see the system's log about that file or device",
+            Self::Abort { .. } => "nothing of this run may be used; find out why before another",
             Self::NoStore => "run again: a new session has a new name",
             Self::Ot(e) => return e.remedy(),
             Self::Yao(e) => return e.remedy(),

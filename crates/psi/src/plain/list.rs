@@ -22,7 +22,8 @@ pub(super) struct Shape {
 impl Shape {
     /// Of `count` values of `bits` bits, count > 0.
     pub(super) fn new(count: usize, bits: u32) -> Self {
-        Shape { count, bits, low: bits - count.ilog2() }
+        // One bit is high at least, so that no shift is as long as a word.
+        Shape { count, bits, low: bits - count.ilog2().max(1) }
     }
 
     /// Values.
@@ -33,6 +34,11 @@ impl Shape {
     /// The bits of a value that count.
     pub(super) fn mask(&self) -> u128 {
         mask(self.bits)
+    }
+
+    /// Bits of a value.
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
     }
 
     fn buckets(&self) -> usize {
@@ -80,7 +86,7 @@ pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u1
         while left > 0 {
             let now = left.min(64);
             held |= (rest & mask(now)) << bits;
-            (rest, left, bits) = (if now == 128 { 0 } else { rest >> now }, left - now, bits + now);
+            (rest, left, bits) = (rest >> now, left - now, bits + now);
             while bits >= 8 {
                 *bytes.next().expect("room for all") = held as u8;
                 (held, bits) = (held >> 8, bits - 8);

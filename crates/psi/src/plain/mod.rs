@@ -37,6 +37,7 @@
 //! values make them take; digests and values are hashes under keys of this session. Whoever watches the caches of a
 //! party's machine learns about its items.
 
+mod close;
 mod digest;
 mod hash;
 mod list;

@@ -4,17 +4,18 @@ use core::marker::PhantomData;
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, ReceiverEntries};
-use hushwire_ot::{Context, SemiHonest};
-use hushwire_prg::Seed;
+use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
+use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
 use hushwire_wire::drive::{Exchanged, Latch, Machine, Misstep, Round};
 use hushwire_wire::gated;
 
-use super::hash::OutputHash;
+use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
+use super::hash::Functions;
 use super::list::{List, Shape};
 use super::{ItemDigest, Parameters};
 use crate::PsiError;
-use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition, tail};
+use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition};
 
 /// The receiver, a [`Machine`] with one slot.
 #[must_use = "run its rounds, then finish"]
@@ -38,10 +39,16 @@ impl Receiver {
         seed: &Seed,
     ) -> Result<Self, PsiError> {
         parameters.check(digests.len(), parameters.receiver_items)?;
-        Ok(Receiver(if parameters.is_short() {
-            Box::new(State::<Pair64>::new(context, parameters, digests, seed)?)
-        } else {
-            Box::new(State::<Full128>::new(context, parameters, digests, seed)?)
+        Ok(Receiver(match (parameters.security, parameters.is_short()) {
+            (Level::SemiHonest, true) => {
+                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, seed)?)
+            }
+            (Level::SemiHonest, false) => {
+                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, seed)?)
+            }
+            (Level::Malicious, _) => {
+                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, seed)?)
+            }
         }))
     }
 
@@ -70,37 +77,50 @@ impl Machine for Receiver {
 }
 
 /// The next round.
-enum Phase<F: Field> {
-    Vole(Box<vole::Receiver<SemiHonest, F>>),
+enum Phase<S: Security, F: Field> {
+    /// The commitment to the sender's mask; then the VOLE.
+    Commitment(Box<vole::Receiver<S, F>>),
+    Vole(Box<vole::Receiver<S, F>>),
     /// A' of this bin.
     Store(usize),
+    /// This party's mask, then the opening of the sender's.
+    Mask,
+    Opening,
     High,
     /// This message of low parts.
     Low(usize),
     Answer,
+    Close,
     Done,
 }
 
-struct State<F: Field> {
+struct State<S: Security, F: Field> {
+    context: Context,
     parameters: Parameters,
     layout: Layout,
     shape: Shape,
-    phase: Phase<F>,
+    phase: Phase<S, F>,
     digests: Vec<ItemDigest>,
     binned: Binned,
     encoder: Encoder<F::Base, F::Base>,
     store: Vec<F::Base>,
     entries: Option<ReceiverEntries<F>>,
-    hash: OutputHash,
+    functions: Functions,
+    /// What is said in malicious modes; the commitment that came; the sum of both masks.
+    spoken: Spoken,
+    commitment: [u8; DIGEST],
+    mask: Block,
+    pads: Prg,
     /// Item by item, cut to the bits that are sent.
     values: Vec<u128>,
+    tags: Vec<u64>,
     list: Option<List>,
     common: Vec<u32>,
     answer: Vec<u8>,
     latch: Latch,
 }
 
-impl<F: Field> State<F>
+impl<S: Security, F: Field> State<S, F>
 where
     F::Base: Module<F::Base>,
 {
@@ -116,16 +136,26 @@ where
         let vole = vole::Receiver::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
         Ok(State {
+            context: *context,
             parameters: *parameters,
             layout,
             shape: if empty { Shape::new(1, 40) } else { parameters.shape() },
-            phase: if empty { Phase::Done } else { Phase::Vole(Box::new(vole)) },
+            phase: match S::LEVEL {
+                _ if empty => Phase::Done,
+                Level::SemiHonest => Phase::Vole(Box::new(vole)),
+                Level::Malicious => Phase::Commitment(Box::new(vole)),
+            },
             binned,
             encoder: Encoder::new(&layout),
             store: vec![F::Base::default(); layout.bin_entries()],
             entries: None,
-            hash: OutputHash::new(context),
+            functions: Functions::new::<S>(context),
+            spoken: Spoken::new(&context.sid, S::LEVEL == Level::Malicious),
+            commitment: [0; DIGEST],
+            mask: Block::ZERO,
+            pads: Prg::new(context.backend, &seed.derive("psi receiver", &context.sid.0), "psi masks"),
             values: Vec::new(),
+            tags: Vec::new(),
             list: None,
             common: Vec::new(),
             answer: Vec::new(),
@@ -142,7 +172,11 @@ where
         let heard = |name, into| Some(Round { name, out: 0, into });
         let said = |name, out| Some(Round { name, out, into: 0 });
         match &self.phase {
+            Phase::Commitment(_) => heard("commitment to a mask", DIGEST),
             Phase::Vole(vole) => vole.round(0),
+            Phase::Mask => said("mask", MASK),
+            Phase::Opening => heard("opening of a mask", OPENING),
+            Phase::Close => Some(Round::even("comparing what was said", DIGEST)),
             Phase::Store(_) => said("store of items", self.layout.bin_entries() * F::Base::BYTES),
             Phase::High => heard("values, high parts", self.shape.high_bytes()),
             Phase::Low(piece) => heard("values, low parts", self.shape.low_bytes(*piece)),
@@ -153,35 +187,57 @@ where
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), PsiError> {
         match &mut self.phase {
-            Phase::Vole(vole) => vole.write(0, out)?,
+            Phase::Vole(vole) => return Ok(vole.write(0, out)?),
             Phase::Store(bin) => {
                 let bin = *bin;
                 self.encode(bin, out)?;
             }
+            Phase::Mask => {
+                self.pads.fill(out);
+                self.mask = block(out);
+            }
             // The sender needs its time for its values: ours are made now.
             Phase::High => self.evaluate(),
             Phase::Answer => out.copy_from_slice(&self.answer),
-            Phase::Low(_) | Phase::Done => {}
+            Phase::Close => {
+                out.copy_from_slice(&self.spoken.digest(Role::Receiver));
+                return Ok(());
+            }
+            Phase::Commitment(_) | Phase::Opening | Phase::Low(_) | Phase::Done => {}
+        }
+        if !out.is_empty() {
+            self.spoken.hear(Role::Receiver, out);
         }
         Ok(())
     }
 
     fn hear(&mut self, message: Exchanged<'_>) -> Result<(), PsiError> {
-        match &mut self.phase {
-            Phase::Vole(vole) => {
+        if !matches!(self.phase, Phase::Vole(_) | Phase::Close) && !message.heard.is_empty() {
+            self.spoken.hear(Role::Sender, message.heard);
+        }
+        let close = if S::LEVEL == Level::Malicious { Phase::Close } else { Phase::Done };
+        self.phase = match core::mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Commitment(vole) => {
+                self.commitment.copy_from_slice(message.heard);
+                Phase::Vole(vole)
+            }
+            Phase::Vole(mut vole) => {
                 vole.read(&[message])?;
-                if vole.round(0).is_none() {
-                    let Phase::Vole(vole) = core::mem::replace(&mut self.phase, Phase::Store(0)) else {
-                        unreachable!("it was the VOLE's")
-                    };
+                if vole.round(0).is_some() {
+                    Phase::Vole(vole)
+                } else {
                     self.entries = Some(vole.finish());
+                    Phase::Store(0)
                 }
             }
-            Phase::Store(bin) => {
-                *bin += 1;
-                if *bin == self.layout.bins() {
-                    self.phase = Phase::High;
-                }
+            Phase::Store(bin) if bin + 1 < self.layout.bins() => Phase::Store(bin + 1),
+            Phase::Store(_) if S::LEVEL == Level::Malicious => Phase::Mask,
+            Phase::Store(_) => Phase::High,
+            Phase::Mask => Phase::Opening,
+            Phase::Opening => {
+                let theirs = Mask::open(&self.context.sid, message.heard, &self.commitment)?;
+                self.mask = self.mask ^ theirs.value();
+                Phase::High
             }
             Phase::High => {
                 let list = List::new(&self.shape, message.heard);
@@ -190,19 +246,24 @@ where
                     message: "values, high parts",
                     what: "not as many values as agreed",
                 })?);
-                self.phase = Phase::Low(0);
+                Phase::Low(0)
             }
             Phase::Low(piece) => {
                 self.list.as_mut().expect("the high part came").add_low(message.heard);
-                *piece += 1;
-                if *piece == self.shape.pieces() {
+                if piece + 1 < self.shape.pieces() {
+                    Phase::Low(piece + 1)
+                } else {
                     self.compare();
-                    self.phase = if self.parameters.both_learn { Phase::Answer } else { Phase::Done };
+                    if self.parameters.both_learn { Phase::Answer } else { close }
                 }
             }
-            Phase::Answer => self.phase = Phase::Done,
-            Phase::Done => {}
-        }
+            Phase::Answer => close,
+            Phase::Close => {
+                self.spoken.compare(Role::Sender, message.heard)?;
+                Phase::Done
+            }
+            Phase::Done => Phase::Done,
+        };
         Ok(())
     }
 
@@ -211,7 +272,7 @@ where
         self.encoder.clear();
         for item in self.binned.bin(bin) {
             let digest = &self.digests[*item as usize];
-            self.encoder.push(digest, F::Base::from_word(tail(digest)));
+            self.encoder.push(digest, self.functions.value(digest));
         }
         self.encoder.solve(&mut self.store, None).map_err(|_| PsiError::NoStore)?;
         let u = &self.entries.as_ref().expect("the VOLE is done").u[bin * self.store.len()..];
@@ -227,11 +288,11 @@ where
         drop(u);
         let digests = core::mem::take(&mut self.digests);
         self.values = vec![0; digests.len()];
-        let (mut inputs, mut outputs) = (vec![], vec![]);
+        self.tags = vec![0; if self.parameters.has_tags() { digests.len() } else { 0 }];
+        let (mut inputs, mut scratch) = (vec![], vec![]);
         for (bin, t) in t.chunks_exact(self.layout.bin_entries()).enumerate() {
             let items = self.binned.bin(bin);
             inputs.resize(items.len(), Block::ZERO);
-            outputs.resize(items.len(), Block::ZERO);
             Clmul::best().run(Decode::<F, _> {
                 layout: &self.layout,
                 bin: t,
@@ -242,28 +303,38 @@ where
                 out: &mut inputs,
                 field: PhantomData,
             });
-            self.hash.bin(bin, &inputs, &mut outputs);
-            for (item, value) in items.iter().zip(&outputs) {
-                self.values[*item as usize] = value.to_u128() & self.shape.mask();
-            }
+            let (mask, ours) = (self.mask, (&digests[..], items));
+            self.functions.outputs(bin, mask, ours, &inputs, &mut scratch, |item, output| {
+                self.values[item as usize] = output.value & self.shape.mask();
+                if let Some(tag) = self.tags.get_mut(item as usize) {
+                    *tag = output.tag;
+                }
+            });
         }
     }
 
     fn compare(&mut self) {
         let list = self.list.take().expect("the list came");
         self.answer = vec![0; self.parameters.answer_bytes()];
+        if self.parameters.has_tags() {
+            // Of a value that is not common the tag is not known.
+            self.pads.fill(&mut self.answer);
+        }
         for (item, value) in core::mem::take(&mut self.values).into_iter().enumerate() {
             if let Some(at) = list.find(value) {
                 self.common.push(item as u32);
-                self.answer[at / 8] |= 1 << (at % 8);
+                match self.tags.get(item) {
+                    Some(tag) => self.answer[8 * at..8 * at + 8].copy_from_slice(&tag.to_le_bytes()),
+                    None => self.answer[at / 8] |= 1 << (at % 8),
+                }
             }
         }
     }
 }
 
-gated!([F: Field<Base: Module<<F as Field>::Base>>] State<F>, PsiError;);
+gated!([S: Security, F: Field<Base: Module<<F as Field>::Base>>] State<S, F>, PsiError;);
 
-impl<F: Field<Base: Module<<F as Field>::Base>>> Half for State<F> {
+impl<S: Security, F: Field<Base: Module<<F as Field>::Base>>> Half for State<S, F> {
     fn finish(self: Box<Self>) -> Vec<u32> {
         assert!(self.round(0).is_none(), "finish comes after the last round");
         self.common

@@ -4,17 +4,18 @@ use core::marker::PhantomData;
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, SenderEntries};
-use hushwire_ot::{Context, SemiHonest};
+use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 use hushwire_wire::drive::{Exchanged, Latch, Machine, Round};
 use hushwire_wire::gated;
 
-use super::hash::OutputHash;
+use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
+use super::hash::{Functions, Output};
 use super::list::{self, Shape};
 use super::{ItemDigest, Parameters};
 use crate::PsiError;
-use crate::okvs::{Binned, Decode, Layout, tail};
+use crate::okvs::{Binned, Decode, Layout};
 
 /// The sender, a [`Machine`] with one slot.
 #[must_use = "run its rounds, then finish"]
@@ -37,10 +38,16 @@ impl Sender {
         seed: &Seed,
     ) -> Result<Self, PsiError> {
         parameters.check(digests.len(), parameters.sender_items)?;
-        Ok(Sender(if parameters.is_short() {
-            Box::new(State::<Pair64>::new(context, parameters, digests, seed)?)
-        } else {
-            Box::new(State::<Full128>::new(context, parameters, digests, seed)?)
+        Ok(Sender(match (parameters.security, parameters.is_short()) {
+            (Level::SemiHonest, true) => {
+                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, seed)?)
+            }
+            (Level::SemiHonest, false) => {
+                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, seed)?)
+            }
+            (Level::Malicious, _) => {
+                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, seed)?)
+            }
         }))
     }
 
@@ -69,41 +76,60 @@ impl Machine for Sender {
 }
 
 /// The next round.
-enum Phase<F: Field> {
-    Vole(Box<vole::Sender<SemiHonest, F>>),
+enum Phase<S: Security, F: Field> {
+    /// The commitment to this party's mask; then the VOLE.
+    Commitment(Box<vole::Sender<S, F>>),
+    Vole(Box<vole::Sender<S, F>>),
     /// A' of this bin.
     Store(usize),
+    /// The receiver's mask, then the opening of this party's.
+    Mask,
+    Opening,
     High,
     /// This message of low parts.
     Low(usize),
     Answer,
+    Close,
     Done,
 }
 
-/// No item: a random value in its place.
-const NOBODY: u32 = u32::MAX;
+/// Bits of a key above the item's number.
+const KEY: u32 = 96;
 
-struct State<F: Field> {
+struct State<S: Security, F: Field> {
+    context: Context,
+    /// Items, duplicates among them.
+    items: usize,
     parameters: Parameters,
     layout: Layout,
     shape: Shape,
-    phase: Phase<F>,
+    phase: Phase<S, F>,
     digests: Vec<ItemDigest>,
     binned: Binned,
     entries: Option<SenderEntries>,
-    hash: OutputHash,
+    functions: Functions,
+    /// What is said in malicious modes; this party's mask; the sum of both.
+    spoken: Spoken,
+    own_mask: Mask,
+    mask: Block,
     pads: Prg,
     inputs: Vec<Block>,
-    outputs: Vec<Block>,
-    /// Values above the numbers of their items; from the high part on in order.
+    scratch: Vec<Block>,
+    /// In malicious modes: what the values are hashed from, bin by bin, until both masks are known.
+    unhashed: Vec<Block>,
+    /// Values, or their first 96 bits, above the numbers of their items; from the high part on in order. Numbers beyond the
+    /// last item's are nobody's: random values in the place of missing ones.
     keys: Vec<u128>,
+    /// In malicious modes, item by item: values that are longer than a key holds, and tags.
+    values: Vec<u128>,
+    tags: Vec<u64>,
     /// Of values that come more than once, all but the first: the value's place in the list, and the item.
     again: Vec<[u32; 2]>,
     common: Vec<u32>,
     latch: Latch,
 }
 
-impl<F: Field> State<F> {
+impl<S: Security, F: Field> State<S, F> {
     fn new(
         context: &Context,
         parameters: &Parameters,
@@ -114,17 +140,31 @@ impl<F: Field> State<F> {
         let empty = parameters.is_empty();
         let count = if empty { 0 } else { layout.entries() };
         let vole = vole::Sender::new(&context.child("psi", 0), count, seed)?;
+        let mut pads = Prg::new(context.backend, &seed.derive("psi sender", &context.sid.0), "psi masks");
+        let is_malicious = S::LEVEL == Level::Malicious;
         Ok(State {
+            context: *context,
+            items: digests.len(),
             parameters: *parameters,
             layout,
             shape: if empty { Shape::new(1, 40) } else { parameters.shape() },
-            phase: if empty { Phase::Done } else { Phase::Vole(Box::new(vole)) },
+            phase: match S::LEVEL {
+                _ if empty => Phase::Done,
+                Level::SemiHonest => Phase::Vole(Box::new(vole)),
+                Level::Malicious => Phase::Commitment(Box::new(vole)),
+            },
             binned: Binned::new(&layout, &digests),
             entries: None,
-            hash: OutputHash::new(context),
-            pads: Prg::new(context.backend, &seed.derive("psi pads", &context.sid.0), "psi pads"),
+            functions: Functions::new::<S>(context),
+            spoken: Spoken::new(&context.sid, is_malicious),
+            own_mask: Mask::new(&mut pads),
+            mask: Block::ZERO,
+            pads,
             inputs: Vec::new(),
-            outputs: Vec::new(),
+            scratch: Vec::new(),
+            unhashed: Vec::new(),
+            values: vec![0; if is_malicious { digests.len() } else { 0 }],
+            tags: vec![0; if parameters.has_tags() { digests.len() } else { 0 }],
             keys: Vec::with_capacity(digests.len()),
             again: Vec::new(),
             common: Vec::new(),
@@ -141,63 +181,104 @@ impl<F: Field> State<F> {
         let heard = |name, into| Some(Round { name, out: 0, into });
         let said = |name, out| Some(Round { name, out, into: 0 });
         match &self.phase {
+            Phase::Commitment(_) => said("commitment to a mask", DIGEST),
             Phase::Vole(vole) => vole.round(0),
             Phase::Store(_) => heard("store of items", self.layout.bin_entries() * F::Base::BYTES),
+            Phase::Mask => heard("mask", MASK),
+            Phase::Opening => said("opening of a mask", OPENING),
             Phase::High => said("values, high parts", self.shape.high_bytes()),
             Phase::Low(piece) => said("values, low parts", self.shape.low_bytes(*piece)),
             Phase::Answer => heard("items in common", self.parameters.answer_bytes()),
+            Phase::Close => Some(Round::even("comparing what was said", DIGEST)),
             Phase::Done => None,
         }
     }
 
+    /// The i-th value of the list.
+    fn value(&self, i: usize) -> u128 {
+        let key = self.keys[i];
+        if S::LEVEL == Level::Malicious { self.values[key as u32 as usize] } else { key >> 32 }
+    }
+
     fn say(&mut self, out: &mut [u8]) -> Result<(), PsiError> {
-        let value = |i: usize| self.keys[i] >> 32;
         match &mut self.phase {
-            Phase::Vole(vole) => vole.write(0, out)?,
-            Phase::High => list::write_high(&self.shape, (0..self.shape.count()).map(value), out),
-            Phase::Low(piece) => list::write_low(&self.shape, *piece, value, out),
-            Phase::Store(_) | Phase::Answer | Phase::Done => {}
+            Phase::Vole(vole) => return Ok(vole.write(0, out)?),
+            Phase::Commitment(_) => out.copy_from_slice(&self.own_mask.commitment(&self.context.sid)),
+            Phase::Opening => out.copy_from_slice(self.own_mask.opening()),
+            Phase::High => {
+                let values = (0..self.shape.count()).map(|i| self.value(i));
+                list::write_high(&self.shape, values, out);
+            }
+            Phase::Low(piece) => {
+                let piece = *piece;
+                list::write_low(&self.shape, piece, |i| self.value(i), out);
+            }
+            Phase::Close => {
+                out.copy_from_slice(&self.spoken.digest(Role::Sender));
+                return Ok(());
+            }
+            Phase::Store(_) | Phase::Mask | Phase::Answer | Phase::Done => {}
+        }
+        if !out.is_empty() {
+            self.spoken.hear(Role::Sender, out);
         }
         Ok(())
     }
 
     fn hear(&mut self, message: Exchanged<'_>) -> Result<(), PsiError> {
-        match &mut self.phase {
-            Phase::Vole(vole) => {
+        if !matches!(self.phase, Phase::Vole(_) | Phase::Close) && !message.heard.is_empty() {
+            self.spoken.hear(Role::Receiver, message.heard);
+        }
+        let close = if S::LEVEL == Level::Malicious { Phase::Close } else { Phase::Done };
+        self.phase = match core::mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Commitment(vole) => Phase::Vole(vole),
+            Phase::Vole(mut vole) => {
                 vole.read(&[message])?;
-                if vole.round(0).is_none() {
-                    let Phase::Vole(vole) = core::mem::replace(&mut self.phase, Phase::Store(0)) else {
-                        unreachable!("it was the VOLE's")
-                    };
+                if vole.round(0).is_some() {
+                    Phase::Vole(vole)
+                } else {
                     self.entries = Some(vole.finish());
+                    Phase::Store(0)
                 }
             }
             Phase::Store(bin) => {
-                let bin = *bin;
                 self.evaluate(bin, message.heard);
-                self.phase = Phase::Store(bin + 1);
-                if bin + 1 == self.layout.bins() {
+                if bin + 1 < self.layout.bins() {
+                    Phase::Store(bin + 1)
+                } else if S::LEVEL == Level::Malicious {
+                    Phase::Mask
+                } else {
                     self.order();
-                    self.phase = Phase::High;
+                    Phase::High
                 }
             }
-            Phase::High => self.phase = Phase::Low(0),
-            Phase::Low(piece) => {
-                *piece += 1;
-                if *piece == self.shape.pieces() {
-                    self.phase = if self.parameters.both_learn { Phase::Answer } else { Phase::Done };
-                }
+            Phase::Mask => {
+                self.mask = block(message.heard) ^ self.own_mask.value();
+                Phase::Opening
             }
+            Phase::Opening => {
+                self.hash_all();
+                self.order();
+                Phase::High
+            }
+            Phase::High => Phase::Low(0),
+            Phase::Low(piece) if piece + 1 < self.shape.pieces() => Phase::Low(piece + 1),
+            Phase::Low(_) if self.parameters.both_learn => Phase::Answer,
+            Phase::Low(_) => close,
             Phase::Answer => {
                 self.learn(message.heard);
-                self.phase = Phase::Done;
+                close
             }
-            Phase::Done => {}
-        }
+            Phase::Close => {
+                self.spoken.compare(Role::Receiver, message.heard)?;
+                Phase::Done
+            }
+            Phase::Done => Phase::Done,
+        };
         Ok(())
     }
 
-    /// The values of a bin's items, once its part of A' is there.
+    /// What a bin's items are hashed from, once its part of A' is there; and the values, where there are no masks.
     fn evaluate(&mut self, bin: usize, message: &[u8]) {
         let entries = self.entries.as_mut().expect("the VOLE is done");
         let (len, delta) = (self.layout.bin_entries(), *entries.delta);
@@ -206,21 +287,49 @@ impl<F: Field> State<F> {
         clmul.run(Shift::<F> { q, message, delta, field: PhantomData });
         let items = self.binned.bin(bin);
         self.inputs.resize(items.len(), Block::ZERO);
-        self.outputs.resize(items.len(), Block::ZERO);
         clmul.run(Decode::<F, _> {
             layout: &self.layout,
             bin: q,
             digests: &self.digests,
             items,
             delta,
-            add: |digest: &ItemDigest| F::Base::from_word(tail(digest)),
+            add: |digest: &ItemDigest| self.functions.value::<F::Base>(digest),
             out: &mut self.inputs,
             field: PhantomData,
         });
-        self.hash.bin(bin, &self.inputs, &mut self.outputs);
-        let mask = self.shape.mask();
-        let keys = items.iter().zip(&self.outputs);
-        self.keys.extend(keys.map(|(item, value)| (value.to_u128() & mask) << 32 | u128::from(*item)));
+        if S::LEVEL == Level::Malicious {
+            self.unhashed.extend_from_slice(&self.inputs);
+        } else {
+            let inputs = core::mem::take(&mut self.inputs);
+            self.hash(bin, &inputs);
+            self.inputs = inputs;
+        }
+    }
+
+    fn hash_all(&mut self) {
+        let (unhashed, mut at) = (core::mem::take(&mut self.unhashed), 0);
+        for bin in 0..self.layout.bins() {
+            let len = self.binned.bin(bin).len();
+            self.hash(bin, &unhashed[at..at + len]);
+            at += len;
+        }
+    }
+
+    /// The values of a bin's items.
+    fn hash(&mut self, bin: usize, inputs: &[Block]) {
+        let (mask, cut) = (self.shape.mask(), self.shape.bits().saturating_sub(KEY));
+        let ours = (&self.digests[..], self.binned.bin(bin));
+        let take = |item: u32, Output { value, tag }| {
+            let value = value & mask;
+            self.keys.push(value >> cut << 32 | u128::from(item));
+            if let Some(place) = self.values.get_mut(item as usize) {
+                *place = value;
+            }
+            if let Some(place) = self.tags.get_mut(item as usize) {
+                *place = tag;
+            }
+        };
+        self.functions.outputs(bin, self.mask, ours, inputs, &mut self.scratch, take);
     }
 
     /// All values in order, each once, and random ones in place of those that are missing.
@@ -236,10 +345,20 @@ impl<F: Field> State<F> {
             }
             same
         });
+        let cut = self.shape.bits().saturating_sub(KEY);
+        let mut nobody = self.items as u128;
         while self.keys.len() < self.shape.count() {
-            let missing = self.shape.count() - self.keys.len();
-            let pad = |_| list::random(&self.shape, &mut self.pads) << 32 | u128::from(NOBODY);
-            self.keys.extend((0..missing).map(pad));
+            for _ in self.keys.len()..self.shape.count() {
+                let value = list::random(&self.shape, &mut self.pads);
+                self.keys.push(value >> cut << 32 | nobody);
+                if S::LEVEL == Level::Malicious {
+                    self.values.push(value);
+                }
+                if self.parameters.has_tags() {
+                    self.tags.push(self.pads.next_u64());
+                }
+                nobody += 1;
+            }
             self.keys.sort_unstable();
             self.keys.dedup_by_key(|key| *key >> 32);
         }
@@ -252,12 +371,17 @@ impl<F: Field> State<F> {
             .collect();
     }
 
-    /// The items of the values whose bits are set.
+    /// The items of the values whose bits are set, or whose tags are given.
     fn learn(&mut self, answer: &[u8]) {
-        let is_common = |at: usize| answer[at / 8] >> (at % 8) & 1 == 1;
+        let is_common = |at: usize| {
+            if self.tags.is_empty() {
+                return answer[at / 8] >> (at % 8) & 1 == 1;
+            }
+            answer[8 * at..8 * at + 8] == self.tags[self.keys[at] as u32 as usize].to_le_bytes()
+        };
         let once = self.keys.iter().enumerate().filter(|(at, _)| is_common(*at)).map(|(_, key)| *key as u32);
         let again = self.again.iter().filter(|[at, _]| is_common(*at as usize)).map(|[_, item]| *item);
-        self.common = once.filter(|item| *item != NOBODY).chain(again).collect();
+        self.common = once.filter(|item| (*item as usize) < self.items).chain(again).collect();
         self.common.sort_unstable();
     }
 }
@@ -281,9 +405,9 @@ impl<F: Field> WordKernel for Shift<'_, F> {
     }
 }
 
-gated!([F: Field] State<F>, PsiError;);
+gated!([S: Security, F: Field] State<S, F>, PsiError;);
 
-impl<F: Field> Half for State<F> {
+impl<S: Security, F: Field> Half for State<S, F> {
     fn finish(self: Box<Self>) -> Option<Vec<u32>> {
         assert!(self.round(0).is_none(), "finish comes after the last round");
         self.parameters.both_learn.then_some(self.common)

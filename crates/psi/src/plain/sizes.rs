@@ -6,6 +6,7 @@ use hushwire_ot::{
 };
 use hushwire_wire::Cost;
 
+use super::close::{DIGEST, MASK, OPENING};
 use super::list::Shape;
 use crate::{PsiError, okvs::Layout};
 
@@ -54,7 +55,12 @@ impl Parameters {
 
     /// Bytes of the answer where both learn.
     pub(super) fn answer_bytes(&self) -> usize {
-        self.sender_items.div_ceil(8)
+        if self.has_tags() { 8 * self.sender_items } else { self.sender_items.div_ceil(8) }
+    }
+
+    /// Whether the answer is a proof for each value and not a bit: a receiver that lies can then leave out, but not add.
+    pub(super) fn has_tags(&self) -> bool {
+        self.both_learn && self.security == Level::Malicious
     }
 
     /// Refuses what does not fit this machine's numbers, and a set larger than agreed.
@@ -95,9 +101,14 @@ fn cost_in<F: Field>(parameters: &Parameters) -> [Cost; 2] {
     let (layout, shape) = (parameters.layout(), parameters.shape());
     let [of_sender, of_receiver] = vole::cost::<F>(parameters.security, layout.entries());
     let answer = if parameters.both_learn { parameters.answer_bytes() } else { 0 };
+    let is_malicious = parameters.security == Level::Malicious;
+    // Commitment, mask, opening and comparison.
+    let more = if is_malicious { [MASK + DIGEST, DIGEST + OPENING + DIGEST] } else { [0, 0] };
     let rounds = layout.bins() + 1 + shape.pieces() + usize::from(parameters.both_learn);
-    let receiver = layout.entries() * F::Base::BYTES + answer;
-    let sender = shape.high_bytes() + (0..shape.pieces()).map(|piece| shape.low_bytes(piece)).sum::<usize>();
+    let rounds = rounds + if is_malicious { 4 } else { 0 };
+    let receiver = layout.entries() * F::Base::BYTES + answer + more[0];
+    let sender =
+        more[1] + shape.high_bytes() + (0..shape.pieces()).map(|piece| shape.low_bytes(piece)).sum::<usize>();
     [(of_receiver, receiver), (of_sender, sender)].map(|(vole, bytes)| Cost {
         rounds: vole.rounds + rounds as u64,
         bytes_sent: vole.bytes_sent + bytes as u64,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hushwire_aes::Backend;
-use hushwire_ot::{Context, Level, Opening, Protocol, SemiHonest, Sid};
+use hushwire_ot::{Context, Level, Opening, OtError, Protocol, Security, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Lockstep, Machine, Place};
 use proptest::prelude::*;
@@ -50,7 +50,19 @@ fn parameters(receiver_items: usize, sender_items: usize, both_learn: bool) -> P
 }
 
 fn honest(receiver: &[u64], sender: &[u64], both_learn: bool) -> Result<(), TestCaseError> {
-    let parameters = parameters(receiver.len(), sender.len(), both_learn);
+    for security in [Level::SemiHonest, Level::Malicious] {
+        honest_at(security, receiver, sender, both_learn)?;
+    }
+    Ok(())
+}
+
+fn honest_at(
+    security: Level,
+    receiver: &[u64],
+    sender: &[u64],
+    both_learn: bool,
+) -> Result<(), TestCaseError> {
+    let parameters = Parameters { security, ..parameters(receiver.len(), sender.len(), both_learn) };
     let (found, told) = run(&parameters, receiver, sender, |_, _| {}).expect("an honest run");
     prop_assert_eq!(found, common(receiver, sender));
     prop_assert_eq!(told, both_learn.then(|| common(sender, receiver)));
@@ -84,7 +96,7 @@ fn several_bins_hold_many_items() {
     let receiver: Vec<u64> = (0..70_000).collect();
     let sender: Vec<u64> = (60_000..62_000).chain(100_000..101_000).collect();
     assert_eq!(parameters(70_000, 1, false).layout().bins(), 2);
-    honest(&receiver, &sender, true).expect("the plain intersection");
+    honest_at(Level::SemiHonest, &receiver, &sender, true).expect("the plain intersection");
 }
 
 /// Lengths of all messages, by round and party.
@@ -107,36 +119,147 @@ fn lengths_depend_on_sizes_alone() {
     }
 }
 
+/// Rounds and bytes of both parties, receiver first.
+fn spent<E>(parties: &mut [&mut dyn Machine<Error = E>; 2]) -> [(u64, u64); 2]
+where
+    E: std::fmt::Debug,
+{
+    let mut spent = [(0, 0); 2];
+    let count = |place: Place, message: &mut Vec<u8>| {
+        spent[place.party] = (place.round as u64 + 1, spent[place.party].1 + message.len() as u64);
+    };
+    Lockstep::new().run_edited(parties, count).expect("an honest run");
+    spent
+}
+
+fn set_up<S: Security>() -> [(u64, u64); 2] {
+    // b10, as VOLE takes it for so few entries.
+    let open = |end: fn(&Context, Protocol, &Seed) -> Result<Opening<S>, _>, seed| {
+        end(&context(), Protocol::FerretB10, &Seed::from_bytes([seed; 16])).expect("it exists")
+    };
+    let (mut r, mut s) = (open(Opening::receiver, 1), open(Opening::sender, 2));
+    spent(&mut [&mut r, &mut s])
+}
+
 #[test]
 fn cost_is_what_moves() {
-    for (receiver, sender, both_learn) in [(50, 70_000, true), (3000, 10, false), (0, 5, true)] {
-        let parameters = parameters(receiver, sender, both_learn);
-        let mut moved = [(0, 0); 2];
-        for (round, party, len) in lengths(&parameters, &[1][..receiver.min(1)], &[1]) {
-            moved[party] = (round as u64 + 1, moved[party].1 + len as u64);
-        }
-        let mut set_up = [(0, 0); 2];
-        if receiver > 0 {
-            let context = context();
-            // b10, as VOLE takes it for so few entries.
-            let open = |end: fn(&Context, Protocol, &Seed) -> Result<Opening<SemiHonest>, _>, seed| {
-                end(&context, Protocol::FerretB10, &Seed::from_bytes([seed; 16])).expect("it exists")
-            };
-            let (mut r, mut s) = (open(Opening::receiver, 1), open(Opening::sender, 2));
-            let mut parties: [&mut dyn Machine<Error = _>; 2] = [&mut r, &mut s];
-            Lockstep::new()
-                .run_edited(&mut parties, |place, message| {
-                    set_up[place.party] =
-                        (place.round as u64 + 1, set_up[place.party].1 + message.len() as u64);
-                })
-                .expect("an honest run");
-        }
-        let declared = cost(&parameters).map(|cost| (cost.rounds, cost.bytes_sent));
-        for party in 0..2 {
-            let sum = (set_up[party].0 + declared[party].0, set_up[party].1 + declared[party].1);
+    use Level::{Malicious, SemiHonest};
+    for (receiver_items, sender_items, both_learn, security) in [
+        (50, 70_000, true, SemiHonest),
+        (2000, 10, false, SemiHonest),
+        (0, 5, true, SemiHonest),
+        (50, 20, true, Malicious),
+        (300, 1000, false, Malicious),
+    ] {
+        let parameters = Parameters { receiver_items, sender_items, security, both_learn };
+        let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+        let mut r = Receiver::new(&context(), &parameters, vec![], &seeds[0]).expect("few items");
+        let mut s = Sender::new(&context(), &parameters, digests(&[1]), &seeds[1]).expect("few items");
+        let moved = spent(&mut [&mut r, &mut s]);
+        let set_up = match security {
+            _ if receiver_items == 0 => [(0, 0); 2],
+            SemiHonest => set_up::<hushwire_ot::SemiHonest>(),
+            Malicious => set_up::<hushwire_ot::Malicious>(),
+        };
+        for (party, cost) in cost(&parameters).into_iter().enumerate() {
+            let sum = (set_up[party].0 + cost.rounds, set_up[party].1 + cost.bytes_sent);
             assert_eq!(moved[party], sum, "party {party} of {parameters:?}");
         }
     }
+}
+
+/// Every message of a malicious run, flipped in its first, middle and last byte, zeroed, and in the place of one that came
+/// before: an honest party ends with an error of a check, or one that names the message.
+#[test]
+fn changed_messages_are_caught_in_the_malicious_mode() {
+    let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
+    let items: Vec<u64> = (0..6).collect();
+    let all = lengths(&parameters, &items, &items[1..]);
+    let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
+    // The OTs' own tests change each of theirs; here one in nine of them, and all of this protocol's.
+    let own = all.len() - 9;
+    for (i, (round, party, len)) in all.iter().copied().enumerate() {
+        if i < own && i % 9 != 1 {
+            continue;
+        }
+        let mut before = vec![];
+        let changes: [&mut dyn FnMut(&mut Vec<u8>); 4] =
+            [&mut |m| m[0] ^= 1, &mut |m| m[len / 2] ^= 0x10, &mut |m| m[len - 1] ^= 0x80, &mut |m| {
+                m.fill(0)
+            }];
+        for (number, change) in changes.into_iter().enumerate() {
+            let result = run(&parameters, &items, &items[1..], |place, message| {
+                if (place.round, place.party) == (round, party) {
+                    change(message);
+                }
+            });
+            assert_named(&result, &format!("change {number} of message {i} of {}", all.len()));
+        }
+        let result = run(&parameters, &items, &items[1..], |place, message| {
+            if (place.round, place.party) == (round, party) {
+                before.resize(len, 7);
+                message.clone_from(&before);
+            } else if place.party == party && !message.is_empty() {
+                before.clone_from(message);
+            }
+        });
+        assert_named(&result, &format!("the message before {i} again"));
+    }
+}
+
+fn assert_named(result: &Result<Found, PsiError>, what: &str) {
+    let named = match result {
+        Err(PsiError::Abort { .. } | PsiError::Malformed { .. }) => true,
+        Err(PsiError::Ot(e)) => matches!(e, OtError::Abort { .. } | OtError::Malformed { .. }),
+        _ => false,
+    };
+    assert!(named, "{what}: {result:?}");
+}
+
+/// A sender that opens another mask than it committed to, as it must to fit values that it made before it had A'.
+#[test]
+fn another_mask_than_the_commitment_s_is_refused() {
+    let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, false) };
+    let items: Vec<u64> = (0..6).collect();
+    let all = lengths(&parameters, &items, &items[1..]);
+    let (round, ..) =
+        *all.iter().rfind(|(_, party, len)| *party == 1 && *len == close::OPENING).expect("an opening");
+    // The closing comparison has that length too, and is last.
+    let opening = all.iter().rfind(|(r, party, len)| *r < round && *party == 1 && *len == close::OPENING);
+    let (round, ..) = *opening.expect("an opening");
+    let result = run(&parameters, &items, &items[1..], |place, message| {
+        if (place.round, place.party) == (round, 1) {
+            message[3] ^= 4;
+        }
+    });
+    assert!(matches!(result, Err(PsiError::Abort { check: "mask", .. })), "{result:?}");
+}
+
+/// A receiver that says it has all of the sender's items: without their tags it convinces nobody.
+#[test]
+fn a_receiver_cannot_claim_items_that_it_has_not() {
+    let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
+    let items: Vec<u64> = (0..6).collect();
+    let all = lengths(&parameters, &items, &[3, 100, 101, 102, 103]);
+    let (round, ..) = *all
+        .iter()
+        .rfind(|(_, party, len)| *party == 0 && *len == parameters.answer_bytes())
+        .expect("an answer");
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let mut r = Receiver::new(&context(), &parameters, digests(&items), &seeds[0]).expect("few items");
+    let sent = [3, 100, 101, 102, 103];
+    let mut s = Sender::new(&context(), &parameters, digests(&sent), &seeds[1]).expect("few items");
+    let mut rounds = 0;
+    let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+    let result = Lockstep::new().run_edited(&mut parties, |place, message| {
+        rounds = place.round;
+        if (place.round, place.party) == (round, 0) {
+            message.fill(0xff);
+        }
+    });
+    // A liar's own transcript is that of what it said; here the flip is seen, and nothing was learnt before.
+    assert!(matches!(result, Err(PsiError::Abort { check: "transcript", .. })), "{result:?}");
+    assert!(rounds > round);
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! What malicious modes add: the sender's mask under a commitment, and a comparison of all that was said.
+
+use hushwire_block::Block;
+use hushwire_ot::{Role, Sid, Transcript};
+use hushwire_prg::Prg;
+use subtle::ConstantTimeEq;
+use zeroize::ZeroizeOnDrop;
+
+use crate::PsiError;
+
+/// AGREEMENT: separates commitments from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire psi mask v1";
+
+/// Bytes of a commitment, and of a digest of the transcript.
+pub(super) const DIGEST: usize = 32;
+/// Bytes of the receiver's mask.
+pub(super) const MASK: usize = 16;
+/// Bytes of the sender's mask with the randomness that hides it.
+pub(super) const OPENING: usize = 32;
+
+/// w_S, and the randomness of its commitment.
+#[derive(ZeroizeOnDrop)]
+pub(super) struct Mask([u8; OPENING]);
+
+impl Mask {
+    pub(super) fn new(prg: &mut Prg) -> Self {
+        let mut mask = Mask([0; OPENING]);
+        prg.fill(&mut mask.0);
+        mask
+    }
+
+    /// From an opening.
+    ///
+    /// # Errors
+    /// It is not what was committed to.
+    pub(super) fn open(sid: &Sid, opening: &[u8], commitment: &[u8; DIGEST]) -> Result<Self, PsiError> {
+        let mut mask = Mask([0; OPENING]);
+        mask.0.copy_from_slice(opening);
+        if bool::from(mask.commitment(sid).ct_eq(commitment)) {
+            Ok(mask)
+        } else {
+            Err(PsiError::Abort { peer: None, check: "mask" })
+        }
+    }
+
+    pub(super) fn commitment(&self, sid: &Sid) -> [u8; DIGEST] {
+        let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+        hasher.update(&sid.0).update(&self.0);
+        *hasher.finalize().as_bytes()
+    }
+
+    pub(super) fn opening(&self) -> &[u8; OPENING] {
+        &self.0
+    }
+
+    pub(super) fn value(&self) -> Block {
+        block(&self.0)
+    }
+}
+
+/// The first 16 bytes.
+pub(super) fn block(bytes: &[u8]) -> Block {
+    Block(*bytes.first_chunk().expect("16 bytes"))
+}
+
+/// All messages after the VOLE; nothing where parties follow the protocol.
+pub(super) struct Spoken(Option<Transcript>);
+
+impl Spoken {
+    pub(super) fn new(sid: &Sid, is_malicious: bool) -> Self {
+        Spoken(is_malicious.then(|| Transcript::new(sid, "psi plain")))
+    }
+
+    /// A message of the party that is `role` in the VOLE.
+    pub(super) fn hear(&mut self, role: Role, message: &[u8]) {
+        if let Some(transcript) = &mut self.0 {
+            transcript.absorb(role, message);
+        }
+    }
+
+    /// What the party that is `role` says of it: another word for each, so that none can be sent back.
+    pub(super) fn digest(&self, role: Role) -> [u8; DIGEST] {
+        let transcript = self.0.as_ref().expect("malicious modes close");
+        let step = match role {
+            Role::Sender => "close of the sender",
+            Role::Receiver => "close of the receiver",
+        };
+        let mut key = [0; DIGEST];
+        key[..16].copy_from_slice(transcript.challenge(step).expose());
+        blake3::derive_key(DOMAIN, &key)
+    }
+
+    /// Compares what the peer, `role`, says.
+    ///
+    /// # Errors
+    /// It heard or said something else.
+    pub(super) fn compare(&self, role: Role, digest: &[u8]) -> Result<(), PsiError> {
+        if bool::from(self.digest(role).ct_eq(digest)) {
+            Ok(())
+        } else {
+            Err(PsiError::Abort { peer: None, check: "transcript" })
+        }
+    }
+}
