@@ -14,6 +14,8 @@
 //! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size
 //! R         x is common iff H(Decode(t, x)) is among them
 //! R ──► S   where both learn: a bit for each of S's values
+//!
+//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values; at last both a digest
 //! ```
 //!
 //! **Deviations.** Values are sent as Elias and Fano code sorted lists, not as Rice does: the same bits but for half of one, and
@@ -25,13 +27,22 @@
 //! not zero, and H is correlation robust for it: fixed-key AES with σ, a public key for each bin. T calls of AES find Δ with
 //! probability T · 2^17 / 2^127. Above 2^24 items of the sender B is GF(2^128). Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
 //! bits: one that R takes for common wrongly has probability 2^−40 over all. VOLE rests on Ferret's assumptions.
+//!
+//! Malicious (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, Fig. 5): B = F = GF(2^128); h(x) is 128 bits of BLAKE3 of the
+//! digest; before the VOLE S commits to a mask w_S, after A' R says w_R and S opens; f(y) = BLAKE3(Decode + h(y)Δ + w_R + w_S ‖
+//! d(y)), 128 bits, a random oracle. The masks keep S from fixing values before it knows A'. The VOLE's OTs are checked. A
+//! corrupt R may bring as many items as the store has entries, about 1.3 n_R: P needs not come from n_R items. A corrupt S
+//! may send values of no item. Where both learn, R proves each of S's items with 64 more bits of BLAKE3, which only who has the
+//! item knows: it may leave out, not add. At the end both compare digests of all that was said after the VOLE.
+//!
 //! Both learn both sizes; whoever has fewer different items than the size says is not found out.
 //!
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
 //!
 //! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; a message a bin from R, 8 bytes an entry and about
 //! 1.29 entries an item; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
-//! S's items where both learn.
+//! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
+//! both learn, 208 bytes more.
 //!
 //! **Constant time.** Products and hashes are. Memory is read at places that depend on digests, and sorts take the time that
 //! values make them take; digests and values are hashes under keys of this session. Whoever watches the caches of a

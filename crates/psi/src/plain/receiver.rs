@@ -236,7 +236,7 @@ where
             Phase::Mask => Phase::Opening,
             Phase::Opening => {
                 let theirs = Mask::open(&self.context.sid, message.heard, &self.commitment)?;
-                self.mask = self.mask ^ theirs.value();
+                self.mask ^= theirs.value();
                 Phase::High
             }
             Phase::High => {

@@ -183,17 +183,18 @@ fn changed_messages_are_caught_in_the_malicious_mode() {
             continue;
         }
         let mut before = vec![];
-        let changes: [&mut dyn FnMut(&mut Vec<u8>); 4] =
-            [&mut |m| m[0] ^= 1, &mut |m| m[len / 2] ^= 0x10, &mut |m| m[len - 1] ^= 0x80, &mut |m| {
-                m.fill(0)
-            }];
-        for (number, change) in changes.into_iter().enumerate() {
+        for change in 0..4 {
             let result = run(&parameters, &items, &items[1..], |place, message| {
                 if (place.round, place.party) == (round, party) {
-                    change(message);
+                    match change {
+                        0 => message[0] ^= 1,
+                        1 => message[len / 2] ^= 0x10,
+                        2 => message[len - 1] ^= 0x80,
+                        _ => message.fill(0),
+                    }
                 }
             });
-            assert_named(&result, &format!("change {number} of message {i} of {}", all.len()));
+            assert_named(&result, &format!("change {change} of message {i} of {}", all.len()));
         }
         let result = run(&parameters, &items, &items[1..], |place, message| {
             if (place.round, place.party) == (round, party) {
