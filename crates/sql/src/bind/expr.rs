@@ -1,0 +1,505 @@
+//! Expressions: names become columns, types are brought together.
+
+use super::{
+    Binder, Env,
+    literal::{as_decimal, interval, literal, moved, read_as, typed},
+    subquery::Subquery,
+};
+use crate::{
+    SqlError,
+    error::At,
+    logical::{Id, Key, truth},
+};
+use hushwire_compute::Comparison;
+use hushwire_tables::algebra::{
+    Aggregate, Arithmetic, ColumnType, DatePart, Expr, Value, WindowFunction, common_type,
+};
+use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
+
+/// A window's order and its functions.
+pub(super) struct Over {
+    pub(super) partition: Vec<Expr>,
+    pub(super) order: Vec<(Expr, Key)>,
+    pub(super) calls: Vec<(Id, WindowFunction)>,
+}
+
+/// Calls of an expression that stand for columns which other operators make.
+pub(super) struct Calls<'q> {
+    /// The clause, where it takes no aggregates.
+    clause: Option<&'static str>,
+    pub(super) aggregates: Vec<(Id, Aggregate)>,
+    pub(super) windows: Option<Vec<Over>>,
+    pub(super) subqueries: Option<Vec<Subquery>>,
+    pub(super) inside: bool,
+    pub(super) select: Option<&'q ast::Select>,
+}
+
+impl<'q> Calls<'q> {
+    /// None at all in this clause.
+    pub(super) const fn none(clause: &'static str) -> Self {
+        Calls {
+            clause: Some(clause),
+            aggregates: vec![],
+            windows: None,
+            subqueries: None,
+            inside: false,
+            select: None,
+        }
+    }
+
+    /// Subqueries alone.
+    pub(super) const fn subqueries(clause: &'static str) -> Self {
+        Calls {
+            clause: Some(clause),
+            aggregates: vec![],
+            windows: None,
+            subqueries: Some(vec![]),
+            inside: false,
+            select: None,
+        }
+    }
+
+    /// All of them, with the windows that a SELECT names.
+    pub(super) const fn all(select: &'q ast::Select) -> Self {
+        Calls {
+            clause: None,
+            aggregates: vec![],
+            windows: Some(vec![]),
+            subqueries: Some(vec![]),
+            inside: false,
+            select: Some(select),
+        }
+    }
+
+    /// Refuses an aggregate where there can be none.
+    pub(super) fn aggregate(&self, at: At) -> Result<(), SqlError> {
+        match (self.clause, self.inside) {
+            (Some(clause), _) => Err(SqlError::at(
+                at,
+                format!("an aggregate in {clause}"),
+                "write it in the list or in HAVING",
+            )),
+            (None, true) => {
+                Err(SqlError::at(at, "an aggregate in an aggregate", "aggregate in a derived table first"))
+            }
+            (None, false) => Ok(()),
+        }
+    }
+}
+
+impl<'q> Binder<'q> {
+    /// The type of an expression.
+    pub(super) fn ty(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
+        Ok(expr.check(&self.columns.0).map_err(|e| SqlError::from(e).or_at(at))?.ty)
+    }
+
+    /// An expression that is a truth value.
+    pub(super) fn condition(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        expr: &'q ast::Expr,
+    ) -> Result<Expr, SqlError> {
+        let at = At::of(expr);
+        let expr = self.expr(env, calls, expr)?;
+        match self.ty(&expr, at)? {
+            ColumnType::Boolean => Ok(expr),
+            ty => Err(SqlError::at(at, format!("the condition is {ty}"), "write a comparison")),
+        }
+    }
+
+    /// An expression.
+    pub(super) fn expr(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        expr: &'q ast::Expr,
+    ) -> Result<Expr, SqlError> {
+        let at = At::of(expr);
+        self.deeper(at)?;
+        let made = self.unchecked(env, calls, expr, at)?;
+        self.depth -= 1;
+        self.ty(&made, at)?;
+        Ok(made)
+    }
+
+    fn unchecked(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        expr: &'q ast::Expr,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        use ast::Expr as E;
+        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        macro_rules! of {
+            ($e:expr) => {
+                self.expr(env, calls, $e)?
+            };
+        }
+        Ok(match expr {
+            E::Identifier(name) => self.resolve(env, std::slice::from_ref(name))?,
+            E::CompoundIdentifier(path) => self.resolve(env, path)?,
+            E::Nested(inner) => of!(inner),
+            E::Value(value) => literal(value)?,
+            E::TypedString(value) => typed(value)?,
+            E::Interval(_) => return no("an interval that is not added to a date"),
+            E::BinaryOp { left, op, right } => self.binary(env, calls, left, op, right, at)?,
+            E::UnaryOp { op: U::Not, expr } => self.condition(env, calls, expr)?.not(),
+            E::UnaryOp { op: U::Plus, expr } => of!(expr),
+            E::UnaryOp { op: U::Minus, expr } => match of!(expr) {
+                Expr::Literal(Value::Number(n), ty) => Expr::Literal(Value::Number(-n), ty),
+                inner => Expr::Negate(Box::new(self.wide(inner, at)?)),
+            },
+            E::IsNull(e) => self.is_null(env, calls, e)?,
+            E::IsNotNull(e) => self.is_null(env, calls, e)?.not(),
+            E::IsTrue(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(false)]),
+            E::IsNotTrue(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(false)]).not(),
+            E::IsFalse(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(true)]).not(),
+            E::IsNotFalse(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(true)]),
+            E::IsUnknown(e) => self.condition(env, calls, e)?.is_null(),
+            E::IsNotUnknown(e) => self.condition(env, calls, e)?.is_null().not(),
+            E::IsDistinctFrom(a, b) => {
+                let (a, b) = (of!(a), of!(b));
+                self.same(a, b, at)?.not()
+            }
+            E::IsNotDistinctFrom(a, b) => {
+                let (a, b) = (of!(a), of!(b));
+                self.same(a, b, at)?
+            }
+            E::Between { expr, negated, low, high } => {
+                let (expr, low, high) = (of!(expr), of!(low), of!(high));
+                let least = self.compared(Comparison::GreaterOrEqual, expr.clone(), low, at)?;
+                let most = self.compared(Comparison::LessOrEqual, expr, high, at)?;
+                negate(least.and(most), *negated)
+            }
+            E::InList { expr, list, negated } => {
+                let expr = of!(expr);
+                let list = list.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
+                negate(self.in_list(expr, list, at)?, *negated)
+            }
+            E::InSubquery { expr, subquery, negated } => {
+                let left = of!(expr);
+                negate(self.in_subquery(env, calls, left, subquery, at)?, *negated)
+            }
+            E::Exists { subquery, negated } => negate(self.exists(env, calls, subquery, at)?, *negated),
+            E::Subquery(query) => self.scalar(env, calls, query, at)?,
+            E::Like { negated, any: false, expr, pattern, escape_char } => {
+                let of = of!(expr);
+                let (Expr::Literal(Value::Text(pattern), _), escape) =
+                    (of!(pattern), escape_char.as_ref().map(|e| self.expr(env, calls, e)).transpose()?)
+                else {
+                    return no("LIKE with a pattern that is no literal");
+                };
+                let pattern = String::from_utf8_lossy(&pattern).into_owned();
+                let escape = match escape {
+                    None => None,
+                    Some(Expr::Literal(Value::Text(text), _)) if text.len() == 1 => Some(char::from(text[0])),
+                    Some(_) => return no("ESCAPE with more than one character"),
+                };
+                negate(Expr::Like { of: Box::new(of), pattern, escape }, *negated)
+            }
+            E::ILike { .. } => return no("ILIKE"),
+            E::SimilarTo { .. } | E::RLike { .. } => return no("a regular expression"),
+            E::AnyOp { .. } => return no("ANY; write IN or EXISTS"),
+            E::AllOp { .. } => return no("ALL; write NOT EXISTS"),
+            E::Case { operand, conditions, else_result, .. } => {
+                let operand = operand.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
+                self.case(env, calls, operand.as_ref(), conditions, else_result.as_deref(), at)?
+            }
+            E::Cast {
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                expr,
+                data_type,
+                format: None,
+            } => {
+                let ty = column_type(data_type, at)?;
+                let inner = of!(expr);
+                match &inner {
+                    Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ty),
+                    Expr::Literal(Value::Text(text), _) if !matches!(ty, ColumnType::Varchar(_)) => {
+                        let text = String::from_utf8_lossy(text);
+                        let value = crate::cell::read(&text, ty).map_err(|e| e.or_at(at))?;
+                        Expr::Literal(value, ty)
+                    }
+                    _ => inner.cast(ty),
+                }
+            }
+            E::Cast { .. } | E::Convert { .. } => return no("this kind of cast"),
+            E::Extract { field, expr, .. } => {
+                let part = match field {
+                    ast::DateTimeField::Year => DatePart::Year,
+                    ast::DateTimeField::Month => DatePart::Month,
+                    ast::DateTimeField::Day => DatePart::Day,
+                    other => return no(&format!("EXTRACT({other} …)")),
+                };
+                Expr::Extract(part, Box::new(of!(expr)))
+            }
+            E::Substring { expr, substring_from, substring_for, .. } => {
+                let of = of!(expr);
+                let from = substring_from.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
+                let length = substring_for.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
+                self.substring(of, from, length, at)?
+            }
+            E::Function(function) => self.function(env, calls, function, at)?,
+            E::Tuple(_) => return no("a row of values"),
+            E::Ceil { .. } => return no("CEIL"),
+            E::Floor { .. } => return no("FLOOR"),
+            E::Position { .. } => return no("POSITION"),
+            E::Trim { .. } => return no("TRIM"),
+            E::Overlay { .. } => return no("OVERLAY"),
+            E::Collate { .. } => return no("COLLATE"),
+            E::AtTimeZone { .. } => return no("AT TIME ZONE"),
+            other => return no(&format!("the expression {other}")),
+        })
+    }
+
+    fn is_null(&mut self, env: &Env<'_>, calls: &mut Calls<'q>, e: &'q ast::Expr) -> Result<Expr, SqlError> {
+        Ok(self.expr(env, calls, e)?.is_null())
+    }
+
+    fn binary(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        left: &'q ast::Expr,
+        op: &B,
+        right: &'q ast::Expr,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        if let B::And | B::Or = op {
+            let (a, b) = (self.condition(env, calls, left)?, self.condition(env, calls, right)?);
+            return Ok(if *op == B::And { a.and(b) } else { a.or(b) });
+        }
+        let turned = |span| match span {
+            super::literal::Span::Days(n) => super::literal::Span::Days(-n),
+            super::literal::Span::Months(n) => super::literal::Span::Months(-n),
+        };
+        match (left, op, right) {
+            (_, B::Plus | B::Minus, ast::Expr::Interval(by)) => {
+                let by = interval(by)?;
+                let expr = self.expr(env, calls, left)?;
+                let ty = self.dated(&expr, at)?;
+                return moved(expr, ty, if *op == B::Plus { by } else { turned(by) }, at);
+            }
+            (ast::Expr::Interval(by), B::Plus, _) => {
+                let by = interval(by)?;
+                let expr = self.expr(env, calls, right)?;
+                let ty = self.dated(&expr, at)?;
+                return moved(expr, ty, by, at);
+            }
+            _ => {}
+        }
+        let (a, b) = (self.expr(env, calls, left)?, self.expr(env, calls, right)?);
+        let comparison = match op {
+            B::Eq => Some(Comparison::Equal),
+            B::NotEq => Some(Comparison::NotEqual),
+            B::Lt => Some(Comparison::Less),
+            B::LtEq => Some(Comparison::LessOrEqual),
+            B::Gt => Some(Comparison::Greater),
+            B::GtEq => Some(Comparison::GreaterOrEqual),
+            B::Spaceship => return self.same(a, b, at),
+            _ => None,
+        };
+        if let Some(comparison) = comparison {
+            return self.compared(comparison, a, b, at);
+        }
+        let arithmetic = match op {
+            B::Plus => Arithmetic::Add,
+            B::Minus => Arithmetic::Subtract,
+            B::Multiply => Arithmetic::Multiply,
+            B::Divide => Arithmetic::Divide,
+            B::Modulo => Arithmetic::Remainder,
+            B::StringConcat => return Err(SqlError::unsupported(at, "||")),
+            other => return Err(SqlError::unsupported(at, &format!("the operator {other}"))),
+        };
+        self.arithmetic(arithmetic, a, b, at)
+    }
+
+    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they have.
+    pub(super) fn arithmetic(&mut self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
+        let (a, b) = (read_as(a, tb, at)?, read_as(b, ta, at)?);
+        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
+        let decimal = |ty| matches!(ty, ColumnType::Decimal { .. });
+        let grows = matches!(op, Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply);
+        if ta.is_integer() && tb.is_integer() && grows {
+            return Ok(self.wide(a, at)?.arithmetic(op, b));
+        }
+        let a = if decimal(tb) { as_decimal(a) } else { a };
+        let b = if decimal(ta) { as_decimal(b) } else { b };
+        Ok(a.arithmetic(op, b))
+    }
+
+    /// A whole number in 64 bits.
+    fn wide(&self, expr: Expr, at: At) -> Result<Expr, SqlError> {
+        Ok(match self.ty(&expr, at)? {
+            ColumnType::SmallInt | ColumnType::Integer => match expr {
+                Expr::Literal(value, _) => Expr::Literal(value, ColumnType::BigInt),
+                expr => expr.cast(ColumnType::BigInt),
+            },
+            _ => expr,
+        })
+    }
+
+    fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
+        match self.ty(expr, at)? {
+            ty @ (ColumnType::Date | ColumnType::Timestamp) => Ok(ty),
+            ty => Err(SqlError::at(
+                at,
+                format!("an interval is added to {ty}"),
+                "add it to a DATE or a TIMESTAMP",
+            )),
+        }
+    }
+
+    /// A comparison, in which strings are read as what they are compared with.
+    pub(super) fn compared(&mut self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
+        let (a, b) = (read_as(a, tb, at)?, read_as(b, ta, at)?);
+        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
+        if common_type(ta, tb).is_none() {
+            let cause = format!("{ta} is compared with {tb}");
+            return Err(SqlError::at(at, cause, "compare values of the same kind, or cast one"));
+        }
+        Ok(a.compare(op, b))
+    }
+
+    /// Whether two are equal, NULLs included.
+    fn same(&mut self, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+        let nulls = a.clone().is_null().and(b.clone().is_null());
+        Ok(Expr::Coalesce(vec![self.compared(Comparison::Equal, a, b, at)?, nulls]))
+    }
+
+    fn in_list(&mut self, expr: Expr, list: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
+        let ty = self.ty(&expr, at)?;
+        let list = list.into_iter().map(|e| read_as(e, ty, at)).collect::<Result<Vec<_>, _>>()?;
+        let same = |e: &Expr| match (e, ty) {
+            (Expr::Literal(value, _), ColumnType::Varchar(_)) => Some(value.clone()),
+            (Expr::Literal(value, of), ty) if *of == ty || (of.is_integer() && ty.is_integer()) => {
+                Some(value.clone()).filter(|value| value.fits(ty))
+            }
+            _ => None,
+        };
+        if let Some(values) = list.iter().map(same).collect::<Option<Vec<Value>>>() {
+            return Ok(Expr::InList(Box::new(expr), values));
+        }
+        let equal = list.into_iter().map(|e| self.compared(Comparison::Equal, expr.clone(), e, at));
+        let all = equal.collect::<Result<Vec<_>, _>>()?;
+        Ok(all.into_iter().reduce(Expr::or).unwrap_or(truth(false)))
+    }
+
+    /// Values that are chosen from, NULLs as values of the others' type.
+    pub(super) fn united(&self, all: Vec<Expr>, at: At) -> Result<Vec<Expr>, SqlError> {
+        let mut ty: Option<ColumnType> = None;
+        let literal = |e: &Expr| matches!(e, Expr::Literal(Value::Null | Value::Text(_), _));
+        let passes = [false, true];
+        for of_literals in passes {
+            for expr in all.iter().filter(|e| literal(e) == of_literals) {
+                if matches!(expr, Expr::Literal(Value::Null, _)) {
+                    continue;
+                }
+                let next = self.ty(expr, at)?;
+                let dated = matches!(ty, Some(ColumnType::Date | ColumnType::Timestamp));
+                ty = match ty {
+                    Some(ty) if dated && of_literals => Some(ty),
+                    Some(ty) => Some(common_type(ty, next).ok_or_else(|| {
+                        SqlError::at(at, format!("values of {ty} and of {next} in one place"), "cast one")
+                    })?),
+                    None => Some(next),
+                };
+            }
+        }
+        let ty = ty.unwrap_or(ColumnType::Boolean);
+        all.into_iter().map(|e| read_as(e, ty, at)).collect()
+    }
+
+    fn case(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        operand: Option<&Expr>,
+        conditions: &'q [ast::CaseWhen],
+        otherwise: Option<&'q ast::Expr>,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let (mut whens, mut values) = (vec![], vec![]);
+        for ast::CaseWhen { condition, result } in conditions {
+            whens.push(match operand {
+                None => self.condition(env, calls, condition)?,
+                Some(operand) => {
+                    let value = self.expr(env, calls, condition)?;
+                    self.compared(Comparison::Equal, operand.clone(), value, at)?
+                }
+            });
+            values.push(self.expr(env, calls, result)?);
+        }
+        let has_else = otherwise.is_some();
+        values.extend(otherwise.map(|e| self.expr(env, calls, e)).transpose()?);
+        let mut values = self.united(values, at)?;
+        let otherwise = has_else.then(|| values.pop().map(Box::new)).flatten();
+        Ok(Expr::Case { branches: whens.into_iter().zip(values).collect(), otherwise })
+    }
+
+    pub(super) fn substring(
+        &mut self,
+        of: Expr,
+        from: Option<Expr>,
+        length: Option<Expr>,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let number = |e: Option<Expr>, otherwise: u16| match e {
+            None => Ok(otherwise),
+            Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() => u16::try_from(n).map_err(|_| ()),
+            Some(_) => Err(()),
+        };
+        let wrong = |()| {
+            let remedy = "write SUBSTRING(column FROM 1 FOR 2), with places counted from 1";
+            SqlError::at(at, "SUBSTRING takes whole numbers that are literals", remedy)
+        };
+        let (from, length) = (number(from, 1).map_err(wrong)?, number(length, u16::MAX).map_err(wrong)?);
+        Ok(Expr::Substring { of: Box::new(of), from, length })
+    }
+}
+
+fn negate(expr: Expr, negated: bool) -> Expr {
+    if negated { expr.not() } else { expr }
+}
+
+/// The type that a query writes.
+pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, SqlError> {
+    use ast::{CharacterLength, DataType as D, ExactNumberInfo as X};
+    let made = match ty {
+        D::Boolean | D::Bool => ColumnType::Boolean,
+        D::SmallInt(None) | D::Int2(None) => ColumnType::SmallInt,
+        D::Int(None) | D::Integer(None) | D::Int4(None) => ColumnType::Integer,
+        D::BigInt(None) | D::Int8(None) => ColumnType::BigInt,
+        D::Decimal(info) | D::Numeric(info) | D::Dec(info) => {
+            let (precision, scale) = match info {
+                X::None => (38, 6),
+                X::Precision(p) => (*p, 0),
+                X::PrecisionAndScale(p, s) => (*p, u64::try_from(*s).unwrap_or(u64::MAX)),
+            };
+            let small = |n: u64| u8::try_from(n).unwrap_or(u8::MAX);
+            ColumnType::Decimal { precision: small(precision), scale: small(scale) }
+        }
+        D::Date => ColumnType::Date,
+        D::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+            ColumnType::Timestamp
+        }
+        D::Varchar(Some(CharacterLength::IntegerLength { length, .. }))
+        | D::CharVarying(Some(CharacterLength::IntegerLength { length, .. }))
+        | D::CharacterVarying(Some(CharacterLength::IntegerLength { length, .. }))
+        | D::Char(Some(CharacterLength::IntegerLength { length, .. }))
+        | D::Character(Some(CharacterLength::IntegerLength { length, .. })) => {
+            ColumnType::Varchar(u16::try_from(*length).unwrap_or(u16::MAX))
+        }
+        D::Double(_) | D::DoublePrecision | D::Float(_) | D::Real => ColumnType::Double { frac: 32 },
+        other => return Err(SqlError::unsupported(at, &format!("the type {other}"))),
+    };
+    if made.is_valid() {
+        Ok(made)
+    } else {
+        Err(SqlError::at(at, format!("{ty} cannot be"), "check its digits or its length"))
+    }
+}

@@ -1,0 +1,337 @@
+//! FROM: tables, derived tables and joins.
+
+use super::{
+    Binder, Bound, Common, Env,
+    expr::Calls,
+    scope::{Name, Scope, means},
+};
+use crate::{
+    SqlError,
+    error::At,
+    logical::{Id, Kind, Plan, Pool, conjunction, conjuncts, filtered, joined, pair, reads},
+};
+use hushwire_tables::algebra::{Column, Expr};
+use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
+
+/// Columns that USING or NATURAL makes one: the two names, and the column that stands for both.
+struct Shared {
+    left: Id,
+    right: Id,
+}
+
+impl<'q> Binder<'q> {
+    /// The tables of a FROM, and the conditions of its inner joins.
+    pub(super) fn from(
+        &mut self,
+        from: &'q [ast::TableWithJoins],
+        outer: Option<&Env<'_>>,
+    ) -> Result<(Pool, Scope), SqlError> {
+        let (mut pool, mut scope) = (Pool::default(), Scope::default());
+        for item in from {
+            let (one, names) = self.joins(item, outer)?;
+            pool.items.extend(one.items);
+            pool.conditions.extend(one.conditions);
+            scope.0.extend(names.0);
+        }
+        if from.is_empty() {
+            pool.items.push(Plan::One);
+        }
+        self.unambiguous(&scope, from)?;
+        Ok((pool, scope))
+    }
+
+    fn unambiguous(&self, scope: &Scope, from: &[ast::TableWithJoins]) -> Result<(), SqlError> {
+        let mut seen: Vec<(&str, Vec<&Name>)> = vec![];
+        for name in &scope.0 {
+            let table = name.table.as_deref().unwrap_or_default();
+            match seen.iter_mut().find(|(t, _)| t.eq_ignore_ascii_case(table)) {
+                Some((_, names)) => names.push(name),
+                None => seen.push((table, vec![name])),
+            }
+        }
+        for (table, names) in seen.into_iter().filter(|(table, _)| !table.is_empty()) {
+            let twice = |a: &&Name| names.iter().filter(|b| b.name == a.name && b.id != a.id).count() > 0;
+            if names.iter().any(twice) && from.len() + from.iter().map(|f| f.joins.len()).sum::<usize>() > 1 {
+                let cause = format!("two tables are called {table}, or have a column of the same name");
+                return Err(SqlError::at(&from[0], cause, "give one another name with AS"));
+            }
+        }
+        Ok(())
+    }
+
+    fn joins(
+        &mut self,
+        item: &'q ast::TableWithJoins,
+        outer: Option<&Env<'_>>,
+    ) -> Result<(Pool, Scope), SqlError> {
+        let (mut pool, mut scope) = self.factor(&item.relation, outer)?;
+        for join in &item.joins {
+            let (right, names) = self.factor(&join.relation, outer)?;
+            (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
+        }
+        Ok((pool, scope))
+    }
+
+    fn join(
+        &mut self,
+        join: &'q ast::Join,
+        (mut left, mut left_names): (Pool, Scope),
+        (right, mut right_names): (Pool, Scope),
+        outer: Option<&Env<'_>>,
+    ) -> Result<(Pool, Scope), SqlError> {
+        use JoinOperator as J;
+        let at: At = (&join.relation).into();
+        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        // A right join is a left one of the sides in turn.
+        let (kind, turned, constraint) = match &join.join_operator {
+            J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (Kind::Inner, false, on),
+            J::Left(on) | J::LeftOuter(on) => (Kind::Left, false, on),
+            J::Right(on) | J::RightOuter(on) => (Kind::Left, true, on),
+            J::FullOuter(on) => (Kind::Full, false, on),
+            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => return no("SEMI JOIN; write EXISTS"),
+            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => return no("ANTI JOIN; write NOT EXISTS"),
+            _ => return no("this kind of join"),
+        };
+        let mut shared = vec![];
+        let mut conditions = match constraint {
+            JoinConstraint::On(condition) => {
+                let both = Scope([left_names.0.clone(), right_names.0.clone()].concat());
+                let env = Env { scope: &both, outer };
+                let mut calls = Calls::none("ON");
+                let condition = self.condition(&env, &mut calls, condition)?;
+                conjuncts(condition)
+            }
+            JoinConstraint::Using(columns) => {
+                let mut all = vec![];
+                for column in columns {
+                    let [ast::ObjectNamePart::Identifier(name)] = &column.0[..] else {
+                        return Err(SqlError::unsupported(column, "such a name in USING"));
+                    };
+                    all.push(self.shared(name, &left_names, &right_names, &mut shared)?);
+                }
+                all
+            }
+            JoinConstraint::Natural => {
+                let common: Vec<String> = left_names
+                    .0
+                    .iter()
+                    .filter(|l| right_names.0.iter().any(|r| r.name.eq_ignore_ascii_case(&l.name)))
+                    .map(|l| l.name.clone())
+                    .collect();
+                let mut all = vec![];
+                for name in common {
+                    all.push(self.shared(&Ident::new(name), &left_names, &right_names, &mut shared)?);
+                }
+                all
+            }
+            JoinConstraint::None => vec![],
+        };
+        let plan = if kind == Kind::Inner {
+            left.items.extend(right.items);
+            left.conditions.extend(right.conditions);
+            left.conditions.append(&mut conditions);
+            left
+        } else {
+            let (l, r) = (self.joined(left), self.joined(right));
+            let (kept, other) = if turned { (r, l) } else { (l, r) };
+            let plan = self.outer_join(kind, kept, other, conditions, at)?;
+            Pool { items: vec![plan], conditions: vec![] }
+        };
+        let mut pool = plan;
+        for Shared { left, right } in shared {
+            let one = match (kind, turned) {
+                (Kind::Full, _) => {
+                    let either = Expr::Coalesce(vec![Expr::Column(left), Expr::Column(right)]);
+                    let item = pool.items.pop().unwrap_or(Plan::One);
+                    let name = self.columns.of(left).name.clone();
+                    let mut more = vec![];
+                    let id = self.id_of(&name, &either, &mut more)?;
+                    pool.items.push(item.extended(more));
+                    id
+                }
+                (_, true) => right,
+                _ => left,
+            };
+            for (name, keep) in
+                left_names.0.iter_mut().map(|n| (n, true)).chain(right_names.0.iter_mut().map(|n| (n, false)))
+            {
+                if name.id == left && keep {
+                    // Named alone it is the one column; with its table's name it is that too, which is the same but for NULLs.
+                    name.id = one;
+                } else if name.id == right && !keep {
+                    name.merged = true;
+                }
+            }
+        }
+        Ok((pool, Scope([left_names.0, right_names.0].concat())))
+    }
+
+    fn shared(
+        &mut self,
+        name: &Ident,
+        left: &Scope,
+        right: &Scope,
+        shared: &mut Vec<Shared>,
+    ) -> Result<Expr, SqlError> {
+        let mut side = |scope: &Scope| -> Result<Id, SqlError> {
+            let env = Env { scope, outer: None };
+            match self.resolve(&env, std::slice::from_ref(name))? {
+                Expr::Column(id) => Ok(id),
+                _ => unreachable!("names are of columns"),
+            }
+        };
+        let (left, right) = (side(left)?, side(right)?);
+        shared.push(Shared { left, right });
+        let at = name.span.into();
+        self.compared(hushwire_compute::Comparison::Equal, Expr::Column(left), Expr::Column(right), at)
+    }
+
+    /// One plan of a pool.
+    pub(super) fn joined(&mut self, pool: Pool) -> Plan {
+        joined(pool, &mut self.columns, self.catalog)
+    }
+
+    /// All rows of the left side, and of the right one too where it is full.
+    fn outer_join(
+        &mut self,
+        kind: Kind,
+        mut left: Plan,
+        mut right: Plan,
+        conditions: Vec<Expr>,
+        at: At,
+    ) -> Result<Plan, SqlError> {
+        let (mut on, mut rest) = (vec![], vec![]);
+        for condition in conditions {
+            // What is asked of the right side alone is asked before; its rows without partner are nowhere.
+            if kind == Kind::Left && reads(&condition).is_subset(&right.ids()) {
+                right = filtered(right, [condition]);
+            } else if let Some(pair) = pair(&condition, &mut left, &mut right, &mut self.columns) {
+                on.push(pair);
+            } else {
+                rest.push(condition);
+            }
+        }
+        if kind == Kind::Full && !rest.is_empty() {
+            return Err(SqlError::unsupported(at, "FULL JOIN on more than columns that are equal"));
+        }
+        // What is asked of the left side alone: no partner has the key NULL.
+        let (mine, both): (Vec<Expr>, Vec<Expr>) =
+            rest.into_iter().partition(|condition| reads(condition).is_subset(&left.ids()));
+        if let (Some((first, _)), false) = (on.first_mut(), mine.is_empty()) {
+            let column = self.columns.of(*first).clone();
+            let key = self.columns.add(Column { range: None, ..column.clone() }.nullable());
+            let branches = vec![(conjunction(mine), Expr::Column(*first))];
+            left = left.extended(vec![(key, Expr::Case { branches, otherwise: None })]);
+            *first = key;
+        } else if !mine.is_empty() {
+            return Err(SqlError::unsupported(at, "an outer join on no columns that are equal"));
+        }
+        let outer: Vec<Id> = match kind {
+            Kind::Full => [left.columns(), right.columns()].concat(),
+            _ => right.columns(),
+        };
+        for id in outer {
+            self.columns.0.0[id].nullable = true;
+        }
+        let residual = (!both.is_empty()).then(|| conjunction(both));
+        Ok(Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual })
+    }
+
+    fn factor(
+        &mut self,
+        factor: &'q ast::TableFactor,
+        outer: Option<&Env<'_>>,
+    ) -> Result<(Pool, Scope), SqlError> {
+        use ast::TableFactor as F;
+        let at: At = factor.into();
+        match factor {
+            F::Table {
+                name,
+                alias,
+                args: None,
+                with_hints,
+                version: None,
+                with_ordinality: false,
+                partitions,
+                json_path: None,
+                sample: None,
+                index_hints,
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+                let [ast::ObjectNamePart::Identifier(name)] = &name.0[..] else {
+                    let cause = format!("{name} is a name of several parts");
+                    return Err(SqlError::at(at, cause, "name the table alone"));
+                };
+                let bound = self.named_table(name, at)?;
+                let called = alias.as_ref().map_or(name.value.as_str(), |alias| alias.name.value.as_str());
+                self.one(bound, called, alias.as_ref(), at)
+            }
+            F::Derived { lateral, subquery, alias, sample: None } => {
+                if *lateral {
+                    return Err(SqlError::unsupported(at, "LATERAL"));
+                }
+                let bound = self.query(subquery, outer)?;
+                let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
+                self.one(bound, called, alias.as_ref(), at)
+            }
+            F::NestedJoin { table_with_joins, alias: None } => self.joins(table_with_joins, outer),
+            F::Table { .. } => Err(SqlError::unsupported(at, "a table with arguments, hints or a sample")),
+            _ => Err(SqlError::unsupported(at, "this in FROM")),
+        }
+    }
+
+    fn one(
+        &mut self,
+        mut bound: Bound,
+        called: &str,
+        alias: Option<&ast::TableAlias>,
+        at: At,
+    ) -> Result<(Pool, Scope), SqlError> {
+        let names = alias.map_or(&[][..], |alias| &alias.columns);
+        if names.len() > bound.columns.len() {
+            let cause = format!("{called} has {} columns and {} names", bound.columns.len(), names.len());
+            return Err(SqlError::at(at, cause, "give as many names, or fewer"));
+        }
+        for (column, name) in bound.columns.iter_mut().zip(names) {
+            column.0.clone_from(&name.name.value);
+        }
+        let scope = Scope::of(Some(called).filter(|c| !c.is_empty()), &bound.columns);
+        Ok((Pool { items: vec![bound.plan], conditions: vec![] }, scope))
+    }
+
+    /// A table of WITH, else one of the catalog.
+    fn named_table(&mut self, name: &Ident, at: At) -> Result<Bound, SqlError> {
+        let place = self.common.iter().rposition(|c| means(name, &c.alias.name.value));
+        if let Some(place) = place {
+            let Common { alias, query } = self.common[place].clone();
+            // It sees those before it.
+            let after = self.common.split_off(place);
+            let bound = self.query(query, None);
+            self.common.extend(after);
+            let mut bound = bound?;
+            if alias.columns.len() > bound.columns.len() {
+                let cause = format!("{name} has {} columns", bound.columns.len());
+                return Err(SqlError::at(alias.name.span, cause, "give as many names, or fewer"));
+            }
+            for (column, name) in bound.columns.iter_mut().zip(&alias.columns) {
+                column.0.clone_from(&name.name.value);
+            }
+            return Ok(bound);
+        }
+        let tables = self.catalog.tables();
+        let Some(table) = tables.iter().position(|table| means(name, &table.name)) else {
+            let known: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+            let remedy = match known.len() {
+                0 => "declare it".to_owned(),
+                _ => format!("there are {}", known.join(", ")),
+            };
+            return Err(SqlError::at(at, format!("no table is called {}", name.value), remedy));
+        };
+        let mut columns = vec![];
+        for (place, column) in tables[table].schema.columns().iter().enumerate() {
+            let id = self.columns.add(Column { range: None, ..column.clone() });
+            columns.push((id, place));
+        }
+        let named = columns.iter().map(|(id, _)| (self.columns.of(*id).name.clone(), *id)).collect();
+        Ok(Bound { plan: Plan::Scan { table, columns }, columns: named })
+    }
+}

@@ -1,0 +1,165 @@
+//! Values that a query's text has.
+
+use crate::{SqlError, error::At};
+use hushwire_tables::algebra::{ColumnType, Expr, MAX_DIGITS, MAX_TEXT, Value};
+use sqlparser::ast;
+
+/// A literal.
+pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, SqlError> {
+    let at = value.span;
+    Ok(match &value.value {
+        ast::Value::Number(digits, _) => number(digits).map_err(|e| e.or_at(at))?,
+        ast::Value::SingleQuotedString(text) => string(text).map_err(|e| e.or_at(at))?,
+        ast::Value::Boolean(truth) => crate::logical::truth(*truth),
+        ast::Value::Null => Expr::Literal(Value::Null, ColumnType::Boolean),
+        ast::Value::Placeholder(_) => return Err(SqlError::unsupported(at, "a parameter")),
+        other => return Err(SqlError::unsupported(at, &format!("a literal as {other}"))),
+    })
+}
+
+/// Digits with a point or without: a whole number takes 32 bits or 64, all others are decimals of as many digits as are written.
+fn number(digits: &str) -> Result<Expr, SqlError> {
+    let wrong = |cause: String| SqlError::new(cause, "write at most 38 digits, without an exponent");
+    let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let all: String = [whole.trim_start_matches('0'), behind].concat();
+    let steps: i128 = if all.is_empty() { Ok(0) } else { all.parse() }
+        .map_err(|_| wrong(format!("{digits} is no number of the types here")))?;
+    let ty = match digits.contains('.') {
+        false if steps <= i32::MAX.into() => ColumnType::Integer,
+        false if steps <= i64::MAX.into() => ColumnType::BigInt,
+        _ => decimal_of(&all, behind.len()).ok_or_else(|| wrong(format!("{digits} has too many digits")))?,
+    };
+    Ok(Expr::Literal(Value::Number(steps), ty))
+}
+
+fn decimal_of(all: &str, scale: usize) -> Option<ColumnType> {
+    let precision = u8::try_from(all.len().max(scale).max(1)).ok().filter(|p| *p <= MAX_DIGITS)?;
+    Some(ColumnType::Decimal { precision, scale: scale as u8 })
+}
+
+/// An integer literal as a decimal of its own digits, which is narrower than what any integer may need.
+pub(super) fn as_decimal(expr: Expr) -> Expr {
+    match expr {
+        Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {
+            let precision = n.unsigned_abs().to_string().len().max(1) as u8;
+            Expr::Literal(Value::Number(n), ColumnType::Decimal { precision, scale: 0 })
+        }
+        other => other,
+    }
+}
+
+fn string(text: &str) -> Result<Expr, SqlError> {
+    if text.contains('\0') || text.len() > usize::from(MAX_TEXT) {
+        return Err(SqlError::new(
+            format!("a string of {} bytes, or with a zero byte", text.len()),
+            format!("write at most {MAX_TEXT} bytes, none of them 0"),
+        ));
+    }
+    Ok(Expr::Literal(Value::text(text), ColumnType::Varchar((text.len() as u16).max(1))))
+}
+
+/// A string where a date, a timestamp or a value of any other type is meant.
+pub(super) fn read_as(expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlError> {
+    match &expr {
+        Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ty)),
+        Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
+            let text = String::from_utf8_lossy(bytes);
+            match ty {
+                ColumnType::Date | ColumnType::Timestamp => match crate::cell::read(&text, ty) {
+                    Ok(value) => Ok(Expr::Literal(value, ty)),
+                    Err(e) => {
+                        Err(SqlError::at(at, format!("'{text}' is no {ty}: {}", e.cause()), e.remedy()))
+                    }
+                },
+                ColumnType::Digest => Err(SqlError::at(
+                    at,
+                    "a column that holds digests is compared with a string",
+                    "declare the column as VARCHAR(n): only its owners can make digests",
+                )),
+                _ => Ok(expr),
+            }
+        }
+        _ => Ok(expr),
+    }
+}
+
+/// `DATE '…'` and `TIMESTAMP '…'`.
+pub(super) fn typed(typed: &ast::TypedString) -> Result<Expr, SqlError> {
+    let at: At = typed.value.span.into();
+    let ty = match typed.data_type {
+        ast::DataType::Date => ColumnType::Date,
+        ast::DataType::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+            ColumnType::Timestamp
+        }
+        ref other => return Err(SqlError::unsupported(at, &format!("a literal of type {other}"))),
+    };
+    read_as(literal(&typed.value)?, ty, at)
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    /// Of the calendar.
+    Months(i128),
+    /// Of the clock.
+    Days(i128),
+}
+
+/// `INTERVAL '3' MONTH`.
+pub(super) fn interval(interval: &ast::Interval) -> Result<Span, SqlError> {
+    let at: At = interval.value.as_ref().into();
+    let wrong = |cause: &str| {
+        Err(SqlError::at(at, cause, "write it as INTERVAL '3' MONTH, of days, months or years"))
+    };
+    if interval.last_field.is_some() || interval.leading_precision.is_some() {
+        return wrong("an interval of two units or with a precision");
+    }
+    let (text, unit) = match interval.value.as_ref() {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::SingleQuotedString(text) => (text.clone(), None),
+            ast::Value::Number(digits, _) => (digits.clone(), None),
+            _ => return wrong("an interval that is no number"),
+        },
+        _ => return wrong("an interval that is no literal"),
+    };
+    // '3 months' in one string, as some write it.
+    let (digits, unit) = match text.trim().split_once(' ') {
+        Some((digits, unit)) => (digits.to_owned(), Some(unit.trim().to_ascii_lowercase())),
+        None => (text.trim().to_owned(), unit),
+    };
+    let Ok(n) = digits.parse::<i128>() else { return wrong("an interval that is no whole number") };
+    if n.unsigned_abs() > 4_000_000 {
+        return wrong("an interval of more than four million units");
+    }
+    use ast::DateTimeField as F;
+    match (&interval.leading_field, unit.as_deref()) {
+        (Some(F::Day | F::Days), None) | (None, Some("day" | "days")) => Ok(Span::Days(n)),
+        (Some(F::Week(None) | F::Weeks), None) | (None, Some("week" | "weeks")) => Ok(Span::Days(7 * n)),
+        (Some(F::Month | F::Months), None) | (None, Some("month" | "months")) => Ok(Span::Months(n)),
+        (Some(F::Year | F::Years), None) | (None, Some("year" | "years")) => Ok(Span::Months(12 * n)),
+        _ => wrong("an interval of another unit"),
+    }
+}
+
+/// A date, or a column of dates, moved by a span.
+pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr, SqlError> {
+    use hushwire_tables::algebra::Arithmetic;
+    let unit = if ty == ColumnType::Timestamp { crate::cell::DAY } else { 1 };
+    match (by, &expr) {
+        (Span::Days(n), Expr::Literal(Value::Number(day), _)) => {
+            Ok(Expr::Literal(Value::Number(day + n * unit), ty))
+        }
+        (Span::Days(n), _) => {
+            let steps = Expr::Literal(Value::Number(n * unit), ColumnType::BigInt);
+            Ok(expr.arithmetic(Arithmetic::Add, steps))
+        }
+        (Span::Months(n), Expr::Literal(Value::Number(steps), _)) => {
+            let (day, time) = (steps.div_euclid(unit), steps.rem_euclid(unit));
+            match crate::cell::months_later(day, n) {
+                Some(day) => Ok(Expr::Literal(Value::Number(day * unit + time), ty)),
+                None => Err(SqlError::at(at, "the date leaves the years 1 to 9999", "move it by less")),
+            }
+        }
+        (Span::Months(_), _) => Err(SqlError::unsupported(at, "a column moved by months or years")),
+    }
+}

@@ -1,0 +1,326 @@
+//! Names, types and subqueries of a query's text: from the parser's tree to [`Plan`]s.
+//!
+//! ```text
+//! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
+//! from        tables, derived tables, joins
+//! select      WHERE, GROUP BY, HAVING, the list, DISTINCT
+//! expr        expressions and their types     literal, function, window: their parts
+//! subquery    EXISTS, IN and scalar subqueries as joins
+//! scope       which names there are
+//! ```
+
+mod expr;
+mod from;
+mod function;
+mod literal;
+mod scope;
+mod select;
+mod subquery;
+mod window;
+
+use crate::{
+    SqlError,
+    catalog::Catalog,
+    error::At,
+    logical::{Columns, Id, Ids, Key, Plan},
+};
+use expr::Calls;
+use hushwire_tables::algebra::{Column, ColumnType, Expr, SetOperation, common_type};
+use scope::{Env, Scope};
+use select::Selected;
+use sqlparser::ast::{self, Spanned};
+use std::collections::BTreeMap;
+
+/// A table that a WITH names; bound anew wherever it is named.
+#[derive(Clone)]
+struct Common<'q> {
+    alias: &'q ast::TableAlias,
+    query: &'q ast::Query,
+}
+
+/// LOCAL: no expression is deeper.
+const DEEPEST: usize = 1000;
+
+pub(crate) struct Binder<'q> {
+    catalog: &'q Catalog,
+    pub(crate) columns: Columns,
+    /// Where each column was named last.
+    named: BTreeMap<Id, At>,
+    common: Vec<Common<'q>>,
+    /// Expressions and queries around the one that is bound.
+    depth: usize,
+}
+
+/// A query's rows, with names and numbers of its columns.
+pub(crate) struct Bound {
+    pub(crate) plan: Plan,
+    pub(crate) columns: Vec<(String, Id)>,
+}
+
+impl<'q> Binder<'q> {
+    pub(crate) fn new(catalog: &'q Catalog) -> Self {
+        Binder { catalog, columns: Columns::default(), named: BTreeMap::new(), common: vec![], depth: 0 }
+    }
+
+    /// Counts a level, and refuses one too many.
+    fn deeper(&mut self, at: At) -> Result<(), SqlError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let cause = format!("the query is nested deeper than {DEEPEST} levels");
+            return Err(SqlError::at(at, cause, "write a list in place of a chain, or split the query"));
+        }
+        Ok(())
+    }
+
+    /// A number for a column of this type, without a range: ranges are the algebra's own.
+    fn column(&mut self, name: &str, ty: ColumnType, nullable: bool) -> Id {
+        let column = Column::new(name, ty);
+        self.columns.add(if nullable { column.nullable() } else { column })
+    }
+
+    /// A column for an expression: its own where it is one.
+    fn id_of(&mut self, name: &str, expr: &Expr, more: &mut Vec<(Id, Expr)>) -> Result<Id, SqlError> {
+        if let Expr::Column(id) = expr {
+            return Ok(*id);
+        }
+        if let Some((id, _)) = more.iter().find(|(_, other)| other == expr) {
+            return Ok(*id);
+        }
+        let ty = expr.check(&self.columns.0)?;
+        let id = self.column(name, ty.ty, ty.nullable);
+        more.push((id, expr.clone()));
+        Ok(id)
+    }
+
+    /// A whole query, which stands in no other.
+    pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<Bound, SqlError> {
+        self.query(query, None)
+    }
+
+    /// A query all of whose columns are its own, even where it stands in another.
+    fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+        refuse_clauses(query)?;
+        self.deeper(query.into())?;
+        let before = self.common.len();
+        let all = self.with(query.with.as_ref());
+        let bound = all.and_then(|()| self.ordered(query, outer));
+        self.common.truncate(before);
+        self.depth -= 1;
+        bound
+    }
+
+    fn with(&mut self, with: Option<&'q ast::With>) -> Result<(), SqlError> {
+        let Some(with) = with else { return Ok(()) };
+        if with.recursive {
+            return Err(SqlError::unsupported(with.with_token.0.span, "WITH RECURSIVE"));
+        }
+        for table in &with.cte_tables {
+            if with.cte_tables.iter().filter(|t| t.alias.name == table.alias.name).count() > 1 {
+                let cause = format!("WITH names {} twice", table.alias.name.value);
+                return Err(SqlError::at(table.alias.name.span, cause, "give one another name"));
+            }
+            self.common.push(Common { alias: &table.alias, query: &table.query });
+        }
+        Ok(())
+    }
+
+    fn ordered(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+        let order = order_by(query)?;
+        let mut bound = match query.body.as_ref() {
+            ast::SetExpr::Select(select) => {
+                let Selected { bound, correlated, .. } = self.select(select, order, outer, false)?;
+                if let Some((_, at)) = correlated.first() {
+                    let cause = "a column of the query around is named here";
+                    let remedy = "name it in the WHERE of an EXISTS, an IN or a scalar subquery";
+                    return Err(SqlError::at(*at, cause, remedy));
+                }
+                bound
+            }
+            body => {
+                let bound = self.body(body, outer)?;
+                self.order_columns(bound, order)?
+            }
+        };
+        bound.plan = limited(bound.plan, query)?;
+        Ok(bound)
+    }
+
+    fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+        match body {
+            ast::SetExpr::Select(select) => {
+                let Selected { bound, correlated, .. } = self.select(select, &[], outer, false)?;
+                match correlated.first() {
+                    None => Ok(bound),
+                    Some((_, at)) => Err(SqlError::unsupported(
+                        *at,
+                        "a column of the query around in a part of a set operation",
+                    )),
+                }
+            }
+            ast::SetExpr::Query(query) => self.query(query, outer),
+            ast::SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                use ast::{SetOperator as S, SetQuantifier as Q};
+                let kind = match op {
+                    S::Union => SetOperation::Union,
+                    S::Intersect => SetOperation::Intersect,
+                    S::Except | S::Minus => SetOperation::Except,
+                };
+                let all = match set_quantifier {
+                    Q::All => true,
+                    Q::Distinct | Q::None => false,
+                    Q::ByName | Q::AllByName | Q::DistinctByName => {
+                        return Err(SqlError::unsupported(body.span(), "a set operation BY NAME"));
+                    }
+                };
+                let (left, right) = (self.body(left, outer)?, self.body(right, outer)?);
+                self.set(kind, all, left, right, body.span().into())
+            }
+            ast::SetExpr::Values(values) => Err(SqlError::unsupported(values.span(), "VALUES")),
+            other => Err(SqlError::unsupported(other.span(), "a statement in place of a SELECT")),
+        }
+    }
+
+    fn set(
+        &mut self,
+        kind: SetOperation,
+        all: bool,
+        mut left: Bound,
+        mut right: Bound,
+        at: At,
+    ) -> Result<Bound, SqlError> {
+        if left.columns.len() != right.columns.len() {
+            let cause = format!("its sides have {} and {} columns", left.columns.len(), right.columns.len());
+            return Err(SqlError::at(at, cause, "select as many of both"));
+        }
+        let mut columns = vec![];
+        for ((name, a), (_, b)) in left.columns.iter_mut().zip(&mut right.columns) {
+            let types = [*a, *b].map(|id| self.columns.of(id).ty);
+            let Some(ty) = common_type(types[0], types[1]) else {
+                let cause =
+                    format!("column {name} is {} on one side and {} on the other", types[0], types[1]);
+                return Err(SqlError::at(at, cause, "cast one of them"));
+            };
+            let nullable = [*a, *b].iter().any(|id| self.columns.of(*id).nullable);
+            columns.push((name.clone(), self.column(name, ty, nullable)));
+        }
+        let ids = |columns: &[(String, Id)]| columns.iter().map(|(_, id)| *id).collect::<Vec<_>>();
+        let plan = Plan::Set {
+            kind,
+            all,
+            left: (Box::new(left.plan), ids(&left.columns)),
+            right: (Box::new(right.plan), ids(&right.columns)),
+            columns: ids(&columns),
+        };
+        Ok(Bound { plan, columns })
+    }
+
+    /// ORDER BY behind a set operation: of its columns alone.
+    fn order_columns(&mut self, bound: Bound, order: &'q [ast::OrderByExpr]) -> Result<Bound, SqlError> {
+        if order.is_empty() {
+            return Ok(bound);
+        }
+        let scope = Scope::of(None, &bound.columns);
+        let env = Env { scope: &scope, outer: None };
+        let (mut keys, mut more) = (vec![], vec![]);
+        for key in order {
+            let expr = match ordinal(&key.expr, bound.columns.len())? {
+                Some(at) => Expr::Column(bound.columns[at].1),
+                None => self.expr(&env, &mut Calls::none("ORDER BY of a set operation"), &key.expr)?,
+            };
+            let id = self.id_of("key", &expr, &mut more)?;
+            keys.push(sort_key(key, id)?);
+        }
+        let plan = Plan::Sort { input: Box::new(bound.plan.extended(more)), keys };
+        Ok(Bound { plan, ..bound })
+    }
+}
+
+/// Keys of ORDER BY.
+fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], SqlError> {
+    match &query.order_by {
+        None => Ok(&[]),
+        Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(all), interpolate: None }) => Ok(all),
+        Some(other) => Err(SqlError::unsupported(other, "ORDER BY ALL or INTERPOLATE")),
+    }
+}
+
+/// A key as a place of the list, counted from 0.
+fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, SqlError> {
+    let ast::Expr::Value(value) = expr else { return Ok(None) };
+    let ast::Value::Number(digits, _) = &value.value else { return Ok(None) };
+    match digits.parse::<usize>().ok().filter(|n| (1..=columns).contains(n)) {
+        Some(n) => Ok(Some(n - 1)),
+        None => {
+            let cause = format!("{digits} is no column of the list, which has {columns}");
+            Err(SqlError::at(value.span, cause, "write a place of the list, counted from 1, or a column"))
+        }
+    }
+}
+
+/// SQL's orders put NULLs last going up and first going down, unless they say otherwise.
+fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, SqlError> {
+    if key.with_fill.is_some() {
+        return Err(SqlError::unsupported(key, "WITH FILL"));
+    }
+    let descending = match &key.options.sort {
+        None | Some(ast::OrderBySort::Asc) => false,
+        Some(ast::OrderBySort::Desc) => true,
+        Some(_) => return Err(SqlError::unsupported(key, "ORDER BY … USING")),
+    };
+    Ok(Key { id, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
+}
+
+fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, SqlError> {
+    let number = |clause: &str, expr: &ast::Expr| -> Result<u64, SqlError> {
+        let digits = match expr {
+            ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
+                digits.parse().ok()
+            }
+            _ => None,
+        };
+        digits.ok_or_else(|| SqlError::at(expr, format!("{clause} takes a whole number"), "write one"))
+    };
+    let (mut offset, mut limit) = (0, None);
+    match &query.limit_clause {
+        None => {}
+        Some(ast::LimitClause::LimitOffset { limit: most, offset: from, limit_by }) => {
+            if let Some(by) = limit_by.first() {
+                return Err(SqlError::unsupported(by, "LIMIT BY"));
+            }
+            limit = most.as_ref().map(|e| number("LIMIT", e)).transpose()?;
+            offset = from.as_ref().map_or(Ok(0), |e| number("OFFSET", &e.value))?;
+        }
+        Some(ast::LimitClause::OffsetCommaLimit { offset: from, limit: most }) => {
+            (offset, limit) = (number("OFFSET", from)?, Some(number("LIMIT", most)?));
+        }
+    }
+    if let Some(fetch) = &query.fetch {
+        if fetch.with_ties || fetch.percent {
+            return Err(SqlError::unsupported(fetch, "FETCH WITH TIES or PERCENT"));
+        }
+        limit = Some(fetch.quantity.as_ref().map_or(Ok(1), |e| number("FETCH", e))?);
+    }
+    match (offset, limit) {
+        (0, None) => Ok(plan),
+        _ => Ok(Plan::Limit { input: Box::new(plan), offset, limit }),
+    }
+}
+
+fn refuse_clauses(query: &ast::Query) -> Result<(), SqlError> {
+    let found = [
+        (!query.locks.is_empty(), "FOR UPDATE or FOR SHARE"),
+        (query.for_clause.is_some(), "FOR XML or FOR JSON"),
+        (query.settings.is_some(), "SETTINGS"),
+        (query.format_clause.is_some(), "FORMAT"),
+        (!query.pipe_operators.is_empty(), "the pipe operator |>"),
+    ];
+    match found.into_iter().find(|(there, _)| *there) {
+        Some((_, clause)) => Err(SqlError::unsupported(query, clause)),
+        None => Ok(()),
+    }
+}
+
+/// The columns of a set that are none of these.
+fn foreign(of: &Ids, own: &Ids) -> Ids {
+    of.difference(own).copied().collect()
+}

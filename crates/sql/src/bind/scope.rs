@@ -1,0 +1,89 @@
+//! Which names there are, and what they stand for.
+
+use super::Binder;
+use crate::{SqlError, error::At, logical::Id};
+use hushwire_tables::algebra::Expr;
+use sqlparser::ast::Ident;
+
+/// A column's names.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    pub(super) table: Option<String>,
+    pub(super) name: String,
+    pub(super) id: Id,
+    /// Whether `*` leaves it out: the second of two that USING made one.
+    pub(super) merged: bool,
+}
+
+/// The columns of a FROM, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope(pub(super) Vec<Name>);
+
+impl Scope {
+    /// A scope of columns under a table's name.
+    pub(super) fn of(table: Option<&str>, columns: &[(String, Id)]) -> Scope {
+        let name = |(name, id): &(String, Id)| Name {
+            table: table.map(str::to_owned),
+            name: name.clone(),
+            id: *id,
+            merged: false,
+        };
+        Scope(columns.iter().map(name).collect())
+    }
+}
+
+/// A scope in those around it.
+#[derive(Clone, Copy)]
+pub(super) struct Env<'e> {
+    pub(super) scope: &'e Scope,
+    pub(super) outer: Option<&'e Env<'e>>,
+}
+
+/// Whether an identifier means a name: letters' case counts between quotes.
+pub(super) fn means(ident: &Ident, name: &str) -> bool {
+    if ident.quote_style.is_some() { ident.value == name } else { ident.value.eq_ignore_ascii_case(name) }
+}
+
+impl Binder<'_> {
+    /// The column that is named, in the nearest scope that has it.
+    pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Expr, SqlError> {
+        let (table, column) = match path {
+            [column] => (None, column),
+            [table, column] => (Some(table), column),
+            _ => {
+                let cause = "a name of more than two parts";
+                return Err(SqlError::at(path[0].span, cause, "write column, or table.column"));
+            }
+        };
+        let at: At = path[0].span.into();
+        let shown = path.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+        let mut around = Some(env);
+        while let Some(env) = around {
+            let is = |name: &&Name| {
+                means(column, &name.name)
+                    && table.is_none_or(|t| name.table.as_ref().is_some_and(|n| means(t, n)))
+                    && !(name.merged && table.is_none())
+            };
+            let mut found = env.scope.0.iter().filter(is);
+            if let Some(name) = found.next() {
+                if found.any(|other| other.id != name.id) {
+                    let cause = format!("{shown} may be a column of several tables");
+                    return Err(SqlError::at(at, cause, "write table.column"));
+                }
+                self.named.insert(name.id, at);
+                return Ok(Expr::Column(name.id));
+            }
+            around = env.outer;
+        }
+        let mut known: Vec<String> = env.scope.0.iter().map(|name| name.name.clone()).collect();
+        known.dedup();
+        let remedy = if known.is_empty() {
+            "there are no tables here".to_owned()
+        } else if known.len() > 24 {
+            "check its spelling".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        Err(SqlError::at(at, format!("no column is called {shown}"), remedy))
+    }
+}

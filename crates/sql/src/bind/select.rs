@@ -1,0 +1,459 @@
+//! SELECT: conditions, groups, the list, DISTINCT, order.
+
+use super::{Binder, Bound, Env, expr::Calls, foreign, ordinal, scope::means, sort_key, subquery::attached};
+use crate::{
+    SqlError,
+    error::At,
+    logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
+};
+use hushwire_tables::algebra::{Aggregate, Column, Expr, Function, WindowFunction};
+use sqlparser::ast::{self, Spanned};
+
+/// A SELECT's rows.
+pub(super) struct Selected {
+    pub(super) bound: Bound,
+    /// Conditions on columns of the query around, with their places.
+    pub(super) correlated: Vec<(Expr, At)>,
+    /// Whether it has one row for each value of what it is correlated by: an aggregate without GROUP BY.
+    pub(super) one: bool,
+    /// Its figures, whose values of no row at all a scalar subquery must know.
+    pub(super) figures: Vec<(Id, Aggregate)>,
+    /// What the list computes, before it was given columns.
+    pub(super) list: Vec<Expr>,
+}
+
+/// An item of the list, bound.
+struct Item {
+    name: String,
+    expr: Expr,
+    at: At,
+}
+
+/// Expressions by which rows are grouped, and their columns.
+#[derive(Default)]
+struct Groups {
+    keys: Vec<(Expr, Id)>,
+}
+
+impl Groups {
+    /// An expression on groups: of keys and figures.
+    fn of(&self, expr: &Expr) -> Expr {
+        map(expr, &mut |e| match self.keys.iter().find(|(key, _)| *key == e) {
+            Some((_, id)) => Expr::Column(*id),
+            None => e,
+        })
+    }
+}
+
+impl<'q> Binder<'q> {
+    /// A SELECT and its order. `exists` says that only whether there are rows counts.
+    pub(super) fn select(
+        &mut self,
+        select: &'q ast::Select,
+        order: &'q [ast::OrderByExpr],
+        outer: Option<&Env<'_>>,
+        exists: bool,
+    ) -> Result<Selected, SqlError> {
+        refuse_clauses(select)?;
+        let (mut pool, scope) = self.from(&select.from, outer)?;
+        let env = Env { scope: &scope, outer };
+        let own: Ids = pool.items.iter().flat_map(Plan::columns).collect();
+        let mut correlated: Vec<(Expr, At)> = vec![];
+        let mut calls = Calls::subqueries("WHERE");
+        for part in select.selection.iter().flat_map(parts) {
+            let at = At::of(part);
+            let first = calls.subqueries.as_ref().map_or(0, Vec::len);
+            let condition = self.condition(&env, &mut calls, part)?;
+            let made = calls.subqueries.as_ref().map_or(&[][..], |all| &all[first..]);
+            let mut mine = own.clone();
+            mine.extend(made.iter().map(|sub| sub.id));
+            for sub in made {
+                sub.refuse_beyond(&own)?;
+            }
+            for condition in conjuncts(condition) {
+                if foreign(&reads(&condition), &mine).is_empty() {
+                    pool.conditions.push(condition);
+                } else if outer.is_none()
+                    || reads(&condition).iter().any(|id| made.iter().any(|s| s.id == *id))
+                {
+                    let clause = "a column of the query around beside a subquery";
+                    return Err(SqlError::unsupported(at, clause));
+                } else {
+                    correlated.push((condition, at));
+                }
+            }
+        }
+        attached(self, &mut pool, calls.subqueries.take().unwrap_or_default())?;
+        let plan = self.joined(pool);
+        let mut calls = Calls::all(select);
+        let keys = self.group_by(select, &env)?;
+        let mut items = vec![];
+        if !exists || !keys.is_empty() || select.having.is_some() {
+            for item in &select.projection {
+                self.item(&env, &mut calls, item, &mut items)?;
+            }
+        }
+        let having = select.having.as_ref().map(|e| self.condition(&env, &mut calls, e)).transpose()?;
+        let orders = if exists { vec![] } else { self.orders(&env, &mut calls, order, &items)? };
+        let figures = calls.aggregates.clone();
+        let grouped = !keys.is_empty() || !figures.is_empty() || having.is_some();
+        let mut subqueries = calls.subqueries.take().unwrap_or_default();
+        let windows = calls.windows.take().unwrap_or_default();
+
+        let mut plan = plan;
+        let mut groups = Groups::default();
+        if grouped {
+            let by_query = !keys.is_empty();
+            plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
+        }
+        let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, SqlError> {
+            if !grouped {
+                return Ok(expr.clone());
+            }
+            let made = groups.of(expr);
+            let mut known: Ids = groups.keys.iter().map(|(_, id)| *id).collect();
+            known.extend(figures.iter().map(|(id, _)| *id));
+            let lost = reads(&made).into_iter().find(|id| own.contains(id) && !known.contains(id));
+            match lost {
+                None => Ok(made),
+                Some(id) => {
+                    let at = binder.named.get(&id).copied().filter(|at| at.0.is_some()).unwrap_or(at);
+                    let cause =
+                        format!("{} is neither in GROUP BY nor in an aggregate", binder.columns.of(id).name);
+                    Err(SqlError::at(at, cause, "group by it, or write MIN or MAX of it"))
+                }
+            }
+        };
+        for sub in &mut subqueries {
+            sub.refuse_beyond(&own)?;
+            sub.each_outer(|expr| rewritten(self, expr, At::default()))?;
+        }
+        let mut pool = crate::logical::Pool { items: vec![plan], conditions: vec![] };
+        if let Some(having) = &having {
+            pool.conditions.push(rewritten(self, having, At::default())?);
+        }
+        attached(self, &mut pool, subqueries)?;
+        plan = self.joined(pool);
+
+        for over in windows {
+            let mut more = vec![];
+            let mut ids = vec![];
+            for expr in &over.partition {
+                let expr = rewritten(self, expr, At::default())?;
+                ids.push(self.id_of("key", &expr, &mut more)?);
+            }
+            let mut keys = vec![];
+            for (expr, key) in &over.order {
+                let expr = rewritten(self, expr, At::default())?;
+                keys.push(Key { id: self.id_of("key", &expr, &mut more)?, ..*key });
+            }
+            let mut made = vec![];
+            for (id, call) in over.calls {
+                let of = |e: &Expr| rewritten(self, e, At::default());
+                made.push((
+                    id,
+                    match &call {
+                        WindowFunction::RunningSum(e, frame) => WindowFunction::RunningSum(of(e)?, *frame),
+                        WindowFunction::Lag(e, by) => WindowFunction::Lag(of(e)?, *by),
+                        WindowFunction::Lead(e, by) => WindowFunction::Lead(of(e)?, *by),
+                        other => other.clone(),
+                    },
+                ));
+            }
+            plan = Plan::Window {
+                input: Box::new(plan.extended(more)),
+                partition: ids,
+                order: keys,
+                calls: made,
+            };
+        }
+
+        let (mut more, mut columns, mut list) = (vec![], vec![], vec![]);
+        for item in &items {
+            let expr = rewritten(self, &item.expr, item.at)?;
+            let id = self.id_of(&item.name, &expr, &mut more)?;
+            columns.push((item.name.clone(), id));
+            list.push(expr);
+        }
+        let mut sorted = vec![];
+        for (expr, key, at) in &orders {
+            let expr = rewritten(self, expr, *at)?;
+            sorted.push(Key { id: self.id_of("key", &expr, &mut more)?, ..*key });
+        }
+        plan = plan.extended(more);
+        if matches!(select.distinct, Some(ast::Distinct::Distinct)) && !exists {
+            plan = self.distinct(plan, &columns, &mut correlated, &sorted, select.span().into())?;
+        }
+        if !sorted.is_empty() {
+            plan = Plan::Sort { input: Box::new(plan), keys: sorted };
+        }
+        let one = grouped && groups_by(select).is_empty();
+        Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list })
+    }
+
+    /// One row for each value of the list, and of what it is correlated by.
+    fn distinct(
+        &mut self,
+        plan: Plan,
+        columns: &[(String, Id)],
+        correlated: &mut [(Expr, At)],
+        sorted: &[Key],
+        at: At,
+    ) -> Result<Plan, SqlError> {
+        let mut keys: Vec<Id> = vec![];
+        let inner = plan.ids();
+        let by = correlated.iter().flat_map(|(e, _)| reads(e)).filter(|id| inner.contains(id));
+        for id in columns.iter().map(|(_, id)| *id).chain(by) {
+            if !keys.contains(&id) {
+                keys.push(id);
+            }
+        }
+        if sorted.iter().any(|key| !keys.contains(&key.id)) {
+            let cause = "SELECT DISTINCT is ordered by what its list has not";
+            return Err(SqlError::at(at, cause, "order by columns of the list"));
+        }
+        if Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
+            return Ok(plan);
+        }
+        Ok(self.group(plan, &keys, vec![], false))
+    }
+
+    /// One row for each value of the keys. Keys that follow from others are carried along, which no sort compares.
+    fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
+        let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
+        let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
+            // All rows of a group have the same.
+            (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
+        });
+        let aggregates = carried.chain(figures).collect();
+        Plan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
+    }
+
+    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, SqlError> {
+        let ast::GroupByExpr::Expressions(all, modifiers) = &select.group_by else {
+            return Err(SqlError::unsupported(&select.group_by, "GROUP BY ALL"));
+        };
+        if !modifiers.is_empty() {
+            return Err(SqlError::unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
+        }
+        let mut keys = vec![];
+        for key in all {
+            let of_list = |at: usize| match &select.projection[at] {
+                ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => {
+                    Some(expr)
+                }
+                _ => None,
+            };
+            let mut calls = Calls::none("GROUP BY");
+            let bound = match (ordinal(key, select.projection.len())?.and_then(of_list), key) {
+                (Some(expr), _) => self.expr(env, &mut calls, expr),
+                (None, ast::Expr::Identifier(name)) => {
+                    let own = self.expr(env, &mut calls, key);
+                    let alias = select.projection.iter().find_map(|item| match item {
+                        ast::SelectItem::ExprWithAlias { expr, alias } if means(name, &alias.value) => {
+                            Some(expr)
+                        }
+                        _ => None,
+                    });
+                    match (own, alias) {
+                        (Err(_), Some(expr)) => self.expr(env, &mut calls, expr),
+                        (own, _) => own,
+                    }
+                }
+                (None, ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_)) => {
+                    Err(SqlError::unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
+                }
+                (None, key) => self.expr(env, &mut calls, key),
+            }?;
+            if !keys.contains(&bound) {
+                keys.push(bound);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Rows by keys, and by what they are compared with outside.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one SELECT, used here alone")]
+    fn grouped(
+        &mut self,
+        plan: Plan,
+        keys: Vec<Expr>,
+        correlated: &mut [(Expr, At)],
+        own: &Ids,
+        figures: &[(Id, Aggregate)],
+        asked: bool,
+        groups: &mut Groups,
+    ) -> Result<Plan, SqlError> {
+        let mut more = vec![];
+        for key in keys {
+            let name = match &key {
+                Expr::Column(id) => self.columns.of(*id).name.clone(),
+                _ => "key".to_owned(),
+            };
+            let id = self.id_of(&name, &key, &mut more)?;
+            groups.keys.push((key, id));
+        }
+        for (condition, at) in correlated {
+            let sides = match &*condition {
+                Expr::Compare(hushwire_compute::Comparison::Equal, a, b) => {
+                    let mine = |e: &Expr| !reads(e).is_empty() && reads(e).is_subset(own);
+                    let theirs = |e: &Expr| reads(e).is_disjoint(own);
+                    match (mine(a) && theirs(b), mine(b) && theirs(a)) {
+                        (true, _) => Some((a, b)),
+                        (_, true) => Some((b, a)),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            let Some((inner, outer)) = sides else {
+                let clause = "an aggregate in a subquery that is not correlated by columns that are equal";
+                return Err(SqlError::unsupported(*at, clause));
+            };
+            let id = self.id_of("key", inner, &mut more)?;
+            if !groups.keys.iter().any(|(_, known)| *known == id) {
+                groups.keys.push(((**inner).clone(), id));
+            }
+            *condition = Expr::Column(id).equals((**outer).clone());
+        }
+        let mut ids: Vec<Id> = vec![];
+        for (_, id) in &groups.keys {
+            if !ids.contains(id) {
+                ids.push(*id);
+            }
+        }
+        Ok(self.group(plan.extended(more), &ids, figures.to_vec(), asked))
+    }
+
+    fn item(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        item: &'q ast::SelectItem,
+        items: &mut Vec<Item>,
+    ) -> Result<(), SqlError> {
+        use ast::{SelectItem as S, SelectItemQualifiedWildcardKind as W};
+        let at: At = item.into();
+        let (expr, name) = match item {
+            S::UnnamedExpr(expr) => (expr, name_of(expr)),
+            S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
+            S::ExprWithAliases { .. } => return Err(SqlError::unsupported(at, "several aliases")),
+            S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
+                let plain = options.opt_ilike.is_none()
+                    && options.opt_exclude.is_none()
+                    && options.opt_except.is_none()
+                    && options.opt_replace.is_none()
+                    && options.opt_rename.is_none();
+                if !plain {
+                    return Err(SqlError::unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
+                }
+                let table = match item {
+                    S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
+                        [ast::ObjectNamePart::Identifier(name)] => Some(name),
+                        _ => return Err(SqlError::unsupported(at, "such a name before *")),
+                    },
+                    _ => None,
+                };
+                let before = items.len();
+                for name in &env.scope.0 {
+                    let of = table.is_none_or(|t| name.table.as_ref().is_some_and(|n| means(t, n)));
+                    if of && !(name.merged && table.is_none()) {
+                        items.push(Item { name: name.name.clone(), expr: Expr::Column(name.id), at });
+                    }
+                }
+                if items.len() == before {
+                    return Err(SqlError::at(at, "* stands for no column here", "name tables in FROM"));
+                }
+                return Ok(());
+            }
+        };
+        let bound = self.expr(env, calls, expr)?;
+        items.push(Item { name, expr: bound, at });
+        Ok(())
+    }
+
+    /// Keys of ORDER BY: names and places of the list, else expressions.
+    fn orders(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        order: &'q [ast::OrderByExpr],
+        items: &[Item],
+    ) -> Result<Vec<(Expr, Key, At)>, SqlError> {
+        let mut keys = vec![];
+        for key in order {
+            let at = At::of(&key.expr);
+            let named = match &key.expr {
+                ast::Expr::Identifier(name) => items.iter().find(|item| means(name, &item.name)),
+                expr => ordinal(expr, items.len())?.map(|place| &items[place]),
+            };
+            let expr = match named {
+                Some(item) => item.expr.clone(),
+                None => self.expr(env, calls, &key.expr)?,
+            };
+            keys.push((expr, sort_key(key, 0)?, at));
+        }
+        Ok(keys)
+    }
+
+    /// The same columns with NULLs besides.
+    pub(super) fn may_be_null(&mut self, ids: &[Id]) {
+        for id in ids {
+            let column: &mut Column = &mut self.columns.0.0[*id];
+            column.nullable = true;
+        }
+    }
+}
+
+fn groups_by(select: &ast::Select) -> &[ast::Expr] {
+    match &select.group_by {
+        ast::GroupByExpr::Expressions(all, _) => all,
+        ast::GroupByExpr::All(_) => &[],
+    }
+}
+
+/// The parts of a condition all of which must be true, as they are written.
+fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
+    match expr {
+        ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {
+            [parts(left), parts(right)].concat()
+        }
+        ast::Expr::Nested(inner) => match inner.as_ref() {
+            ast::Expr::BinaryOp { op: ast::BinaryOperator::And, .. } => parts(inner),
+            _ => vec![expr],
+        },
+        other => vec![other],
+    }
+}
+
+/// The name of a column that has no alias.
+fn name_of(expr: &ast::Expr) -> String {
+    match expr {
+        ast::Expr::Identifier(name) => name.value.clone(),
+        ast::Expr::CompoundIdentifier(path) => path.last().map_or(String::new(), |name| name.value.clone()),
+        ast::Expr::Nested(inner) => name_of(inner),
+        other => other.to_string(),
+    }
+}
+
+fn refuse_clauses(select: &ast::Select) -> Result<(), SqlError> {
+    let found = [
+        (matches!(select.distinct, Some(ast::Distinct::On(_))), "DISTINCT ON"),
+        (select.top.is_some(), "TOP"),
+        (select.exclude.is_some(), "EXCLUDE"),
+        (select.into.is_some(), "INTO"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY"),
+        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (select.qualify.is_some(), "QUALIFY"),
+        (select.value_table_mode.is_some(), "SELECT AS VALUE"),
+        (select.projection.is_empty(), "an empty list"),
+    ];
+    match found.into_iter().find(|(there, _)| *there) {
+        Some((_, clause)) => Err(SqlError::unsupported(select, clause)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,407 @@
+//! Subqueries as joins.
+//!
+//! ```text
+//! EXISTS, IN                  semi join       NOT EXISTS, NOT IN     anti join       as conditions
+//! the same elsewhere          join with the different keys, and whether there was a partner
+//! scalar, an aggregate        groups by what it is correlated by, joined to each row; the value of no row where there is no group
+//! scalar, of one row          the row, joined to each row
+//! ```
+//! A subquery is attached to the smallest part of FROM that has the columns it is correlated by.
+
+use super::{Binder, Bound, Env, expr::Calls, foreign, limited, order_by, select::Selected};
+use crate::{
+    SqlError,
+    error::At,
+    logical::{Facts, Id, Ids, Kind, Plan, Pool, conjunction, filtered, pair, reads, replaced, truth},
+};
+use hushwire_compute::Comparison;
+use hushwire_tables::algebra::{Aggregate, ColumnType, Expr, Function, Value};
+use sqlparser::ast;
+use std::collections::BTreeMap;
+
+enum Sort {
+    Exists,
+    /// Whether an expression outside is among the values of a column.
+    In(Expr, Id),
+    /// The column of the value, and its value of no row where that is not NULL; `exactly` says that there is always a row.
+    Scalar {
+        value: Id,
+        empty: Option<Expr>,
+        exactly: bool,
+    },
+}
+
+/// A subquery that a column stands for until it is attached.
+pub(super) struct Subquery {
+    pub(super) id: Id,
+    sort: Sort,
+    plan: Plan,
+    on: Vec<Expr>,
+    at: At,
+}
+
+impl Subquery {
+    /// The columns outside that it stands on.
+    fn outer(&self) -> Ids {
+        let all: Ids = self.on.iter().flat_map(reads).collect();
+        let mut outer = foreign(&all, &self.plan.ids());
+        if let Sort::In(left, _) = &self.sort {
+            outer.extend(reads(left));
+        }
+        outer
+    }
+
+    /// Refuses a subquery that names columns which the query right around it does not have.
+    pub(super) fn refuse_beyond(&self, own: &Ids) -> Result<(), SqlError> {
+        let all: Ids = self.on.iter().flat_map(reads).collect();
+        if foreign(&foreign(&all, &self.plan.ids()), own).is_empty() {
+            return Ok(());
+        }
+        Err(SqlError::unsupported(self.at, "a column of a query that is two levels around"))
+    }
+
+    /// Rewrites its expressions on columns outside.
+    pub(super) fn each_outer(
+        &mut self,
+        mut f: impl FnMut(&Expr) -> Result<Expr, SqlError>,
+    ) -> Result<(), SqlError> {
+        for condition in &mut self.on {
+            *condition = f(condition)?;
+        }
+        if let Sort::In(left, _) = &mut self.sort {
+            *left = f(left)?;
+        }
+        Ok(())
+    }
+}
+
+/// A subquery's rows, and what correlates it.
+struct Inner {
+    plan: Plan,
+    columns: Vec<(String, Id)>,
+    on: Vec<Expr>,
+    one: bool,
+    figures: Vec<(Id, Aggregate)>,
+    list: Vec<Expr>,
+}
+
+impl<'q> Binder<'q> {
+    fn inner(
+        &mut self,
+        env: &Env<'_>,
+        calls: &Calls<'q>,
+        query: &'q ast::Query,
+        exists: bool,
+        at: At,
+    ) -> Result<Inner, SqlError> {
+        if calls.subqueries.is_none() || calls.inside {
+            return Err(SqlError::unsupported(at, "a subquery in this place"));
+        }
+        let ast::SetExpr::Select(select) = query.body.as_ref() else {
+            let Bound { plan, columns } = self.query(query, Some(env))?;
+            return Ok(Inner { plan, columns, on: vec![], one: false, figures: vec![], list: vec![] });
+        };
+        super::refuse_clauses(query)?;
+        let before = self.common.len();
+        self.with(query.with.as_ref())?;
+        let selected = self.select(select, order_by(query)?, Some(env), exists);
+        self.common.truncate(before);
+        let Selected { bound: Bound { plan, columns }, correlated, one, figures, list } = selected?;
+        let limits = query.limit_clause.is_some() || query.fetch.is_some();
+        if limits && !correlated.is_empty() {
+            return Err(SqlError::unsupported(at, "LIMIT in a correlated subquery"));
+        }
+        let plan = limited(plan, query)?;
+        let on = correlated.into_iter().map(|(condition, _)| condition).collect();
+        Ok(Inner { plan, columns, on, one, figures, list })
+    }
+
+    fn stand_in(
+        &mut self,
+        calls: &mut Calls<'q>,
+        (ty, nullable): (ColumnType, bool),
+        sort: Sort,
+        (plan, on): (Plan, Vec<Expr>),
+        at: At,
+    ) -> Expr {
+        let id = self.column("subquery", ty, nullable);
+        if let Some(all) = &mut calls.subqueries {
+            all.push(Subquery { id, sort, plan, on, at });
+        }
+        Expr::Column(id)
+    }
+
+    pub(super) fn exists(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        query: &'q ast::Query,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let Inner { plan, on, .. } = self.inner(env, calls, query, true, at)?;
+        Ok(self.stand_in(calls, (ColumnType::Boolean, false), Sort::Exists, (plan, on), at))
+    }
+
+    pub(super) fn in_subquery(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        left: Expr,
+        query: &'q ast::Query,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let Inner { plan, columns, on, .. } = self.inner(env, calls, query, false, at)?;
+        let [(_, right)] = columns[..] else {
+            let cause = format!("the subquery of IN has {} columns", columns.len());
+            return Err(SqlError::at(at, cause, "select one"));
+        };
+        // Its types are checked here.
+        self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
+        let nullable = left.check(&self.columns.0)?.nullable || self.columns.of(right).nullable;
+        Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::In(left, right), (plan, on), at))
+    }
+
+    pub(super) fn scalar(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        query: &'q ast::Query,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let Inner { plan, columns, on, one, figures, list } = self.inner(env, calls, query, false, at)?;
+        let [(_, value)] = columns[..] else {
+            let cause = format!("the subquery has {} columns in place of a value", columns.len());
+            return Err(SqlError::at(at, cause, "select one"));
+        };
+        let facts = Facts::of(&plan, self.catalog);
+        let inner = plan.ids();
+        let by: Ids = on
+            .iter()
+            .filter(|condition| matches!(condition, Expr::Compare(Comparison::Equal, ..)))
+            .flat_map(reads)
+            .filter(|id| inner.contains(id))
+            .collect();
+        if !facts.is_unique(&by) {
+            let remedy = "aggregate it, limit it to one row, or declare the key by which it has one";
+            return Err(SqlError::at(at, "the subquery may have several rows in place of a value", remedy));
+        }
+        let exactly = on.is_empty() && always_one(&plan);
+        let empty = (one && !exactly).then(|| empty_value(&list, &figures, &self.columns)).flatten();
+        let column = self.columns.of(value);
+        let kind = (column.ty, column.nullable || !exactly);
+        Ok(self.stand_in(calls, kind, Sort::Scalar { value, empty, exactly }, (plan, on), at))
+    }
+
+    /// Attaches a subquery to a plan that has all columns outside that it stands on.
+    fn attach(&mut self, item: Plan, sub: Subquery, conditions: &mut Vec<Expr>) -> Result<Plan, SqlError> {
+        let Subquery { id, sort, plan, mut on, at } = sub;
+        let (positive, negative) = (Expr::Column(id), Expr::Column(id).not());
+        let used = |e: &Expr| reads(e).contains(&id);
+        let alone = conditions.iter().filter(|e| used(e)).count() == 1;
+        let mut taken = |is: &Expr| {
+            let place = conditions.iter().position(|e| e == is).filter(|_| alone);
+            place.map(|place| conditions.remove(place)).is_some()
+        };
+        match sort {
+            Sort::Scalar { value, empty, exactly } => {
+                self.attach_scalar(item, plan, on, (id, value, empty, exactly), at)
+            }
+            Sort::Exists if taken(&positive) => Ok(self.semi(Kind::Semi, item, plan, on)),
+            Sort::Exists if taken(&negative) => Ok(self.semi(Kind::Anti, item, plan, on)),
+            Sort::Exists => self.marked(item, plan, on, id, at),
+            Sort::In(left, right) => {
+                let nulls = left.check(&self.columns.0)?.nullable;
+                let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
+                if taken(&positive) {
+                    on.push(equal);
+                    return Ok(self.semi(Kind::Semi, item, plan, on));
+                }
+                if taken(&negative) {
+                    let mut item = item;
+                    if self.columns.of(right).nullable {
+                        let null = filtered(plan.clone(), [Expr::Column(right).is_null()]);
+                        item = self.semi(Kind::Anti, item, null, on.clone());
+                    }
+                    if nulls {
+                        // NULL is in no set but the empty one.
+                        let there = self.column("there", ColumnType::Boolean, false);
+                        item = self.marked(item, plan.clone(), on.clone(), there, at)?;
+                        item = filtered(item, [left.is_null().and(Expr::Column(there)).not()]);
+                    }
+                    on.push(equal);
+                    return Ok(self.semi(Kind::Anti, item, plan, on));
+                }
+                if nulls || self.columns.of(right).nullable {
+                    let clause = "IN of a subquery with NULLs within an expression";
+                    return Err(SqlError::unsupported(at, clause));
+                }
+                on.push(equal);
+                self.marked(item, plan, on, id, at)
+            }
+        }
+    }
+
+    fn semi(&mut self, kind: Kind, mut left: Plan, mut right: Plan, conditions: Vec<Expr>) -> Plan {
+        let (mut on, mut rest) = (vec![], vec![]);
+        for condition in conditions {
+            if reads(&condition).is_subset(&right.ids()) {
+                right = filtered(right, [condition]);
+            } else if let Some(pair) = pair(&condition, &mut left, &mut right, &mut self.columns) {
+                on.push(pair);
+            } else {
+                rest.push(condition);
+            }
+        }
+        let residual = (!rest.is_empty()).then(|| conjunction(rest));
+        Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual }
+    }
+
+    fn pairs(
+        &mut self,
+        left: &mut Plan,
+        right: &mut Plan,
+        conditions: Vec<Expr>,
+        at: At,
+    ) -> Result<Vec<(Id, Id)>, SqlError> {
+        let one = |condition| {
+            pair(&condition, left, right, &mut self.columns).ok_or_else(|| {
+                let clause = "a subquery in this place that is not correlated by columns that are equal";
+                SqlError::unsupported(at, clause)
+            })
+        };
+        conditions.into_iter().map(one).collect()
+    }
+
+    /// The plan with a truth value beside each row: whether it has a partner.
+    fn marked(
+        &mut self,
+        mut left: Plan,
+        mut right: Plan,
+        on: Vec<Expr>,
+        id: Id,
+        at: At,
+    ) -> Result<Plan, SqlError> {
+        let on = self.pairs(&mut left, &mut right, on, at)?;
+        let group = |keys, aggregates| Plan::Group { input: Box::new(right), keys, aggregates, asked: false };
+        if on.is_empty() {
+            let count = self.column("count", ColumnType::BigInt, false);
+            let right = group(vec![], vec![(count, Aggregate::count_rows("count"))]);
+            let plan = Plan::Join {
+                kind: Kind::Inner,
+                left: Box::new(left),
+                right: Box::new(right),
+                on,
+                residual: None,
+            };
+            let none = Expr::Literal(Value::Number(0), ColumnType::BigInt);
+            return Ok(plan.extended(vec![(id, Expr::Column(count).compare(Comparison::Greater, none))]));
+        }
+        let mut keys: Vec<Id> = on.iter().map(|(_, key)| *key).collect();
+        keys.dedup();
+        let there = self.column("there", ColumnType::Boolean, false);
+        let right = group(keys, vec![]).extended(vec![(there, truth(true))]);
+        self.may_be_null(&right.columns());
+        let plan =
+            Plan::Join { kind: Kind::Left, left: Box::new(left), right: Box::new(right), on, residual: None };
+        Ok(plan.extended(vec![(id, Expr::Column(there).is_null().not())]))
+    }
+
+    fn attach_scalar(
+        &mut self,
+        mut left: Plan,
+        mut right: Plan,
+        on: Vec<Expr>,
+        (id, value, empty, exactly): (Id, Id, Option<Expr>, bool),
+        at: At,
+    ) -> Result<Plan, SqlError> {
+        let on = self.pairs(&mut left, &mut right, on, at)?;
+        let mut found = Expr::Column(value);
+        if let Some(empty) = empty {
+            let there = self.column("there", ColumnType::Boolean, true);
+            right = right.extended(vec![(there, truth(true))]);
+            let branches = vec![(Expr::Column(there).is_null(), empty)];
+            found = Expr::Case { branches, otherwise: Some(Box::new(found)) };
+        }
+        let kind = if exactly { Kind::Inner } else { Kind::Left };
+        if !exactly {
+            self.may_be_null(&right.columns());
+        }
+        let plan = Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
+        Ok(plan.extended(vec![(id, found)]))
+    }
+}
+
+/// Whether a plan has exactly one row, whatever its tables have.
+fn always_one(plan: &Plan) -> bool {
+    match plan {
+        Plan::Group { keys, .. } => keys.is_empty(),
+        Plan::One => true,
+        Plan::Project { input, .. } | Plan::Sort { input, .. } => always_one(input),
+        _ => false,
+    }
+}
+
+/// The value of an aggregate of no row; `None` if it is NULL for sure.
+fn empty_value(
+    list: &[Expr],
+    figures: &[(Id, Aggregate)],
+    columns: &crate::logical::Columns,
+) -> Option<Expr> {
+    fn strict(expr: &Expr) -> bool {
+        match expr {
+            Expr::Column(_) => true,
+            Expr::Arithmetic(_, a, b) => strict(a) || strict(b),
+            Expr::Negate(a) | Expr::Cast(a, _) => strict(a),
+            _ => false,
+        }
+    }
+    let [expr] = list else { return None };
+    let counts = |function| matches!(function, Function::Count | Function::CountRows);
+    if strict(expr) && figures.iter().all(|(_, a)| !counts(a.function)) {
+        return None;
+    }
+    let value = |(id, aggregate): &(Id, Aggregate)| {
+        let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
+        (*id, Expr::Literal(value, columns.of(*id).ty))
+    };
+    let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();
+    Some(replaced(expr, &by))
+}
+
+/// Attaches subqueries to the parts of a FROM, each to the first that has all columns it stands on, or to all parts joined.
+pub(super) fn attached(
+    binder: &mut Binder<'_>,
+    pool: &mut Pool,
+    mut subqueries: Vec<Subquery>,
+) -> Result<(), SqlError> {
+    while !subqueries.is_empty() {
+        let place = |sub: &Subquery, pool: &Pool| {
+            let outer = sub.outer();
+            pool.items.iter().position(|item| outer.is_subset(&item.ids()))
+        };
+        let Some(next) = subqueries.iter().position(|sub| place(sub, pool).is_some()) else {
+            if pool.items.len() < 2 {
+                let clause = "a column of the query around beside a subquery";
+                return Err(SqlError::unsupported(subqueries[0].at, clause));
+            }
+            let waits = |e: &Expr| reads(e).iter().any(|id| subqueries.iter().any(|sub| sub.id == *id));
+            let (later, now) = std::mem::take(&mut pool.conditions).into_iter().partition(waits);
+            let items = std::mem::take(&mut pool.items);
+            *pool = Pool { items: vec![binder.joined(Pool { items, conditions: now })], conditions: later };
+            continue;
+        };
+        let at = place(&subqueries[next], pool).unwrap_or(0);
+        let sub = subqueries.remove(next);
+        match sub {
+            // A single row is a table like others, which the order of joins finds a place for.
+            Subquery { id, sort: Sort::Scalar { value, exactly: true, .. }, plan, .. } => {
+                pool.items.push(plan.extended(vec![(id, Expr::Column(value))]));
+            }
+            sub => {
+                let item = std::mem::replace(&mut pool.items[at], Plan::One);
+                pool.items[at] = binder.attach(item, sub, &mut pool.conditions)?;
+            }
+        }
+    }
+    Ok(())
+}

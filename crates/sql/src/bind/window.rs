@@ -1,0 +1,204 @@
+//! Functions over windows.
+
+use super::{
+    Binder, Env,
+    expr::{Calls, Over},
+    sort_key,
+};
+use crate::{SqlError, error::At, logical::Id};
+use hushwire_tables::algebra::{
+    Arithmetic, Column, ColumnType, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction,
+};
+use sqlparser::ast::{self, WindowFrameBound as Bound, WindowFrameUnits as Units};
+
+impl<'q> Binder<'q> {
+    pub(super) fn windowed(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        name: &str,
+        args: Option<Vec<&'q ast::Expr>>,
+        over: &'q ast::WindowType,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        if calls.windows.is_none() || calls.inside {
+            let remedy = "write it in the list, or in ORDER BY";
+            return Err(SqlError::at(at, "a window function where there can be none", remedy));
+        }
+        let spec = named(over, calls.select, at)?;
+        // What a window function is asked of may be aggregated, but is no window function.
+        let windows = calls.windows.take();
+        let made = self.over(env, calls, name, args, spec, at);
+        calls.windows = windows;
+        let (partition, order, call) = made?;
+        let mut all = calls.windows.take().unwrap_or_default();
+        let expr = self.called(&mut all, &partition, &order, call, at);
+        calls.windows = Some(all);
+        expr
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three parts of a call, taken apart at once")]
+    fn over(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        name: &str,
+        args: Option<Vec<&'q ast::Expr>>,
+        spec: &'q ast::WindowSpec,
+        at: At,
+    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::Key)>, Call), SqlError> {
+        let partition =
+            spec.partition_by.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
+        let mut order = vec![];
+        for key in &spec.order_by {
+            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?));
+        }
+        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        let frame = frame(spec, !order.is_empty(), at)?;
+        let star = args.is_none();
+        let mut of = vec![];
+        for arg in args.unwrap_or_default() {
+            of.push(self.expr(env, calls, arg)?);
+        }
+        let one = || Expr::Literal(Value::Number(1), ColumnType::BigInt);
+        let call = match (name, &of[..], star) {
+            ("row_number", [], false) => Call::One(WindowFunction::RowNumber),
+            ("rank", [], false) => Call::One(WindowFunction::Rank),
+            ("sum", [of], false) => Call::One(WindowFunction::RunningSum(of.clone(), frame)),
+            ("count", [], true) => Call::One(WindowFunction::RunningSum(one(), frame)),
+            ("count", [of], false) => Call::One(WindowFunction::RunningSum(counted(of), frame)),
+            ("avg", [of], false) => Call::Mean(
+                WindowFunction::RunningSum(of.clone(), frame),
+                WindowFunction::RunningSum(counted(of), frame),
+            ),
+            ("lag" | "lead", [of, rest @ ..], false) => {
+                let by = match rest {
+                    [] => 1,
+                    [Expr::Literal(Value::Number(n), ty)] if ty.is_integer() && *n >= 0 => *n as u64,
+                    _ => return no("LAG or LEAD by what is no literal, or with a default"),
+                };
+                let lag = name == "lag";
+                let of = of.clone();
+                Call::One(if lag { WindowFunction::Lag(of, by) } else { WindowFunction::Lead(of, by) })
+            }
+            _ => return no(&format!("the window function {name}")),
+        };
+        Ok((partition, order, call))
+    }
+
+    fn called(
+        &mut self,
+        all: &mut Vec<Over>,
+        partition: &[Expr],
+        order: &[(Expr, crate::logical::Key)],
+        call: Call,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let mut one = |binder: &mut Self, call: WindowFunction| -> Result<Expr, SqlError> {
+            let place = all.iter().position(|over| over.partition == partition && over.order == order);
+            let place = place.unwrap_or_else(|| {
+                all.push(Over { partition: partition.to_vec(), order: order.to_vec(), calls: vec![] });
+                all.len() - 1
+            });
+            if let Some((id, _)) = all[place].calls.iter().find(|(_, other)| *other == call) {
+                return Ok(Expr::Column(*id));
+            }
+            let id = binder.window_column(partition, order, &call, at)?;
+            all[place].calls.push((id, call));
+            Ok(Expr::Column(id))
+        };
+        match call {
+            Call::One(call) => one(self, call),
+            Call::Mean(sum, count) => {
+                let (sum, count) = (one(self, sum)?, one(self, count)?);
+                let ty = self.ty(&sum, at)?;
+                // As an average has them: four digits more.
+                let sum = if ty.is_integer() {
+                    sum.cast(ColumnType::Decimal { precision: 19, scale: 0 })
+                } else {
+                    sum
+                };
+                Ok(sum.arithmetic(Arithmetic::Divide, count))
+            }
+        }
+    }
+
+    fn window_column(
+        &mut self,
+        partition: &[Expr],
+        order: &[(Expr, crate::logical::Key)],
+        call: &WindowFunction,
+        at: At,
+    ) -> Result<Id, SqlError> {
+        let key = |(expr, key): &(Expr, crate::logical::Key)| SortKey {
+            expr: expr.clone(),
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        };
+        let window = Window {
+            partition: partition.to_vec(),
+            order: order.iter().map(key).collect(),
+            functions: vec![("figure".into(), call.clone())],
+        };
+        let none = Relation::values(self.columns.0.clone(), vec![])?;
+        let made = none.window(window).map_err(|e| SqlError::from(e).or_at(at))?;
+        let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
+        let column = Column { range: None, ..column.clone() };
+        Ok(self.columns.add(column))
+    }
+}
+
+/// The functions that a call stands for.
+enum Call {
+    One(WindowFunction),
+    /// A sum over a count.
+    Mean(WindowFunction, WindowFunction),
+}
+
+/// 1 where there is a value, so that the sum counts them.
+fn counted(of: &Expr) -> Expr {
+    let number = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
+    let branches = vec![(of.clone().is_null(), number(0))];
+    Expr::Case { branches, otherwise: Some(Box::new(number(1))) }
+}
+
+fn named<'q>(
+    over: &'q ast::WindowType,
+    select: Option<&'q ast::Select>,
+    at: At,
+) -> Result<&'q ast::WindowSpec, SqlError> {
+    match over {
+        ast::WindowType::WindowSpec(spec) if spec.window_name.is_none() => Ok(spec),
+        ast::WindowType::WindowSpec(_) => {
+            Err(SqlError::unsupported(at, "a window that builds on a named one"))
+        }
+        ast::WindowType::NamedWindow(name) => {
+            let windows = select.map_or(&[][..], |select| &select.named_window);
+            let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
+            match found.map(|w| &w.1) {
+                Some(ast::NamedWindowExpr::WindowSpec(spec)) => Ok(spec),
+                Some(_) => Err(SqlError::unsupported(at, "a window that is another one")),
+                None => {
+                    let cause = format!("no window is called {}", name.value);
+                    Err(SqlError::at(name.span, cause, "declare it with WINDOW"))
+                }
+            }
+        }
+    }
+}
+
+/// The rows that a function is asked of: those up to this one.
+fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, SqlError> {
+    let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
+    let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));
+    match (frame.units, &frame.start_bound) {
+        (Units::Rows, Bound::Preceding(None)) if here && ordered => Ok(Frame::Rows),
+        (Units::Range, Bound::Preceding(None)) if here => Ok(Frame::Peers),
+        (Units::Range | Units::Rows, Bound::Preceding(None))
+            if !ordered && frame.end_bound == Some(Bound::Following(None)) =>
+        {
+            Ok(Frame::Peers)
+        }
+        _ => Err(SqlError::unsupported(at, "a frame other than from the first row to this one")),
+    }
+}

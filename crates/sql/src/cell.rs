@@ -1,0 +1,159 @@
+//! Values as text, as files and queries have them.
+
+use crate::SqlError;
+use hushwire_tables::algebra::{ColumnType, Value};
+
+/// Microseconds of a day.
+pub(crate) const DAY: i128 = 86_400_000_000;
+
+/// Days since 1970-01-01 of a date of the Gregorian calendar, whose years begin in March here.
+fn days(year: i128, month: i128, day: i128) -> i128 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+/// Year, month and day of a day since 1970-01-01.
+pub(crate) fn date(day: i128) -> [i128; 3] {
+    let since = day + 719_468;
+    let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    [era * 400 + year + next, month, day]
+}
+
+fn days_of_month(year: i128, month: i128) -> i128 {
+    let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
+    next - days(year, month, 1)
+}
+
+/// The same day so many months later, or the month's last one where it has no such day.
+pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
+    let [year, month, of_month] = date(day);
+    let all = year * 12 + month - 1 + months;
+    let (year, month) = (all.div_euclid(12), all.rem_euclid(12) + 1);
+    (1..=9999).contains(&year).then(|| days(year, month, of_month.min(days_of_month(year, month))))
+}
+
+fn digits(text: &str, most: usize) -> Option<i128> {
+    let plain = !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| text.parse().ok())?
+}
+
+fn read_date(text: &str) -> Option<i128> {
+    let mut parts = text.split('-');
+    let mut part = |n: usize| parts.next().filter(|p| p.len() == n).and_then(|p| digits(p, n));
+    let (year, month, day) = (part(4)?, part(2)?, part(2)?);
+    let there = parts.next().is_none() && year >= 1 && (1..=12).contains(&month);
+    (there && (1..=days_of_month(year, month)).contains(&day)).then(|| days(year, month, day))
+}
+
+fn read_timestamp(text: &str) -> Option<i128> {
+    let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
+    let mut parts = time.split(':');
+    let (hour, minute) = (digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let (second, micros) = match parts.next().map(|s| s.split_once('.').unwrap_or((s, ""))) {
+        None => (0, 0),
+        Some((second, "")) => (digits(second, 2)?, 0),
+        Some((second, rest)) => (digits(second, 2)?, digits(rest, 6)? * 10i128.pow(6 - rest.len() as u32)),
+    };
+    let there = parts.next().is_none() && hour < 24 && minute < 60 && second < 60;
+    there.then_some(read_date(date)? * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+}
+
+/// Steps of 10^-scale; digits that the scale has no place for are refused, but for zeros.
+fn read_decimal(text: &str, scale: u8) -> Option<i128> {
+    let (minus, size) = match text.strip_prefix('-') {
+        Some(size) => (true, size),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, behind) = size.split_once('.').unwrap_or((size, ""));
+    let (kept, rest) = behind.split_at_checked(usize::from(scale)).unwrap_or((behind, ""));
+    if (whole.is_empty() && behind.is_empty()) || rest.bytes().any(|b| b != b'0') {
+        return None;
+    }
+    let all = format!("{whole}{kept:0<width$}", width = usize::from(scale));
+    let steps = if all.is_empty() {
+        0
+    } else {
+        digits(all.trim_start_matches('0'), 38).or((all.bytes().all(|b| b == b'0')).then_some(0))?
+    };
+    Some(if minus { -steps } else { steps })
+}
+
+/// The value of a field of a type, never NULL: which fields are NULL is for who reads the file to say.
+///
+/// # Errors
+/// It is no such value. The message does not repeat the field.
+pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
+    let trimmed = text.trim();
+    let (value, form) = match ty {
+        ColumnType::Boolean => {
+            let truth = match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "t" | "1" | "yes" => Some(true),
+                "false" | "f" | "0" | "no" => Some(false),
+                _ => None,
+            };
+            (truth.map(Value::Boolean), "true or false")
+        }
+        ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt => {
+            (read_decimal(trimmed, 0).map(Value::Number), "a whole number")
+        }
+        ColumnType::Decimal { scale, .. } => (
+            read_decimal(trimmed, scale).map(Value::Number),
+            "a number with no more digits than the type has",
+        ),
+        ColumnType::Date => (read_date(trimmed).map(Value::Number), "a date as 2026-11-23"),
+        ColumnType::Timestamp => {
+            (read_timestamp(trimmed).map(Value::Number), "a time as 2026-11-23 14:05:00")
+        }
+        ColumnType::Double { frac } => {
+            let steps = trimmed.parse::<f64>().ok().filter(|x| x.is_finite());
+            let steps = steps.map(|x| (x * f64::from(2u32).powi(frac.into())).round_ties_even());
+            (steps.map(|x| Value::Number(x as i128)), "a number")
+        }
+        ColumnType::Varchar(_) => (Some(Value::text(text)), "a string without zero bytes"),
+        ColumnType::Digest => (None, "a digest, which only a reader with the key can make"),
+    };
+    match value {
+        Some(value) if value.fits(ty) => Ok(value),
+        Some(_) => Err(SqlError::new(format!("it is too large for {ty}"), "declare a wider type")),
+        None => Err(SqlError::new(format!("it is no {ty}"), format!("write {form}"))),
+    }
+}
+
+/// A value of a type as text; NULL is empty.
+#[must_use]
+pub fn show(value: &Value, ty: ColumnType) -> String {
+    let n = match value {
+        Value::Null => return String::new(),
+        Value::Boolean(truth) => return truth.to_string(),
+        Value::Text(bytes) => return String::from_utf8_lossy(bytes).into_owned(),
+        Value::Number(n) => *n,
+    };
+    let as_date = |day: i128| {
+        let [year, month, day] = date(day);
+        format!("{year:04}-{month:02}-{day:02}")
+    };
+    match ty {
+        ColumnType::Decimal { scale: scale @ 1.., .. } => {
+            let unit = 10u128.pow(scale.into());
+            let (sign, size) = (if n < 0 { "-" } else { "" }, n.unsigned_abs());
+            format!("{sign}{}.{:0width$}", size / unit, size % unit, width = usize::from(scale))
+        }
+        ColumnType::Date => as_date(n),
+        ColumnType::Timestamp => {
+            let (day, rest) = (n.div_euclid(DAY), n.rem_euclid(DAY));
+            let (seconds, micros) = (rest / 1_000_000, rest % 1_000_000);
+            let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+            let behind = if micros == 0 { String::new() } else { format!(".{micros:06}") };
+            format!("{} {time}{behind}", as_date(day))
+        }
+        ColumnType::Double { frac } => (n as f64 / f64::from(2u32).powi(frac.into())).to_string(),
+        ColumnType::Digest => format!("{n:016x}"),
+        _ => n.to_string(),
+    }
+}

@@ -1,0 +1,83 @@
+//! SQL: a query's text to the [relational algebra](hushwire_tables::algebra), against declared tables.
+//!
+//! ```text
+//! text ── sqlparser ──► its tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
+//!                                   │          names, types, subqueries as joins       joins in order, conditions moved
+//!                                   └ Catalog: tables, columns, owners' parts, keys     down, unread columns gone
+//! ```
+//!
+//! Reading a query does no input or output and knows no protocol. What cannot be computed is refused with the clause's name, its
+//! line and column. [`cell`] reads and writes values as text, for whoever reads files.
+#![forbid(unsafe_code)]
+
+mod bind;
+mod catalog;
+pub mod cell;
+mod error;
+mod logical;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::Catalog;
+pub use error::SqlError;
+pub use logical::Options;
+
+use bind::Binder;
+use hushwire_tables::algebra::Relation;
+use sqlparser::{ast::Statement, dialect::PostgreSqlDialect, parser::Parser};
+
+/// LOCAL: no query's text is longer.
+const LONGEST: usize = 1 << 16;
+/// LOCAL: bytes of stack for the longest chain that a text may have.
+const STACK: usize = 256 << 20;
+
+/// The relation that a query asks for; its columns have the names of the query's list.
+///
+/// ```
+/// use hushwire_sql::{Catalog, Options, relation};
+/// use hushwire_tables::algebra::{Column, ColumnType, Part, Schema, Table};
+/// let people = Table {
+///     name: "people".into(),
+///     schema: Schema(vec![Column::new("id", ColumnType::Integer), Column::new("age", ColumnType::SmallInt)]),
+///     parts: vec![Part { owner: "bob".into(), rows: 100 }],
+///     padded: false,
+///     unique: vec![vec![0]],
+/// };
+/// let catalog = Catalog::new(vec![people])?;
+/// let made = relation("SELECT age, COUNT(*) AS n FROM people GROUP BY age", &catalog, Options::default())?;
+/// assert_eq!(made.schema().columns()[1].name, "n");
+/// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; there are id, age");
+/// # Ok::<(), hushwire_sql::SqlError>(())
+/// ```
+///
+/// # Errors
+/// The text is no SQL, is more than one query, names what there is not, or has a clause that is not supported.
+pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, SqlError> {
+    if sql.len() > LONGEST {
+        return Err(SqlError::new("the query is longer than 64 KiB", "is it the right text?"));
+    }
+    // The parser's frames are large, and chains of operators are as deep as they are long.
+    std::thread::scope(|scope| {
+        let planner = std::thread::Builder::new().name("planner".into()).stack_size(STACK);
+        let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options));
+        let planner =
+            planner.map_err(|e| SqlError::new(format!("no thread could be started: {e}"), "try again"))?;
+        planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, SqlError> {
+    let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql);
+    let statements = statements.map_err(|e| SqlError::from(e).at_end_of(sql))?;
+    let query = match &statements[..] {
+        [Statement::Query(query)] => query,
+        [] => return Err(SqlError::new("there is no query", "write a SELECT")),
+        [_] => return Err(SqlError::new("the statement is no query", "write a SELECT")),
+        _ => return Err(SqlError::new("there are several statements", "write one query")),
+    };
+    let mut binder = Binder::new(catalog);
+    let bound = binder.whole(query)?;
+    let plan = logical::prune(bound.plan, &logical::needed(&bound.columns));
+    logical::emit(&plan, &bound.columns, &binder.columns, catalog, options)
+}

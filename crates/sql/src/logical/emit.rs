@@ -1,0 +1,247 @@
+//! Plans as relations: numbers of columns become places.
+
+use super::{Columns, Id, Ids, Kind, Plan, replaced};
+use crate::{SqlError, catalog::Catalog};
+use hushwire_tables::{
+    TableError,
+    algebra::{
+        Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
+        WindowFunction,
+    },
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Options of a query that its text does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Groups of fewer rows are left out of results; 0 or 1 leaves out none.
+    pub min_group: u64,
+    /// Most pairs of a join neither of whose sides is unique by its keys; without it as many as there can be, up to
+    /// [`Options::MOST_PAIRS`].
+    pub join_bound: Option<u64>,
+}
+
+impl Options {
+    /// Most pairs of a join that are taken without a bound.
+    pub const MOST_PAIRS: u64 = 1 << 20;
+}
+
+/// The relation of a plan, with the columns of these numbers under these names.
+pub(crate) fn emit(
+    plan: &Plan,
+    outputs: &[(String, Id)],
+    columns: &Columns,
+    catalog: &Catalog,
+    options: Options,
+) -> Result<Relation, SqlError> {
+    let mut read: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    scanned(plan, &mut read);
+    let mut emitter = Emitter { columns, catalog, read, options, known: HashMap::new() };
+    let (relation, places) = emitter.plan(plan)?;
+    let named = outputs.iter().map(|(name, id)| (name.clone(), Expr::Column(places[id])));
+    Ok(relation.project(named.collect())?)
+}
+
+/// The columns of each table that any scan reads: owners bring these, and all scans of a table are one.
+fn scanned(plan: &Plan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
+    match plan {
+        Plan::Scan { table, columns } => {
+            read.entry(*table).or_default().extend(columns.iter().map(|(_, at)| *at));
+        }
+        Plan::One => {}
+        Plan::Filter { input, .. }
+        | Plan::Project { input, .. }
+        | Plan::Group { input, .. }
+        | Plan::Window { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. } => scanned(input, read),
+        Plan::Join { left, right, .. } => [left, right].into_iter().for_each(|side| scanned(side, read)),
+        Plan::Set { left, right, .. } => [left, right].into_iter().for_each(|side| scanned(&side.0, read)),
+    }
+}
+
+type Places = BTreeMap<Id, usize>;
+
+struct Emitter<'a> {
+    columns: &'a Columns,
+    catalog: &'a Catalog,
+    read: BTreeMap<usize, BTreeSet<usize>>,
+    options: Options,
+    /// Relations that were made: a second one that says the same is the first, and computed once.
+    known: HashMap<Relation, Relation>,
+}
+
+fn places(ids: impl IntoIterator<Item = Id>) -> Places {
+    let mut all = Places::new();
+    for (at, id) in ids.into_iter().enumerate() {
+        all.entry(id).or_insert(at);
+    }
+    all
+}
+
+fn placed(expr: &Expr, places: &Places) -> Expr {
+    replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect())
+}
+
+impl Emitter<'_> {
+    fn name(&self, id: Id) -> String {
+        self.columns.of(id).name.clone()
+    }
+
+    fn one(&mut self, relation: Result<Relation, TableError>) -> Result<Relation, SqlError> {
+        let relation = relation?;
+        Ok(self.known.entry(relation.clone()).or_insert(relation).clone())
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<(Relation, Places), SqlError> {
+        match plan {
+            Plan::Scan { table, columns } => self.scan(*table, columns),
+            Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
+            Plan::Filter { input, condition } => {
+                let (input, at) = self.plan(input)?;
+                Ok((self.one(input.filter(placed(condition, &at)))?, at))
+            }
+            Plan::Project { input, columns } => {
+                let (input, at) = self.plan(input)?;
+                let made = columns.iter().map(|(id, expr)| (self.name(*id), placed(expr, &at))).collect();
+                Ok((self.one(input.project(made))?, places(columns.iter().map(|(id, _)| *id))))
+            }
+            Plan::Join { kind, left, right, on, residual } => {
+                self.join(*kind, [left, right], on, residual.as_ref())
+            }
+            Plan::Group { input, keys, aggregates, asked } => self.group(input, keys, aggregates, *asked),
+            Plan::Window { input, partition, order, calls } => {
+                let ids: Vec<Id> = plan.columns();
+                let (input, at) = self.plan(input)?;
+                let call = |call: &WindowFunction| match call {
+                    WindowFunction::RunningSum(e, frame) => {
+                        WindowFunction::RunningSum(placed(e, &at), *frame)
+                    }
+                    WindowFunction::Lag(e, by) => WindowFunction::Lag(placed(e, &at), *by),
+                    WindowFunction::Lead(e, by) => WindowFunction::Lead(placed(e, &at), *by),
+                    other => other.clone(),
+                };
+                let window = Window {
+                    partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),
+                    order: keys(order, &at),
+                    functions: calls.iter().map(|(id, c)| (self.name(*id), call(c))).collect(),
+                };
+                let first = input.schema().columns().len();
+                let relation = self.one(input.window(window))?;
+                let mut all = at;
+                all.extend(calls.iter().enumerate().map(|(i, (id, _))| (*id, first + i)));
+                all.retain(|id, _| ids.contains(id));
+                Ok((relation, all))
+            }
+            Plan::Sort { input, keys: order } => {
+                let (input, at) = self.plan(input)?;
+                Ok((self.one(input.order_by(keys(order, &at)))?, at))
+            }
+            Plan::Limit { input, offset, limit } => {
+                let (input, at) = self.plan(input)?;
+                Ok((self.one(input.limit(*offset, *limit))?, at))
+            }
+            Plan::Set { kind, all, left, right, columns } => {
+                let mut side = |(plan, ids): &(Box<Plan>, Vec<Id>)| -> Result<Relation, SqlError> {
+                    let (relation, at) = self.plan(plan)?;
+                    self.one(relation.select(&ids.iter().map(|id| at[id]).collect::<Vec<_>>()))
+                };
+                let (left, right) = (side(left)?, side(right)?);
+                Ok((self.one(left.set(*kind, *all, &right))?, places(columns.iter().copied())))
+            }
+        }
+    }
+
+    fn scan(&mut self, table: usize, columns: &[(Id, usize)]) -> Result<(Relation, Places), SqlError> {
+        let whole = self.catalog.table(table);
+        let mut kept: Vec<usize> = self.read[&table].iter().copied().collect();
+        // Rows are counted by what they have.
+        if kept.is_empty() {
+            kept = (0..whole.schema.columns().len())
+                .min_by_key(|at| whole.schema.columns()[*at].ty.bits())
+                .into_iter()
+                .collect();
+        }
+        let place = |at: &usize| kept.iter().position(|k| k == at);
+        let unique = whole.unique.iter().filter_map(|key| key.iter().map(place).collect()).collect();
+        let own: Vec<Column> = kept.iter().map(|at| whole.schema.columns()[*at].clone()).collect();
+        let at = columns.iter().filter_map(|(id, at)| Some((*id, place(at)?))).collect();
+        let table = Table { schema: Schema(own), unique, ..whole.clone() };
+        Ok((self.one(Relation::scan(table))?, at))
+    }
+
+    fn join(
+        &mut self,
+        kind: Kind,
+        sides: [&Plan; 2],
+        on: &[(Id, Id)],
+        residual: Option<&Expr>,
+    ) -> Result<(Relation, Places), SqlError> {
+        let (left, left_at) = self.plan(sides[0])?;
+        let (right, right_at) = self.plan(sides[1])?;
+        let shift = left.schema().columns().len();
+        let mut both = left_at.clone();
+        both.extend(right_at.iter().map(|(id, at)| (*id, at + shift)));
+        let residual = residual.map(|e| placed(e, &both));
+        if on.is_empty() && kind == Kind::Inner {
+            let crossed = self.one(left.cross(&right))?;
+            let made = residual.map_or(Ok(crossed.clone()), |e| crossed.filter(e));
+            return Ok((self.one(made)?, both));
+        }
+        let mut pairs: Vec<(Expr, Expr)> =
+            on.iter().map(|(a, b)| (Expr::Column(left_at[a]), Expr::Column(right_at[b]))).collect();
+        if pairs.is_empty() {
+            // Every row meets every row.
+            let one = || Expr::literal(Value::Number(1), ColumnType::SmallInt);
+            pairs.push((one(), one()));
+        }
+        let kind = match kind {
+            Kind::Inner => JoinKind::Inner,
+            Kind::Left => JoinKind::Left,
+            Kind::Full => JoinKind::Full,
+            Kind::Semi => JoinKind::Semi,
+            Kind::Anti => JoinKind::Anti,
+        };
+        let most = left.rows().saturating_mul(right.rows());
+        let bound = self.options.join_bound.or(Some(most).filter(|most| *most <= Options::MOST_PAIRS));
+        let joined = |bound| left.join(&right, kind, pairs.clone(), residual.clone(), bound);
+        // A bound is no part of a join that needs none.
+        let made = joined(None).or_else(|e| bound.map_or(Err(e), |bound| joined(Some(bound.min(most)))));
+        let made = self.one(made)?;
+        let semi = matches!(kind, JoinKind::Semi | JoinKind::Anti);
+        Ok((made, if semi { left_at } else { both }))
+    }
+
+    fn group(
+        &mut self,
+        input: &Plan,
+        keys: &[Id],
+        aggregates: &[(Id, Aggregate)],
+        asked: bool,
+    ) -> Result<(Relation, Places), SqlError> {
+        let (input, at) = self.plan(input)?;
+        let made = keys.iter().map(|id| (self.name(*id), Expr::Column(at[id]))).collect();
+        let figures = aggregates.iter().map(|(id, aggregate)| Aggregate {
+            name: self.name(*id),
+            argument: aggregate.argument.as_ref().map(|e| placed(e, &at)),
+            ..aggregate.clone()
+        });
+        let least = if asked { self.options.min_group } else { 0 };
+        let relation = self.one(input.aggregate(made, figures.collect(), least, None))?;
+        Ok((relation, places(keys.iter().copied().chain(aggregates.iter().map(|(id, _)| *id)))))
+    }
+}
+
+fn keys(order: &[super::Key], at: &Places) -> Vec<SortKey> {
+    let key = |key: &super::Key| SortKey {
+        expr: Expr::Column(at[&key.id]),
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    };
+    order.iter().map(key).collect()
+}
+
+/// The numbers that a plan must keep.
+pub(crate) fn needed(outputs: &[(String, Id)]) -> Ids {
+    outputs.iter().map(|(_, id)| *id).collect()
+}

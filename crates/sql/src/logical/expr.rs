@@ -1,0 +1,94 @@
+//! Rules on expressions.
+
+use super::{Id, Ids};
+use hushwire_tables::algebra::{ColumnType, Expr, Value};
+use std::collections::BTreeMap;
+
+/// The same expression with every part replaced, operands first.
+pub(crate) fn map(expr: &Expr, f: &mut impl FnMut(Expr) -> Expr) -> Expr {
+    let mut of = |e: &Expr| map(e, f);
+    let mut boxed = |e: &Expr| Box::new(of(e));
+    let whole = match expr {
+        Expr::Column(_) | Expr::Literal(..) => expr.clone(),
+        Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, boxed(a), boxed(b)),
+        Expr::Compare(op, a, b) => Expr::Compare(*op, boxed(a), boxed(b)),
+        Expr::And(a, b) => Expr::And(boxed(a), boxed(b)),
+        Expr::Or(a, b) => Expr::Or(boxed(a), boxed(b)),
+        Expr::Negate(a) => Expr::Negate(boxed(a)),
+        Expr::Not(a) => Expr::Not(boxed(a)),
+        Expr::IsNull(a) => Expr::IsNull(boxed(a)),
+        Expr::Cast(a, ty) => Expr::Cast(boxed(a), *ty),
+        Expr::InList(a, list) => Expr::InList(boxed(a), list.clone()),
+        Expr::Like { of, pattern, escape } => {
+            Expr::Like { of: boxed(of), pattern: pattern.clone(), escape: *escape }
+        }
+        Expr::Substring { of, from, length } => {
+            Expr::Substring { of: boxed(of), from: *from, length: *length }
+        }
+        Expr::Extract(part, a) => Expr::Extract(*part, boxed(a)),
+        Expr::Case { branches, otherwise } => Expr::Case {
+            otherwise: otherwise.as_ref().map(|e| boxed(e)),
+            branches: branches.iter().map(|(when, then)| (of(when), of(then))).collect(),
+        },
+        Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(of).collect()),
+    };
+    f(whole)
+}
+
+/// The columns that it reads.
+pub(crate) fn reads(expr: &Expr) -> Ids {
+    expr.columns().into_iter().collect()
+}
+
+/// The same with columns replaced by expressions.
+pub(crate) fn replaced(expr: &Expr, by: &BTreeMap<Id, Expr>) -> Expr {
+    map(expr, &mut |e| match e {
+        Expr::Column(id) => by.get(&id).cloned().unwrap_or(Expr::Column(id)),
+        e => e,
+    })
+}
+
+/// A truth value.
+pub(crate) fn truth(value: bool) -> Expr {
+    Expr::Literal(Value::Boolean(value), ColumnType::Boolean)
+}
+
+/// The parts of a condition all of which must be true. What all alternatives of an OR have in common is one of them.
+pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::And(a, b) => [conjuncts(*a), conjuncts(*b)].concat(),
+        Expr::Or(..) => factored(expr),
+        Expr::Literal(Value::Boolean(true), _) => vec![],
+        Expr::Not(inner) => match *inner {
+            // Also with three values: not (a or b) is true where both are false.
+            Expr::Or(a, b) => [conjuncts(a.not()), conjuncts(b.not())].concat(),
+            Expr::Not(a) => conjuncts(*a),
+            other => vec![other.not()],
+        },
+        other => vec![other],
+    }
+}
+
+fn alternatives(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::Or(a, b) => [alternatives(*a), alternatives(*b)].concat(),
+        other => vec![other],
+    }
+}
+
+/// `(a and b) or (a and c)` is `a and (b or c)`.
+fn factored(expr: Expr) -> Vec<Expr> {
+    let mut all: Vec<Vec<Expr>> = alternatives(expr).into_iter().map(conjuncts).collect();
+    let common: Vec<Expr> =
+        all[0].iter().filter(|e| all.iter().all(|alternative| alternative.contains(e))).cloned().collect();
+    for alternative in &mut all {
+        alternative.retain(|e| !common.contains(e));
+    }
+    let rest = all.into_iter().map(conjunction).reduce(Expr::or);
+    common.into_iter().chain(rest.filter(|e| *e != truth(true))).collect()
+}
+
+/// All of them; true where there is none.
+pub(crate) fn conjunction(all: Vec<Expr>) -> Expr {
+    all.into_iter().reduce(Expr::and).unwrap_or(truth(true))
+}

@@ -1,0 +1,153 @@
+//! The order of inner joins.
+//!
+//! Rows never become fewer before they are dropped by name, so a join costs what its two sides have: sides that are small are
+//! joined first, and a join whose one side is unique by its keys comes before one that pairs many rows with many.
+
+use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
+use crate::catalog::Catalog;
+use hushwire_compute::Comparison;
+use hushwire_tables::algebra::{Expr, common_type};
+
+/// Tables and conditions of one FROM and WHERE.
+#[derive(Default)]
+pub(crate) struct Pool {
+    pub(crate) items: Vec<Plan>,
+    pub(crate) conditions: Vec<Expr>,
+}
+
+/// An equality between columns of two items.
+struct Edge {
+    columns: [Id; 2],
+}
+
+/// Columns of a common type for an equality, computed in the item where they are expressions or need a cast.
+fn key(expr: Expr, item: &mut Plan, to: hushwire_tables::algebra::ColumnType, columns: &mut Columns) -> Id {
+    let ty = expr.check(&columns.0).map_or(to, |t| t.ty);
+    let same = ty == to || matches!(to, hushwire_tables::algebra::ColumnType::Varchar(_));
+    let expr = if same { expr } else { expr.cast(to) };
+    if let Expr::Column(id) = expr {
+        return id;
+    }
+    let column = expr.check(&columns.0).map(|t| t.column("key"));
+    let Ok(column) = column else { unreachable!("the binder checked it") };
+    let id = columns.add(column);
+    let item_was = std::mem::replace(item, Plan::One);
+    *item = item_was.extended(vec![(id, expr)]);
+    id
+}
+
+/// The sides of an equality, each of one plan's columns.
+pub(crate) fn equality(condition: &Expr, left: &Ids, right: &Ids) -> Option<(Expr, Expr)> {
+    let Expr::Compare(Comparison::Equal, a, b) = condition else { return None };
+    let of = |e: &Expr, ids: &Ids| !reads(e).is_empty() && reads(e).is_subset(ids);
+    if of(a, left) && of(b, right) {
+        Some(((**a).clone(), (**b).clone()))
+    } else if of(b, left) && of(a, right) {
+        Some(((**b).clone(), (**a).clone()))
+    } else {
+        None
+    }
+}
+
+/// The pair of columns of an equality, one of each plan.
+pub(crate) fn pair(
+    condition: &Expr,
+    left: &mut Plan,
+    right: &mut Plan,
+    columns: &mut Columns,
+) -> Option<(Id, Id)> {
+    let (a, b) = equality(condition, &left.ids(), &right.ids())?;
+    let of = |e: &Expr| e.check(&columns.0).ok().map(|t| t.ty);
+    let to = common_type(of(&a)?, of(&b)?)?;
+    Some((key(a, left, to, columns), key(b, right, to, columns)))
+}
+
+/// One plan of all items.
+pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Plan {
+    let Pool { mut items, conditions } = pool;
+    let (mut edges, mut rest) = (vec![], vec![]);
+    for condition in conditions.into_iter().flat_map(conjuncts) {
+        let of = reads(&condition);
+        if let Some(item) = items.iter_mut().find(|item| !of.is_empty() && of.is_subset(&item.ids())) {
+            let was = std::mem::replace(item, Plan::One);
+            *item = filtered(was, [condition]);
+        } else if let Some(edge) = edge(&condition, &mut items, columns) {
+            edges.push(edge);
+        } else {
+            rest.push(condition);
+        }
+    }
+    while items.len() > 1 {
+        let (i, j, on) = cheapest(&items, &edges, catalog);
+        let right = items.remove(j);
+        let left = std::mem::replace(&mut items[i], Plan::One);
+        let mut plan = Plan::Join {
+            kind: Kind::Inner,
+            left: Box::new(left),
+            right: Box::new(right),
+            on,
+            residual: None,
+        };
+        let ids = plan.ids();
+        let (now, later) = rest.into_iter().partition(|condition: &Expr| reads(condition).is_subset(&ids));
+        rest = later;
+        plan = filtered(plan, now);
+        items[i] = plan;
+    }
+    filtered(items.pop().unwrap_or(Plan::One), rest)
+}
+
+fn edge(condition: &Expr, items: &mut [Plan], columns: &mut Columns) -> Option<Edge> {
+    for j in 1..items.len() {
+        let (before, after) = items.split_at_mut(j);
+        for item in before {
+            if let Some((a, b)) = pair(condition, item, &mut after[0], columns) {
+                return Some(Edge { columns: [a, b] });
+            }
+        }
+    }
+    None
+}
+
+/// What a join costs: many rows with many, no columns that are equal, rows.
+type Price = (bool, bool, u64);
+/// Two items and the pairs of columns that are equal.
+type Next = (usize, usize, Vec<(Id, Id)>);
+
+/// The two items to join next, the first of which is the side with more rows, and the pairs of columns.
+fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Next {
+    let facts: Vec<Facts> = items.iter().map(|item| Facts::of(item, catalog)).collect();
+    let ids: Vec<Ids> = items.iter().map(Plan::ids).collect();
+    let mut best: Option<(Price, Next)> = None;
+    for i in 0..items.len() {
+        for j in i + 1..items.len() {
+            let on: Vec<(Id, Id)> = edges
+                .iter()
+                .filter_map(|Edge { columns: [a, b] }| {
+                    if ids[i].contains(a) && ids[j].contains(b) {
+                        Some((*a, *b))
+                    } else if ids[i].contains(b) && ids[j].contains(a) {
+                        Some((*b, *a))
+                    } else {
+                        None
+                    }
+                })
+                .collect();
+            let [mine, theirs]: [Ids; 2] =
+                [on.iter().map(|k| k.0).collect(), on.iter().map(|k| k.1).collect()];
+            let (one, other) = (facts[j].is_unique(&theirs), facts[i].is_unique(&mine));
+            let many = !one && !other;
+            let size = if many || on.is_empty() {
+                facts[i].rows.saturating_mul(facts[j].rows)
+            } else {
+                facts[i].rows.saturating_add(facts[j].rows)
+            };
+            let price = (many, on.is_empty() && facts[i].rows.min(facts[j].rows) > 1, size);
+            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+                best = Some((price, (i, j, on)));
+            }
+        }
+    }
+    let Some((_, (i, j, on))) = best else { unreachable!("there are two items") };
+    (i, j, on)
+}

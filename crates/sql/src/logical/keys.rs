@@ -1,0 +1,169 @@
+//! Facts that follow from declared keys: which columns are unique, which follow from others, and most rows.
+
+use super::{Columns, Ids, Kind, Plan, conjuncts};
+use crate::catalog::Catalog;
+use hushwire_compute::Comparison;
+use hushwire_tables::algebra::{Expr, SetOperation};
+
+/// Facts of a plan's rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// Sets of columns of which no two rows have the same values; of the empty set there is one row at most.
+    unique: Vec<Ids>,
+    /// Columns that follow from others: two rows that have the same of the first have the same of the second.
+    follows: Vec<(Ids, Ids)>,
+    /// Most rows.
+    pub(crate) rows: u64,
+}
+
+impl Facts {
+    /// The facts of a plan.
+    pub(crate) fn of(plan: &Plan, catalog: &Catalog) -> Facts {
+        let of = |plan: &Plan| Facts::of(plan, catalog);
+        match plan {
+            Plan::Scan { table, columns } => {
+                let table = catalog.table(*table);
+                let id = |place: &usize| columns.iter().find(|(_, at)| at == place).map(|(id, _)| *id);
+                let keys = table.unique.iter().filter_map(|key| key.iter().map(id).collect::<Option<Ids>>());
+                let (unique, all): (Vec<Ids>, Ids) = (keys.collect(), plan.ids());
+                let follows = unique.iter().map(|key| (key.clone(), all.clone())).collect();
+                Facts { unique, follows, rows: table.rows() }
+            }
+            Plan::One => Facts { unique: vec![Ids::new()], follows: vec![], rows: 1 },
+            Plan::Filter { input, condition } => {
+                let mut facts = of(input);
+                for part in conjuncts(condition.clone()) {
+                    if let Expr::Compare(Comparison::Equal, a, b) = part {
+                        facts.equal(&a, &b);
+                        facts.equal(&b, &a);
+                    }
+                }
+                facts
+            }
+            Plan::Project { input, columns } => of(input).projected(columns, &plan.ids()),
+            Plan::Join { kind, left, right, on, .. } => of(left).joined(*kind, &of(right), on),
+            Plan::Group { input, keys, .. } => {
+                let Facts { follows, rows, .. } = of(input);
+                let keys: Ids = keys.iter().copied().collect();
+                let rows = if keys.is_empty() { 1 } else { rows };
+                let all = (keys.clone(), plan.ids());
+                Facts { unique: vec![keys], follows: follows.into_iter().chain([all]).collect(), rows }
+            }
+            Plan::Window { input, .. } | Plan::Sort { input, .. } => of(input),
+            Plan::Limit { input, limit, .. } => {
+                let mut facts = of(input);
+                facts.rows = limit.map_or(facts.rows, |limit| limit.min(facts.rows));
+                if facts.rows <= 1 {
+                    facts.unique.push(Ids::new());
+                }
+                facts
+            }
+            Plan::Set { kind, all, left, right, columns } => {
+                let (left, right) = (of(&left.0), of(&right.0));
+                let unique = if *all { vec![] } else { vec![columns.iter().copied().collect()] };
+                let rows = if *kind == SetOperation::Union {
+                    left.rows.saturating_add(right.rows)
+                } else {
+                    left.rows
+                };
+                Facts { unique, follows: vec![], rows }
+            }
+        }
+    }
+
+    /// A column has the value of an expression.
+    fn equal(&mut self, column: &Expr, to: &Expr) {
+        if let Expr::Column(id) = column {
+            self.follows.push((to.columns().into_iter().collect(), Ids::from([*id])));
+        }
+    }
+
+    fn projected(mut self, columns: &[(usize, Expr)], kept: &Ids) -> Facts {
+        for (id, expr) in columns.iter().filter(|(id, expr)| *expr != Expr::Column(*id)) {
+            self.follows.push((expr.columns().into_iter().collect(), Ids::from([*id])));
+            if let Expr::Column(of) = expr {
+                self.follows.push((Ids::from([*id]), Ids::from([*of])));
+                // A key of the columns under their new names, too.
+                let renamed = self.unique.iter().filter(|key| key.contains(of));
+                let renamed = renamed.map(|key| key.iter().map(|k| if k == of { *id } else { *k }).collect());
+                self.unique.extend(renamed.collect::<Vec<Ids>>());
+            }
+        }
+        self.unique.retain(|key| key.is_subset(kept));
+        self
+    }
+
+    fn joined(self, kind: Kind, right: &Facts, on: &[(usize, usize)]) -> Facts {
+        if matches!(kind, Kind::Semi | Kind::Anti) {
+            return self;
+        }
+        let [mine, theirs]: [Ids; 2] = [on.iter().map(|k| k.0).collect(), on.iter().map(|k| k.1).collect()];
+        let (left_one, right_one) = (self.is_unique(&mine), right.is_unique(&theirs));
+        let mut unique: Vec<Ids> =
+            self.unique.iter().flat_map(|a| right.unique.iter().map(move |b| a | b)).collect();
+        if right_one && kind != Kind::Full {
+            unique.extend(self.unique.clone());
+        }
+        if left_one && kind == Kind::Inner {
+            unique.extend(right.unique.clone());
+        }
+        let rows = match (kind, left_one, right_one) {
+            (Kind::Inner, true, true) => self.rows.min(right.rows),
+            (Kind::Inner | Kind::Left, _, true) => self.rows,
+            (Kind::Inner, true, false) => right.rows,
+            (_, true, _) | (Kind::Full, _, true) => self.rows.saturating_add(right.rows),
+            _ => self.rows.saturating_mul(right.rows).saturating_add(self.rows).saturating_add(right.rows),
+        };
+        // What follows from nothing does not in rows beside NULLs.
+        let outer = kind != Kind::Inner;
+        let kept = |facts: &Facts, all: bool| {
+            facts.follows.iter().filter(|(from, _)| all || !from.is_empty()).cloned().collect::<Vec<_>>()
+        };
+        let mut follows = [kept(&self, kind != Kind::Full), kept(right, !outer)].concat();
+        if !outer {
+            for (a, b) in on {
+                follows.extend([(Ids::from([*a]), Ids::from([*b])), (Ids::from([*b]), Ids::from([*a]))]);
+            }
+        }
+        Facts { unique, follows, rows }
+    }
+
+    /// All columns that follow from these.
+    pub(crate) fn closure(&self, of: &Ids) -> Ids {
+        let mut all = of.clone();
+        loop {
+            let more: Ids = self
+                .follows
+                .iter()
+                .filter(|(from, to)| from.is_subset(&all) && !to.is_subset(&all))
+                .flat_map(|(_, to)| to.iter().copied())
+                .collect();
+            if more.is_empty() {
+                return all;
+            }
+            all.extend(more);
+        }
+    }
+
+    /// Whether no two rows have the same values of these columns.
+    pub(crate) fn is_unique(&self, columns: &Ids) -> bool {
+        let all = self.closure(columns);
+        self.unique.iter().any(|key| key.is_subset(&all))
+    }
+
+    /// As few of these columns as all of them follow from, one at least: an aggregate without keys has a row even of nothing. Dear
+    /// ones go first, and columns without an order stay.
+    pub(crate) fn fewest(&self, keys: &[usize], columns: &Columns) -> Vec<usize> {
+        let mut kept: Vec<usize> = keys.to_vec();
+        let mut dearest: Vec<usize> =
+            keys.iter().copied().filter(|id| columns.of(*id).ty.is_ordered()).collect();
+        dearest.sort_by_key(|id| std::cmp::Reverse(columns.of(*id).ty.bits()));
+        for id in dearest {
+            let rest: Ids = kept.iter().copied().filter(|k| *k != id).collect();
+            if !rest.is_empty() && self.closure(&rest).contains(&id) {
+                kept.retain(|k| *k != id);
+            }
+        }
+        kept
+    }
+}

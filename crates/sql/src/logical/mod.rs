@@ -1,0 +1,149 @@
+//! Queries as trees of operators on columns that have numbers of their own.
+//!
+//! A column keeps its number from the operator that makes it to the top, wherever operators are moved, so that rules need no
+//! arithmetic on places. Expressions are those of the algebra, whose places here are numbers of columns. [`emit`] turns
+//! numbers into places in the end.
+
+mod emit;
+mod expr;
+mod joins;
+mod keys;
+mod prune;
+mod push;
+
+pub use emit::Options;
+pub(crate) use emit::{emit, needed};
+pub(crate) use expr::{conjunction, conjuncts, map, reads, replaced, truth};
+pub(crate) use joins::{Pool, joined, pair};
+pub(crate) use keys::Facts;
+pub(crate) use prune::prune;
+pub(crate) use push::filtered;
+
+use hushwire_tables::algebra::{Aggregate, Column, Expr, Schema, SetOperation, WindowFunction};
+use std::collections::BTreeSet;
+
+/// The number of a column.
+pub(crate) type Id = usize;
+
+/// Numbers of columns.
+pub(crate) type Ids = BTreeSet<Id>;
+
+/// All columns of a query: their names, types, NULLs and ranges by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns(pub(crate) Schema);
+
+impl Columns {
+    /// A number for a new column.
+    pub(crate) fn add(&mut self, column: Column) -> Id {
+        self.0.0.push(column);
+        self.0.0.len() - 1
+    }
+
+    /// The column of a number.
+    pub(crate) fn of(&self, id: Id) -> &Column {
+        &self.0.0[id]
+    }
+}
+
+/// The kinds of joins that keep all rows of one side or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Pairs.
+    Inner,
+    /// Pairs, and rows of the left side without one.
+    Left,
+    /// Pairs, and rows of both sides without one.
+    Full,
+    /// Rows of the left side with a partner.
+    Semi,
+    /// Rows of the left side without one.
+    Anti,
+}
+
+/// A key of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) id: Id,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+/// A tree of operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// Columns of a table of the catalog, each with its place there.
+    Scan { table: usize, columns: Vec<(Id, usize)> },
+    /// One row without columns.
+    One,
+    /// Rows for which a condition is true.
+    Filter { input: Box<Plan>, condition: Expr },
+    /// Computed columns; what is not among them goes.
+    Project { input: Box<Plan>, columns: Vec<(Id, Expr)> },
+    /// Rows of two sides whose columns are equal, pair by pair, and which meet a further condition; without pairs every row meets
+    /// every row.
+    Join { kind: Kind, left: Box<Plan>, right: Box<Plan>, on: Vec<(Id, Id)>, residual: Option<Expr> },
+    /// One row for each value of the keys. Small groups are left out, where the query's options say so, of those that it `asked` for.
+    Group { input: Box<Plan>, keys: Vec<Id>, aggregates: Vec<(Id, Aggregate)>, asked: bool },
+    /// Functions of rows near this one.
+    Window { input: Box<Plan>, partition: Vec<Id>, order: Vec<Key>, calls: Vec<(Id, WindowFunction)> },
+    /// Rows in an order.
+    Sort { input: Box<Plan>, keys: Vec<Key> },
+    /// Rows from one place on, so many.
+    Limit { input: Box<Plan>, offset: u64, limit: Option<u64> },
+    /// Rows of two sides, column by column.
+    Set {
+        kind: SetOperation,
+        all: bool,
+        left: (Box<Plan>, Vec<Id>),
+        right: (Box<Plan>, Vec<Id>),
+        columns: Vec<Id>,
+    },
+}
+
+impl Plan {
+    /// The numbers of its columns, in order.
+    pub(crate) fn columns(&self) -> Vec<Id> {
+        match self {
+            Plan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
+            Plan::One => vec![],
+            Plan::Filter { input, .. } | Plan::Sort { input, .. } | Plan::Limit { input, .. } => {
+                input.columns()
+            }
+            Plan::Project { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
+            Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => left.columns(),
+            Plan::Join { left, right, .. } => [left.columns(), right.columns()].concat(),
+            Plan::Group { keys, aggregates, .. } => {
+                keys.iter().copied().chain(aggregates.iter().map(|(id, _)| *id)).collect()
+            }
+            Plan::Window { input, calls, .. } => {
+                input.columns().into_iter().chain(calls.iter().map(|(id, _)| *id)).collect()
+            }
+            Plan::Set { columns, .. } => columns.clone(),
+        }
+    }
+
+    /// The same as a set.
+    pub(crate) fn ids(&self) -> Ids {
+        self.columns().into_iter().collect()
+    }
+
+    /// Columns beside those it has, each of an expression on them.
+    pub(crate) fn extended(self, more: Vec<(Id, Expr)>) -> Plan {
+        if more.is_empty() {
+            return self;
+        }
+        let own = self.columns().into_iter().map(|id| (id, Expr::Column(id)));
+        let columns = own.chain(more).collect();
+        Plan::Project { input: Box::new(self), columns }
+    }
+}
+
+/// The argument of a window's function.
+pub(crate) fn argument(call: &WindowFunction) -> Option<&Expr> {
+    match call {
+        WindowFunction::RunningSum(expr, _)
+        | WindowFunction::Lag(expr, _)
+        | WindowFunction::Lead(expr, _) => Some(expr),
+        _ => None,
+    }
+}

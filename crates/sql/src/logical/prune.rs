@@ -1,0 +1,70 @@
+//! What nobody reads goes: columns of tables, figures of groups, and projections of what there is already.
+
+use super::{Ids, Plan, reads};
+use hushwire_tables::algebra::{Expr, SetOperation};
+
+/// The same rows with the columns that are needed, and perhaps others.
+pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
+    match plan {
+        Plan::Scan { table, columns } => {
+            Plan::Scan { table, columns: columns.into_iter().filter(|(id, _)| needed.contains(id)).collect() }
+        }
+        Plan::One => Plan::One,
+        Plan::Filter { input, condition } => {
+            let input = Box::new(prune(*input, &(needed | &reads(&condition))));
+            Plan::Filter { input, condition }
+        }
+        Plan::Project { input, columns } => {
+            let columns: Vec<_> = columns.into_iter().filter(|(id, _)| needed.contains(id)).collect();
+            let below = columns.iter().flat_map(|(_, expr)| expr.columns()).collect();
+            let input = Box::new(prune(*input, &below));
+            // Nothing is computed, and what there is more of is not in the way.
+            if columns.iter().all(|(id, expr)| *expr == Expr::Column(*id)) {
+                return *input;
+            }
+            Plan::Project { input, columns }
+        }
+        Plan::Join { kind, left, right, on, residual } => {
+            let keys = on.iter().flat_map(|(a, b)| [*a, *b]);
+            let mut below: Ids = needed.iter().copied().chain(keys).collect();
+            below.extend(residual.iter().flat_map(Expr::columns));
+            let (left, right) = (Box::new(prune(*left, &below)), Box::new(prune(*right, &below)));
+            Plan::Join { kind, left, right, on, residual }
+        }
+        Plan::Group { input, keys, aggregates, asked } => {
+            let aggregates: Vec<_> = aggregates.into_iter().filter(|(id, _)| needed.contains(id)).collect();
+            let arguments = aggregates.iter().flat_map(|(_, a)| a.argument.iter().flat_map(Expr::columns));
+            let below = keys.iter().copied().chain(arguments).collect();
+            Plan::Group { input: Box::new(prune(*input, &below)), keys, aggregates, asked }
+        }
+        Plan::Window { input, partition, order, calls } => {
+            let calls: Vec<_> = calls.into_iter().filter(|(id, _)| needed.contains(id)).collect();
+            if calls.is_empty() {
+                return prune(*input, needed);
+            }
+            let mut below = needed.clone();
+            below.extend(partition.iter().copied().chain(order.iter().map(|key| key.id)));
+            below.extend(calls.iter().filter_map(|(_, call)| super::argument(call)).flat_map(Expr::columns));
+            Plan::Window { input: Box::new(prune(*input, &below)), partition, order, calls }
+        }
+        Plan::Sort { input, keys } => {
+            let below = needed.iter().copied().chain(keys.iter().map(|key| key.id)).collect();
+            Plan::Sort { input: Box::new(prune(*input, &below)), keys }
+        }
+        Plan::Limit { input, offset, limit } => {
+            Plan::Limit { input: Box::new(prune(*input, needed)), offset, limit }
+        }
+        Plan::Set { kind, all, left, right, columns } => {
+            // Where rows are compared, every column counts.
+            let kept: Vec<usize> = (0..columns.len())
+                .filter(|i| needed.contains(&columns[*i]) || !all || kind != SetOperation::Union)
+                .collect();
+            let side = |(plan, ids): (Box<Plan>, Vec<usize>)| {
+                let ids: Vec<usize> = kept.iter().map(|i| ids[*i]).collect();
+                (Box::new(prune(*plan, &ids.iter().copied().collect())), ids)
+            };
+            let columns = kept.iter().map(|i| columns[*i]).collect();
+            Plan::Set { kind, all, left: side(left), right: side(right), columns }
+        }
+    }
+}
