@@ -28,7 +28,7 @@
 //!
 //! ```text
 //! Setup ─ preprocess ─► Stock ─ garble (a circuit) ─► Garbled ─ evaluate (inputs) ─► outputs
-//! each step is a Script: a Machine with a slot for every peer
+//! each step is a Script: a Machine with a slot for every peer; a Stock may wait on a Shelf, a directory
 //! ```
 //!
 //! **Missing.** YWZ20's half gates between n parties and its cheaper authentication; threads for pairs of parties. Memory of the
@@ -53,8 +53,10 @@ mod roles;
 mod room;
 mod rows;
 mod script;
+mod sealed;
 mod setup;
 mod shares;
+mod shelf;
 mod stock;
 #[cfg(test)]
 mod tests;
@@ -67,4 +69,5 @@ pub use preprocess::Need;
 pub use roles::Roles;
 pub use script::Script;
 pub use setup::Setup;
+pub use shelf::{Shelf, ShelfError};
 pub use stock::Stock;

@@ -83,18 +83,21 @@ impl Drop for Stock {
 
 impl Stock {
     pub(crate) fn new(setup: &Setup, triples: Triples, masks: Shares) -> Stock {
-        Stock {
-            context: setup.context,
-            me: setup.me,
-            n: setup.n,
-            delta: setup.delta,
-            seed: setup.seed.derive("authgarble stock", &[]),
-            triples,
-            masks,
-            used_triples: 0,
-            used_masks: 0,
-            runs: 0,
-        }
+        let seed = setup.seed.derive("authgarble stock", &[]);
+        Self::with(setup.context, [setup.me, setup.n], setup.delta, seed, 0, triples, masks)
+    }
+
+    /// Of party `me` among `n`, after `runs` circuits.
+    pub(crate) fn with(
+        context: Context,
+        [me, n]: [usize; 2],
+        delta: Block,
+        seed: Seed,
+        runs: u64,
+        triples: Triples,
+        masks: Shares,
+    ) -> Stock {
+        Stock { context, me, n, delta, seed, triples, masks, used_triples: 0, used_masks: 0, runs }
     }
 
     /// This party.
