@@ -12,10 +12,10 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
-use hushwire_compute::{Computation, Tensor, evaluate};
+use hushwire_compute::{Computation, Tensor, Visibility, evaluate};
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, OutputPlace, Protocol, Shown, fits,
-    read_input,
+    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, Member, OutputPlace, Protocol, Shown,
+    fits, read_input,
 };
 use hushwire_wire::Shape;
 use serde::Serialize;
@@ -211,6 +211,9 @@ fn costs(args: &LengthArgs, c: &Computation) -> Result<Costs, Error> {
     for protocol in Protocol::ALL {
         let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
         in_turn(&mut job, c);
+        // Whoever brings it: the forecast is of the party that sends most.
+        let secret = c.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
+        job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
         let task = ComputeTask::new(&job)?;
         let (forecast, ands) = task.bound(&lengths)?.forecast(task.chosen(), has_aes(Backend::best()))?;
         protocols.push(Figures::new(protocol, &forecast, ands));
@@ -286,7 +289,7 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
 fn eval(args: &EvalArgs) -> Result<(), Error> {
     let c = load(&args.file)?;
     let mut lengths = args.values.symbols(&c)?;
-    let (places, outputs) = (args.values.inputs(&c)?, args.values.outputs(&c)?);
+    let (places, outputs) = (args.values.inputs(&c, &BTreeMap::new())?, args.values.outputs(&c)?);
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.file);
     for (name, place) in &places {

@@ -15,10 +15,11 @@ use crate::{
 };
 use clap::Args;
 use hushwire::Local;
-use hushwire_compute::Computation;
+use hushwire_compute::{Computation, Visibility};
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Computed, Job, Member, OutputPlace, Protocol, Shown, Task,
+    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, JobError, Member, OutputPlace,
+    Protocol, PublicPlace, Shown, Task, read_input,
 };
 use hushwire_wire::Shape;
 use serde::Serialize;
@@ -106,6 +107,7 @@ impl LocalComputeArgs {
         let computation = job.computation.load()?;
         job.computation = ComputationSource::Text(computation.to_string());
         job.symbols.extend(self.values.symbols(&computation)?);
+        self.values.owners(&computation, &mut job)?;
         if in_turn(&mut job, &computation) {
             let who = job.members.iter().map(|(name, member)| format!("{name} is {member}"));
             log::note!(
@@ -123,11 +125,12 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
-    let job = args.job()?;
+    let mut job = args.job()?;
+    let computation = job.computation.load()?;
+    let inputs = args.values.inputs(&computation, &job.public)?;
+    let outputs = args.values.outputs(&computation)?;
+    publish(&mut job, &computation, &inputs)?;
     let task = ComputeTask::new(&job)?;
-    let computation = task.computation();
-    let inputs = args.values.inputs(computation)?;
-    let outputs = args.values.outputs(computation)?;
     let mut run = RunFiles::new(args.common.replace.force);
     if args.file != Path::new("-") {
         run.reads("the computation", &args.file);
@@ -144,7 +147,8 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     for (i, (name, _)) in computation.inputs().enumerate() {
-        local = local.bring(task.owner(i).clone(), name, inputs[name].clone());
+        let Some(owner) = task.owner(i) else { continue };
+        local = local.bring(owner.clone(), name, inputs[name].clone());
     }
     for (j, output) in computation.outputs().iter().enumerate() {
         let Some(file) = outputs.get(&output.name) else { continue };
@@ -191,6 +195,24 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
         }
     }
     deliver(Some(task.printed(&learnt)), &report, json, args.common.json.as_deref())
+}
+
+/// Reads the values of public inputs, so that processes are told them: a file need not be read again, which may be a pipe.
+fn publish(
+    job: &mut ComputeJob,
+    computation: &Computation,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<(), Error> {
+    let mut lengths = BTreeMap::new();
+    for (name, ty) in computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Public) {
+        let Some(place) = inputs.get(name) else { continue };
+        let symbols = computation.symbols_with(&job.symbols, &lengths);
+        let symbols = symbols.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))?;
+        let tensor = read_input(name, ty, place, &symbols)?;
+        lengths.insert(name.to_owned(), tensor.lengths().to_vec());
+        job.public.insert(name.to_owned(), PublicPlace::from(&tensor));
+    }
+    Ok(())
 }
 
 /// Outputs by place. All recipients must have found the same.

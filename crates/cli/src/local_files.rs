@@ -145,7 +145,7 @@ fn values(job: &CircuitJob, me: &Member) -> Vec<String> {
 /// The columns that a member of a computation brings.
 fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
     let Ok(task) = ComputeTask::new(job) else { return vec![] };
-    let inputs = task.computation().inputs().enumerate().filter(|(i, _)| task.owner(*i) == me);
+    let inputs = task.computation().inputs().enumerate().filter(|(i, _)| task.owner(*i) == Some(me));
     let inputs: Vec<_> = inputs
         .map(|(_, (name, _))| format!("{name} = {{ csv = \"{name}.csv\", column = \"{name}\" }}"))
         .collect();

@@ -6,7 +6,7 @@ use crate::{
 };
 use clap::Args;
 use hushwire_compute::{Computation, Visibility};
-use hushwire_job::{InputPlace, OutputPlace, nearest};
+use hushwire_job::{ComputeJob, InputPlace, Member, OutputPlace, PublicPlace, nearest};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -47,7 +47,13 @@ fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
 
 impl ValueArgs {
     /// Every input's place, by name.
-    pub(crate) fn inputs(&self, computation: &Computation) -> Result<BTreeMap<String, InputPlace>, Error> {
+    ///
+    /// Those of `public` have one already.
+    pub(crate) fn inputs(
+        &self,
+        computation: &Computation,
+        public: &BTreeMap<String, PublicPlace>,
+    ) -> Result<BTreeMap<String, InputPlace>, Error> {
         let mut all = BTreeMap::new();
         let mut put = |option: &str, whole: &str, place: &dyn Fn(&str, &str) -> Result<InputPlace, Error>| {
             let (which, rest) = pair(option, whole, "owner/name=data.csv:column")?;
@@ -63,7 +69,8 @@ impl ValueArgs {
         for whole in &self.value {
             put("--value", whole, &|_, text| Ok(InputPlace::Values(Zeroizing::new(text.to_owned()))))?;
         }
-        let missing = computation.inputs().find(|(name, _)| !all.contains_key(*name));
+        let missing =
+            computation.inputs().find(|(name, _)| !all.contains_key(*name) && !public.contains_key(*name));
         missing.map_or(Ok(all), |(name, ty)| {
             let owner = match ty.visibility {
                 Visibility::Private(of) => format!("{}/", computation.members()[usize::from(of.0)]),
@@ -73,6 +80,46 @@ impl ValueArgs {
                 "input {name}: {ty} has no values; give them as in --in {owner}{name}=data.csv:{name}"
             )))
         })
+    }
+
+    /// The owners of secret inputs, as they stand before their names: a member of the computation or of the job.
+    pub(crate) fn owners(&self, computation: &Computation, job: &mut ComputeJob) -> Result<(), Error> {
+        let all = self.inputs.iter().map(|whole| ("--in", whole));
+        for (option, whole) in all.chain(self.value.iter().map(|whole| ("--value", whole))) {
+            let (which, _) = pair(option, whole, "owner/name=data.csv:column")?;
+            let name = input(option, computation, which)?;
+            let ty = computation.inputs().find(|(input, _)| *input == name).map(|(_, ty)| ty);
+            if ty.is_none_or(|ty| ty.visibility != Visibility::Secret) {
+                continue;
+            }
+            let Some((owner, _)) = which.split_once('/') else {
+                if job.owners.contains_key(name) {
+                    continue;
+                }
+                let what =
+                    format!("{option} {which}: input {name} is secret; say who brings it: party0/{name}");
+                return Err(Error::Usage(what));
+            };
+            let member = match owner.parse() {
+                Ok(member) => member,
+                // A member of the computation is whom the job says it is.
+                Err(_) => match (job.members.get(owner), job.protocol.has_clients()) {
+                    (Some(member), _) => member.clone(),
+                    (None, true) => Member::Client(owner.to_owned()),
+                    (None, false) => match computation.members().iter().position(|m| m == owner) {
+                        Some(i @ 0..2) => Member::Party(i as u8),
+                        _ => {
+                            let what = format!("{option} {which}: protocol {} has no clients", job.protocol);
+                            return Err(Error::Usage(format!(
+                                "{what}; write party0/{name} or party1/{name}"
+                            )));
+                        }
+                    },
+                },
+            };
+            job.owners.insert(name.to_owned(), member);
+        }
+        Ok(())
     }
 
     /// Lengths, by symbol.

@@ -2,6 +2,7 @@
 
 use crate::{
     Computation, ComputeError, Dim, Member, Node, Op, Output, Scalar, Type, Value, Visibility,
+    derive::Written,
     infer::{MAX_RANK, infer, name},
     range::{self, Known, Range},
     tensor::Decimal,
@@ -63,6 +64,7 @@ impl Draft {
             nodes: vec![],
             outputs: vec![],
             names: BTreeMap::new(),
+            forms: BTreeMap::new(),
             promised: BTreeMap::new(),
             ranges: vec![],
         };
@@ -194,6 +196,14 @@ impl Draft {
         Ok(())
     }
 
+    /// Keeps how a value was written, for people.
+    pub(crate) fn written(&mut self, value: Value, form: Written) {
+        // What was there before is shown as it was written first.
+        if form.operands.iter().all(|operand| *operand < value) {
+            self.0.forms.entry(value).or_insert(form);
+        }
+    }
+
     pub(crate) fn output(&mut self, name: &str, value: Value, to: Vec<Member>) -> Result<(), ComputeError> {
         fresh("an output", name, self.0.outputs.iter().map(|o| o.name.as_str()))?;
         if to.is_empty() || to.iter().collect::<BTreeSet<_>>().len() < to.len() {
@@ -288,5 +298,13 @@ fn in_order(from: Computation) -> Computation {
     let outputs = from.outputs.iter().map(|o| Output { value: new(&o.value), ..o.clone() }).collect();
     let ranges = order.iter().map(|at| from.ranges[*at]).collect();
     let promised = from.promised.iter().map(|(v, range)| (new(v), *range)).collect();
-    Computation { nodes, names, outputs, ranges, promised, ..from }
+    let forms = from.forms.iter().filter_map(|(v, form)| {
+        let value = place[v.0 as usize]?;
+        let operands: Option<Vec<Value>> = form.operands.iter().map(|v| place[v.0 as usize]).collect();
+        // An operand that the form does not read may be anywhere.
+        let operands = operands.filter(|all| all.iter().all(|operand| *operand < value))?;
+        Some((value, Written { operands, ..form.clone() }))
+    });
+    let forms = forms.collect();
+    Computation { nodes, names, forms, outputs, ranges, promised, ..from }
 }

@@ -1,7 +1,7 @@
 //! The plain evaluator: every computation in the open. The oracle of all back ends, which give these bits.
 
 use crate::{
-    Comparison, Computation, ComputeError, Op, Reduction, Scalar, Scan, Tensor,
+    Comparison, Computation, ComputeError, Node, Op, Reduction, Scalar, Scan, Tensor, Value,
     tensor::{mask, number},
     windows::{Convolution, pooled},
 };
@@ -17,11 +17,13 @@ pub fn evaluate(
 ) -> Result<BTreeMap<String, Tensor>, ComputeError> {
     let bound = computation.bind(&computation.symbols_of(inputs)?)?;
     computation.check_promises(inputs)?;
-    let values = values(&bound, inputs)?;
-    Ok(bound.outputs().iter().map(|o| (o.name.clone(), values[o.value.0 as usize].clone())).collect())
+    let wanted: Vec<Value> = bound.outputs().iter().map(|output| output.value).collect();
+    let values = some(&bound, |name| inputs.get(name), &wanted)?;
+    Ok(bound.outputs().iter().map(|o| o.name.clone()).zip(values).collect())
 }
 
 /// The values of all nodes of a computation without symbols.
+#[cfg(test)]
 pub(crate) fn values(
     bound: &Computation,
     inputs: &BTreeMap<String, Tensor>,
@@ -29,18 +31,55 @@ pub(crate) fn values(
     let mut values: Vec<Tensor> = Vec::with_capacity(bound.nodes().len());
     for node in bound.nodes() {
         let operands: Vec<&Tensor> = node.arguments.iter().map(|v| &values[v.0 as usize]).collect();
-        let lengths = node
-            .ty
-            .shape
-            .lengths()
-            .ok_or_else(|| ComputeError::ty("a value is too large", "bring fewer rows"))?;
         let value = match &node.op {
             Op::Input(name) => inputs[name].clone(),
-            op => compute(op, &operands, node.ty.scalar, &lengths)?,
+            op => compute(op, &operands, node.ty.scalar, &lengths(node)?)?,
         };
         values.push(value);
     }
     Ok(values)
+}
+
+/// Some values of a computation without symbols, of which nothing else is computed. `input` has the inputs that they need.
+pub(crate) fn some<'t>(
+    bound: &Computation,
+    input: impl Fn(&str) -> Option<&'t Tensor>,
+    wanted: &[Value],
+) -> Result<Vec<Tensor>, ComputeError> {
+    let nodes = bound.nodes();
+    // Of each value how often it is read; what is wanted is read once more.
+    let mut readers = vec![0usize; nodes.len()];
+    wanted.iter().for_each(|v| readers[v.0 as usize] += 1);
+    for at in (0..nodes.len()).rev() {
+        if readers[at] > 0 {
+            nodes[at].arguments.iter().for_each(|v| readers[v.0 as usize] += 1);
+        }
+    }
+    let mut values: Vec<Option<Tensor>> = vec![None; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        if readers[at] == 0 {
+            continue;
+        }
+        let read = |v: &Value| values[v.0 as usize].as_ref().expect("it is kept while it has readers");
+        let operands: Vec<&Tensor> = node.arguments.iter().map(read).collect();
+        let value = match &node.op {
+            Op::Input(name) => input(name).expect("inputs are brought").clone(),
+            op => compute(op, &operands, node.ty.scalar, &lengths(node)?)?,
+        };
+        values[at] = Some(value);
+        for v in &node.arguments {
+            readers[v.0 as usize] -= 1;
+            if readers[v.0 as usize] == 0 {
+                values[v.0 as usize] = None;
+            }
+        }
+    }
+    Ok(wanted.iter().map(|v| values[v.0 as usize].clone().expect("it is wanted")).collect())
+}
+
+fn lengths(node: &Node) -> Result<Vec<usize>, ComputeError> {
+    let lengths = node.ty.shape.lengths();
+    lengths.ok_or_else(|| ComputeError::ty("a value is too large", "bring fewer rows"))
 }
 
 /// One operation. `scalar` and `lengths` are those of its result.

@@ -1,7 +1,7 @@
 //! The graph: operations on whole vectors, each value computed once.
 
-use crate::range::Known;
 use crate::{Member, Netlist, Range, Scalar, Shape, Steps, Tensor, Type};
+use crate::{derive::Written, range::Known};
 use std::collections::BTreeMap;
 
 /// A value's number: that of the node that computes it.
@@ -315,6 +315,8 @@ pub struct Computation {
     pub(crate) outputs: Vec<Output>,
     /// Names of intermediate values, for people.
     pub(crate) names: BTreeMap<Value, String>,
+    /// Forms that text called by name, for people: the graph has what they stand for.
+    pub(crate) forms: BTreeMap<Value, Written>,
     /// Ranges that inputs were declared with.
     pub(crate) promised: BTreeMap<Value, Range>,
     /// Of each node.
@@ -389,7 +391,8 @@ impl Computation {
 /// Equal where the binary forms are: names of intermediate values do not count.
 impl PartialEq for Computation {
     fn eq(&self, other: &Self) -> bool {
-        let Computation { name, members, symbols, nodes, outputs, promised, names: _, ranges: _ } = self;
+        let Computation { name, members, symbols, nodes, outputs, promised, names: _, forms: _, ranges: _ } =
+            self;
         (name, members, symbols) == (&other.name, &other.members, &other.symbols)
             && (nodes, outputs, promised) == (&other.nodes, &other.outputs, &other.promised)
     }

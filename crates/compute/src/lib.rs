@@ -4,6 +4,7 @@
 //! Builder ─┐                                       ┌─► evaluate   in the open, the oracle of every back end
 //! text    ─┼─► Draft (checks each node) ─► Computation
 //! binary  ─┘                                       ├─► circuits   for every Boolean protocol
+//!                                                  ├─► Cut        what each owner does alone, and the rest
 //!                                                  ├─► cost      of gates, before anything runs
 //!                                                  └─► digest     what parties agree on
 //! ```
@@ -21,6 +22,7 @@ mod bind;
 mod build;
 pub mod circuits;
 pub mod cost;
+mod cut;
 mod derive;
 mod draft;
 mod error;
@@ -41,6 +43,7 @@ mod types;
 mod windows;
 
 pub use build::{Builder, Val};
+pub use cut::Cut;
 pub use derive::Groups;
 pub use draft::{MAX_MEMBERS, MAX_NODES};
 pub use error::{ComputeError, TextPlace};

@@ -1,7 +1,7 @@
 //! Sessions for computations: one party of a real run, or all three in this process.
 
 use crate::{Local, places::Places};
-use hushwire_compute::{Computation, Tensor};
+use hushwire_compute::{Computation, Tensor, Visibility};
 use hushwire_job::{
     Cancel, Chosen, ComputeSession, JobError, Member, MemberConfig, Observer, Peer, Prepared, Protocol,
     Stats, Value, first_error,
@@ -37,7 +37,13 @@ impl Party {
         self.0.assign(name, party);
     }
 
-    /// Runs a computation: what this party brings goes in by name, what it learns comes out by name.
+    /// Says which party brings a secret input, the same at all of them.
+    pub fn own(&mut self, input: &str, owner: Member) {
+        self.0.own(input, owner);
+    }
+
+    /// Runs a computation: what this party brings goes in by name, and so do public inputs, which all parties have alike; what it
+    /// learns comes out by name.
     ///
     /// # Errors
     /// An input is missing or does not fit, the parties run different computations or bring different lengths, the run was
@@ -160,9 +166,18 @@ impl Three {
             self.parties.iter_mut().for_each(|party| party.assign(name, Member::Party((i % 3) as u8)));
         }
         for (name, ty) in computation.inputs() {
-            let hushwire_compute::Visibility::Private(of) = ty.visibility else { continue };
-            if let Some(value) = inputs.remove(name) {
-                shares[usize::from(of.0) % 3].insert(name.to_owned(), value);
+            let Some(value) = inputs.remove(name) else { continue };
+            match ty.visibility {
+                Visibility::Private(of) => {
+                    shares[usize::from(of.0) % 3].insert(name.to_owned(), value);
+                }
+                Visibility::Public => {
+                    shares.iter_mut().for_each(|all| drop(all.insert(name.to_owned(), value.clone())));
+                }
+                Visibility::Secret => {
+                    self.parties.iter_mut().for_each(|party| party.own(name, Member::Party(0)));
+                    shares[0].insert(name.to_owned(), value);
+                }
             }
         }
         let parties = self.parties.iter_mut().zip(shares);

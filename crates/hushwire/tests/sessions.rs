@@ -2,7 +2,7 @@
 
 use hushwire::{
     Local, Party,
-    compute::{Computation, Scalar, Tensor, Visibility, circuits, evaluate, test_support},
+    compute::{Computation, Scalar, Tensor, Visibility, evaluate, test_support},
     job::{Chosen, Event, JobError, Member, MemberConfig, Observer, Peer, Protocol, Value},
     wire::{Identity, Listener, TransportKind},
 };
@@ -99,20 +99,21 @@ fn parties_that_met_compute_with_every_protocol() {
 
 type Values = BTreeMap<String, Tensor>;
 
-/// Random computations of what two members bring, their inputs, and what the evaluator makes of them.
+/// Whether a party brings an input: public ones all do, secret ones the second.
+fn brings(index: u8, visibility: Visibility) -> bool {
+    match visibility {
+        Visibility::Public => true,
+        Visibility::Private(of) => of.0 == u16::from(index),
+        Visibility::Secret => index == 1,
+    }
+}
+
+/// Random computations of public, private and secret inputs, the inputs, and what the evaluator makes of them.
 fn random() -> Vec<(Computation, Values, Values)> {
-    let all = (0..150).filter_map(|seed| {
-        // Everything is brought by one of the two.
-        let text = test_support::computation(seed).to_string();
-        let text = text.replace(" public\n", " from ann\n").replace(" secret\n", " from bob\n");
-        let c: Computation = text.parse().ok()?;
-        if c.inputs().any(|(_, ty)| !matches!(ty.visibility, Visibility::Private(_))) {
-            return None;
-        }
+    let all = (0..60).filter_map(|seed| {
+        let c = test_support::computation(seed);
         let given = test_support::inputs(&c, seed ^ 1, seed as usize % 6);
         let expected = evaluate(&c, &given).ok()?;
-        // Places of a `gather` that are no constants are not for circuits.
-        circuits::program(&c.bind(&c.symbols_of(&given).ok()?).ok()?).ok()?;
         Some((c, given, expected))
     });
     all.collect()
@@ -126,13 +127,12 @@ fn random_computations_have_the_same_bits_with_every_protocol() {
         parties(protocol, |index, party| {
             let mut party = party.unwrap_or_else(|e| panic!("{e}"));
             for (k, (c, given, expected)) in all.iter().enumerate() {
-                let mine = |member: u16| member == u16::from(index);
-                let inputs = c
-                    .inputs()
-                    .filter(|(_, ty)| matches!(ty.visibility, Visibility::Private(of) if mine(of.0)));
+                c.inputs().for_each(|(name, _)| party.own(name, Member::Party(1)));
+                let inputs = c.inputs().filter(|(_, ty)| brings(index, ty.visibility));
                 let inputs: Vec<_> = inputs.map(|(name, _)| (name, given[name].clone())).collect();
                 let learnt = party.run(c, inputs).unwrap_or_else(|e| panic!("{protocol} {k}: {e}\n{c}"));
-                let outputs = c.outputs().iter().filter(|output| output.to.iter().any(|to| mine(to.0)));
+                let mine = |to: &hushwire::compute::Member| to.0 == u16::from(index);
+                let outputs = c.outputs().iter().filter(|output| output.to.iter().any(mine));
                 assert_eq!(learnt.len(), outputs.clone().count());
                 for output in outputs {
                     assert_eq!(
@@ -144,6 +144,28 @@ fn random_computations_have_the_same_bits_with_every_protocol() {
             }
         });
     }
+}
+
+#[test]
+fn what_one_owner_does_alone_is_not_sent() {
+    let run = |text: &str| {
+        let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
+        let before: u64 = three.stats().iter().map(|stats| stats.bytes_sent).sum();
+        let learnt = three.run(&computation(text), [("x", column(500, 7)), ("y", column(500, 8))]);
+        let learnt = learnt.unwrap_or_else(|e| panic!("{e}"));
+        let sent: u64 = three.stats().iter().map(|stats| stats.bytes_sent).sum();
+        (learnt, sent - before)
+    };
+    let head = "computation c\nmembers a, b\nsymbols n\ninput x: i16[n] from a\ninput y: i16[n] from b\n";
+    let (cut, sent) = run(&format!(
+        "{head}best = permute(x, order(desc x)) * x / 3\noutput z = best < abs(y) * y to a, b\n"
+    ));
+    let (_, least) = run(&format!("{head}output z = x < y to a, b\n"));
+    assert!(sent < least + 100, "{sent} bytes, a comparison alone {least}");
+    let given = BTreeMap::from([("x".to_owned(), column(500, 7)), ("y".to_owned(), column(500, 8))]);
+    let text =
+        format!("{head}best = permute(x, order(desc x)) * x / 3\noutput z = best < abs(y) * y to a, b\n");
+    assert_eq!(Some(cut), evaluate(&computation(&text), &given).ok());
 }
 
 /// The errors of all parties.
@@ -182,6 +204,27 @@ fn different_computations_and_lengths_end_at_every_party() {
             "{all:?}"
         );
     }
+    // Public values and owners of secret inputs are agreed on like the computation.
+    let text =
+        "computation c\nmembers a, b\ninput p: u8[2] public\ninput s: u8[2] secret\noutput z = p * s to a\n";
+    let c = computation(text);
+    for (public, owner) in [(1, 0), (0, 1)] {
+        let all = errors(Protocol::Rep3, |index, party| {
+            let own = u8::from(index == 2) * owner;
+            party.own("s", Member::Party(own));
+            let secret = (index == own).then_some(("s", [3, 4]));
+            let public = [("p", [1, 2 + public * index])];
+            party.run(&c, public.into_iter().chain(secret)).map(drop)
+        });
+        assert!(all.iter().any(|e| e.contains("runs another computation")), "{all:?}");
+    }
+    let all = errors(Protocol::Gmw, |_, party| party.run::<Value>(&c, []).map(drop));
+    assert!(all.iter().all(|e| e.contains("secret input s is brought by no member")), "{all:?}");
+    let all = errors(Protocol::Gmw, |_, party| {
+        party.own("s", Member::Party(0));
+        party.run::<Value>(&c, []).map(drop)
+    });
+    assert!(all.iter().all(|e| e.contains("public input p: u8[2] has no values")), "{all:?}");
 }
 
 #[test]

@@ -49,8 +49,8 @@ mod value;
 pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
 pub use compute::{
-    Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed, Shown,
-    Value, fits, read_input,
+    Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed,
+    PublicPlace, Shown, Value, fits, read_input,
 };
 pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;

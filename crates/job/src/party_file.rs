@@ -357,7 +357,7 @@ fn places<T>(
     all.map(|(name, value)| Ok((name, read(value.section()?)?))).collect()
 }
 
-fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobError> {
+pub(crate) fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobError> {
     let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
     let (csv, values) = (section.take("csv"), section.take("values"));
     let place = match (file, hex, hex_file, csv, values) {

@@ -179,8 +179,83 @@ fn the_command_line_is_checked_before_anything_starts() {
     bad(&place, "compute eval huge.hwc --value x=1", 2, &["n: the length has no number"]);
     let unsaid = "local compute huge.hwc --value x=1 --transport unix";
     bad(&place, unsaid, 2, &["no input says how long n is; write n = … under [symbols]"]);
-    place.put("open.hwc", b"computation o\nmembers m\ninput x: u64 public\noutput y = x to m\n");
-    bad(&place, "local compute open.hwc --value x=1", 2, &["input x is brought by no member"]);
+}
+
+const RATES: &str = "computation rates\nmembers bank, shop\nsymbols n\ninput rate: u16[n] public\n\
+    input amount: u16[n] from shop\ninput seed: u16 secret\n\
+    output due = sum(amount * rate) + seed to bank\noutput most = max_of(rate) + max_of(rate) to shop\n";
+
+#[test]
+fn public_values_are_everybodys_and_secret_ones_are_brought_by_whom_the_job_says() {
+    let place = Place::new();
+    place.put("rates.hwc", RATES.as_bytes());
+    place.put("rates.csv", b"year,rate\n1,3\n2,500\n3,7\n");
+    place.put("sold.csv", b"amount\n10\n20\n30\n");
+    let given = "--in rate=rates.csv --in shop/amount=sold.csv --value";
+    let expected = "due=10241\nmost=1000\n";
+    assert_eq!(good(&place, &format!("compute eval rates.hwc {given} seed=1")).out, expected);
+    for (owner, options) in [
+        ("bank", ""),
+        ("client:carl", ""),
+        ("party2", ""),
+        ("shop", "--protocol yao"),
+        ("party0", "--protocol gmw"),
+    ] {
+        let run = format!("local compute rates.hwc {given} {owner}/seed=1 {options} --transport unix");
+        assert_eq!(good(&place, &run).out, expected, "{owner} {options}");
+    }
+    let run = |rest: &str| format!("local compute rates.hwc --in rate=rates.csv --in amount=sold.csv {rest}");
+    bad(&place, &run("--value seed=1"), 2, &["input seed is secret; say who brings it: party0/seed"]);
+    bad(
+        &place,
+        &run("--value x/seed=1 --protocol yao"),
+        2,
+        &["protocol yao has no clients; write party0/seed"],
+    );
+    bad(
+        &place,
+        "local compute rates.hwc --in amount=sold.csv --value bank/seed=1",
+        2,
+        &["input rate: u16[n] has no values"],
+    );
+    place.put("rates.csv", b"rate\n3\n70000\n7\n");
+    bad(
+        &place,
+        &run("--value bank/seed=1"),
+        4,
+        &["rates.csv, line 3: row 2, column rate: \"70000\" does not fit u16"],
+    );
+    place.put("rates.csv", b"rate\n3\n");
+    bad(&place, &run("--value bank/seed=1"), 2, &["its n is 3, the agreed one is 1"]);
+    // In a job file they have tables of their own.
+    place.put("rates.csv", b"rate\n3\n500\n7\n");
+    let job = |rest: &str| place.put("job.toml", format!("computation = \"rates.hwc\"\n{rest}").as_bytes());
+    job("[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n[owners]\nseed = \"client:carl\"\n");
+    let run = "local compute job.toml --in amount=sold.csv --value seed=1 --transport unix";
+    assert_eq!(good(&place, run).out, expected);
+    for (rest, code, words) in [
+        (
+            "[public]\nrte = { values = \"1\" }\n[owners]\nseed = \"party0\"\n",
+            2,
+            "no public input rte; did you mean `rate`?",
+        ),
+        ("[public]\nrate = { hex = \"1\" }\n", 4, "line 3: `rate` is no place of elements"),
+        (
+            "[owners]\namount = \"party0\"\n",
+            2,
+            "no secret input amount; leave it out: its declaration says who brings it",
+        ),
+        ("[owners]\nseed = \"carl\"\n", 4, "neither a party, as party0, nor a client"),
+        (
+            "[public]\nrate = { values = \"1,2,3\" }\n",
+            2,
+            "secret input seed is brought by no member; write seed = \"party0\"",
+        ),
+    ] {
+        job(rest);
+        bad(&place, "local files job.toml --dir made", code, &[words]);
+    }
+    bad(&place, &format!("{run} --out due=rates.csv --force"), 4, &[]);
 }
 
 #[test]

@@ -89,6 +89,29 @@ fn a_member_with_another_computation_is_told_so_and_all_end() {
 }
 
 #[test]
+fn public_values_that_differ_are_named_and_all_end() {
+    let text = BILL.replace("most: u64 from bank", "most: u64 public");
+    let world = three(&[]);
+    world.place.put("bill.hwc", text.as_bytes());
+    let public = |file: &str, most: u64| {
+        let job = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
+        world.place.put(file, format!("{job}\n[public]\nmost = {{ values = \"{most}\" }}\n").as_bytes());
+    };
+    public("other.toml", 2);
+    public("job.toml", 1);
+    let mut running = world.start_all(&["party0", "party1", "ann", "bob"]);
+    running.push(world.spawn("party2", world.place.hushwire("party other.toml --config r/party2.toml")));
+    let all = world.end(running);
+    assert!(all.iter().all(|member| member.code == Some(3) && member.out.is_empty()), "{all:?}");
+    let found = of(&all, "party2").error();
+    assert!(found.contains("another plan, which differs in public values (ours: most "), "{found}");
+    // With one value everywhere the same members end well.
+    let all = world.end(world.start_all(&ALL));
+    all.iter().for_each(Ended::good);
+    assert_eq!(of(&all, "ann").out, "paid=false\n");
+}
+
+#[test]
 fn different_rows_end_every_member_and_leave_nothing() {
     let world = three(&[("ann", "[outputs]\ntotal = { csv = \"out.csv\" }")]);
     world.place.put("r/amount.csv", b"amount\n2\n1\n7\n");

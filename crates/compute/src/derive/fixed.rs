@@ -13,6 +13,9 @@
 //! exp(x)         1 step + 2^-(f+5) eˣ              8         12           19         77         Taylor
 //! log(x)         1 step + 2^-(f+5)                 7         11           19         77         Taylor, 8 ranges
 //! sigmoid(x)     1 step + 2^-(f+5)                15         21           37        137         exp and Newton
+//! tanh(x)        1 step + 2^-(f+5)                15         21           37        137         likewise
+//! softmax(x)     1 step + (2^-(f+5) + n 2^-(f+8)) of the result, for n elements              exp; Newton once
+//! round(x)       none                              0          0            1          1
 //! ```
 //!
 //! On circuits the exact `x / y` has fewer ANDs, 3 and 11 thousand, and a depth of 1153 and 4354 where `divide` has 764 and 1548.
@@ -22,7 +25,7 @@
 //! J.-M. Muller gives it ("Elementary functions", 2016, Sec. 5.4).
 
 use super::constants::{ln, ln_2, log_e, powers, rounded};
-use crate::{Comparison, Scalar, Val};
+use crate::{Comparison, Reduction, Scalar, Val};
 
 /// The sizes of a type's functions.
 #[derive(Clone, Copy)]
@@ -47,6 +50,17 @@ impl Sizes {
 
     fn fixed(self) -> Scalar {
         Scalar::Fixed { bits: self.b, frac: self.f }
+    }
+
+    /// The steps below 0 from where on a power has none of its p fractional bits.
+    fn faintest(self) -> i128 {
+        (ln_2() * i128::from(self.p + 2)) >> (60 - u32::from(self.f))
+    }
+
+    /// e^x for x ≤ 0 from its parts, with p fractional bits.
+    fn power<'b>(self, mantissa: Val<'b>, exponent: Val<'b>) -> Val<'b> {
+        let down = (-exponent).cast(Scalar::unsigned(6));
+        mantissa.cast(Scalar::unsigned(self.p + 2)).shift_right_by(down)
     }
 }
 
@@ -256,20 +270,74 @@ impl<'b> Val<'b> {
         b.select(x.than(Comparison::LessOrEqual, 0), least, made).as_bits_of(s.fixed())
     }
 
+    /// 2 / (1 + e^x) for x ≤ 0, of so many steps, with p fractional bits: 1 to 2.
+    fn twice_logistic(self, s: Sizes) -> Self {
+        let (mantissa, exponent) = self.max(self.steps(-s.faintest())).exp_parts(s);
+        let power = s.power(mantissa, exponent);
+        let half = (power + power.steps(1 << s.p)).cast(s.wide()) >> 1;
+        half.newton_reciprocal(s)
+    }
+
     /// 1 / (1 + e^−x).
     #[must_use]
     pub fn sigmoid(self) -> Self {
         let Some((x, s)) = self.sized("sigmoid") else { return self.none() };
         // Of the negative: the power is at most 1.
-        let negative = x.min(-x);
-        let least = (ln_2() * i128::from(s.p + 2)) >> (60 - u32::from(s.f));
-        let (mantissa, exponent) = negative.max(x.steps(-least)).exp_parts(s);
-        let down = (-exponent).cast(Scalar::unsigned(6));
-        let power = mantissa.cast(Scalar::unsigned(s.p + 2)).shift_right_by(down);
-        let half = (power + power.steps(1 << s.p)).cast(s.wide()) >> 1;
-        let made = half.newton_reciprocal(s) >> (s.p - s.f + 1).into();
+        let made = x.min(-x).twice_logistic(s) >> (s.p - s.f + 1).into();
         let made = made.cast(s.whole());
         let below = made.steps(1 << s.f) - made;
         self.builder.select(x.than(Comparison::Less, 0), below, made).as_bits_of(s.fixed())
+    }
+
+    /// The hyperbolic tangent, 2 / (1 + e^−2x) − 1.
+    #[must_use]
+    pub fn tanh(self) -> Self {
+        let Some((x, s)) = self.sized("tanh") else { return self.none() };
+        let negative = x.min(-x).max(x.steps(-s.faintest()));
+        let above = (negative + negative).twice_logistic(s) - self.builder.number(s.wide(), 1 << s.p);
+        // At 0 the iteration may end a little below 1.
+        let made = (above.max(above.zero()) >> (s.p - s.f).into()).cast(s.whole());
+        self.builder.select(x.than(Comparison::Less, 0), -made, made).as_bits_of(s.fixed())
+    }
+
+    /// e^x of each element of a column, divided by the sum of all of them: for fewer than 2^30 elements.
+    #[must_use]
+    pub fn softmax(self) -> Self {
+        let column = |ty: &crate::Type| ty.shape.rank() == 1;
+        if self.typed("softmax", "it takes a column of fixed numbers", column).is_none() {
+            return self.none();
+        }
+        let Some((x, s)) = self.sized("softmax") else { return self.none() };
+        // Less the greatest, so that no power is above 1; far below it they vanish.
+        let (greatest, faintest) = (x.reduce(Reduction::Max, 0), s.faintest());
+        let floor = greatest.max(x.steps((i128::MIN >> (128 - s.b)) + faintest)) - x.steps(faintest);
+        let (mantissa, exponent) = (x.max(floor) - greatest).exp_parts(s);
+        let power = s.power(mantissa, exponent);
+        // The sum has its first bit at p or above.
+        let width = s.p + 32;
+        let normal = power.cast(Scalar::unsigned(width)).sum().normal(width.into(), 1);
+        let inverse = (normal.top >> 32).cast(s.wide()).newton_reciprocal(s);
+        let mut inverse = inverse.cast(Scalar::unsigned(2 * s.p + 2)) << u16::from(s.p - 1);
+        for (by, small) in normal.shifts {
+            inverse = self.builder.select(small, inverse, inverse >> by);
+        }
+        let product = power.cast(Scalar::unsigned(2 * s.p + 4)) * inverse.cast(Scalar::unsigned(2 * s.p + 4));
+        (product >> (2 * s.p - s.f).into()).cast(s.whole()).as_bits_of(s.fixed())
+    }
+
+    /// The nearest whole number, of two the greater, as a number of the same type: exact. What does not fit wraps.
+    #[must_use]
+    pub fn round(self) -> Self {
+        let fixed = |ty: &crate::Type| matches!(ty.scalar, Scalar::Fixed { .. });
+        let Some(ty) = self.typed("round", "it takes fixed numbers", fixed) else { return self.none() };
+        let frac = u16::from(ty.scalar.frac());
+        let x = self.wrapping();
+        if frac == 0 {
+            return x;
+        }
+        let x = x.as_bits_of(Scalar::signed(ty.scalar.bits() as u8));
+        // All of 128 bits may lie behind the point.
+        let before = (-1i128).checked_shl(frac.into()).unwrap_or(0);
+        ((x + x.steps(1 << (frac - 1))) & x.steps(before)).as_bits_of(ty.scalar)
     }
 }

@@ -1,7 +1,8 @@
 //! Forms that are written with other operations, once for builder and text: no back end knows them.
 //!
 //! They are functions on values under construction, so that they read as the arithmetic that they are. What they make is
-//! checked, ranged, counted and explained as if it had been written out; the text of a computation shows it written out.
+//! checked, ranged, counted and explained as if it had been written out. What text called by name is shown by that name again;
+//! the binary form, and what the builder made, have what it stands for.
 //! Where a length is a symbol, it is a public number that is computed too: `sum` of so many ones.
 
 mod constants;
@@ -24,6 +25,15 @@ pub(crate) struct Form {
     make: for<'b> fn(&'b Builder, &[Val<'b>], u64) -> Val<'b>,
 }
 
+/// A form as text had it.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) name: &'static str,
+    pub(crate) operands: Vec<Value>,
+    /// Its argument `rows`.
+    pub(crate) rows: Option<u64>,
+}
+
 const fn form(
     name: &'static str,
     operands: RangeInclusive<usize>,
@@ -35,7 +45,7 @@ const fn form(
 /// Most keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [Form; 20] = [
+const FORMS: [Form; 23] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
@@ -49,6 +59,9 @@ const FORMS: [Form; 20] = [
     form("exp", 1..=1, |_, v, _| v[0].exp()),
     form("log", 1..=1, |_, v, _| v[0].log()),
     form("sigmoid", 1..=1, |_, v, _| v[0].sigmoid()),
+    form("tanh", 1..=1, |_, v, _| v[0].tanh()),
+    form("softmax", 1..=1, |_, v, _| v[0].softmax()),
+    form("round", 1..=1, |_, v, _| v[0].round()),
     form("group_end", 1..=KEYS, |b, v, _| b.groups(v).end()),
     form("group_count", 1..=KEYS, |b, v, _| b.groups(v).count()),
     form("group_last", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).last(v[0])),
@@ -75,7 +88,10 @@ pub(crate) fn apply(
     let made = (form.make)(&builder, &vals, rows).value;
     drop(vals);
     *draft = builder.draft.into_inner()?;
-    Ok(made.expect("there is a value where there is no mistake"))
+    let made = made.expect("there is a value where there is no mistake");
+    let rows = Some(rows).filter(|_| form.rows);
+    draft.written(made, Written { name: form.name, operands: operands.to_vec(), rows });
+    Ok(made)
 }
 
 impl Builder {

@@ -67,7 +67,63 @@ fn errors_are_as_stated() {
         worst(ty, "exp(x)", true, |x, _| Some(x.exp()));
         worst(ty, "log(x)", false, |x, _| (x > 0.0).then(|| x.ln()));
         worst(ty, "sigmoid(x)", false, |x, _| Some(1.0 / (1.0 + (-x).exp())));
+        worst(ty, "tanh(x)", false, |x, _| Some(x.tanh()));
     }
+}
+
+#[test]
+fn softmax_errs_as_stated() {
+    for ty in TYPES {
+        let step = (-f64::from(ty[1])).exp2();
+        let (least, greatest) = (i128::MIN >> (128 - ty[0]), i128::MAX >> (128 - ty[0]));
+        let one = 1 << ty[1];
+        let mut dice = Dice(7);
+        let near = |dice: &mut Dice, n: usize| -> Vec<i128> {
+            (0..n).map(|_| (dice.below(12 * one as usize) as i128) - 6 * one).collect()
+        };
+        let mut columns = vec![
+            vec![0],
+            vec![least],
+            vec![greatest, least, greatest],
+            vec![least, least + one],
+            vec![one; 300],
+            vec![0, one, -one, 5, -5],
+        ];
+        columns.extend([2, 3, 10, 500].map(|n| near(&mut dice, n)));
+        for column in columns {
+            let rows: Vec<[i128; 2]> = column.iter().map(|x| [*x, 0]).collect();
+            let made = evaluate(&of(ty, "softmax(x)"), &given(ty, &rows)).unwrap().remove("z").unwrap();
+            let powers = column.iter().map(|x| ((x - column.iter().max().unwrap()) as f64 * step).exp());
+            let powers: Vec<f64> = powers.collect();
+            for (i, power) in powers.iter().enumerate() {
+                let exact = power / powers.iter().sum::<f64>();
+                let share = 1.0 / 32.0 + column.len() as f64 / 256.0;
+                let error = (made.number(i).unwrap() as f64 * step - exact).abs() / step;
+                assert!(error <= 1.0 + share * exact, "{ty:?} {column:?} {i}: {error} steps of {exact}");
+            }
+        }
+        let empty = evaluate(&of(ty, "softmax(x)"), &given(ty, &[])).unwrap();
+        assert!(empty["z"].is_empty());
+    }
+}
+
+#[test]
+fn rounding_is_to_the_nearest_of_two_the_greater() {
+    for ty in TYPES.into_iter().chain([[8, 8], [8, 1], [128, 128], [9, 0], [100, 40]]) {
+        let rows = rows(ty);
+        let made = evaluate(&of(ty, "round(x)"), &given(ty, &rows)).unwrap().remove("z").unwrap();
+        for (i, [x, _]) in rows.iter().enumerate() {
+            // Twice the number, so that a half has a place.
+            let half = if ty[1] == 0 { 0 } else { 1i128 << (ty[1] - 1) };
+            let floor = x.wrapping_add(half).checked_shr(ty[1].into()).unwrap_or(0);
+            let exact = floor.checked_shl(ty[1].into()).unwrap_or(0);
+            let wrapped = exact << (128 - ty[0]) >> (128 - ty[0]);
+            assert_eq!(made.number(i).unwrap(), wrapped, "{x} of {ty:?}");
+        }
+    }
+    let one = |x| evaluate(&of([16, 8], "round(x)"), &given([16, 8], &[[x, 0]])).unwrap()["z"].number(0);
+    let halves = [128, 127, -128, -129, 384, -384].map(one);
+    assert_eq!(halves, [256, 0, 0, -256, 512, -256].map(Some), "0.5, -0.5 and 1.5 go up");
 }
 
 #[test]
@@ -87,12 +143,15 @@ fn edges_have_results() {
         assert!(top > 0 && greatest - top < 8 * (greatest >> ty[1]).max(1), "{ty:?} {top}");
         assert!(one("sigmoid(x)", least, 0) <= 1);
         assert!((1 << ty[1]) - one("sigmoid(x)", greatest, 0) <= 1);
+        assert_eq!(one("tanh(x)", 0, 0), 0);
+        assert!((1 << ty[1]) - one("tanh(x)", greatest, 0) <= 1);
+        assert!((-1 << ty[1]) - one("tanh(x)", least, 0) >= -1);
     }
 }
 
 #[test]
 fn circuits_give_the_same_bits() {
-    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x)";
+    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x) ^ tanh(x) ^ softmax(x) ^ round(y)";
     for ty in [[32, 16], [16, 8], [33, 13]] {
         let rows: Vec<[i128; 2]> = rows(ty).into_iter().rev().step_by(97).collect();
         assert!(check(&of(ty, all), &given(ty, &rows)).unwrap().is_some());
@@ -128,6 +187,8 @@ fn functions_cost_what_is_stated() {
         ("exp(x)", [19, 77]),
         ("log(x)", [19, 77]),
         ("sigmoid(x)", [37, 137]),
+        ("tanh(x)", [37, 137]),
+        ("round(x)", [1, 1]),
     ];
     for (expr, thousands) in figures {
         for (ty, thousand) in [[32, 16], [64, 32]].into_iter().zip(thousands) {

@@ -2,6 +2,7 @@
 
 mod circuits;
 mod cost;
+mod cut;
 mod derived;
 mod evaluator;
 mod explain;

@@ -2,6 +2,7 @@
 
 use crate::{
     Computation, Dim, Member, Netlist, Op, Range, Scalar, Shape, Steps, Tensor, Value, Visibility,
+    derive::Written,
     infer::name,
     tensor::{Decimal, Literal},
 };
@@ -82,16 +83,25 @@ fn member_name(computation: &Computation, member: Member) -> &str {
 /// Values with a line of their own: those with a name, those that serve more than once, and those that are too deep.
 fn lines(computation: &Computation) -> BTreeMap<Value, String> {
     let nodes = computation.nodes();
+    // What stands in the text: a form called by name shows its operands, and nothing of what it stands for.
     let mut uses = vec![0usize; nodes.len()];
-    let read = nodes.iter().flat_map(|n| &n.arguments).chain(computation.outputs().iter().map(|o| &o.value));
-    read.for_each(|v| uses[v.0 as usize] += 1);
+    computation.outputs().iter().for_each(|output| uses[output.value.0 as usize] += 1);
+    for at in (0..nodes.len()).rev() {
+        if uses[at] > 0 {
+            operands(computation, Value(at as u32)).iter().for_each(|v| uses[v.0 as usize] += 1);
+        }
+    }
     let taken: BTreeSet<&str> = computation.names.values().map(String::as_str).collect();
     let mut fresh = (1..).map(|k| format!("t{k}")).filter(|name| !taken.contains(name.as_str()));
     let mut names = BTreeMap::new();
     let mut depth = vec![0usize; nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
         let value = Value(at as u32);
-        depth[at] = node.arguments.iter().map(|v| depth[v.0 as usize] + 1).max().unwrap_or(0);
+        if uses[at] == 0 && !matches!(node.op, Op::Input(_)) {
+            continue;
+        }
+        let reads = operands(computation, value).iter();
+        depth[at] = reads.map(|v| depth[v.0 as usize] + 1).max().unwrap_or(0);
         let name = match &node.op {
             Op::Input(name) => Some(name.clone()),
             _ => computation.value_name(value).map(str::to_owned),
@@ -102,6 +112,14 @@ fn lines(computation: &Computation) -> BTreeMap<Value, String> {
         }
     }
     names
+}
+
+/// The values that a value's expression shows.
+fn operands(computation: &Computation, value: Value) -> &[Value] {
+    match computation.forms.get(&value) {
+        Some(form) => &form.operands,
+        None => &computation.node(value).arguments,
+    }
 }
 
 impl Formatter<'_> {
@@ -122,6 +140,9 @@ impl Formatter<'_> {
         let all = || args.iter().map(|v| self.operand(*v, 0)).collect::<Vec<_>>().join(", ");
         let call = |more: String| whole(format!("{}({}{more})", name(&node.op), all()));
         let axis = |axis: &u8| if *axis == 0 { String::new() } else { format!(", axis={axis}") };
+        if let Some(form) = self.computation.forms.get(&value) {
+            return whole(self.form(form));
+        }
         match &node.op {
             Op::Input(name) => whole(name.clone()),
             Op::Constant(tensor) => whole(constant(tensor)),
@@ -175,6 +196,15 @@ impl Formatter<'_> {
                 whole(format!("order({})", keys.join(", ")))
             }
         }
+    }
+
+    /// A form as it is called; numbers of the first operand's type stand bare.
+    fn form(&self, form: &Written) -> String {
+        let first = form.operands[0];
+        let rest = form.operands[1..].iter().map(|v| self.pair(first, *v, 0, 0)[1].clone());
+        let mut all: Vec<String> = std::iter::once(self.operand(first, 0)).chain(rest).collect();
+        all.extend(form.rows.map(|rows| format!("rows={rows}")));
+        format!("{}({})", form.name, all.join(", "))
     }
 
     /// Operators group from the left; comparisons do not group.

@@ -25,11 +25,12 @@
 //! pool_max(x, [2, 2], stride=[2, 2]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
 //!
-//! Forms that are written with these, and shown so by the formatter; `key` may be several:
+//! Forms that stand for several of these; `key` may be several:
 //!
 //! ```text
 //! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3) shift_left(x, y) shift_right(x, y)
-//! divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x)        of fixed numbers, with errors as their documentation says
+//! divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x) round(x)
+//!                                                              of fixed numbers, with errors as their documentation says
 //! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
 //! ```
 //!

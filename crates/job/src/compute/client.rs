@@ -1,6 +1,6 @@
 //! A client: it shares its inputs to three parties, and adds up what it learns.
 
-use super::{lengths::Lengths, plan::Bound};
+use super::{bound::Bound, lengths::Lengths};
 use crate::{
     JobError, Member,
     doors::IN,

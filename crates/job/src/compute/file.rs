@@ -1,5 +1,6 @@
 //! The job file of a computation.
 
+use super::PublicPlace;
 use crate::{
     JobError, Kind, Member, Protocol, open_input,
     protocol::{self, by_name},
@@ -79,14 +80,28 @@ pub struct ComputeJob {
     pub members: BTreeMap<String, Member>,
     /// Lengths that are agreed before the run; owners' inputs say the others.
     pub symbols: BTreeMap<String, u64>,
+    /// Values of public inputs, which all members have alike.
+    #[serde(default)]
+    pub public: BTreeMap<String, PublicPlace>,
+    /// Of secret inputs, who brings them.
+    #[serde(default)]
+    pub owners: BTreeMap<String, Member>,
 }
 
 impl ComputeJob {
     /// A job with everything else as it is by default.
     #[must_use]
     pub fn new(protocol: Protocol, computation: ComputationSource) -> Self {
-        let (members, symbols) = (BTreeMap::new(), BTreeMap::new());
-        Self { protocol, scheme: None, ot: None, computation, members, symbols }
+        Self {
+            protocol,
+            scheme: None,
+            ot: None,
+            computation,
+            members: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            public: BTreeMap::new(),
+            owners: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
@@ -96,20 +111,23 @@ impl ComputeJob {
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
-        let mut members = BTreeMap::new();
-        for (name, value) in
-            top.take("members").map(Value::section).transpose()?.map_or(vec![], Section::rest)
-        {
-            members.insert(name, value.parsed(str::parse, "write \"party0\" or \"client:alice\"")?);
-        }
-        let mut symbols = BTreeMap::new();
-        for (name, value) in
-            top.take("symbols").map(Value::section).transpose()?.map_or(vec![], Section::rest)
-        {
-            symbols.insert(name, value.number(0..=1 << 40)?);
-        }
+        let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
+        let members = table(&mut top, "members", who)?;
+        let symbols = table(&mut top, "symbols", |value| value.number(0..=1 << 40))?;
+        let public = table(&mut top, "public", PublicPlace::of)?;
+        let owners = table(&mut top, "owners", who)?;
         top.finish()?;
         let computation = ComputationSource::File(computation);
-        Ok(Self { protocol, scheme, ot, computation, members, symbols })
+        Ok(Self { protocol, scheme, ot, computation, members, symbols, public, owners })
     }
+}
+
+/// A table whose keys are the computation's names.
+fn table<T>(
+    top: &mut Section<'_>,
+    key: &'static str,
+    read: impl Fn(Value<'_>) -> Result<T, JobError>,
+) -> Result<BTreeMap<String, T>, JobError> {
+    let Some(section) = top.take(key).map(Value::section).transpose()? else { return Ok(BTreeMap::new()) };
+    section.rest().into_iter().map(|(name, value)| Ok((name, read(value)?))).collect()
 }

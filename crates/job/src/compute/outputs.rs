@@ -1,6 +1,6 @@
 //! Outputs: CSV, records, or back to the caller.
 
-use super::{ComputeTask, plan::Extent};
+use super::{ComputeTask, bound::Extent};
 use crate::{JobError, MemberConfig, NewFile, OutputPlace, as_text, suggest};
 use hushwire_compute::Scalar;
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::{
     ComputeTask, Computed,
+    bound::{Bound, Form},
     client::Client,
     lengths::Lengths,
     outputs::{Sink, sinks},
-    plan::{Bound, Form},
     three::Three,
     two::Two,
     values::Values,
@@ -31,7 +31,7 @@ pub(super) fn cancelled() -> JobError {
 /// The inputs of one member, read, and its outputs, begun.
 pub struct ComputePart {
     task: ComputeTask,
-    inputs: Vec<Values>,
+    inputs: BTreeMap<String, Values>,
     sinks: Vec<(usize, Sink)>,
     /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
@@ -41,20 +41,21 @@ pub struct ComputePart {
 impl ComputePart {
     pub(super) fn open(task: &ComputeTask, config: &mut MemberConfig) -> Result<Self, JobError> {
         let me = config.me.clone();
+        task.complete()?;
         let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
         if let Some(odd) = config.inputs.keys().find(|name| !names.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
             return Err(JobError::usage("reading inputs", cause, suggest::remedy(odd, &names)));
         }
-        let mut symbols = task.job().symbols.clone();
-        let (mut inputs, mut lengths) = (vec![], BTreeMap::new());
+        let mut symbols = task.known().clone();
+        let (mut inputs, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (_, name, ty) in task.inputs_of(&me) {
             let place = config.inputs.get(name).ok_or_else(|| lacks(&me, name))?;
             let values = Values::read(name, ty, place, &symbols)?;
             task.promised(name, &values)?;
             lengths.insert(name.to_owned(), values.lengths.clone());
             symbols = task.lengths(&symbols, &lengths)?;
-            inputs.push(values);
+            inputs.insert(name.to_owned(), values);
         }
         if task.unbound().iter().all(|symbol| symbols.contains_key(symbol)) {
             // What these lengths violate shows before anybody is dialled.
@@ -103,14 +104,14 @@ impl Engine {
         })
     }
 
-    /// Agrees on lengths, of which this member knows `symbols`, and runs a computation: records of this member's inputs go
-    /// in, in order, and those of its outputs come out.
+    /// Agrees on lengths, of which this member knows `symbols`, and runs a computation: this member's inputs go in, and records of
+    /// its outputs come out.
     pub(super) fn run(
         &mut self,
         member: &MemberSession,
         task: &ComputeTask,
         mut symbols: BTreeMap<String, u64>,
-        own: &[Zeroizing<Vec<u8>>],
+        own: BTreeMap<String, Values>,
         go_on: GoOn<'_>,
     ) -> Result<Ran, JobError> {
         let lengths = Lengths::new(task.unbound(), &symbols, &member.config.me);
@@ -122,6 +123,7 @@ impl Engine {
             }?);
         }
         let bound = task.bound(&symbols)?;
+        let own = &bound.brought(&member.config.me, own)?[..];
         let form = match self {
             Engine::Client(_) => None,
             _ => Some(bound.form(task.chosen().protocol)?),
@@ -166,13 +168,13 @@ impl Part for ComputePart {
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
         let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
         let mut engine = Engine::open(member, self.task.chosen(), brings)?;
-        let own: Vec<_> = self.inputs.drain(..).map(|values| values.records).collect();
+        let own = std::mem::take(&mut self.inputs);
         let observer = member.observer.clone();
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
             true
         };
-        let ran = engine.run(member, &self.task, std::mem::take(&mut self.symbols), &own, &mut hears)?;
+        let ran = engine.run(member, &self.task, std::mem::take(&mut self.symbols), own, &mut hears)?;
         (self.symbols, self.ands) = (ran.symbols, ran.ands);
         for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
             sink.put(&ran.bound.outputs[*j], records);

@@ -1,19 +1,15 @@
 //! The agreement on a computation, and what its members bring and learn.
 
-use super::{ComputationSource, ComputeJob, ComputePart, file::refused, values::Values};
-use crate::{
-    Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, plan::between_two,
+use super::{
+    Bound, ComputationSource, ComputeJob, ComputePart, bound::fits, file::refused, public::Public,
+    values::Values,
 };
-use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
-use hushwire_compute::{Computation, Dim, Scalar, Tensor, Type, Visibility, circuits};
-use hushwire_three::{Plan, ThreeError};
+use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task};
+use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
-use zeroize::Zeroizing;
 
-/// AGREEMENT: the meaning of the fields, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 1;
-/// LOCAL: no value of a computation has more bits.
-const MOST_BITS: usize = 1 << 33;
+/// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
+const PLAN_VERSION: u32 = 2;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]
@@ -21,73 +17,14 @@ pub struct ComputeTask {
     job: ComputeJob,
     chosen: Chosen,
     computation: Arc<Computation>,
-    /// Of the computation's inputs.
-    owners: Vec<Member>,
+    /// Of the computation's inputs; none of those that all know.
+    owners: Vec<Option<Member>>,
+    public: Arc<Public>,
     /// Of the computation's outputs.
     recipients: Vec<Vec<Member>>,
     /// The member of the job that each of the computation's is.
     members: Vec<Member>,
     clients: Vec<String>,
-}
-
-/// A value's elements.
-#[derive(Clone, Debug)]
-pub(crate) struct Extent {
-    pub(crate) scalar: Scalar,
-    pub(crate) lengths: Vec<usize>,
-    pub(crate) rows: usize,
-}
-
-/// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
-///
-/// # Errors
-/// The first that is not.
-pub fn fits(computation: &Computation) -> Result<(), JobError> {
-    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
-}
-
-impl Extent {
-    fn new(ty: &Type) -> Result<Self, JobError> {
-        // In the open an element takes a word, however few bits it has.
-        let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
-        let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
-        let lengths = lengths.ok_or_else(|| {
-            let cause = format!("a value is {ty}, more than this machine takes");
-            JobError::usage("the computation", cause, "bring fewer rows, or split the job")
-        })?;
-        let rows = lengths.iter().product();
-        Ok(Extent { scalar: ty.scalar, lengths, rows })
-    }
-
-    /// Bytes of its bit planes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.scalar.bits() * plane_bytes(self.rows)
-    }
-
-    /// The bit planes of records.
-    pub(crate) fn planes(&self, records: &[u8]) -> Planes {
-        Planes::pack(records, self.scalar.bits(), self.rows)
-    }
-
-    /// The records of bit planes.
-    pub(crate) fn records(&self, planes: &[u8]) -> Zeroizing<Vec<u8>> {
-        let planes = Planes::new(self.scalar.bits(), self.rows, planes.to_vec());
-        let planes = planes.expect("as many bytes as the planes take");
-        let mut records = Zeroizing::new(planes.unpack());
-        records.chunks_exact_mut(self.scalar.record()).for_each(|record| self.scalar.extend(record));
-        records
-    }
-}
-
-/// A computation whose lengths all have numbers, between members of a job.
-#[derive(Clone)]
-pub struct Bound {
-    /// The computation.
-    pub computation: Arc<Computation>,
-    pub(crate) owners: Vec<Member>,
-    pub(crate) recipients: Vec<Vec<Member>>,
-    pub(crate) inputs: Vec<Extent>,
-    pub(crate) outputs: Vec<Extent>,
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
@@ -128,14 +65,8 @@ impl ComputeTask {
         for member in &members {
             job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, remedy))?;
         }
-        let mut owners = vec![];
-        for (name, ty) in computation.inputs() {
-            let Visibility::Private(of) = ty.visibility else {
-                let remedy = "declare it `from` a member, or write a constant";
-                return Err(wrong(format!("input {name} is brought by no member"), remedy));
-            };
-            owners.push(members[usize::from(of.0)].clone());
-        }
+        let owners = owners(job, &computation, &members)?;
+        let public = Arc::new(Public::read(&job.public, &computation, &job.symbols)?);
         let learn = |to: &[hushwire_compute::Member]| {
             let mut to: Vec<_> = to.iter().map(|of| members[usize::from(of.0)].clone()).collect();
             to.sort();
@@ -143,10 +74,11 @@ impl ComputeTask {
             to
         };
         let recipients: Vec<_> = computation.outputs().iter().map(|output| learn(&output.to)).collect();
+        let learns = recipients.iter().flatten();
         let takes_part =
-            |member: &&Member| owners.contains(member) || recipients.iter().flatten().any(|m| m == *member);
+            |member: &&Member| owners.iter().flatten().chain(learns.clone()).any(|other| other == *member);
         let mut clients: Vec<String> = vec![];
-        for member in members.iter().filter(takes_part) {
+        for member in members.iter().chain(job.owners.values()).filter(takes_part) {
             if let Member::Client(name) = member
                 && !clients.contains(name)
             {
@@ -156,7 +88,7 @@ impl ComputeTask {
         if clients.len() > 100 {
             return Err(wrong("it has more than 100 clients", "let parties bring some of the inputs"));
         }
-        Ok(Self { job: job.clone(), chosen, computation, owners, recipients, members, clients })
+        Ok(Self { job: job.clone(), chosen, computation, owners, public, recipients, members, clients })
     }
 
     /// The job.
@@ -183,10 +115,10 @@ impl ComputeTask {
         &self.members
     }
 
-    /// The owner of an input, by its place.
+    /// The owner of an input, by its place; none of one that all know.
     #[must_use]
-    pub fn owner(&self, input: usize) -> &Member {
-        &self.owners[input]
+    pub fn owner(&self, input: usize) -> Option<&Member> {
+        self.owners[input].as_ref()
     }
 
     /// Those who learn an output, by its place.
@@ -201,7 +133,7 @@ impl ComputeTask {
         member: &'a Member,
     ) -> impl Iterator<Item = (usize, &'a str, &'a Type)> {
         let all = self.computation.inputs().enumerate().map(|(i, (name, ty))| (i, name, ty));
-        all.filter(move |(i, ..)| self.owners[*i] == *member)
+        all.filter(move |(i, ..)| self.owners[*i].as_ref() == Some(member))
     }
 
     /// Outputs that `member` learns, by place.
@@ -209,13 +141,28 @@ impl ComputeTask {
         (0..self.recipients.len()).filter(move |j| self.recipients[*j].contains(member))
     }
 
-    /// The names of symbols that the job does not bind, and that some value has.
+    /// The numbers of symbols that the job, or a public value, binds.
+    pub(crate) fn known(&self) -> &BTreeMap<String, u64> {
+        &self.public.symbols
+    }
+
+    /// All public values are there: a run needs them, a forecast does not.
+    pub(crate) fn complete(&self) -> Result<(), JobError> {
+        let inputs = self.computation.inputs().zip(&self.owners);
+        let missing = inputs.filter(|((name, _), owner)| owner.is_none() && !self.public.has(name)).next();
+        missing.map_or(Ok(()), |((name, ty), _)| {
+            let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
+            Err(JobError::usage("reading inputs", format!("public input {name}: {ty} has no values"), remedy))
+        })
+    }
+
+    /// The names of symbols that neither the job nor a public value binds, and that some value has.
     pub(crate) fn unbound(&self) -> Vec<String> {
         let stands = |name: &String| {
             let is = |dim: &Dim| matches!(dim, Dim::Symbol(symbol) if **symbol == **name);
             self.computation.nodes().iter().any(|node| node.ty.shape.0.iter().any(is))
         };
-        let unbound = |name: &&String| !self.job.symbols.contains_key(*name) && stands(name);
+        let unbound = |name: &&String| !self.known().contains_key(*name) && stands(name);
         self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
@@ -250,20 +197,51 @@ impl ComputeTask {
     /// # Errors
     /// A symbol has no number, an operation does not take these lengths, or a value is too large.
     pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, JobError> {
-        let computation = Arc::new(self.computation.bind(symbols).map_err(|e| self.refused(&e))?);
+        let computation = self.computation.bind(symbols).map_err(|e| self.refused(&e))?;
         fits(&computation)?;
-        let inputs = computation.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
-        let outputs =
-            computation.outputs().iter().map(|output| Extent::new(&computation.node(output.value).ty));
-        let outputs = outputs.collect::<Result<_, _>>()?;
-        let (owners, recipients) = (self.owners.clone(), self.recipients.clone());
-        Ok(Bound { computation, owners, recipients, inputs, outputs })
+        // Where public values are missing, for a forecast, the first party brings them.
+        let inputs = computation.inputs().zip(&self.owners);
+        let first = |(name, _): (&str, &Type)| (!self.public.has(name)).then_some(Member::Party(0));
+        let owners: Vec<_> = inputs.map(|(input, owner)| owner.clone().or_else(|| first(input))).collect();
+        let numbers = self.job.protocol == Protocol::Rep3;
+        let cut = computation.cut(&owners, &self.public.values, numbers).map_err(|e| self.refused(&e))?;
+        Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
     }
 
     /// Names the runs that may replace each other's file of output `name`.
     pub(crate) fn writer(&self, name: &str) -> String {
         format!("output {name} of {}", self.computation.name())
     }
+}
+
+/// The owner of each input: the member that its type names, the one that the job names of a secret one, none of a public one.
+fn owners(
+    job: &ComputeJob,
+    computation: &Computation,
+    members: &[Member],
+) -> Result<Vec<Option<Member>>, JobError> {
+    let secret = computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
+    let secret: Vec<&str> = secret.map(|(name, _)| name).collect();
+    if let Some(odd) = job.owners.keys().find(|name| !secret.contains(&name.as_str())) {
+        let remedy = match computation.inputs().any(|(name, _)| name == odd) {
+            true => "leave it out: its declaration says who brings it".to_owned(),
+            false => crate::suggest::remedy(odd, &secret),
+        };
+        return Err(wrong(format!("the computation has no secret input {odd}"), remedy));
+    }
+    let owner = |(name, ty): (&str, &Type)| match ty.visibility {
+        Visibility::Public => Ok(None),
+        Visibility::Private(of) => Ok(Some(members[usize::from(of.0)].clone())),
+        Visibility::Secret => {
+            let owner = job.owners.get(name).ok_or_else(|| {
+                let remedy = format!("write {name} = \"party0\", or a client, under [owners] of the job");
+                wrong(format!("secret input {name} is brought by no member"), remedy)
+            })?;
+            job.protocol.admits(owner).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+            Ok(Some(owner.clone()))
+        }
+    };
+    computation.inputs().map(owner).collect()
 }
 
 /// The member of the job that member `i` of the computation is.
@@ -289,80 +267,6 @@ fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Job
     ))
 }
 
-/// The form in which parties run a computation.
-pub(crate) enum Form {
-    /// Steps on shares of numbers and of bits.
-    Steps(Plan),
-    /// A circuit, once.
-    Circuit(Arc<Program>),
-}
-
-impl Form {
-    /// ANDs of a circuit; 0 of steps.
-    pub(crate) fn ands(&self) -> u64 {
-        match self {
-            Form::Steps(_) => 0,
-            Form::Circuit(program) => program.ands(),
-        }
-    }
-}
-
-impl Bound {
-    /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
-    /// no other.
-    pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
-        let steps = match protocol {
-            Protocol::Rep3 => Plan::new(&self.computation).ok(),
-            Protocol::Yao | Protocol::Gmw => None,
-        };
-        match steps {
-            Some(plan) => Ok(Form::Steps(plan)),
-            None => Ok(Form::Circuit(Arc::new(self.program()?))),
-        }
-    }
-
-    /// The computation as a circuit.
-    pub(crate) fn program(&self) -> Result<Program, JobError> {
-        circuits::program(&self.computation).map_err(|e| refused(None, &e))
-    }
-
-    /// Owners and recipients as a protocol of two parties has them.
-    pub(crate) fn between_two(&self, program: &Program) -> TwoParty {
-        between_two(program, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
-    }
-
-    /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.
-    ///
-    /// # Errors
-    /// It is too large to be run.
-    pub fn forecast(
-        &self,
-        chosen: Chosen,
-        aes_instructions: bool,
-    ) -> Result<(Forecast, Option<u64>), JobError> {
-        match self.form(chosen.protocol)? {
-            Form::Circuit(program) => {
-                let who = self.between_two(&program);
-                let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
-                Ok((forecast, Some(program.ands())))
-            }
-            Form::Steps(plan) => {
-                let refused = |e: ThreeError| match e {
-                    ThreeError::Compute(e) => refused(None, &e),
-                    e => JobError::internal("the computation", e),
-                };
-                let costs = (0..3).map(|party| plan.cost(party).map(|of| of.cost));
-                let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
-                let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
-                let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
-                // A share of each input and output comes on top, at most.
-                let ends: usize = self.inputs.iter().chain(&self.outputs).map(Extent::bytes).sum();
-                Ok((Forecast::of_steps(rounds, sent + ends as u64, aes_instructions), None))
-            }
-        }
-    }
-}
-
 impl Task for ComputeTask {
     type Learnt = super::Computed;
     type Part = ComputePart;
@@ -373,6 +277,8 @@ impl Task for ComputeTask {
         let name = self.computation.name();
         let members = self.computation.members().iter().zip(&self.members);
         let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}"));
+        let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
+        let public = self.public.digests();
         Agreement {
             kind: "compute",
             title: name.to_owned(),
@@ -389,6 +295,16 @@ impl Task for ComputeTask {
                     join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
                 ),
                 Field::new("symbols", join(symbols.collect())),
+                Field::new("owners", join(owners.collect())),
+                Field {
+                    shown: Some(join(
+                        public.iter().map(|(name, hex)| format!("{name} {}", &hex[..16])).collect(),
+                    )),
+                    ..Field::new(
+                        "public values",
+                        join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
+                    )
+                },
             ],
             lanes: 2,
             client_lanes: 1,
@@ -396,10 +312,14 @@ impl Task for ComputeTask {
     }
 
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        match &self.job.computation {
-            ComputationSource::File(path) => vec![("the computation".to_owned(), path.clone())],
-            ComputationSource::Text(_) => vec![],
-        }
+        let text = match &self.job.computation {
+            ComputationSource::File(path) => Some(("the computation".to_owned(), path.clone())),
+            ComputationSource::Text(_) => None,
+        };
+        let public = self.job.public.iter();
+        let public = public
+            .filter_map(|(name, place)| Some((format!("public input {name}"), place.path()?.to_owned())));
+        text.into_iter().chain(public).collect()
     }
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {

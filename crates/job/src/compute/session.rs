@@ -1,7 +1,7 @@
 //! Sessions that a program holds: parties that met once compute one thing after the other.
 
 use super::{
-    ComputationSource, ComputeJob, ComputeTask,
+    ComputationSource, ComputeJob, ComputeTask, PublicPlace,
     part::{Engine, cancelled},
     values::Values,
 };
@@ -9,7 +9,7 @@ use crate::{
     Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Stats, Task,
     member_config::explain, run::MemberSession,
 };
-use hushwire_compute::{Computation, Scalar, Tensor};
+use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_wire::{PartyId, Reason, Watch};
 use std::{
     collections::BTreeMap,
@@ -137,6 +137,8 @@ pub struct ComputeSession {
     engine: Engine,
     chosen: Chosen,
     members: BTreeMap<String, Member>,
+    /// Of secret inputs.
+    owners: BTreeMap<String, Member>,
     asked: Arc<AtomicBool>,
     broken: bool,
 }
@@ -170,7 +172,8 @@ impl ComputeSession {
             let mut member = MemberSession::new(agreement, config, observer)?;
             let engine = Engine::open(&mut member, chosen, |_| false)?;
             let asked = Arc::new(AtomicBool::new(false));
-            Ok(Self { member, engine, chosen, members: BTreeMap::new(), asked, broken: false })
+            let (members, owners) = (BTreeMap::new(), BTreeMap::new());
+            Ok(Self { member, engine, chosen, members, owners, asked, broken: false })
         };
         opened().map_err(|e: JobError| e.of(&me))
     }
@@ -185,6 +188,11 @@ impl ComputeSession {
     /// the parties in their order.
     pub fn assign(&mut self, name: &str, party: Member) {
         self.members.insert(name.to_owned(), party);
+    }
+
+    /// Says which party brings a secret input, the same at all of them.
+    pub fn own(&mut self, input: &str, owner: Member) {
+        self.owners.insert(input.to_owned(), owner);
     }
 
     /// A handle that ends the session from another thread.
@@ -241,15 +249,28 @@ impl ComputeSession {
         job.members = names
             .filter_map(|(i, name)| Some((name.clone(), known(name).or_else(|| turn(i, name))?)))
             .collect();
+        for (name, ty) in computation.inputs() {
+            match (ty.visibility, inputs.get(name), self.owners.get(name)) {
+                (Visibility::Public, Some(value), _) => {
+                    let value = value.values(name, ty)?.tensor();
+                    job.public.insert(name.to_owned(), PublicPlace::from(&value));
+                }
+                (Visibility::Secret, _, Some(owner)) => {
+                    job.owners.insert(name.to_owned(), owner.clone());
+                }
+                _ => {}
+            }
+        }
         let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
+        task.complete()?;
         let me = self.me().clone();
-        if let Some(odd) = inputs.keys().find(|name| !task.inputs_of(&me).any(|(_, input, _)| input == *name))
-        {
+        let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
+        if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
             let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
             let cause = format!("{me} does not bring an input called `{odd}`");
             return Err(JobError::usage("reading inputs", cause, crate::suggest::remedy(odd, &names)));
         }
-        let (mut own, mut lengths) = (vec![], BTreeMap::new());
+        let (mut own, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (_, name, ty) in task.inputs_of(&me) {
             let value = inputs.get(name).ok_or_else(|| {
                 JobError::usage(
@@ -260,17 +281,17 @@ impl ComputeSession {
             })?;
             let values = value.values(name, ty)?;
             task.promised(name, &values)?;
-            lengths.insert(name.to_owned(), values.lengths);
-            own.push(values.records);
+            lengths.insert(name.to_owned(), values.lengths.clone());
+            own.insert(name.to_owned(), values);
         }
-        let symbols = task.lengths(&BTreeMap::new(), &lengths)?;
+        let symbols = task.lengths(task.known(), &lengths)?;
         self.agree(&task)?;
         let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
             !asked.load(Ordering::SeqCst)
         };
-        let ran = self.engine.run(&self.member, &task, symbols, &own, &mut hears)?;
+        let ran = self.engine.run(&self.member, &task, symbols, own, &mut hears)?;
         let learns = task.outputs_of(&me).zip(ran.learnt);
         let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
             let extent = &ran.bound.outputs[j];

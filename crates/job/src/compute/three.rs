@@ -1,9 +1,9 @@
 //! A party of three: its links, set up once, and a computation on them.
 
 use super::{
+    bound::{Bound, Extent, Form},
     lengths::Lengths,
     part::{GoOn, cancelled},
-    plan::{Bound, Extent, Form},
 };
 use crate::{
     JobError, Member,

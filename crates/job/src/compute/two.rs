@@ -1,8 +1,8 @@
 //! One of two parties: its links, set up once, and a computation on them.
 
 use super::{
+    bound::{Bound, Extent, Form},
     lengths::Lengths,
-    plan::{Bound, Extent, Form},
 };
 use crate::{
     Chosen, JobError, Member,

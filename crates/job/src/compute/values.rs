@@ -28,8 +28,7 @@ pub fn read_input(
     place: &InputPlace,
     symbols: &BTreeMap<String, u64>,
 ) -> Result<Tensor, JobError> {
-    let values = Values::read(name, ty, place, symbols)?;
-    Ok(Tensor::from_records(values.scalar, &values.lengths, &values.records))
+    Ok(Values::read(name, ty, place, symbols)?.tensor())
 }
 
 impl Values {
@@ -147,7 +146,7 @@ impl Values {
     }
 
     /// Refuses lengths other than the declared ones.
-    fn checked(self, name: &str, ty: &Type) -> Result<Self, JobError> {
+    pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, JobError> {
         let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
         if ty.shape.0.iter().zip(&self.lengths).any(differs) {
             let cause = format!("it has {} elements along {:?}, and is declared {ty}", name, self.lengths);

@@ -1,0 +1,291 @@
+//! The part of a computation that its owners do alone, apart from what is computed together.
+//!
+//! ```text
+//! owner of x     x ─► x − mean(x) ─► squares ─┐ brought in place of x
+//! owner of y     y ───────────────────────────┴─► computed together ─► outputs
+//! known to all   p ─► p / 100 ─► a constant
+//! ```
+//!
+//! A value that follows from one owner's inputs, from values that all know and from constants is computed by that owner in the
+//! open; the first operation that mixes owners, and what follows it, is left. The cut follows from the computation, its
+//! owners and the public values alone, so that members who agree on those come to the same one.
+//!
+//! Some operations stay behind the cut although one owner could do them. Moves of elements cost nothing on shares, so they stay
+//! where what they read has fewer bits. A number is made wider by its owner only where the wider one is summed or multiplied:
+//! comparisons would pay for its upper bits. An order of rows is no value that a member can bring.
+
+use crate::{
+    Computation, ComputeError, Op, Reduction, Scalar, Scan, Tensor, Type, Value, Visibility, draft::Draft,
+    eval,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A computation without symbols, cut: `O` names owners.
+#[derive(Clone, Debug)]
+pub struct Cut<O> {
+    shared: Computation,
+    brought: Vec<(O, Value)>,
+}
+
+/// Those who can compute a value in the open.
+#[derive(Clone, PartialEq)]
+enum Known<O> {
+    /// Everybody: it stands in the computation.
+    Constant,
+    /// Everybody who knows the public inputs.
+    All,
+    /// The owner of the inputs that it needs.
+    One(O),
+    /// Nobody alone, or it is left to all together.
+    Together,
+}
+
+impl<O: Clone + PartialEq> Known<O> {
+    fn with(self, other: &Self) -> Self {
+        match (self, other) {
+            (Known::Constant, other) => other.clone(),
+            (known, Known::Constant) => known,
+            (Known::All, other) => other.clone(),
+            (known, Known::All) => known,
+            (known, other) if known == *other => known,
+            _ => Known::Together,
+        }
+    }
+}
+
+impl Computation {
+    /// The cut of a computation without symbols. `owners` has the owner of each input, none of those that all know;
+    /// `public` has the values of these. `numbers` says that the back end adds and multiplies numbers, not their bits.
+    ///
+    /// # Errors
+    /// A length has no number yet, or a public value breaks an operation, such as a place of a `gather` that does not exist.
+    ///
+    /// # Panics
+    /// If an input has neither an owner nor a value (the caller's bug).
+    pub fn cut<O: Clone + PartialEq>(
+        &self,
+        owners: &[Option<O>],
+        public: &BTreeMap<String, Tensor>,
+        numbers: bool,
+    ) -> Result<Cut<O>, ComputeError> {
+        let mut cutting = Cutting::new(self, owners, numbers);
+        cutting.choose();
+        let constants = cutting.of(|known| *known == Known::All);
+        let found = eval::some(self, |name| public.get(name), &constants)?;
+        let mut constants: BTreeMap<Value, Tensor> = constants.into_iter().zip(found).collect();
+
+        let mut draft = Draft::new(self.name())?;
+        for member in self.members() {
+            draft.member(member)?;
+        }
+        let (mut brought, mut values) = (vec![], vec![None; self.nodes().len()]);
+        let mut names: BTreeSet<String> = self.inputs().map(|(name, _)| name.to_owned()).collect();
+        for (value, known) in cutting.wanted() {
+            let Known::One(owner) = known else { continue };
+            let Type { scalar, shape, visibility } = self.node(value).ty.clone();
+            let visibility = match visibility {
+                Visibility::Public => Visibility::Public,
+                _ => Visibility::Secret,
+            };
+            // Owners keep promises before the cut; behind it a range would only refuse what was taken.
+            let name = self.brought_name(value, &mut names);
+            let ty = Type::new(scalar, shape, visibility);
+            values[value.0 as usize] = Some(draft.input(&name, ty)?);
+            brought.push((owner.clone(), value));
+        }
+        for (value, known) in cutting.wanted() {
+            let op = match known {
+                Known::One(_) => continue,
+                Known::All => Op::Constant(constants.remove(&value).expect("it was computed")),
+                Known::Constant | Known::Together => self.node(value).op.clone(),
+            };
+            let reads = if *known == Known::All { &[][..] } else { &self.node(value).arguments };
+            let reads = reads.iter().map(|v| values[v.0 as usize].expect("what is read is wanted"));
+            values[value.0 as usize] = Some(draft.push(op, reads.collect())?);
+        }
+        for output in self.outputs() {
+            let value = values[output.value.0 as usize].expect("outputs are wanted");
+            draft.output(&output.name, value, output.to.clone())?;
+        }
+        Ok(Cut { shared: draft.finish()?, brought })
+    }
+
+    /// A name for what an owner brings, which no input of the computation has.
+    fn brought_name(&self, value: Value, taken: &mut BTreeSet<String>) -> String {
+        if let Op::Input(name) = &self.node(value).op {
+            return name.clone();
+        }
+        let own = self.value_name(value).map(str::to_owned).into_iter();
+        let mut all = own.chain((0..).map(|k| format!("t{}_{k}", value.0)));
+        let name = all.find(|name| !taken.contains(name)).expect("numbers do not end");
+        taken.insert(name.clone());
+        name
+    }
+}
+
+impl<O: PartialEq> Cut<O> {
+    /// The rest that is computed together. Its inputs are what owners bring, under names of their own; its outputs are the
+    /// whole computation's.
+    #[must_use]
+    pub fn shared(&self) -> &Computation {
+        &self.shared
+    }
+
+    /// Of each input of the rest, its owner, and the value of the whole computation that it is.
+    #[must_use]
+    pub fn brought(&self) -> &[(O, Value)] {
+        &self.brought
+    }
+
+    /// Computes in the open what one owner brings to the rest, in order. `inputs` has that owner's inputs and the public ones.
+    ///
+    /// # Errors
+    /// A place of a `gather` that does not exist.
+    ///
+    /// # Panics
+    /// If an input is missing, or `whole` is not the computation that was cut (the caller's bug).
+    pub fn bring<'t>(
+        &self,
+        whole: &Computation,
+        owner: &O,
+        inputs: impl Fn(&str) -> Option<&'t Tensor>,
+    ) -> Result<Vec<Tensor>, ComputeError> {
+        let mine = self.brought.iter().filter(|(of, _)| of == owner).map(|(_, value)| *value);
+        eval::some(whole, inputs, &mine.collect::<Vec<_>>())
+    }
+}
+
+/// A cut under way.
+struct Cutting<'c, O> {
+    computation: &'c Computation,
+    numbers: bool,
+    known: Vec<Known<O>>,
+    /// Values that the rest reads, or is given.
+    wanted: Vec<bool>,
+    /// Of those, values that are summed or multiplied there.
+    summed: Vec<bool>,
+}
+
+impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
+    fn new(computation: &'c Computation, owners: &[Option<O>], numbers: bool) -> Self {
+        let (nodes, mut owners) = (computation.nodes(), owners.iter());
+        let mut known: Vec<Known<O>> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let of = |known: &[Known<O>]| {
+                let reads = node.arguments.iter().map(|v| &known[v.0 as usize]);
+                reads.fold(Known::Constant, Known::with)
+            };
+            known.push(match &node.op {
+                Op::Input(_) => match owners.next().expect("an owner, or none, for each input") {
+                    Some(owner) => Known::One(owner.clone()),
+                    None => Known::All,
+                },
+                // All learn it, which takes a message.
+                Op::Reveal(None) => match of(&known) {
+                    Known::One(_) => Known::Together,
+                    known => known,
+                },
+                _ => of(&known),
+            });
+        }
+        let mut wanted = vec![false; nodes.len()];
+        computation.outputs().iter().for_each(|output| wanted[output.value.0 as usize] = true);
+        Cutting { computation, numbers, known, wanted, summed: vec![false; nodes.len()] }
+    }
+
+    /// Bits of all elements.
+    fn bits(&self, at: usize) -> usize {
+        let ty = &self.computation.nodes()[at].ty;
+        ty.shape.elements().unwrap_or(0).saturating_mul(ty.scalar.bits())
+    }
+
+    /// Operands that do not stand in the computation.
+    fn reads(&self, at: usize) -> Vec<usize> {
+        let reads = self.computation.nodes()[at].arguments.iter().map(|v| v.0 as usize);
+        let mut reads: Vec<usize> = reads.filter(|v| self.known[*v] != Known::Constant).collect();
+        reads.dedup();
+        reads
+    }
+
+    /// From the outputs back: what is read together, and of what owners know where it is brought. Readers come before what
+    /// they read.
+    fn choose(&mut self) {
+        // Of each value, moves of it that would be brought in its place.
+        let mut moves: Vec<Vec<usize>> = vec![vec![]; self.known.len()];
+        for at in (0..self.known.len()).rev() {
+            let moved = std::mem::take(&mut moves[at]);
+            let bits: usize = moved.iter().map(|m| self.bits(*m)).fold(0, usize::saturating_add);
+            if !moved.is_empty() && (self.wanted[at] || bits >= self.bits(at)) {
+                for m in moved {
+                    self.left(m);
+                }
+            }
+            if !self.wanted[at] {
+                continue;
+            }
+            match self.known[at] {
+                Known::Constant | Known::Together => self.left(at),
+                _ => match self.reads(at)[..] {
+                    _ if self.computation.nodes()[at].ty.scalar == Scalar::Place => self.left(at),
+                    [from] if self.moves(at, from) => moves[from].push(at),
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    /// Leaves a value to the rest, which reads its operands then.
+    fn left(&mut self, at: usize) {
+        if self.known[at] != Known::Constant {
+            self.known[at] = Known::Together;
+        }
+        let node = &self.computation.nodes()[at];
+        let sums = match &node.op {
+            Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::MatMul | Op::Conv2d { .. } | Op::PrefixSum(_) => true,
+            Op::Reduce(reduction, _) | Op::Pool { reduction, .. } => {
+                matches!(reduction, Reduction::Sum | Reduction::Mean)
+            }
+            Op::Scan(scan) => *scan == Scan::Sum,
+            op => is_move(op) && self.summed[at],
+        };
+        for v in &node.arguments {
+            self.wanted[v.0 as usize] = true;
+            self.summed[v.0 as usize] |= sums;
+        }
+    }
+
+    /// Whether a value that one knows is only another form of `from`, at no cost on shares.
+    fn moves(&self, at: usize, from: usize) -> bool {
+        let [node, from] = [at, from].map(|at| &self.computation.nodes()[at]);
+        match &node.op {
+            Op::Cast(to) => {
+                let summed = self.numbers && self.summed[at] && to.bits() <= 64;
+                to.bits() > from.ty.scalar.bits() && to.frac() == from.ty.scalar.frac() && !summed
+            }
+            op => is_move(op),
+        }
+    }
+
+    /// What the rest is given or reads, in order.
+    fn wanted(&self) -> impl Iterator<Item = (Value, &Known<O>)> {
+        let all = self.known.iter().zip(&self.wanted).enumerate();
+        all.filter(|(_, (_, wanted))| **wanted).map(|(at, (known, _))| (Value(at as u32), known))
+    }
+
+    fn of(&self, is: impl Fn(&Known<O>) -> bool) -> Vec<Value> {
+        self.wanted().filter(|(_, known)| is(known)).map(|(value, _)| value).collect()
+    }
+}
+
+fn is_move(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Broadcast(_)
+            | Op::Reshape(_)
+            | Op::Transpose(_)
+            | Op::Slice { .. }
+            | Op::Gather
+            | Op::Reveal(_)
+            | Op::Wrapping
+    )
+}

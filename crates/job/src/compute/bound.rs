@@ -1,0 +1,198 @@
+//! A computation whose lengths all have numbers: what each member does alone, and the form of the rest.
+
+use super::{file::refused, public::Public, values::Values};
+use crate::{Chosen, Forecast, JobError, Member, Protocol, plan::between_two};
+use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
+use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
+use hushwire_three::{Plan, ThreeError};
+use std::{collections::BTreeMap, sync::Arc};
+use zeroize::Zeroizing;
+
+/// LOCAL: no value of a computation has more bits.
+const MOST_BITS: usize = 1 << 33;
+
+/// A value's elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) rows: usize,
+}
+
+/// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
+///
+/// # Errors
+/// The first that is not.
+pub fn fits(computation: &Computation) -> Result<(), JobError> {
+    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
+}
+
+impl Extent {
+    fn new(ty: &Type) -> Result<Self, JobError> {
+        // In the open an element takes a word, however few bits it has.
+        let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
+        let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
+        let lengths = lengths.ok_or_else(|| {
+            let cause = format!("a value is {ty}, more than this machine takes");
+            JobError::usage("the computation", cause, "bring fewer rows, or split the job")
+        })?;
+        let rows = lengths.iter().product();
+        Ok(Extent { scalar: ty.scalar, lengths, rows })
+    }
+
+    /// Bytes of its bit planes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.scalar.bits() * plane_bytes(self.rows)
+    }
+
+    /// The bit planes of records.
+    pub(crate) fn planes(&self, records: &[u8]) -> Planes {
+        Planes::pack(records, self.scalar.bits(), self.rows)
+    }
+
+    /// The records of bit planes.
+    pub(crate) fn records(&self, planes: &[u8]) -> Zeroizing<Vec<u8>> {
+        let planes = Planes::new(self.scalar.bits(), self.rows, planes.to_vec());
+        let planes = planes.expect("as many bytes as the planes take");
+        let mut records = Zeroizing::new(planes.unpack());
+        records.chunks_exact_mut(self.scalar.record()).for_each(|record| self.scalar.extend(record));
+        records
+    }
+}
+
+/// A computation whose lengths all have numbers, between members of a job, cut into what each does alone and the rest.
+#[derive(Clone)]
+pub struct Bound {
+    /// The computation.
+    pub computation: Arc<Computation>,
+    cut: Arc<Cut<Member>>,
+    public: Arc<Public>,
+    /// Of the rest's inputs.
+    pub(crate) owners: Vec<Member>,
+    pub(crate) recipients: Vec<Vec<Member>>,
+    /// Of the rest, in order.
+    pub(crate) inputs: Vec<Extent>,
+    pub(crate) outputs: Vec<Extent>,
+}
+
+/// The form in which parties run a computation.
+pub(crate) enum Form {
+    /// Steps on shares of numbers and of bits.
+    Steps(Plan),
+    /// A circuit, once.
+    Circuit(Arc<Program>),
+}
+
+impl Form {
+    /// ANDs of a circuit; 0 of steps.
+    pub(crate) fn ands(&self) -> u64 {
+        match self {
+            Form::Steps(_) => 0,
+            Form::Circuit(program) => program.ands(),
+        }
+    }
+}
+
+impl Bound {
+    pub(super) fn new(
+        computation: Computation,
+        cut: Cut<Member>,
+        public: Arc<Public>,
+        recipients: Vec<Vec<Member>>,
+    ) -> Result<Self, JobError> {
+        let rest = cut.shared();
+        let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
+        let outputs = rest.outputs().iter().map(|output| Extent::new(&rest.node(output.value).ty));
+        let outputs = outputs.collect::<Result<_, _>>()?;
+        let owners = cut.brought().iter().map(|(owner, _)| owner.clone()).collect();
+        let (computation, cut) = (Arc::new(computation), Arc::new(cut));
+        Ok(Bound { computation, cut, public, owners, recipients, inputs, outputs })
+    }
+
+    /// The part of the computation that is not done by one member alone.
+    #[must_use]
+    pub fn rest(&self) -> &Computation {
+        self.cut.shared()
+    }
+
+    /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it does alone happens here.
+    pub(super) fn brought(
+        &self,
+        me: &Member,
+        own: BTreeMap<String, Values>,
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let mine = self.cut.brought().iter().filter(|(owner, _)| owner == me);
+        let input = |(_, value): &(Member, _)| match &self.computation.node(*value).op {
+            Op::Input(name) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Option<Vec<String>> = mine.map(input).collect();
+        if let Some(names) = names {
+            // Nothing is done alone.
+            let mut own = own;
+            let missing = || JobError::internal("reading inputs", "an input was not opened");
+            let of = |name: String| own.remove(&name).map(|values| values.records).ok_or_else(missing);
+            return names.into_iter().map(of).collect();
+        }
+        let own: BTreeMap<String, Tensor> =
+            own.into_iter().map(|(name, values)| (name, values.tensor())).collect();
+        let input = |name: &str| own.get(name).or_else(|| self.public.values.get(name));
+        let brought = self.cut.bring(&self.computation, me, input);
+        let brought = brought.map_err(|e| JobError::usage("computing alone", e.cause(), e.remedy()))?;
+        Ok(brought.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+    }
+
+    /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
+    /// no other.
+    pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
+        let steps = match protocol {
+            Protocol::Rep3 => Plan::new(self.rest()).ok(),
+            Protocol::Yao | Protocol::Gmw => None,
+        };
+        match steps {
+            Some(plan) => Ok(Form::Steps(plan)),
+            None => Ok(Form::Circuit(Arc::new(self.program()?))),
+        }
+    }
+
+    /// The rest as a circuit.
+    pub(crate) fn program(&self) -> Result<Program, JobError> {
+        circuits::program(self.rest()).map_err(|e| refused(None, &e))
+    }
+
+    /// Owners and recipients as a protocol of two parties has them.
+    pub(crate) fn between_two(&self, program: &Program) -> TwoParty {
+        between_two(program, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
+    }
+
+    /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn forecast(
+        &self,
+        chosen: Chosen,
+        aes_instructions: bool,
+    ) -> Result<(Forecast, Option<u64>), JobError> {
+        match self.form(chosen.protocol)? {
+            Form::Circuit(program) => {
+                let who = self.between_two(&program);
+                let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
+                Ok((forecast, Some(program.ands())))
+            }
+            Form::Steps(plan) => {
+                let refused = |e: ThreeError| match e {
+                    ThreeError::Compute(e) => refused(None, &e),
+                    e => JobError::internal("the computation", e),
+                };
+                let costs = (0..3).map(|party| plan.cost(party).map(|of| of.cost));
+                let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+                let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
+                let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
+                // A share of each input and output comes on top, at most.
+                let ends: usize = self.inputs.iter().chain(&self.outputs).map(Extent::bytes).sum();
+                Ok((Forecast::of_steps(rounds, sent + ends as u64, aes_instructions), None))
+            }
+        }
+    }
+}
