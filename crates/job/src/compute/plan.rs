@@ -148,8 +148,8 @@ impl ComputeTask {
 
     /// All public values are there: a run needs them, a forecast does not.
     pub(crate) fn complete(&self) -> Result<(), JobError> {
-        let inputs = self.computation.inputs().zip(&self.owners);
-        let missing = inputs.filter(|((name, _), owner)| owner.is_none() && !self.public.has(name)).next();
+        let mut inputs = self.computation.inputs().zip(&self.owners);
+        let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
         missing.map_or(Ok(()), |((name, ty), _)| {
             let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
             Err(JobError::usage("reading inputs", format!("public input {name}: {ty} has no values"), remedy))
