@@ -141,6 +141,12 @@ impl<'b> Val<'b> {
         self.builder.apply(op, &operands)
     }
 
+    /// The builder that it belongs to.
+    #[must_use]
+    pub fn builder(self) -> &'b Builder {
+        self.builder
+    }
+
     /// Its type; `None` once a mistake was made.
     #[must_use]
     pub fn ty(self) -> Option<Type> {

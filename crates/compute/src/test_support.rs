@@ -8,7 +8,7 @@ use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
 /// A small generator of numbers, so that a failure's seed is all there is to it.
-pub struct Dice(pub(super) u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {

@@ -24,7 +24,7 @@ pub enum TableError {
         /// A way to mend it.
         remedy: String,
     },
-    /// A promise on which the plan stands does not hold, so that there is no result. Everybody learns which.
+    /// A promise on which the plan stands does not hold, so that there is no result. Those who would learn it learn which.
     #[error("{promise} does not hold; {remedy}")]
     Promise {
         /// The promise, as `explain` names it.

@@ -3,6 +3,7 @@
 //! ```text
 //! algebra   Table, Expr, Relation: a checked tree of operators, the input of every way to run it
 //! plain     rows in the open, row by row: the reference
+//! Query     a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
 //! ```
 //!
 //! Row counts are public and everything else is hidden: each row carries a bit of whether it is valid, which operators compute like
@@ -11,6 +12,13 @@
 
 pub mod algebra;
 mod error;
-mod plain;
+mod explain;
+mod lower;
+pub mod plain;
+mod query;
 
 pub use error::TableError;
+pub use query::Query;
+
+#[cfg(test)]
+mod tests;

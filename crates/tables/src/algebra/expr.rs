@@ -207,6 +207,37 @@ impl Expr {
         all
     }
 
+    /// The same on other columns.
+    #[must_use]
+    pub fn mapped(&self, to: &dyn Fn(usize) -> usize) -> Expr {
+        let one = |e: &Expr| Box::new(e.mapped(to));
+        match self {
+            Expr::Column(at) => Expr::Column(to(*at)),
+            Expr::Literal(..) => self.clone(),
+            Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, one(a), one(b)),
+            Expr::Negate(a) => Expr::Negate(one(a)),
+            Expr::Compare(c, a, b) => Expr::Compare(*c, one(a), one(b)),
+            Expr::And(a, b) => Expr::And(one(a), one(b)),
+            Expr::Or(a, b) => Expr::Or(one(a), one(b)),
+            Expr::Not(a) => Expr::Not(one(a)),
+            Expr::IsNull(a) => Expr::IsNull(one(a)),
+            Expr::Case { branches, otherwise } => Expr::Case {
+                branches: branches.iter().map(|(when, then)| (when.mapped(to), then.mapped(to))).collect(),
+                otherwise: otherwise.as_deref().map(one),
+            },
+            Expr::Cast(a, ty) => Expr::Cast(one(a), *ty),
+            Expr::InList(a, list) => Expr::InList(one(a), list.clone()),
+            Expr::Like { of, pattern, escape } => {
+                Expr::Like { of: one(of), pattern: pattern.clone(), escape: *escape }
+            }
+            Expr::Substring { of, from, length } => {
+                Expr::Substring { of: one(of), from: *from, length: *length }
+            }
+            Expr::Extract(part, a) => Expr::Extract(*part, one(a)),
+            Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(|e| e.mapped(to)).collect()),
+        }
+    }
+
     /// As people read it, with the names of a schema.
     #[must_use]
     pub fn shown<'a>(&'a self, schema: &'a Schema) -> impl fmt::Display + 'a {

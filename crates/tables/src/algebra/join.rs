@@ -3,7 +3,7 @@
 use super::{
     expr::Expr,
     relation::{JoinKind, Relation},
-    types::{Column, Schema},
+    types::{Column, ColumnType, Schema},
     typing::common_type,
 };
 use crate::TableError;
@@ -36,7 +36,7 @@ pub(crate) fn pairing(left: &Relation, right: &Relation, on: &On, bound: Option<
 
 /// A residual that compares an expression of left columns with one of right columns, if it does no more: `left c right`. The right
 /// expression counts right columns from 0.
-pub(crate) fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison, Expr, Expr)> {
+fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison, Expr, Expr)> {
     let Expr::Compare(comparison, a, b) = residual else { return None };
     let is_left = |e: &Expr| e.columns().iter().all(|at| *at < left_columns);
     let is_right = |e: &Expr| e.columns().iter().all(|at| *at >= left_columns);
@@ -45,27 +45,39 @@ pub(crate) fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(
         Comparison::LessOrEqual => Comparison::GreaterOrEqual,
         Comparison::Greater => Comparison::Less,
         Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => *same,
+        // An equality is a key.
+        Comparison::Equal => return None,
+        Comparison::NotEqual => Comparison::NotEqual,
     };
     let (comparison, a, b) = match (is_left(a) && is_right(b), is_right(a) && is_left(b)) {
         (true, _) => (*comparison, a, b),
         (_, true) => (turned, b, a),
         _ => return None,
     };
-    Some((comparison, (**a).clone(), shifted(b, left_columns)?))
+    Some((comparison, (**a).clone(), b.mapped(&|at| at - left_columns)))
 }
 
-/// The same with columns counted from `by` on; `None` of an expression that is more than a column, a literal or arithmetic of them.
-fn shifted(expr: &Expr, by: usize) -> Option<Expr> {
-    let again = |e: &Expr| Some(Box::new(shifted(e, by)?));
-    Some(match expr {
-        Expr::Column(at) => Expr::Column(at.checked_sub(by)?),
-        Expr::Literal(..) => expr.clone(),
-        Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, again(a)?, again(b)?),
-        Expr::Negate(a) => Expr::Negate(again(a)?),
-        Expr::Cast(a, ty) => Expr::Cast(again(a)?, *ty),
-        _ => return None,
-    })
+/// A comparison besides keys that the least and the greatest of a key's right values decide: see [`split_comparison`].
+pub(crate) fn by_extremes(
+    left: &Relation,
+    right: &Relation,
+    residual: &Expr,
+) -> Option<(Comparison, Expr, Expr)> {
+    let (comparison, a, b) = split_comparison(residual, left.schema().columns().len())?;
+    let ty = common_type(a.check(left.schema()).ok()?.ty, b.check(right.schema()).ok()?.ty)?;
+    let found = !matches!(ty, ColumnType::Digest | ColumnType::Boolean | ColumnType::Varchar(17..));
+    found.then_some((comparison, a, b))
+}
+
+/// Whether a join without a bound needs no pairs of many with many.
+pub(crate) fn is_partnership(
+    left: &Relation,
+    right: &Relation,
+    kind: JoinKind,
+    residual: Option<&Expr>,
+) -> bool {
+    matches!(kind, JoinKind::Semi | JoinKind::Anti)
+        && residual.is_none_or(|e| by_extremes(left, right, e).is_some())
 }
 
 pub(super) fn joined_schema(
@@ -125,8 +137,11 @@ pub(super) fn join_rows(
         TableError::ty(cause, remedy)
     };
     if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
-        let simple = residual.is_none_or(|e| split_comparison(e, left.schema().columns().len()).is_some());
-        return if simple || found.is_some() { Ok(l) } else { Err(unbound()) };
+        return if is_partnership(left, right, kind, residual) || found.is_some() {
+            Ok(l)
+        } else {
+            Err(unbound())
+        };
     }
     let pairs = match found.ok_or_else(unbound)? {
         Pairing::RightUnique => l,

@@ -28,10 +28,9 @@ pub use types::{Column, ColumnType, MAX_DIGITS, MAX_TEXT, Range, Schema, Value};
 pub use typing::{ExprType, common_type};
 pub use window::{Frame, Window, WindowFunction};
 
-#[expect(unused_imports, reason = "for the evaluator and the lowering, which come next")]
 pub(crate) use {
     aggregate::{average_type, sum_type, variance_type},
-    join::{pairing, split_comparison},
+    join::{by_extremes, is_partnership, pairing},
     pattern::{Token, tokens},
-    typing::{fitted, has_range, held, rescaled, united},
+    typing::{fitted, has_range, held, rescaled},
 };

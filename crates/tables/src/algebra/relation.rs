@@ -31,7 +31,7 @@ pub struct Table {
     /// Whether a part may hold fewer rows than it says, so that each row carries a bit of whether it is one.
     pub padded: bool,
     /// Sets of columns of which no two rows have the same values, all of them NOT NULL: a promise, which a plan that stands on it checks; the one
-    /// bit of whether it holds is opened.
+    /// bit of whether it holds is opened to those who learn the result.
     pub unique: Vec<Vec<usize>>,
 }
 
@@ -106,7 +106,8 @@ pub enum Operator {
         on: Vec<(Expr, Expr)>,
         /// A condition on both sides' columns that a pair meets besides.
         residual: Option<Expr>,
-        /// Most pairs, where neither side's keys are unique. More than that ends the run, which all learn.
+        /// Most pairs, where neither side's keys are unique. More than that ends the run, which those who learn the
+        /// result see.
         bound: Option<u64>,
     },
     /// All pairs: rows multiply.
@@ -121,12 +122,13 @@ pub enum Operator {
         aggregates: Vec<Aggregate>,
         /// Groups of fewer rows are left out; 0 or 1 leaves out none.
         min_group: u64,
-        /// Most groups: rows of the result. More than that ends the run, which all learn. Without it there are as many as input rows.
+        /// Most groups: rows of the result. More than that ends the run, which those who learn the result see.
+        /// Without it there are as many as input rows.
         bound: Option<u64>,
     },
     /// Each different row once.
     Distinct(Relation),
-    /// Rows in an order; equal ones as they came.
+    /// Rows in an order; equal ones in any.
     OrderBy(Relation, Vec<SortKey>),
     /// Rows `skip..skip + fetch` of those that are valid.
     Limit {

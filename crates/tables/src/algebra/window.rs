@@ -12,7 +12,7 @@ use crate::TableError;
 /// Rows that stand before and with a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
-    /// All up to itself, as the order has them.
+    /// All up to itself; equal ones in any order.
     Rows,
     /// All up to the last that is equal to it in the order: SQL's own choice.
     Peers,
@@ -21,7 +21,7 @@ pub enum Frame {
 /// A function of a row and its neighbours of the same partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum WindowFunction {
-    /// Its place, counted from 1; of equal rows, as they came.
+    /// Its place, counted from 1; of equal rows in any order.
     RowNumber,
     /// One more than there are rows before it that are not equal to it.
     Rank,

@@ -1,3 +1,158 @@
 //! Relations on rows in the open, row by row: what they mean, and the reference of every other way.
 
+mod expr;
+mod figures;
+mod joins;
 pub(crate) mod numbers;
+mod windows;
+
+pub(crate) use expr::value;
+
+use crate::{
+    TableError,
+    algebra::{Expr, Operator, Relation, Schema, SetOperation, SortKey, Value},
+};
+use core::cmp::Ordering;
+use expr::{compared, converted};
+use std::collections::BTreeMap;
+
+/// A row: a value for each column.
+pub type Row = Vec<Value>;
+/// Rows of tables by name, those of all parts one behind the other.
+pub type Tables = BTreeMap<String, Vec<Row>>;
+
+/// The valid rows of a relation. Their order is that of an [`Operator::OrderBy`] at its top, or of one below limits; any otherwise.
+///
+/// # Errors
+/// A table is missing; rows that break a promise.
+pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableError> {
+    let of = |r: &Relation| evaluate(r, tables);
+    let schema = relation.schema();
+    Ok(match relation.operator() {
+        Operator::Scan(table) => {
+            let rows = tables.get(&table.name).ok_or_else(|| TableError::Rows {
+                table: table.name.clone(),
+                cause: "it is missing".into(),
+                remedy: "bring its rows".into(),
+            })?;
+            for set in &table.unique {
+                let mut keys: Vec<Row> =
+                    rows.iter().map(|row| set.iter().map(|at| row[*at].clone()).collect()).collect();
+                keys.sort();
+                if keys.windows(2).any(|two| two[0] == two[1]) {
+                    return Err(broken(unique_promise(&table.name, &table.schema, set)));
+                }
+            }
+            rows.clone()
+        }
+        Operator::Values(rows) => rows.clone(),
+        Operator::Project(input, columns) => {
+            let row = |row: &Row| columns.iter().map(|(_, e)| value(e, input.schema(), row)).collect();
+            of(input)?.iter().map(row).collect()
+        }
+        Operator::Filter(input, condition) => {
+            let mut rows = of(input)?;
+            rows.retain(|row| is_true(condition, input.schema(), row));
+            rows
+        }
+        Operator::Join { .. } => joins::joined(relation, tables)?,
+        Operator::Cross(left, right) => {
+            let right = of(right)?;
+            let pair = |a: Row| right.iter().map(move |b| [a.clone(), b.clone()].concat());
+            of(left)?.into_iter().flat_map(pair).collect()
+        }
+        Operator::Aggregate { input, keys, aggregates, min_group, bound } => {
+            let mut groups: BTreeMap<Row, Vec<Row>> = BTreeMap::new();
+            if keys.is_empty() {
+                groups.insert(vec![], vec![]);
+            }
+            for row in of(input)? {
+                let key = keys.iter().map(|(_, e)| value(e, input.schema(), &row)).collect();
+                groups.entry(key).or_default().push(row);
+            }
+            if bound.is_some_and(|bound| !keys.is_empty() && groups.len() as u64 > bound) {
+                return Err(broken(bound_promise("groups", bound.unwrap_or(0))));
+            }
+            groups.retain(|_, rows| rows.len() as u64 >= *min_group);
+            let group = |(mut key, rows): (Row, Vec<Row>)| {
+                let figures = aggregates.iter().map(|a| figures::figure(a, input.schema(), &rows));
+                key.extend(figures);
+                key
+            };
+            groups.into_iter().map(group).collect()
+        }
+        Operator::Distinct(input) => different(of(input)?),
+        Operator::OrderBy(input, keys) => {
+            let mut rows = of(input)?;
+            rows.sort_by(|a, b| in_order(keys, input.schema(), a, b));
+            rows
+        }
+        Operator::Limit { input, skip, fetch } => {
+            let fetch = fetch.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+            let skip = usize::try_from(*skip).unwrap_or(usize::MAX);
+            of(input)?.into_iter().skip(skip).take(fetch).collect()
+        }
+        Operator::Set { operation, all, left, right } => {
+            let same = |r: &Relation, row: Row| -> Row {
+                let columns = r.schema().columns().iter().zip(schema.columns());
+                row.into_iter().zip(columns).map(|(v, (from, to))| converted(v, from.ty, to.ty)).collect()
+            };
+            let mut found: Vec<Row> = of(left)?.into_iter().map(|row| same(left, row)).collect();
+            let mut others: Vec<Row> = of(right)?.into_iter().map(|row| same(right, row)).collect();
+            if *operation == SetOperation::Union {
+                found.extend(others);
+            } else {
+                // A row of the right takes one equal row of the left with it.
+                found.retain(|row| {
+                    let partner = others.iter().position(|other| other == row);
+                    if let (Some(at), true) = (partner, *all) {
+                        others.swap_remove(at);
+                    }
+                    partner.is_some() == (*operation == SetOperation::Intersect)
+                });
+            }
+            if *all { found } else { different(found) }
+        }
+        Operator::Window(input, window) => windows::windowed(window, input.schema(), schema, of(input)?),
+    })
+}
+
+/// The promise that columns of a table are unique.
+pub(crate) fn unique_promise(table: &str, schema: &Schema, set: &[usize]) -> String {
+    let names: Vec<&str> = set.iter().map(|at| schema.columns()[*at].name.as_str()).collect();
+    format!("that {} of table {table} is unique", names.join(", "))
+}
+
+/// The promise of a bound.
+pub(crate) fn bound_promise(of: &str, bound: u64) -> String {
+    format!("that there are at most {bound} {of}")
+}
+
+pub(crate) fn broken(promise: String) -> TableError {
+    TableError::Promise { promise, remedy: "mend the data, or plan without it".into() }
+}
+
+fn is_true(condition: &Expr, schema: &Schema, row: &[Value]) -> bool {
+    value(condition, schema, row) == Value::Boolean(true)
+}
+
+fn different(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort();
+    rows.dedup();
+    rows
+}
+
+fn in_order(keys: &[SortKey], schema: &Schema, a: &[Value], b: &[Value]) -> Ordering {
+    let one = |key: &SortKey| {
+        let [x, y] = [a, b].map(|row| value(&key.expr, schema, row));
+        match (x.is_null(), y.is_null()) {
+            (true, true) => Ordering::Equal,
+            (true, false) if key.nulls_first => Ordering::Less,
+            (false, true) if !key.nulls_first => Ordering::Less,
+            (false, false) if key.descending => compared(&y, &x),
+            (false, false) => compared(&x, &y),
+            _ => Ordering::Greater,
+        }
+    };
+    keys.iter().map(one).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+}

@@ -1,0 +1,263 @@
+//! Columns as values of a computation.
+//!
+//! ```text
+//! BOOLEAN       bool, false where it is NULL
+//! numbers       two's complement in as few bits as hold the public range: 8, 16, 32, 64, or bytes up to 128
+//! VARCHAR(n)    bits(8 n), the first byte highest, so that strings are ordered as numbers are
+//! DIGEST        bits(64)
+//! NULL          a flag beside; the number or string is anything
+//! ```
+
+use crate::{
+    algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
+    plain::numbers::DAY,
+};
+use hushwire_compute::{Builder, Comparison, Op, Scalar, Shape, Tensor, Val};
+
+/// Bits in which numbers of a range are held.
+pub(crate) fn width(range: Range) -> u8 {
+    let size = |n: i128| 129 - if n < 0 { n.leading_ones() } else { n.leading_zeros() };
+    match size(range.low).max(size(range.high)) {
+        ..=8 => 8,
+        9..=16 => 16,
+        17..=32 => 32,
+        33..=64 => 64,
+        more => more.div_ceil(8) as u8 * 8,
+    }
+}
+
+/// The scalar of a type's values within a range.
+pub(crate) fn scalar(ty: ColumnType, range: Range) -> Scalar {
+    match ty {
+        ColumnType::Boolean => Scalar::Bool,
+        ColumnType::Varchar(bytes) => Scalar::Bits(8 * bytes),
+        ColumnType::Digest => Scalar::Bits(64),
+        _ => Scalar::signed(width(range)),
+    }
+}
+
+/// Values of a column as elements; NULL is 0.
+pub(crate) fn tensor<'a>(
+    ty: ColumnType,
+    range: Range,
+    lengths: &[usize],
+    values: impl Iterator<Item = &'a Value>,
+) -> Tensor {
+    let mut tensor = Tensor::zeros(scalar(ty, range), lengths);
+    for (i, value) in values.enumerate() {
+        match value {
+            Value::Null => {}
+            Value::Boolean(truth) => tensor.set(i, (*truth).into()),
+            Value::Number(n) => tensor.set(i, n.cast_unsigned()),
+            Value::Text(bytes) => {
+                let last = tensor.scalar().bits() / 8;
+                for (k, byte) in bytes.iter().enumerate() {
+                    let at = 8 * (last - 1 - k);
+                    tensor.element_mut(i)[at / 64] |= u64::from(*byte) << (at % 64);
+                }
+            }
+        }
+    }
+    tensor
+}
+
+/// The value of an element.
+pub(crate) fn value(ty: ColumnType, tensor: &Tensor, i: usize) -> Value {
+    match ty {
+        ColumnType::Boolean => Value::Boolean(tensor.truth(i)),
+        ColumnType::Varchar(bytes) => {
+            let byte = |k: usize| {
+                let at = 8 * (usize::from(bytes) - 1 - k);
+                (tensor.element(i)[at / 64] >> (at % 64)) as u8
+            };
+            Value::Text((0..bytes.into()).map(byte).take_while(|b| *b != 0).collect())
+        }
+        ColumnType::Digest => Value::Number(tensor.get(i).cast_signed()),
+        _ => Value::Number(tensor.number(i).expect("it has a sign")),
+    }
+}
+
+/// A column, or a single public value in place of all of a column's.
+#[derive(Clone, Copy)]
+pub(crate) struct Cell<'b> {
+    pub(crate) val: Val<'b>,
+    /// Which rows are NULL.
+    pub(crate) null: Option<Val<'b>>,
+    pub(crate) ty: ColumnType,
+    pub(crate) range: Range,
+    /// The column that it is, whatever order its rows are in.
+    pub(crate) id: u32,
+}
+
+/// A constant.
+pub(crate) fn number<'b>(val: Val<'b>, n: i128) -> Val<'b> {
+    match val.ty() {
+        Some(ty) => val.builder().number(ty.scalar, n),
+        None => val,
+    }
+}
+
+pub(crate) fn truth(b: &Builder, truth: bool) -> Val<'_> {
+    b.constant(Tensor::single(Scalar::Bool, truth.into()))
+}
+
+/// Zeros of a scalar, a single one.
+pub(crate) fn zero(b: &Builder, scalar: Scalar) -> Val<'_> {
+    b.constant(Tensor::zeros(scalar, &[]))
+}
+
+/// A number in another width.
+pub(crate) fn resized(val: Val<'_>, bits: u8) -> Val<'_> {
+    match val.ty() {
+        Some(ty) if ty.scalar != Scalar::signed(bits) => val.cast(Scalar::signed(bits)),
+        _ => val,
+    }
+}
+
+pub(crate) fn either<'b>(a: Option<Val<'b>>, b: Option<Val<'b>>) -> Option<Val<'b>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a | b),
+        (a, b) => a.or(b),
+    }
+}
+
+pub(crate) fn both<'b>(a: Option<Val<'b>>, b: Option<Val<'b>>) -> Option<Val<'b>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a & b),
+        (a, b) => a.or(b),
+    }
+}
+
+impl<'b> Cell<'b> {
+    pub(crate) fn builder(&self) -> &'b Builder {
+        self.val.builder()
+    }
+
+    pub(crate) fn with(self, val: Val<'b>, ty: ColumnType, range: Range) -> Self {
+        Cell { val, ty, range, ..self }
+    }
+
+    /// One element for each row where it is a single one.
+    pub(crate) fn spread(self, rows: u64) -> Self {
+        let all = |val: Val<'b>| match val.ty() {
+            Some(ty) if ty.shape.rank() == 0 => val.broadcast(Shape::vector(rows)),
+            _ => val,
+        };
+        Cell { val: all(self.val), null: self.null.map(all), ..self }
+    }
+
+    /// The same made of all that it is.
+    pub(crate) fn map(self, mut f: impl FnMut(Val<'b>) -> Val<'b>) -> Self {
+        Cell { val: f(self.val), null: self.null.map(f), ..self }
+    }
+
+    /// Its value, 0 where it is NULL: that of a truth value is.
+    pub(crate) fn canonical(self) -> Val<'b> {
+        match self.null {
+            Some(null) if self.ty != ColumnType::Boolean => {
+                let b = self.builder();
+                b.select(null, zero(b, scalar(self.ty, self.range)), self.val)
+            }
+            _ => self.val,
+        }
+    }
+
+    /// Numbers in a range's width. They are the same modulo it.
+    pub(crate) fn sized(self, range: Range) -> Val<'b> {
+        resized(self.val, width(range))
+    }
+
+    /// As a value of another type, as [`crate::plain`] converts.
+    pub(crate) fn converted(self, to: ColumnType) -> Self {
+        if self.ty == to {
+            return self;
+        }
+        let b = self.builder();
+        match (self.ty, to) {
+            (ColumnType::Varchar(from), ColumnType::Varchar(bytes)) => {
+                let val = if bytes < from {
+                    self.val.part(8 * (from - bytes), 8 * from)
+                } else {
+                    b.apply(Op::Join, &[zero(b, Scalar::Bits(8 * (bytes - from))), self.val])
+                };
+                self.with(val, to, to.range())
+            }
+            (ColumnType::Boolean, _) => {
+                let range = Range { low: 0, high: 1 };
+                let one = self.with(self.val.cast(Scalar::signed(8)), ColumnType::Integer, range);
+                one.converted(to)
+            }
+            _ => {
+                let range = fitted(to, rescaled(self.ty, self.range, to));
+                self.with(resized(self.scaled(to), width(range)), to, range)
+            }
+        }
+    }
+
+    /// Steps of another type, in as many bits as that needs.
+    fn scaled(self, to: ColumnType) -> Val<'b> {
+        use ColumnType::{Date, Double, Timestamp};
+        let unit = |scale: u8| 10i128.pow(scale.into());
+        let (times, by) = match (self.ty, to) {
+            (Date, Timestamp) => (DAY, 1),
+            (Timestamp, Date) => return floored(self.val, self.range, DAY),
+            (Double { frac: f }, Double { frac: g }) if g >= f => (1 << (g - f), 1),
+            (Double { frac: f }, Double { frac: g }) => (1, 1 << (f - g)),
+            (from, Double { frac }) => (1 << frac, unit(from.scale())),
+            (Double { frac }, to) => (unit(to.scale()), 1 << frac),
+            (from, to) if to.scale() >= from.scale() => (unit(to.scale() - from.scale()), 1),
+            (from, to) => (1, unit(from.scale() - to.scale())),
+        };
+        let end = |n: i128| n.checked_mul(times);
+        let more = end(self.range.low).zip(end(self.range.high));
+        let more = more.map_or(Range::of_bits(128), |(low, high)| Range { low, high });
+        let val = resized(self.val, width(more));
+        let val = if times == 1 { val } else { val * number(val, times) };
+        nearest(val, more, by)
+    }
+}
+
+/// The symmetric range around one, which a quotient by −1 needs too.
+pub(crate) fn mirrored(range: Range) -> Range {
+    let size = range.low.saturating_abs().max(range.high.saturating_abs());
+    Range { low: -size, high: size }
+}
+
+/// `x / by` to the nearest, halves away from 0.
+fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
+    if by == 1 {
+        return val;
+    }
+    let bits = width(Range { low: range.low.min(-by), high: range.high.max(by) });
+    let val = resized(val, bits);
+    let negative = val.less(number(val, 0));
+    // The size of the least number is right without a sign.
+    let size = val.abs().cast(Scalar::unsigned(bits));
+    let by = number(size, by);
+    let (whole, rest) = (size / by, size % by);
+    let up = rest.compare(Comparison::GreaterOrEqual, by - rest);
+    let made = (whole + up.cast(Scalar::unsigned(bits))).cast(Scalar::signed(bits));
+    val.builder().select(negative, -made, made)
+}
+
+/// `x / by` towards −∞.
+pub(crate) fn floored(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
+    let bits = width(Range { low: range.low.min(-by), high: range.high.max(by) });
+    let val = resized(val, bits);
+    let (whole, rest) = (val / number(val, by), val % number(val, by));
+    let below = rest.less(number(val, 0));
+    whole - below.cast(Scalar::signed(bits))
+}
+
+/// All ones of a column's bits: neutral values of least and greatest.
+pub(crate) fn extreme(scalar: Scalar, greatest: bool) -> Tensor {
+    let bits = scalar.bits();
+    let ones = u128::MAX >> (128 - bits);
+    let top = if scalar.is_signed() { ones >> 1 } else { ones };
+    Tensor::single(scalar, if greatest { top } else { !top & ones })
+}
+
+/// Whether a type's values are numbers of a computation.
+pub(crate) const fn is_number(ty: ColumnType) -> bool {
+    has_range(ty)
+}

@@ -1,0 +1,75 @@
+//! Parts of dates.
+//!
+//! Where few years or months may come, their first days are public: a part is found by comparisons with those. Else the
+//! calendar is computed, as [`crate::plain`] does.
+
+use super::cell::{Cell, floored, number, resized, scalar, width};
+use crate::{
+    algebra::{ColumnType, DatePart, Range},
+    plain::numbers::civil,
+};
+use hushwire_compute::{Comparison, Val};
+
+/// Most first days that a date is compared with.
+const MOST: i128 = 96;
+
+/// A part of a date, within a range.
+pub(crate) fn part<'b>(part: DatePart, day: Cell<'b>, range: Range) -> Val<'b> {
+    let to = scalar(ColumnType::Integer, range);
+    let years = civil(day.range.high)[0] - civil(day.range.low)[0] + 1;
+    let steps = i128::from(years) * if part == DatePart::Year { 1 } else { 12 };
+    if steps > MOST {
+        return computed(part, day).cast(to);
+    }
+    // Days from the range's first on, of which a step begins.
+    let begins = |d: i128| match (part, civil(d)) {
+        (DatePart::Year, [_, 1, 1]) => true,
+        (DatePart::Year, _) => false,
+        (_, [_, _, 1]) => true,
+        _ => false,
+    };
+    let Range { low, high } = day.range;
+    let figure = |d: i128| match part {
+        DatePart::Year => i128::from(civil(d)[0]),
+        DatePart::Month => i128::from(civil(d)[1]),
+        // The day before the month's first.
+        DatePart::Day => d - i128::from(civil(d)[2]),
+    };
+    let b = day.builder();
+    let wide = if part == DatePart::Day { scalar(day.ty, Range { low: low - 31, high }) } else { to };
+    let mut sum = b.number(wide, figure(low));
+    let mut before = low;
+    for d in (low + 1..=high).filter(|d| begins(*d)) {
+        let step = b.number(wide, figure(d) - figure(before));
+        let reached = day.val.compare(Comparison::GreaterOrEqual, number(day.val, d));
+        sum = sum + b.select(reached, step, number(step, 0));
+        before = d;
+    }
+    if part == DatePart::Day {
+        return (resized(day.val, wide.bits() as u8) - sum).cast(to);
+    }
+    sum
+}
+
+/// Whole eras of 400 years, whose years begin in March.
+fn computed(part: DatePart, day: Cell<'_>) -> Val<'_> {
+    let range = Range { low: day.range.low + 719_468, high: day.range.high + 719_468 };
+    let bits = width(range).max(32);
+    let since = resized(day.val, bits);
+    let since = since + number(since, 719_468);
+    let n = |x: i128| number(since, x);
+    let era = resized(floored(since, range, 146_097), bits);
+    let of_era = since - era * n(146_097);
+    let year = (of_era - of_era / n(1460) + of_era / n(36_524) - of_era / n(146_096)) / n(365);
+    let of_year = of_era - (n(365) * year + year / n(4) - year / n(100));
+    let month = (n(5) * of_year + n(2)) / n(153);
+    if part == DatePart::Day {
+        return of_year - (n(153) * month + n(2)) / n(5) + n(1);
+    }
+    let next = month.compare(Comparison::GreaterOrEqual, n(10));
+    let b = day.builder();
+    match part {
+        DatePart::Month => b.select(next, month - n(9), month + n(3)),
+        _ => era * n(400) + year + next.cast(hushwire_compute::Scalar::signed(bits)),
+    }
+}

@@ -1,0 +1,369 @@
+//! Groups of rows: sorted and scanned, or all in one, or of few public keys without a sort.
+
+use super::{
+    Lower, Want,
+    cell::{Cell, number, resized, tensor, truth, width},
+    figures::{Grouping, all_count, figure},
+    rows::{Key, Rows, Sorted, ends},
+};
+use crate::{
+    algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation, Value, has_range},
+    plain::bound_promise,
+};
+use hushwire_compute::{Comparison, Op, Scalar, Shape, Val};
+
+/// Most public keys of groups that are summed without a sort.
+const MOST_KEYS: usize = 64;
+
+impl<'b> Lower<'b> {
+    #[expect(clippy::too_many_arguments, reason = "the parts of one operator")]
+    pub(super) fn aggregate(
+        &mut self,
+        relation: &Relation,
+        input: &Relation,
+        keys: &[(String, Expr)],
+        aggregates: &[Aggregate],
+        min_group: u64,
+        bound: Option<u64>,
+        wants: &[Want],
+    ) -> Rows<'b> {
+        let order = key_order(keys.len(), wants);
+        let child: Vec<Want> = order
+            .iter()
+            .filter_map(|want| match keys[want.column].1 {
+                Expr::Column(column) => Some(Want { column, ..*want }),
+                _ => None,
+            })
+            .collect();
+        let child = if child.len() == keys.len() { child } else { vec![] };
+        let rows = self.lower(input, &child);
+        let evaluated = |this: &mut Self, e: &Expr| {
+            let cell = this.scope(input, &rows).value(e).spread(rows.rows);
+            this.named(cell)
+        };
+        let cells: Vec<Cell<'b>> = keys.iter().map(|(_, e)| evaluated(self, e)).collect();
+        let arguments: Vec<Option<Cell<'b>>> =
+            aggregates.iter().map(|a| a.argument.as_ref().map(|e| evaluated(self, e))).collect();
+        let columns = relation.schema().columns();
+        let figures = &columns[keys.len()..];
+        let made = if keys.is_empty() {
+            self.all_rows(&rows, aggregates, &arguments, figures, min_group)
+        } else if let Some(made) = self.few_keys(&rows, &cells, aggregates, &arguments, columns, min_group) {
+            made
+        } else {
+            self.sorted_groups(&rows, &cells, &order, aggregates, &arguments, figures, min_group)
+        };
+        match bound.filter(|bound| !keys.is_empty() && *bound < made.rows) {
+            Some(bound) => {
+                self.at_most(&made, bound, "groups");
+                made.packed(bound)
+            }
+            None => made,
+        }
+    }
+
+    /// A promise that no more rows are valid than that.
+    pub(super) fn at_most(&mut self, rows: &Rows<'b>, bound: u64, of: &str) {
+        let count = rows.valid_or_true().reduce(hushwire_compute::Reduction::Count, 0);
+        let holds = count.compare(Comparison::LessOrEqual, number(count, bound.into()));
+        self.promise(bound_promise(of, bound), holds);
+    }
+
+    /// One row of all.
+    fn all_rows(
+        &mut self,
+        rows: &Rows<'b>,
+        aggregates: &[Aggregate],
+        arguments: &[Option<Cell<'b>>],
+        figures: &[Column],
+        min_group: u64,
+    ) -> Rows<'b> {
+        let grouping = Grouping::All;
+        let mut made = self.one_row_of(min_group, || match rows.valid {
+            Some(valid) => grouping.count(Some(valid), rows.rows),
+            None => all_count(self.b, rows.rows),
+        });
+        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
+            let (valid, argument, fresh) = self.each_once(rows, &[], aggregate, *argument);
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));
+            made.columns.push(self.named(cell));
+        }
+        made
+    }
+
+    fn one_row_of(&self, min_group: u64, count: impl FnOnce() -> Val<'b>) -> Rows<'b> {
+        let valid = (min_group > 1).then(|| {
+            let count = count();
+            count.compare(Comparison::GreaterOrEqual, number(count, at_most_of(count, min_group)))
+        });
+        Rows { b: self.b, rows: 1, valid, columns: vec![], sorted: vec![], packed: true, follows: vec![] }
+    }
+
+    /// Groups as the last rows of runs of equal keys.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one operator")]
+    pub(super) fn sorted_groups(
+        &mut self,
+        rows: &Rows<'b>,
+        keys: &[Cell<'b>],
+        order: &[Want],
+        aggregates: &[Aggregate],
+        arguments: &[Option<Cell<'b>>],
+        figures: &[Column],
+        min_group: u64,
+    ) -> Rows<'b> {
+        let by: Vec<Key<'b>> = order
+            .iter()
+            .map(|want| Key {
+                cell: keys[want.column],
+                descending: want.descending,
+                nulls_first: want.nulls_first,
+            })
+            .collect();
+        let arguments_there: Vec<Cell<'b>> = arguments.iter().flatten().copied().collect();
+        let more = [keys, &arguments_there].concat();
+        // Of different arguments each is found behind its equals: the first such order serves all other figures too.
+        let first = aggregates.iter().zip(arguments).find_map(|(a, cell)| cell.filter(|_| a.distinct));
+        let (rows, more) = match (rows.groups(keys), first) {
+            (Some(_), None) => {
+                self.note("keeps the order of its rows".into());
+                (rows.clone(), more)
+            }
+            (_, first) => {
+                let by = [by.clone(), first.map(Key::up).into_iter().collect()].concat();
+                self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
+                rows.sort(&[], &by, &more)
+            }
+        };
+        let (keys, mut rest) = (more[..keys.len()].to_vec(), more[keys.len()..].iter().copied());
+        let arguments: Vec<Option<Cell<'b>>> =
+            arguments.iter().map(|a| a.and_then(|_| rest.next())).collect();
+        // Figures that need an order of their own have groups in the places that they have here.
+        let (runs, by) = match rows.groups(&keys) {
+            Some(runs) => {
+                let key = |(cell, s): (&Cell<'b>, &Sorted)| Key {
+                    cell: *cell,
+                    descending: s.descending,
+                    nulls_first: s.nulls_first,
+                };
+                let by = runs.iter().zip(&rows.sorted).map(key).collect();
+                (runs, by)
+            }
+            None => (keys.clone(), keys.iter().copied().map(Key::up).collect::<Vec<_>>()),
+        };
+        let starts = rows.starts(&runs);
+        let ends = ends(self.b, starts, rows.rows);
+        let grouping = Grouping::Sorted(starts);
+        let valid = if rows.valid.is_some() || min_group > 1 {
+            let count = grouping.count(rows.valid, rows.rows);
+            let least = at_most_of(count, min_group.max(1));
+            ends & count.compare(Comparison::GreaterOrEqual, number(count, least))
+        } else {
+            ends
+        };
+        let mut made = Rows { valid: Some(valid), columns: keys.clone(), packed: false, ..rows.clone() };
+        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
+            let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));
+            made.columns.push(self.named(cell));
+        }
+        made
+    }
+
+    /// The validity and the argument for a figure, and whether each is the first of its equals within keys, where it counts different ones:
+    /// in an order by keys and argument, in which groups have the places that they have in every order by these keys. So
+    /// have least and greatest strings that no word holds.
+    fn each_once(
+        &mut self,
+        rows: &Rows<'b>,
+        keys: &[Key<'b>],
+        aggregate: &Aggregate,
+        argument: Option<Cell<'b>>,
+    ) -> (Option<Val<'b>>, Option<Cell<'b>>, Option<Val<'b>>) {
+        let Some(cell) = argument else { return (rows.valid, None, None) };
+        let counts =
+            |cell: Cell<'b>, valid: Option<Val<'b>>| super::cell::both(valid, cell.null.map(|null| !null));
+        let long = matches!(cell.ty, ColumnType::Varchar(17..));
+        if long && matches!(aggregate.function, Function::Min | Function::Max) {
+            // What counts comes last, and of it the one that is asked for.
+            let last = counts(cell, rows.valid);
+            let flag = last.map(|counts| Cell {
+                val: counts,
+                null: None,
+                ty: ColumnType::Boolean,
+                range: Range { low: 0, high: 0 },
+                id: u32::MAX,
+            });
+            let value = Key { cell, descending: aggregate.function == Function::Min, nulls_first: true };
+            let by = [keys.to_vec(), flag.map(Key::up).into_iter().collect(), vec![value]].concat();
+            self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
+            let (sorted, moved) = rows.sort(&[], &by, &[cell]);
+            return (sorted.valid, Some(moved[0]), None);
+        }
+        let plain = matches!(aggregate.function, Function::Min | Function::Max);
+        if !aggregate.distinct || plain {
+            return (rows.valid, Some(cell), None);
+        }
+        let by = [keys.to_vec(), vec![Key::up(cell)]].concat();
+        let (sorted, moved) = if rows.has_order(&by) {
+            (rows.clone(), vec![cell])
+        } else {
+            self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
+            let more: Vec<Cell<'b>> = by.iter().map(|key| key.cell).collect();
+            let (sorted, moved) = rows.sort(&[], &by, &more);
+            (sorted, moved[keys.len()..].to_vec())
+        };
+        // Keys stand at the same places in every such order.
+        let runs: Vec<Cell<'b>> = [keys.iter().map(|key| key.cell).collect(), moved.clone()].concat();
+        let starts = sorted.starts(&runs);
+        let cell = moved[0];
+        let fresh = counts(cell, sorted.valid).map_or(starts, |counts| {
+            let seen = Grouping::Sorted(starts).count(Some(counts), rows.rows);
+            counts & seen.equals(number(seen, 1))
+        });
+        (sorted.valid, Some(cell), Some(fresh))
+    }
+
+    /// Groups of public keys: a flag for each key and row, and products with it.
+    fn few_keys(
+        &mut self,
+        rows: &Rows<'b>,
+        keys: &[Cell<'b>],
+        aggregates: &[Aggregate],
+        arguments: &[Option<Cell<'b>>],
+        columns: &[Column],
+        min_group: u64,
+    ) -> Option<Rows<'b>> {
+        let summed = |a: &Aggregate| {
+            let sums = matches!(
+                a.function,
+                Function::CountRows | Function::Count | Function::Sum | Function::Average
+            );
+            sums && !a.distinct
+        };
+        if !aggregates.iter().all(summed) || rows.rows == 0 {
+            return None;
+        }
+        let domains: Vec<Vec<Value>> = keys.iter().map(domain).collect::<Option<_>>()?;
+        let count: usize = domains.iter().map(Vec::len).try_fold(1usize, usize::checked_mul)?;
+        if count > MOST_KEYS {
+            return None;
+        }
+        self.note(format!("sums {count} public keys without a sort"));
+        let scope_of = |cell: &Cell<'b>, value: &Value| match (cell.null, value) {
+            (Some(null), Value::Null) => null,
+            (null, value) => {
+                let range = cell.range;
+                let literal = self.b.constant(tensor(cell.ty, range, &[], [value].into_iter()));
+                let equal = cell.val.equals(literal);
+                null.map_or(equal, |null| equal & !null)
+            }
+        };
+        let found: Vec<Vec<Val<'b>>> = keys
+            .iter()
+            .zip(&domains)
+            .map(|(cell, domain)| domain.iter().map(|value| scope_of(cell, value)).collect())
+            .collect();
+        // Keys count up, the last fastest.
+        let combinations: Vec<Vec<usize>> = (0..count)
+            .map(|mut k| {
+                let mut at: Vec<usize> = domains
+                    .iter()
+                    .rev()
+                    .map(|d| {
+                        let i = k % d.len();
+                        k /= d.len();
+                        i
+                    })
+                    .collect();
+                at.reverse();
+                at
+            })
+            .collect();
+        let flags: Vec<Val<'b>> = combinations
+            .iter()
+            .map(|at| {
+                let all = at.iter().zip(&found).map(|(i, flags)| flags[*i]).chain(rows.valid);
+                let flag = all.reduce(|a, c| a & c).expect("there is a key");
+                flag.reshape(Shape::matrix(1, rows.rows))
+            })
+            .collect();
+        let grouping = Grouping::Few(self.b.apply(Op::Concat(0), &flags));
+        let counts = grouping.count(None, rows.rows);
+        let least = at_most_of(counts, min_group.max(1));
+        let valid = Some(counts.compare(Comparison::GreaterOrEqual, number(counts, least)));
+        let mut cells = vec![];
+        for (k, (cell, domain)) in keys.iter().zip(&domains).enumerate() {
+            let values = || combinations.iter().map(|at| &domain[at[k]]);
+            let val = self.b.constant(tensor(cell.ty, cell.range, &[count], values()));
+            let flag = |value: &Value| Value::Boolean(value.is_null());
+            let nulls: Vec<Value> = values().map(flag).collect();
+            let none = Range { low: 0, high: 0 };
+            let null =
+                cell.null.map(|_| self.b.constant(tensor(ColumnType::Boolean, none, &[count], nulls.iter())));
+            cells.push(Cell { val, null, ..*cell });
+        }
+        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(&columns[keys.len()..]) {
+            let cell = figure(&grouping, aggregate, column, None, *argument, None, (self.b, rows.rows));
+            cells.push(self.named(cell));
+        }
+        let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });
+        let sorted = sorted.collect();
+        Some(Rows {
+            b: self.b,
+            rows: count as u64,
+            valid,
+            columns: cells,
+            sorted,
+            packed: false,
+            follows: vec![],
+        })
+    }
+}
+
+/// Public values of a small domain in order, NULL last.
+fn domain(cell: &Cell<'_>) -> Option<Vec<Value>> {
+    let mut values: Vec<Value> = match cell.ty {
+        ColumnType::Boolean => vec![Value::Boolean(false), Value::Boolean(true)],
+        ty if has_range(ty) => {
+            let many = cell.range.high.checked_sub(cell.range.low)?;
+            (many < MOST_KEYS as i128).then_some(())?;
+            (cell.range.low..=cell.range.high).map(Value::Number).collect()
+        }
+        _ => return None,
+    };
+    values.extend(cell.null.map(|_| Value::Null));
+    Some(values)
+}
+
+/// All keys, those first that are wanted in an order.
+fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
+    let mut order: Vec<Want> = vec![];
+    for want in wants.iter().take_while(|want| want.column < keys) {
+        if !order.iter().any(|w| w.column == want.column) {
+            order.push(*want);
+        }
+    }
+    for column in 0..keys {
+        if !order.iter().any(|w| w.column == column) {
+            order.push(Want { column, descending: false, nulls_first: false });
+        }
+    }
+    order
+}
+
+/// A number that a count's width holds: what is more than all rows is never reached.
+fn at_most_of(count: Val<'_>, n: u64) -> i128 {
+    let bits = count.ty().map_or(64, |ty| ty.scalar.bits() as u32);
+    i128::from(n).min((1i128 << (bits - 1)) - 1)
+}
+
+/// A flag as a number of counts up to so many.
+pub(super) fn counted<'b>(flag: Val<'b>, rows: u64) -> Val<'b> {
+    flag.cast(Scalar::signed(width(Range { low: 0, high: rows.into() })))
+}
+
+/// As many ones as there are rows.
+pub(super) fn ones<'b>(b: &'b hushwire_compute::Builder, rows: u64) -> Val<'b> {
+    let one = truth(b, true).broadcast(Shape::vector(rows));
+    resized(counted(one, rows), width(Range { low: 0, high: rows.into() }))
+}

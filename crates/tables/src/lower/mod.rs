@@ -1,0 +1,323 @@
+//! Relations as computations.
+//!
+//! Each operator takes columns and validity of [`Rows`] and makes others; its shape follows from public row counts alone. An operator that will
+//! want an order says so to those below it (`wants`), and one that leaves rows in an order says so above (`Rows::sorted`), so that one sort
+//! serves several.
+
+pub(crate) mod cell;
+mod dates;
+mod expand;
+mod expr;
+mod figures;
+mod group;
+mod join;
+mod rows;
+mod sets;
+mod texts;
+mod window;
+
+use crate::algebra::{Expr, Operator, Relation, Schema, SortKey, Table};
+use cell::{Cell, tensor};
+use expr::Scope;
+use hushwire_compute::{Builder, Member, Shape, Val};
+use rows::{Key, Rows};
+use std::collections::BTreeMap;
+
+/// A column that an operator above will want rows sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Want {
+    pub(crate) column: usize,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+/// A line of the plan for people.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    pub(crate) depth: usize,
+    pub(crate) operator: String,
+    pub(crate) rows: u64,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// A relation on its way into a computation.
+pub(crate) struct Lower<'b> {
+    pub(crate) b: &'b Builder,
+    members: BTreeMap<String, Member>,
+    /// Tables that were met, and their columns.
+    tables: Vec<(Table, Rows<'b>)>,
+    /// Relations that were lowered before: a clone is computed once.
+    done: Vec<(Relation, Rows<'b>)>,
+    promises: Vec<(String, Val<'b>)>,
+    notes: Vec<Note>,
+    depth: usize,
+    ids: u32,
+}
+
+/// The names of a table's inputs: of its table, part and column.
+pub(crate) fn input_name(table: usize, part: usize, column: usize) -> String {
+    format!("table{table}_part{part}_column{column}")
+}
+
+pub(crate) fn null_name(table: usize, part: usize, column: usize) -> String {
+    format!("table{table}_part{part}_null{column}")
+}
+
+pub(crate) fn valid_name(table: usize, part: usize) -> String {
+    format!("table{table}_part{part}_valid")
+}
+
+impl<'b> Lower<'b> {
+    pub(crate) fn new(b: &'b Builder) -> Self {
+        Lower {
+            b,
+            members: BTreeMap::new(),
+            tables: vec![],
+            done: vec![],
+            promises: vec![],
+            notes: vec![],
+            depth: 0,
+            ids: 0,
+        }
+    }
+
+    pub(crate) fn member(&mut self, name: &str) -> Member {
+        *self.members.entry(name.to_owned()).or_insert_with(|| self.b.member(name))
+    }
+
+    /// Tables, promises and lines, once all is lowered.
+    pub(crate) fn finish(self) -> (Vec<Table>, Vec<(String, Val<'b>)>, Vec<Note>) {
+        (self.tables.into_iter().map(|(table, _)| table).collect(), self.promises, self.notes)
+    }
+
+    /// Rows of a relation, in any order; `wants` is one that would be used.
+    pub(crate) fn lower(&mut self, relation: &Relation, wants: &[Want]) -> Rows<'b> {
+        if let Some((_, rows)) = self.done.iter().find(|(done, _)| done.is(relation)) {
+            let (rows, operator) = (rows.clone(), "the same as above".to_owned());
+            self.notes.push(Note { depth: self.depth, operator, rows: rows.rows, remarks: vec![] });
+            return rows;
+        }
+        let at = self.notes.len();
+        let operator = crate::explain::operator(relation);
+        self.notes.push(Note { depth: self.depth, operator, rows: 0, remarks: vec![] });
+        self.depth += 1;
+        let rows = self.operator(relation, wants);
+        self.depth -= 1;
+        self.notes[at].rows = rows.rows;
+        self.done.push((relation.clone(), rows.clone()));
+        rows
+    }
+
+    fn operator(&mut self, relation: &Relation, wants: &[Want]) -> Rows<'b> {
+        match relation.operator() {
+            Operator::Scan(table) => self.scan(table),
+            Operator::Values(values) => {
+                let count = values.len();
+                let column = |(k, column): (usize, &crate::algebra::Column)| {
+                    let of = column.expr_type();
+                    let all = || values.iter().map(move |row| &row[k]);
+                    let val = self.b.constant(tensor(of.ty, of.range, &[count], all()));
+                    let flags: Vec<_> = all().map(|v| crate::algebra::Value::Boolean(v.is_null())).collect();
+                    let truth = crate::algebra::ColumnType::Boolean;
+                    let null = column
+                        .nullable
+                        .then(|| self.b.constant(tensor(truth, truth.range(), &[count], flags.iter())));
+                    Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX }
+                };
+                let columns: Vec<_> = relation.schema().columns().iter().enumerate().map(column).collect();
+                let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
+                self.unsorted(count as u64, None, columns)
+            }
+            Operator::Project(input, columns) => {
+                let below = |want: &Want| match columns[want.column].1 {
+                    Expr::Column(column) => Some(Want { column, ..*want }),
+                    _ => None,
+                };
+                let below: Vec<Want> = wants.iter().map_while(below).collect();
+                let rows = self.lower(input, &below);
+                let value = |(_, e): &(String, Expr)| self.scope(input, &rows).value(e).spread(rows.rows);
+                let cells: Vec<Cell<'b>> = columns.iter().map(value).collect();
+                Rows { columns: cells.into_iter().map(|cell| self.named(cell)).collect(), ..rows }
+            }
+            Operator::Filter(input, condition) => {
+                let rows = self.lower(input, wants);
+                let flag = self.scope(input, &rows).value(condition).spread(rows.rows).val;
+                rows.kept(flag)
+            }
+            Operator::Join { left, right, kind, on, residual, bound } => {
+                let join =
+                    join::Join { left, right, kind: *kind, on, residual: residual.as_ref(), bound: *bound };
+                self.join(&join, wants)
+            }
+            Operator::Cross(left, right) => {
+                let (l, r) = (self.lower(left, wants), self.lower(right, &[]));
+                self.crossed(&l, &r)
+            }
+            Operator::Aggregate { input, keys, aggregates, min_group, bound } => {
+                self.aggregate(relation, input, keys, aggregates, *min_group, *bound, wants)
+            }
+            Operator::Distinct(input) => {
+                let keys: Vec<(String, Expr)> =
+                    (0..input.schema().columns().len()).map(|at| (String::new(), Expr::Column(at))).collect();
+                self.aggregate(relation, input, &keys, &[], 0, None, wants)
+            }
+            Operator::OrderBy(input, keys) => self.ordered(input, keys),
+            Operator::Limit { input, skip, fetch } => {
+                let rows = self.lower(input, wants);
+                let end = fetch.map_or(rows.rows, |fetch| fetch.saturating_add(*skip)).min(rows.rows);
+                let first = rows.packed(end);
+                first.sliced((*skip).min(end), end)
+            }
+            Operator::Set { operation, all, left, right } => {
+                self.set(relation, *operation, *all, [left, right])
+            }
+            Operator::Window(input, window) => self.windowed(relation, input, window),
+        }
+    }
+
+    fn scan(&mut self, table: &Table) -> Rows<'b> {
+        if let Some((_, rows)) = self.tables.iter().find(|(known, _)| known == table) {
+            return rows.clone();
+        }
+        let at = self.tables.len();
+        let owners: Vec<Member> = table.parts.iter().map(|part| self.member(&part.owner)).collect();
+        let brought = |scalar, name: &dyn Fn(usize) -> String| {
+            let part = |(part, owner): (usize, &Member)| {
+                self.b.input(&name(part), scalar, Shape::vector(table.parts[part].rows), *owner)
+            };
+            let parts: Vec<Val<'b>> = owners.iter().enumerate().map(part).collect();
+            if parts.len() == 1 { parts[0] } else { self.b.concat(0, &parts) }
+        };
+        let flag = hushwire_compute::Scalar::Bool;
+        let mut columns = vec![];
+        for (k, column) in table.schema.columns().iter().enumerate() {
+            let of = column.expr_type();
+            let val = brought(cell::scalar(of.ty, of.range), &|part| input_name(at, part, k));
+            let null = column.nullable.then(|| brought(flag, &|part| null_name(at, part, k)));
+            columns.push(Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX });
+        }
+        let valid = table.padded.then(|| brought(flag, &|part| valid_name(at, part)));
+        let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
+        let rows = self.unsorted(table.rows(), valid, columns);
+        self.tables.push((table.clone(), rows.clone()));
+        rows
+    }
+
+    fn ordered(&mut self, input: &Relation, keys: &[SortKey]) -> Rows<'b> {
+        let column = |key: &SortKey| match key.expr {
+            Expr::Column(column) => {
+                Some(Want { column, descending: key.descending, nulls_first: key.nulls_first })
+            }
+            _ => None,
+        };
+        let below: Vec<Want> = keys.iter().map_while(column).collect();
+        let below = if below.len() == keys.len() { below } else { vec![] };
+        let rows = self.lower(input, &below);
+        let value = |key: &SortKey| Key {
+            cell: self.scope(input, &rows).value(&key.expr).spread(rows.rows),
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        };
+        let keys: Vec<Key<'b>> = keys.iter().map(value).collect();
+        if rows.has_order(&keys) {
+            self.note("is in that order".into());
+            return rows;
+        }
+        self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
+        // Valid rows come first, so that a limit is a slice.
+        let first: Vec<_> = rows.valid.iter().map(|valid| (*valid, true)).collect();
+        let (sorted, _) = rows.sort(&first, &keys, &[]);
+        Rows { packed: true, ..sorted }
+    }
+
+    /// All pairs, the left row's number the higher.
+    fn crossed(&mut self, left: &Rows<'b>, right: &Rows<'b>) -> Rows<'b> {
+        let (n, m) = (left.rows, right.rows);
+        let total = n.saturating_mul(m);
+        if total == 0 {
+            let columns = left.columns.iter().chain(&right.columns).map(|cell| cell.map(|v| v.slice(0, 0)));
+            let columns = columns.collect();
+            return self.unsorted(0, None, columns);
+        }
+        let count = rows::places(self.b, total, hushwire_compute::Scalar::unsigned(64));
+        let by = cell::number(count, m.into());
+        let right = &self.renamed(right);
+        let (l, r) = (left.each(|v| v.gather(count / by)), right.each(|v| v.gather(count % by)));
+        let columns = l.columns.iter().chain(&r.columns).copied().collect();
+        let follows = [left.follows.clone(), right.follows.clone()].concat();
+        let sorted = left.sorted.clone();
+        let valid = cell::both(l.valid, r.valid);
+        Rows { follows, sorted, ..self.unsorted(total, valid, columns) }
+    }
+
+    fn unsorted(&self, rows: u64, valid: Option<Val<'b>>, columns: Vec<Cell<'b>>) -> Rows<'b> {
+        Rows { b: self.b, rows, valid, columns, sorted: vec![], packed: valid.is_none(), follows: vec![] }
+    }
+
+    fn scope<'a>(&self, input: &'a Relation, rows: &'a Rows<'b>) -> Scope<'a, 'b> {
+        self.scope_of(input.schema(), rows)
+    }
+
+    fn scope_of<'a>(&self, schema: &'a Schema, rows: &'a Rows<'b>) -> Scope<'a, 'b> {
+        Scope { b: self.b, schema, columns: &rows.columns }
+    }
+
+    /// A column that has a number of its own.
+    fn named(&mut self, cell: Cell<'b>) -> Cell<'b> {
+        if cell.id != u32::MAX {
+            return cell;
+        }
+        self.ids += 1;
+        Cell { id: self.ids, ..cell }
+    }
+
+    /// The same columns under numbers of their own: a table may stand on both sides.
+    fn renamed(&mut self, rows: &Rows<'b>) -> Rows<'b> {
+        let mut made = rows.clone();
+        let mut names: Vec<(u32, u32)> = vec![];
+        for cell in &mut made.columns {
+            let known = names.iter().find(|(old, _)| *old == cell.id).map(|(_, new)| *new);
+            let new = known.unwrap_or_else(|| {
+                self.ids += 1;
+                names.push((cell.id, self.ids));
+                self.ids
+            });
+            cell.id = new;
+        }
+        let name = |id: &u32| names.iter().find(|(old, _)| old == id).map(|(_, new)| *new);
+        let all = |ids: &[u32]| ids.iter().map(name).collect::<Option<Vec<u32>>>();
+        made.follows = made
+            .follows
+            .iter()
+            .filter_map(|(from, to)| Some((all(from)?, to.iter().filter_map(name).collect())))
+            .collect();
+        made.sorted =
+            made.sorted.iter().map_while(|s| Some(rows::Sorted { id: name(&s.id)?, ..*s })).collect();
+        made
+    }
+
+    /// A promise on which the result stands.
+    fn promise(&mut self, promise: String, holds: Val<'b>) {
+        if !self.promises.iter().any(|(known, _)| *known == promise) {
+            self.note(format!("checks {promise}"));
+            self.promises.push((promise, holds));
+        }
+    }
+
+    /// A remark on the operator under way.
+    fn note(&mut self, remark: String) {
+        let depth = self.depth;
+        if let Some(note) = self.notes.iter_mut().rev().find(|note| note.depth + 1 == depth) {
+            note.remarks.push(remark);
+        }
+    }
+
+    fn told(&self, keys: &[Key<'b>]) -> String {
+        let bits: u32 = keys
+            .iter()
+            .flat_map(|key| key.values())
+            .map(|(v, _)| v.ty().map_or(0, |ty| ty.scalar.bits() as u32))
+            .sum();
+        format!("{bits} bits of keys")
+    }
+}

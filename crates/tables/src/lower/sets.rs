@@ -1,0 +1,111 @@
+//! Rows of two relations in one.
+
+use super::{
+    Lower, Want,
+    cell::{Cell, number, scalar, truth, zero},
+    group::counted,
+    join::{Keys, Meeting},
+    rows::{Rows, behind},
+};
+use crate::algebra::{Relation, SetOperation};
+use hushwire_compute::{Comparison, Scan, Shape, Val};
+
+impl<'b> Lower<'b> {
+    pub(super) fn set(
+        &mut self,
+        relation: &Relation,
+        operation: SetOperation,
+        all: bool,
+        sides: [&Relation; 2],
+    ) -> Rows<'b> {
+        let [left, right] = sides.map(|side| {
+            let rows = self.lower(side, &[]);
+            let columns = rows.columns.iter().zip(relation.schema().columns());
+            let scope = self.scope(side, &rows);
+            let same = |(cell, column): (&Cell<'b>, &crate::algebra::Column)| {
+                let to = column.expr_type();
+                Cell { id: u32::MAX, ..scope.united(*cell, to.ty, to.range) }
+            };
+            let columns = columns.map(same).collect();
+            Rows { columns, sorted: vec![], follows: vec![], ..rows }
+        });
+        match operation {
+            SetOperation::Union => {
+                let both = self.stacked(&left, &right);
+                if all { both } else { self.different(&both) }
+            }
+            _ => self.partnered(operation, all, &left, &right),
+        }
+    }
+
+    /// Rows of one behind those of another, whose columns have the same types and ranges.
+    pub(super) fn stacked(&mut self, first: &Rows<'b>, second: &Rows<'b>) -> Rows<'b> {
+        let b = self.b;
+        let none = |rows: u64| truth(b, false).broadcast(Shape::vector(rows));
+        let one = |(a, c): (&Cell<'b>, &Cell<'b>)| {
+            let null = (a.null.is_some() || c.null.is_some()).then(|| {
+                let [x, y] =
+                    [(a, first), (c, second)].map(|(cell, of)| cell.null.unwrap_or_else(|| none(of.rows)));
+                behind(b, x, y)
+            });
+            Cell { val: behind(b, a.val, c.val), null, id: u32::MAX, ..*a }
+        };
+        let columns: Vec<Cell<'b>> = first.columns.iter().zip(&second.columns).map(one).collect();
+        let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
+        let valid = (first.valid.is_some() || second.valid.is_some())
+            .then(|| behind(b, first.valid_or_true(), second.valid_or_true()));
+        self.unsorted(first.rows + second.rows, valid, columns)
+    }
+
+    /// Pairs, and behind them left rows that have none, beside NULLs.
+    pub(super) fn with_lone_left(&mut self, pairs: &Rows<'b>, alone: &Rows<'b>) -> Rows<'b> {
+        let b = self.b;
+        let nothing = |cell: &Cell<'b>| Cell {
+            val: zero(b, scalar(cell.ty, cell.range)).broadcast(Shape::vector(alone.rows)),
+            null: Some(truth(b, true).broadcast(Shape::vector(alone.rows))),
+            ..*cell
+        };
+        let right = pairs.columns[alone.columns.len()..].iter().map(nothing);
+        let columns = alone.columns.iter().copied().chain(right).collect();
+        self.stacked(pairs, &Rows { columns, ..alone.clone() })
+    }
+
+    /// Each different row once.
+    fn different(&mut self, rows: &Rows<'b>) -> Rows<'b> {
+        let order: Vec<Want> = (0..rows.columns.len())
+            .map(|column| Want { column, descending: false, nulls_first: false })
+            .collect();
+        self.sorted_groups(rows, &rows.columns.clone(), &order, &[], &[], &[], 0)
+    }
+
+    /// Left rows that have an equal right row, or none: the k-th of equal left rows has the k-th right one.
+    fn partnered(&mut self, operation: SetOperation, all: bool, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
+        let none = |rows: u64| truth(self.b, false).broadcast(Shape::vector(rows));
+        let flags = l.columns.iter().zip(&r.columns).map(|(a, c)| a.null.is_some() || c.null.is_some());
+        let flags: Vec<bool> = flags.collect();
+        let keys = |rows: &Rows<'b>| {
+            let key = |(cell, flag): (&Cell<'b>, &bool)| -> Vec<Val<'b>> {
+                let null = flag.then(|| cell.null.unwrap_or_else(|| none(rows.rows)));
+                null.into_iter().chain([cell.canonical()]).collect()
+            };
+            Keys::of(rows.columns.iter().zip(&flags).flat_map(key).collect())
+        };
+        self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
+        let meeting = Meeting::new(self.b, &keys(r), &keys(l), [r.rows, l.rows], &[]);
+        let most = l.rows + r.rows;
+        let count = |flags| meeting.left(counted(flags, most).scan(Scan::Sum, meeting.groups));
+        let partners = count(meeting.of_right(r.valid_or_true()));
+        let place = count(meeting.of_left(l.valid_or_true()));
+        let has = match (operation, all) {
+            (_, true) => place.compare(Comparison::LessOrEqual, partners),
+            (_, false) => partners.compare(Comparison::Greater, number(partners, 0)),
+        };
+        let mut kept = if operation == SetOperation::Intersect { has } else { !has };
+        if !all {
+            kept = kept & place.equals(number(place, 1));
+        }
+        let mut made = l.clone().kept(kept);
+        made.columns = made.columns.into_iter().map(|cell| self.named(cell)).collect();
+        made
+    }
+}

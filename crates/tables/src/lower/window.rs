@@ -1,0 +1,170 @@
+//! Window functions: scans over rows sorted by partition and order.
+
+use super::{
+    Lower, Want,
+    cell::{Cell, both, either, number, resized, width, zero},
+    group::{counted, ones},
+    rows::{Key, Rows, behind, ends, reversed},
+};
+use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction};
+use hushwire_compute::{Comparison, Scan, Shape, Val};
+
+/// Rows sorted for a window.
+struct Sorted<'b> {
+    rows: u64,
+    valid: Option<Val<'b>>,
+    /// Where a partition begins.
+    partitions: Val<'b>,
+    /// Where rows begin that are equal in the order.
+    peers: Val<'b>,
+    /// A row's number in its partition, from 1.
+    number: Val<'b>,
+}
+
+impl<'b> Lower<'b> {
+    pub(super) fn windowed(&mut self, relation: &Relation, input: &Relation, window: &Window) -> Rows<'b> {
+        let below: Vec<Want> = window
+            .partition
+            .iter()
+            .map_while(|e| match e {
+                Expr::Column(column) => Some(Want { column: *column, descending: false, nulls_first: false }),
+                _ => None,
+            })
+            .collect();
+        let rows = self.lower(input, &below);
+        let value = |this: &mut Self, e: &Expr| {
+            let cell = this.scope(input, &rows).value(e).spread(rows.rows);
+            this.named(cell)
+        };
+        let partition: Vec<Cell<'b>> = window.partition.iter().map(|e| value(self, e)).collect();
+        let order: Vec<Key<'b>> = window
+            .order
+            .iter()
+            .map(|key| Key {
+                cell: value(self, &key.expr),
+                descending: key.descending,
+                nulls_first: key.nulls_first,
+            })
+            .collect();
+        let arguments: Vec<Option<Cell<'b>>> = window
+            .functions
+            .iter()
+            .map(|(_, function)| match function {
+                WindowFunction::RowNumber | WindowFunction::Rank => None,
+                WindowFunction::RunningSum(e, _) | WindowFunction::Lag(e, _) | WindowFunction::Lead(e, _) => {
+                    Some(value(self, e))
+                }
+            })
+            .collect();
+        let more: Vec<Cell<'b>> = partition
+            .iter()
+            .copied()
+            .chain(order.iter().map(|key| key.cell))
+            .chain(arguments.iter().flatten().copied())
+            .collect();
+        // Within a partition valid rows come first, so that neighbours are.
+        let ty = ColumnType::Boolean;
+        let flag = rows.valid.map(|val| Key {
+            cell: Cell { val, null: None, ty, range: ty.range(), id: u32::MAX },
+            descending: true,
+            nulls_first: false,
+        });
+        let keys: Vec<Key<'b>> =
+            partition.iter().copied().map(Key::up).chain(flag).chain(order.iter().copied()).collect();
+        let (mut sorted, more) = if rows.has_order(&keys) {
+            self.note("keeps the order of its rows".into());
+            (rows, more)
+        } else {
+            self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
+            rows.sort(&[], &keys, &more)
+        };
+        let (partition, rest) = more.split_at(partition.len());
+        let (order, arguments_there) = rest.split_at(order.len());
+        let partitions = sorted.starts(partition);
+        let on = Sorted {
+            rows: sorted.rows,
+            valid: sorted.valid,
+            partitions,
+            peers: sorted.starts(&[partition, order].concat()),
+            number: ones(self.b, sorted.rows).scan(Scan::Sum, partitions),
+        };
+        let mut rest = arguments_there.iter().copied();
+        let columns = &relation.schema().columns()[input.schema().columns().len()..];
+        for (((_, function), argument), column) in window.functions.iter().zip(arguments).zip(columns) {
+            let cell = self.over(&on, function, argument.and_then(|_| rest.next()), column);
+            sorted.columns.push(self.named(cell));
+        }
+        sorted
+    }
+
+    fn over(
+        &self,
+        on: &Sorted<'b>,
+        function: &WindowFunction,
+        argument: Option<Cell<'b>>,
+        column: &Column,
+    ) -> Cell<'b> {
+        let own = column.expr_type();
+        let is = |val: Val<'b>, null: Option<Val<'b>>| Cell {
+            val,
+            null,
+            ty: own.ty,
+            range: own.range,
+            id: u32::MAX,
+        };
+        let bits = width(own.range);
+        match (function, argument) {
+            (WindowFunction::RunningSum(_, frame), Some(cell)) => {
+                let last =
+                    |val: Val<'b>| if *frame == Frame::Rows { val } else { on.at_last_peer(self, val) };
+                let counts = both(on.valid, cell.null.map(|null| !null));
+                let x = resized(cell.val, bits);
+                let x = counts.map_or(x, |counts| self.b.select(counts, x, number(x, 0)));
+                let sum = last(x.scan(Scan::Sum, on.partitions));
+                let null = cell.null.map(|null| {
+                    let seen = counted(both(on.valid, Some(!null)).expect("one is there"), on.rows);
+                    let seen = last(seen.scan(Scan::Sum, on.partitions));
+                    seen.equals(number(seen, 0))
+                });
+                is(sum, null)
+            }
+            (WindowFunction::Lag(_, by), Some(cell)) => {
+                let by = (*by).min(on.rows);
+                let moved = cell.map(|val| behind(self.b, self.zeros(val, by), val.slice(0, on.rows - by)));
+                let none = on.number.compare(Comparison::LessOrEqual, number(on.number, by.into()));
+                self.neighbour(moved, none)
+            }
+            (WindowFunction::Lead(_, by), Some(cell)) => {
+                let by = (*by).min(on.rows);
+                let up = |val: Val<'b>| behind(self.b, val.slice(by, on.rows), self.zeros(val, by));
+                // The row that many behind is of the same partition where it has the number.
+                let expected = on.number + number(on.number, by.into());
+                let wrong = up(on.number).compare(Comparison::NotEqual, expected);
+                let none = either(Some(wrong), on.valid.map(|valid| !up(valid))).expect("one is there");
+                self.neighbour(cell.map(up), none)
+            }
+            (WindowFunction::Rank, _) => is(resized(on.number.scan(Scan::First, on.peers), bits), None),
+            _ => is(resized(on.number, bits), None),
+        }
+    }
+
+    fn neighbour(&self, moved: Cell<'b>, none: Val<'b>) -> Cell<'b> {
+        let val = if moved.ty == ColumnType::Boolean { moved.val & !none } else { moved.val };
+        Cell { val, null: either(moved.null, Some(none)), id: u32::MAX, ..moved }
+    }
+
+    fn zeros(&self, like: Val<'b>, rows: u64) -> Val<'b> {
+        match like.ty() {
+            Some(ty) => zero(self.b, ty.scalar).broadcast(Shape::vector(rows)),
+            None => like,
+        }
+    }
+}
+
+impl<'b> Sorted<'b> {
+    /// The value of the last row that is equal in the order.
+    fn at_last_peer(&self, lower: &Lower<'b>, val: Val<'b>) -> Val<'b> {
+        let last = reversed(ends(lower.b, self.peers, self.rows), self.rows);
+        reversed(reversed(val, self.rows).scan(Scan::First, last), self.rows)
+    }
+}

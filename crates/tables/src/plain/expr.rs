@@ -1,0 +1,248 @@
+//! Expressions of one row.
+
+use super::numbers::{DAY, civil, nearest, rescale};
+use crate::algebra::{Arithmetic, ColumnType, DatePart, Expr, Schema, Token, Value, common_type, tokens};
+use core::cmp::Ordering;
+use hushwire_compute::Comparison;
+
+/// A number modulo a type's bits.
+pub(crate) fn wrapped(n: i128, ty: ColumnType) -> i128 {
+    let unused = 128 - u32::from(ty.bits());
+    (n << unused) >> unused
+}
+
+/// A value as one of another type.
+pub(crate) fn converted(value: Value, from: ColumnType, to: ColumnType) -> Value {
+    let number = |n: i128| Value::Number(wrapped(scaled(n, from, to), to));
+    match (value, to) {
+        (Value::Text(mut bytes), ColumnType::Varchar(most)) => {
+            bytes.truncate(most.into());
+            Value::Text(bytes)
+        }
+        (Value::Boolean(truth), to) if to != ColumnType::Boolean => {
+            Value::Number(wrapped(scaled(truth.into(), ColumnType::Integer, to), to))
+        }
+        (Value::Number(n), _) if from != to => number(n),
+        (value, _) => value,
+    }
+}
+
+/// As [`rescale`], a product modulo 2^128.
+fn scaled(n: i128, from: ColumnType, to: ColumnType) -> i128 {
+    if let Some(exact) = rescale(n, from, to) {
+        return exact;
+    }
+    let unit = |scale: u8| 10i128.pow(scale.into());
+    match (from, to) {
+        (ColumnType::Double { frac: f }, ColumnType::Double { frac: g }) => n.wrapping_shl((g - f).into()),
+        (from, ColumnType::Double { frac }) => nearest(n.wrapping_mul(1 << frac), unit(from.scale())),
+        (ColumnType::Double { frac }, to) => nearest(n.wrapping_mul(unit(to.scale())), 1 << frac),
+        (ColumnType::Date, _) => n.wrapping_mul(DAY),
+        (from, to) => n.wrapping_mul(unit(to.scale() - from.scale())),
+    }
+}
+
+/// The order of two values of one type, neither NULL.
+pub(crate) fn compared(a: &Value, b: &Value) -> Ordering {
+    a.cmp(b)
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Boolean(truth) => Some(*truth),
+        _ => None,
+    }
+}
+
+fn of_truth(truth: Option<bool>) -> Value {
+    truth.map_or(Value::Null, Value::Boolean)
+}
+
+/// The value of an expression that was checked against the schema.
+pub(crate) fn value(expr: &Expr, schema: &Schema, row: &[Value]) -> Value {
+    let of = |e: &Expr| value(e, schema, row);
+    let ty = |e: &Expr| e.check(schema).expect("it was checked").ty;
+    let own = || ty(expr);
+    match expr {
+        Expr::Column(at) => row[*at].clone(),
+        Expr::Literal(value, _) => value.clone(),
+        Expr::Arithmetic(op, a, b) => match (of(a), of(b)) {
+            (Value::Number(x), Value::Number(y)) => arithmetic(*op, (x, ty(a)), (y, ty(b)), own()),
+            _ => Value::Null,
+        },
+        Expr::Negate(a) => match of(a) {
+            Value::Number(n) => Value::Number(wrapped(n.wrapping_neg(), own())),
+            _ => Value::Null,
+        },
+        Expr::Compare(comparison, a, b) => {
+            let common = common_type(ty(a), ty(b)).expect("it was checked");
+            match [(of(a), ty(a)), (of(b), ty(b))].map(|(v, from)| converted(v, from, common)) {
+                [Value::Null, _] | [_, Value::Null] => Value::Null,
+                [x, y] => Value::Boolean(holds(*comparison, compared(&x, &y))),
+            }
+        }
+        Expr::And(a, b) => of_truth(match (truth(&of(a)), truth(&of(b))) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        }),
+        Expr::Or(a, b) => of_truth(match (truth(&of(a)), truth(&of(b))) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        }),
+        Expr::Not(a) => of_truth(truth(&of(a)).map(|t| !t)),
+        Expr::IsNull(a) => Value::Boolean(of(a).is_null()),
+        Expr::Case { branches, otherwise } => {
+            let taken = branches.iter().find(|(when, _)| truth(&of(when)) == Some(true));
+            match taken.map(|(_, then)| then).or(otherwise.as_deref()) {
+                Some(then) => converted(of(then), ty(then), own()),
+                None => Value::Null,
+            }
+        }
+        Expr::Coalesce(all) => {
+            let first = all.iter().find(|e| !of(e).is_null());
+            first.map_or(Value::Null, |e| converted(of(e), ty(e), own()))
+        }
+        Expr::Cast(a, to) => converted(of(a), ty(a), *to),
+        Expr::InList(a, list) => match of(a) {
+            Value::Null => Value::Null,
+            x if list.contains(&x) => Value::Boolean(true),
+            _ if list.contains(&Value::Null) => Value::Null,
+            _ => Value::Boolean(false),
+        },
+        Expr::Like { of: a, pattern, escape } => match of(a) {
+            Value::Text(text) => {
+                let tokens = tokens(pattern, *escape).expect("it was checked");
+                Value::Boolean(like(&text, &tokens))
+            }
+            _ => Value::Null,
+        },
+        Expr::Substring { of: a, from, length } => match of(a) {
+            Value::Text(text) => {
+                let from = usize::from(*from - 1);
+                Value::Text(text.iter().skip(from).take((*length).into()).copied().collect())
+            }
+            _ => Value::Null,
+        },
+        Expr::Extract(part, a) => match of(a) {
+            Value::Number(n) => {
+                let day = if ty(a) == ColumnType::Date { n } else { n.div_euclid(DAY) };
+                let at = match part {
+                    DatePart::Year => 0,
+                    DatePart::Month => 1,
+                    DatePart::Day => 2,
+                };
+                Value::Number(civil(day)[at].into())
+            }
+            _ => Value::Null,
+        },
+    }
+}
+
+fn holds(comparison: Comparison, found: Ordering) -> bool {
+    match comparison {
+        Comparison::Equal => found.is_eq(),
+        Comparison::NotEqual => found.is_ne(),
+        Comparison::Less => found.is_lt(),
+        Comparison::LessOrEqual => found.is_le(),
+        Comparison::Greater => found.is_gt(),
+        Comparison::GreaterOrEqual => found.is_ge(),
+    }
+}
+
+fn arithmetic(
+    op: Arithmetic,
+    (x, a): (i128, ColumnType),
+    (y, b): (i128, ColumnType),
+    to: ColumnType,
+) -> Value {
+    let numbers = to.is_numeric() && a.is_numeric() && b.is_numeric();
+    // Sums are of one scale, and so are remainders; products add theirs.
+    let same = |n: i128, from: ColumnType| match (from, to) {
+        _ if numbers => wrapped(scaled(n, from, to), to),
+        (ColumnType::Date, ColumnType::BigInt) => n.wrapping_mul(DAY),
+        _ => n,
+    };
+    let double = match to {
+        ColumnType::Double { frac } => Some(frac),
+        _ => None,
+    };
+    let made = match op {
+        Arithmetic::Add => same(x, a).wrapping_add(same(y, b)),
+        Arithmetic::Subtract => same(x, a).wrapping_sub(same(y, b)),
+        Arithmetic::Multiply => match double {
+            Some(frac) => same(x, a).wrapping_mul(same(y, b)) >> frac,
+            None => x.wrapping_mul(y),
+        },
+        Arithmetic::Divide | Arithmetic::Remainder if y == 0 => return Value::Null,
+        Arithmetic::Divide => match double {
+            Some(_) if same(y, b) == 0 => return Value::Null,
+            Some(frac) => (same(x, a) << frac).wrapping_div(same(y, b)),
+            None if matches!(to, ColumnType::Decimal { .. }) => {
+                x.wrapping_mul(10i128.pow(u32::from(b.scale()) + 4)).wrapping_div(y)
+            }
+            None => x.wrapping_div(y),
+        },
+        Arithmetic::Remainder => {
+            let (x, y) = (same(x, a), same(y, b));
+            if y == 0 {
+                return Value::Null;
+            }
+            x.wrapping_rem(y)
+        }
+    };
+    Value::Number(wrapped(made, to))
+}
+
+fn like(text: &[u8], tokens: &[Token]) -> bool {
+    match (tokens.split_first(), text.split_first()) {
+        (None, rest) => rest.is_none(),
+        (Some((Token::Many, after)), _) => (0..=text.len()).any(|from| like(&text[from..], after)),
+        (Some((Token::One, after)), Some((_, rest))) => like(rest, after),
+        (Some((Token::Byte(byte), after)), Some((first, rest))) => byte == first && like(rest, after),
+        (Some(_), None) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (text, pattern, escape, expected) in [
+            ("special requests", "%special%requests%", None, true),
+            ("requests special", "%special%requests%", None, false),
+            ("abc", "a_c", None, true),
+            ("ac", "a_c", None, false),
+            ("", "%", None, true),
+            ("", "", None, true),
+            ("a", "", None, false),
+            ("50%", "50!%", Some('!'), true),
+            ("500", "50!%", Some('!'), false),
+            ("aab", "%ab", None, true),
+        ] {
+            let tokens = tokens(pattern, escape).unwrap();
+            assert_eq!(like(text.as_bytes(), &tokens), expected, "{text} LIKE {pattern}");
+        }
+        assert_eq!(tokens("a!", Some('!')), None);
+    }
+
+    /// Days of `date -u -d @…`.
+    #[test]
+    fn days_are_dates() {
+        for (day, date) in [
+            (0, [1970, 1, 1]),
+            (-1, [1969, 12, 31]),
+            (10_956, [1999, 12, 31]),
+            (11_016, [2000, 2, 29]),
+            (11_017, [2000, 3, 1]),
+            (9204, [1995, 3, 15]),
+            (-25_509, [1900, 2, 28]),
+            (-25_508, [1900, 3, 1]),
+        ] {
+            assert_eq!(civil(day), date, "{day}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! A relation as a computation, with its rows on the way in and out.
+
+use crate::{
+    TableError,
+    algebra::{ColumnType, Operator, Range, Relation, Schema, Table, Value},
+    lower::{
+        Lower, Note,
+        cell::{Cell, scalar, tensor, value, zero},
+        input_name, null_name, valid_name,
+    },
+    plain::{Row, broken},
+};
+use hushwire_compute::{Builder, Computation, Member, Op, Shape, Tensor};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// A relation as a computation that shows its recipients the valid rows, and nobody anything else.
+///
+/// Its outputs are columns of [`Relation::rows`] elements, valid rows first and zeros behind them, a flag of NULLs beside each, the
+/// flag of validity, and one bit for each promise. Where a promise is broken no row is valid.
+///
+/// ```
+/// use hushwire_tables::{Query, algebra::*};
+/// use std::collections::BTreeMap;
+/// let table = Table {
+///     name: "t".into(),
+///     schema: Schema(vec![Column::new("x", ColumnType::Integer)]),
+///     parts: vec![Part { owner: "alice".into(), rows: 3 }],
+///     padded: false,
+///     unique: vec![],
+/// };
+/// let small = Expr::Column(0).compare(
+///     hushwire_compute::Comparison::Less,
+///     Expr::literal(Value::Number(3), ColumnType::Integer),
+/// );
+/// let query = Query::new("small", &Relation::scan(table)?.filter(small)?, &["bob"])?;
+/// let rows: Vec<_> = [5, 1, 2].map(|n| vec![Value::Number(n)]).into();
+/// let outputs = hushwire_compute::evaluate(query.computation(), &query.inputs("t", 0, &rows)?)?;
+/// assert_eq!(query.rows(&outputs)?, vec![vec![Value::Number(1)], vec![Value::Number(2)]]);
+/// # Ok::<(), hushwire_tables::TableError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Query {
+    computation: Computation,
+    tables: Vec<Table>,
+    schema: Schema,
+    /// Whether each column has flags of NULLs.
+    nulls: Vec<bool>,
+    promises: Vec<String>,
+    notes: Vec<Note>,
+    sorts: usize,
+    is_ordered: bool,
+}
+
+impl Query {
+    /// A query of a name, whose result the members `to` learn.
+    ///
+    /// # Errors
+    /// More operations than a computation has; names that are none.
+    pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+        let b = Builder::new(name);
+        let (tables, promises, notes, nulls) = {
+            let mut lower = Lower::new(&b);
+            let rows = lower.lower(relation, &[]);
+            let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
+            let (tables, promises, notes) = lower.finish();
+            let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
+            let rows = match held {
+                Some(held) => rows.clone().kept(held.broadcast(Shape::vector(rows.rows))),
+                None => rows,
+            };
+            let rows = rows.packed(relation.rows());
+            let mut nulls = vec![];
+            for (k, cell) in rows.columns.iter().enumerate() {
+                let shown = shown(cell, rows.valid);
+                b.output(&format!("column{k}"), shown.val, &to);
+                nulls.push(shown.null.is_some());
+                if let Some(null) = shown.null {
+                    b.output(&format!("null{k}"), null, &to);
+                }
+            }
+            b.output("valid", rows.valid_or_true(), &to);
+            for (k, (_, holds)) in promises.iter().enumerate() {
+                b.output(&format!("promise{k}"), *holds, &to);
+            }
+            let promises = promises.into_iter().map(|(promise, _)| promise).collect();
+            (tables, promises, notes, nulls)
+        };
+        let computation = b.finish()?;
+        let sorts = computation.nodes().iter().filter(|node| matches!(node.op, Op::Order { .. })).count();
+        let schema = relation.schema().clone();
+        let is_ordered = is_ordered(relation);
+        Ok(Query { computation, tables, schema, nulls, promises, notes, sorts, is_ordered })
+    }
+
+    /// The computation, without symbols: row counts are part of it.
+    #[must_use]
+    pub fn computation(&self) -> &Computation {
+        &self.computation
+    }
+
+    /// The tables that it reads, each once.
+    #[must_use]
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// The columns of its result.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What it stands on; whether each of them holds is opened to those who learn the result.
+    #[must_use]
+    pub fn promises(&self) -> &[String] {
+        &self.promises
+    }
+
+    /// Sorts that run: operators share them.
+    #[must_use]
+    pub fn sorts(&self) -> usize {
+        self.sorts
+    }
+
+    /// The inputs of a part of a table from its rows, for their owner.
+    ///
+    /// # Errors
+    /// No such table or part; as many rows as the part must have, or fewer of a padded table; values of another type, or outside the
+    /// range that their column promises.
+    pub fn inputs(
+        &self,
+        table: &str,
+        part: usize,
+        rows: &[Row],
+    ) -> Result<BTreeMap<String, Tensor>, TableError> {
+        let refuse = |cause: String, remedy: &str| {
+            Err(TableError::Rows { table: table.to_owned(), cause, remedy: remedy.to_owned() })
+        };
+        let Some((at, found)) = self.tables.iter().enumerate().find(|(_, t)| t.name == table) else {
+            return refuse("the query does not read it".into(), "bring the tables that it names");
+        };
+        let Some(count) = found.parts.get(part).map(|part| part.rows as usize) else {
+            return refuse(format!("there is no part {part}"), "parts are counted from 0");
+        };
+        let fits = if found.padded { rows.len() <= count } else { rows.len() == count };
+        if !fits {
+            let cause = format!("part {part} has {} rows where {count} were agreed", rows.len());
+            return refuse(cause, "bring as many, or agree on a padded table");
+        }
+        let columns = found.schema.columns();
+        for (i, row) in rows.iter().enumerate() {
+            if row.len() != columns.len() {
+                let cause = format!("row {i} has {} values for {} columns", row.len(), columns.len());
+                return refuse(cause, "bring a value for each column");
+            }
+            for (value, column) in row.iter().zip(columns) {
+                if value.is_null() && !column.nullable {
+                    return refuse(
+                        format!("row {i} is NULL in {column}"),
+                        "agree that the column may be NULL",
+                    );
+                }
+                let within = |range: Range| match value {
+                    Value::Number(n) => range.holds(Range { low: *n, high: *n }),
+                    _ => true,
+                };
+                if !value.fits(column.ty) || !column.range.is_none_or(within) {
+                    let cause = format!("row {i} has a value in {column} that the column does not hold");
+                    return refuse(cause, "agree on a wider type or range");
+                }
+            }
+        }
+        let mut inputs = BTreeMap::new();
+        for (k, column) in columns.iter().enumerate() {
+            let of = column.expr_type();
+            let missing = std::iter::repeat_n(&Value::Null, count - rows.len());
+            let all = || rows.iter().map(|row| &row[k]).chain(missing.clone());
+            inputs.insert(input_name(at, part, k), tensor(of.ty, of.range, &[count], all()));
+            if column.nullable {
+                let flags: Vec<Value> = all().map(|v| Value::Boolean(v.is_null())).collect();
+                inputs.insert(null_name(at, part, k), truths(&flags));
+            }
+        }
+        if found.padded {
+            let flags: Vec<Value> = (0..count).map(|i| Value::Boolean(i < rows.len())).collect();
+            inputs.insert(valid_name(at, part), truths(&flags));
+        }
+        Ok(inputs)
+    }
+
+    /// The rows of a result.
+    ///
+    /// # Errors
+    /// A promise does not hold; outputs that are not the computation's.
+    pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, TableError> {
+        let output = |name: String| {
+            outputs.get(&name).ok_or_else(|| TableError::Rows {
+                table: "of the result".into(),
+                cause: format!("output {name} is missing"),
+                remedy: "bring all outputs of the computation".into(),
+            })
+        };
+        for (k, promise) in self.promises.iter().enumerate() {
+            if !output(format!("promise{k}"))?.truth(0) {
+                return Err(broken(promise.clone()));
+            }
+        }
+        let valid = output("valid".into())?;
+        let mut columns = vec![];
+        for (k, column) in self.schema.columns().iter().enumerate() {
+            let nulls = if self.nulls[k] { Some(output(format!("null{k}"))?) } else { None };
+            columns.push((column.ty, output(format!("column{k}"))?, nulls));
+        }
+        let cell = |i: usize, (ty, values, nulls): &(ColumnType, &Tensor, Option<&Tensor>)| {
+            if nulls.is_some_and(|nulls| nulls.truth(i)) { Value::Null } else { value(*ty, values, i) }
+        };
+        let rows = (0..valid.len()).filter(|i| valid.truth(*i));
+        Ok(rows.map(|i| columns.iter().map(|column| cell(i, column)).collect()).collect())
+    }
+
+    /// The plan: operators from the result down, with the rows that they work on and the sorts that they need, then who learns what.
+    /// `cost` is a back end's price for it.
+    #[must_use]
+    pub fn explain(&self, cost: Option<hushwire_compute::cost::Cost>) -> String {
+        let mut out = String::new();
+        for note in &self.notes {
+            let remarks = if note.remarks.is_empty() {
+                String::new()
+            } else {
+                format!("; {}", note.remarks.join("; "))
+            };
+            let indent = 2 * note.depth;
+            let _ = writeln!(out, "{:indent$}{}: {} rows{remarks}", "", note.operator, note.rows);
+        }
+        let _ = write!(out, "{} sorts", self.sorts);
+        if let Some(cost) = cost {
+            let _ = write!(
+                out,
+                ", {} rounds, {} bytes from the party that sends most",
+                cost.rounds, cost.bytes_sent
+            );
+        }
+        let _ =
+            writeln!(out, "\nall learn the query, its columns' types and ranges, and the row counts above");
+        for promise in &self.promises {
+            let _ = writeln!(out, "who learns the result learns whether it holds {promise}");
+        }
+        if !self.is_ordered {
+            let words = "the order of the result follows that of the tables' rows: order it by its columns where that tells too much";
+            let _ = writeln!(out, "{words}");
+        }
+        out
+    }
+}
+
+/// A column of the result: zeros where a row is not valid or NULL.
+fn shown<'b>(cell: &Cell<'b>, valid: Option<hushwire_compute::Val<'b>>) -> Cell<'b> {
+    let b = cell.builder();
+    let null = cell.null.map(|null| valid.map_or(null, |valid| null & valid));
+    let val = cell.canonical();
+    let val = valid.map_or(val, |valid| b.select(valid, val, zero(b, scalar(cell.ty, cell.range))));
+    Cell { val, null, ..*cell }
+}
+
+fn truths(flags: &[Value]) -> Tensor {
+    let ty = ColumnType::Boolean;
+    tensor(ty, ty.range(), &[flags.len()], flags.iter())
+}
+
+/// Whether the order of the result's rows tells no more than the rows do.
+fn is_ordered(relation: &Relation) -> bool {
+    match relation.operator() {
+        Operator::OrderBy(_, keys) => {
+            let by: Vec<usize> = keys.iter().flat_map(|key| key.expr.columns()).collect();
+            relation.is_unique(&by) || (0..relation.schema().columns().len()).all(|at| by.contains(&at))
+        }
+        Operator::Aggregate { .. } | Operator::Distinct(_) | Operator::Values(_) => true,
+        Operator::Limit { input, .. } | Operator::Filter(input, _) => is_ordered(input),
+        Operator::Project(input, _) => is_ordered(input),
+        _ => relation.rows() < 2,
+    }
+}

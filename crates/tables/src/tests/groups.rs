@@ -1,0 +1,120 @@
+//! Groups, sets and what is different.
+
+use super::*;
+
+fn figures() -> Vec<Aggregate> {
+    let of = |name: &str, f, at| Aggregate::new(name, f, column(at));
+    vec![
+        Aggregate::count_rows("rows"),
+        of("count", Function::Count, 0),
+        of("sum", Function::Sum, 0),
+        of("prices", Function::Sum, 4),
+        of("mean", Function::Average, 4),
+        of("smalls", Function::Average, 1),
+        of("nears", Function::Average, 7),
+        of("least", Function::Min, 4),
+        of("most", Function::Max, 2),
+        of("first", Function::Min, 6),
+        of("last", Function::Max, 6),
+        of("any", Function::Max, 3),
+        of("all", Function::Min, 3),
+        of("spread", Function::VariancePopulation, 4),
+        of("sample", Function::VarianceSample, 1),
+        of("spread near", Function::VariancePopulation, 7),
+        of("different", Function::Count, 2).distinct(),
+        of("different sum", Function::Sum, 0).distinct(),
+        of("different mean", Function::Average, 1).distinct(),
+        of("day", Function::Max, 5),
+    ]
+}
+
+#[test]
+fn groups_have_figures() {
+    sizes(3, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows);
+        let keys = [vec![], vec![0], vec![3], vec![2, 1], vec![6], vec![9, 5]];
+        for keys in keys {
+            let grouped = table.aggregate(named(keys.into_iter().map(column)), figures(), 0, None).unwrap();
+            check(&grouped, &data).unwrap();
+        }
+    });
+}
+
+#[test]
+fn few_public_keys_need_no_sort() {
+    sizes(4, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows);
+        let sums: Vec<Aggregate> = figures()
+            .into_iter()
+            .filter(|a| {
+                let sums = [Function::CountRows, Function::Count, Function::Sum, Function::Average];
+                sums.contains(&a.function) && !a.distinct
+            })
+            .collect();
+        let grouped = table.aggregate(named([column(1), column(3)]), sums, 2, None).unwrap();
+        check(&grouped, &data).unwrap();
+        let query = Query::new("q", &grouped, &["a"]).unwrap();
+        assert_eq!(query.sorts(), usize::from(rows > 0), "the result's own: valid rows first");
+    });
+}
+
+#[test]
+fn small_groups_are_left_out() {
+    sizes(4, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows);
+        for (keys, least) in [(vec![0], 2), (vec![], 3), (vec![2], 300), (vec![6], 1)] {
+            let keys = named(keys.into_iter().map(column));
+            let grouped = table.aggregate(keys, figures()[..3].to_vec(), least, None).unwrap();
+            for row in check(&grouped, &data).unwrap() {
+                let count = row.iter().find_map(|v| match v {
+                    Value::Number(n) => Some(*n),
+                    _ => None,
+                });
+                assert!(count.is_some());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_bound_on_groups_holds_or_ends_the_run() {
+    let mut broken = 0;
+    sizes(6, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows);
+        let grouped = table.aggregate(named([column(0)]), figures()[..3].to_vec(), 0, Some(4)).unwrap();
+        broken += u32::from(check(&grouped, &data).is_err());
+    });
+    assert!(broken > 0);
+}
+
+#[test]
+fn rows_are_different() {
+    sizes(4, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows);
+        for at in [vec![0], vec![2, 3], vec![1], vec![6, 9]] {
+            check(&table.select(&at).unwrap().distinct().unwrap(), &data).unwrap();
+        }
+    });
+}
+
+#[test]
+fn sets_and_bags() {
+    sizes(4, |dice, rows| {
+        let mut data = Data::default();
+        let left = data.table(dice, "l", columns(), rows);
+        let right = data.table(dice, "r", columns(), 13 - rows);
+        for (a, b) in [([0, 2], [1, 6]), ([4, 3], [0, 3]), ([1, 9], [1, 9])] {
+            let (left, right) = (left.select(&a).unwrap(), right.select(&b).unwrap());
+            for operation in [SetOperation::Union, SetOperation::Intersect, SetOperation::Except] {
+                for all in [false, true] {
+                    check(&left.set(operation, all, &right).unwrap(), &data).unwrap();
+                }
+            }
+        }
+    });
+}

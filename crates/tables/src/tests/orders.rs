@@ -1,0 +1,140 @@
+//! Orders, limits and windows, and sorts that are shared.
+
+use super::*;
+
+fn key(at: usize, descending: bool, nulls_first: bool) -> SortKey {
+    SortKey { expr: column(at), descending, nulls_first }
+}
+
+/// Keys that leave no two different rows equal.
+fn total(dice: &mut Dice, columns: &[usize]) -> Vec<SortKey> {
+    columns.iter().map(|at| key(*at, pick(dice, 2) == 0, pick(dice, 2) == 0)).collect()
+}
+
+#[test]
+fn orders_and_limits() {
+    sizes(8, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows).select(&[0, 2, 3, 4, 6]).unwrap();
+        let mut by = vec![0, 1, 2, 3, 4];
+        by.rotate_left(pick(dice, 5) as usize);
+        let ordered = table.order_by(total(dice, &by)).unwrap();
+        check(&ordered, &data).unwrap();
+        for (skip, fetch) in [(0, Some(3)), (2, Some(4)), (1, None), (0, Some(0)), (20, Some(1))] {
+            check(&ordered.limit(skip, fetch).unwrap(), &data).unwrap();
+        }
+        let kept = ordered.filter(greater(column(0), int(-1))).unwrap().limit(1, Some(2)).unwrap();
+        check(&kept, &data).unwrap();
+    });
+}
+
+#[test]
+fn windows() {
+    sizes(4, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows).select(&[0, 1, 2, 3, 4]).unwrap();
+        let table = if pick(dice, 2) == 0 { table } else { table.distinct().unwrap() };
+        let functions = |total: bool| {
+            let more = |(name, function): (&str, WindowFunction)| (name.to_owned(), function);
+            let mut all = vec![
+                ("rank", WindowFunction::Rank),
+                ("sum", WindowFunction::RunningSum(column(4), Frame::Peers)),
+                ("keys", WindowFunction::RunningSum(column(0), Frame::Peers)),
+            ];
+            if total {
+                all.extend([
+                    ("n", WindowFunction::RowNumber),
+                    ("rows", WindowFunction::RunningSum(column(1), Frame::Rows)),
+                    ("price", WindowFunction::RunningSum(column(4), Frame::Rows)),
+                    ("before", WindowFunction::Lag(column(2), 1)),
+                    ("flag", WindowFunction::Lag(column(3), 2)),
+                    ("after", WindowFunction::Lead(column(0), 1)),
+                    ("far", WindowFunction::Lead(column(3), 100)),
+                    ("same", WindowFunction::Lead(column(4), 0)),
+                ]);
+            }
+            all.into_iter().map(more).collect::<Vec<_>>()
+        };
+        for partition in [vec![], vec![column(0)], vec![column(3), column(1)]] {
+            for by in [vec![0, 1, 2, 3, 4], vec![1], vec![2, 0]] {
+                let window = Window {
+                    partition: partition.clone(),
+                    order: total(dice, &by),
+                    functions: functions(by.len() == 5),
+                };
+                check(&table.window(window).unwrap(), &data).unwrap();
+            }
+        }
+    });
+}
+
+fn sales(dice: &mut Dice, data: &mut Data, rows: u64) -> (Relation, Relation) {
+    let id = |name: &str| Column::new(name, ColumnType::Integer);
+    let lines = vec![id("order"), id("amount"), id("part")];
+    let orders = vec![id("order"), id("day"), id("clerk")];
+    let lines = data.table(dice, "lines", lines, rows);
+    (lines, data.unique_table(dice, "orders", orders, 9, vec![vec![0]]))
+}
+
+/// A join, groups and an order by one key need one sort, beside that which brings valid rows first.
+#[test]
+fn one_sort_serves_join_groups_and_order() {
+    sizes(3, |dice, rows| {
+        let mut data = Data::default();
+        let (lines, orders) = sales(dice, &mut data, rows + 2);
+        let orders = orders.filter(greater(column(1), int(-2))).unwrap();
+        let joined = lines.join(&orders, JoinKind::Inner, vec![(column(0), column(0))], None, None).unwrap();
+        let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+        // The day follows from the order.
+        for keys in [vec![0], vec![0, 4], vec![3, 4, 5]] {
+            let grouped =
+                joined.aggregate(named(keys.into_iter().map(column)), sums.clone(), 0, None).unwrap();
+            for descending in [false, true] {
+                let ordered = grouped.order_by(vec![key(0, descending, false)]).unwrap();
+                check(&ordered, &data).unwrap();
+                let query = Query::new("q", &ordered, &["analyst"]).unwrap();
+                assert_eq!(query.sorts(), 2, "{}", query.explain(None));
+            }
+        }
+    });
+}
+
+#[test]
+fn orders_survive_what_leaves_rows_in_place() {
+    sizes(3, |dice, rows| {
+        let mut data = Data::default();
+        let table = data.table(dice, "t", columns(), rows + 2);
+        let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+        let grouped = table.aggregate(named([column(2), column(0)]), sums, 0, None).unwrap();
+        let by = vec![key(1, true, true), key(0, false, false)];
+        let ordered = grouped.order_by(by).unwrap().filter(greater(column(2), int(0))).unwrap();
+        check(&ordered, &data).unwrap();
+        let query = Query::new("q", &ordered, &["analyst"]).unwrap();
+        assert_eq!(query.sorts(), 2, "{}", query.explain(None));
+    });
+}
+
+#[test]
+fn a_table_stands_on_both_sides() {
+    sizes(3, |dice, rows| {
+        let mut data = Data::default();
+        let (lines, orders) = sales(dice, &mut data, rows + 1);
+        let sums = lines.aggregate(
+            named([column(0)]),
+            vec![Aggregate::new("sum", Function::Sum, column(1))],
+            0,
+            None,
+        );
+        let sums = sums.unwrap();
+        let joined = lines.join(&sums, JoinKind::Left, vec![(column(0), column(0))], None, None).unwrap();
+        let by = vec![key(0, false, false)];
+        let counts = vec![Aggregate::count_rows("n")];
+        let grouped = joined.aggregate(named([column(3), column(4)]), counts, 0, None).unwrap();
+        let by = [by, total(dice, &[1])].concat();
+        check(&grouped.order_by(by).unwrap(), &data).unwrap();
+        let on = vec![(column(1), column(0))];
+        let next = orders.join(&orders, JoinKind::Left, on, None, None).unwrap();
+        let grouped = next.aggregate(named([column(3)]), vec![Aggregate::count_rows("n")], 0, None).unwrap();
+        check(&grouped, &data).unwrap();
+    });
+}
