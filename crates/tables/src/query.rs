@@ -2,7 +2,7 @@
 
 use crate::{
     TableError,
-    algebra::{ColumnType, Operator, Range, Relation, Schema, Table, Value},
+    algebra::{ColumnType, Expr, Operator, Range, Relation, Schema, Table, Value},
     lower::{
         Lower, Note,
         cell::{Cell, scalar, tensor, value, zero},
@@ -276,7 +276,10 @@ fn is_ordered(relation: &Relation) -> bool {
         }
         Operator::Aggregate { .. } | Operator::Distinct(_) | Operator::Values(_) => true,
         Operator::Limit { input, .. } | Operator::Filter(input, _) => is_ordered(input),
-        Operator::Project(input, _) => is_ordered(input),
+        Operator::Project(input, columns) => {
+            let kept = |at: usize| columns.iter().any(|(_, e)| *e == Expr::Column(at));
+            is_ordered(input) && (0..input.schema().columns().len()).all(kept)
+        }
         _ => relation.rows() < 2,
     }
 }

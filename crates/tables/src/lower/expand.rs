@@ -12,7 +12,8 @@
 use super::{
     Lower,
     cell::{both, number, resized, width},
-    join::{Found, Join, Keys, Meeting},
+    join::Join,
+    meeting::{Found, Keys, Meeting},
     rows::{Rows, places},
 };
 use crate::{

@@ -1,25 +1,17 @@
 //! Joins: rows of both sides sorted by key, and what one side's rows bring copied down to the other's.
 //!
-//! ```text
-//! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy ──► left rows of its key have it
-//! ```
-//!
-//! Right rows come before left ones of the same key since the sort is stable. A right row is live where it is valid and no key of
-//! it is NULL. Left rows go back to the order that they had, unless an operator above wants them by key.
+//! Left rows go back to the order that they had, unless an operator above wants them by key.
 
 use super::{
     Lower, Want,
-    cell::{Cell, both, either, extreme, is_number, resized, scalar, truth, width, zero},
-    rows::{Rows, Sorted, behind, ends, reversed},
+    cell::{Cell, both, either, is_number, resized, scalar, truth, width, zero},
+    meeting::{Found, Keys, Meeting},
+    rows::{Rows, Sorted},
 };
-use crate::{
-    algebra::{
-        ColumnType, Expr, JoinKind, Operator, Pairing, Range, Relation, Schema, by_extremes, common_type,
-        is_partnership, pairing,
-    },
-    plain::unique_promise,
+use crate::algebra::{
+    ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership, pairing,
 };
-use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
+use hushwire_compute::{Shape, Val};
 
 /// A join as its relation has it.
 pub(crate) struct Join<'a> {
@@ -29,153 +21,6 @@ pub(crate) struct Join<'a> {
     pub(crate) on: &'a [(Expr, Expr)],
     pub(crate) residual: Option<&'a Expr>,
     pub(crate) bound: Option<u64>,
-}
-
-/// Keys of one side, in the type of both, and which rows have none.
-#[derive(Clone)]
-pub(super) struct Keys<'b> {
-    pub(super) values: Vec<Val<'b>>,
-    pub(super) null: Option<Val<'b>>,
-    /// The columns that they are, where they are some as they stand.
-    ids: Vec<Option<u32>>,
-}
-
-/// Rows of both sides in the order of their keys, the right ones first of each key.
-pub(super) struct Meeting<'b> {
-    b: &'b Builder,
-    order: Option<Val<'b>>,
-    /// Where another key begins.
-    pub(super) groups: Val<'b>,
-    right: u64,
-    all: u64,
-}
-
-impl<'b> Keys<'b> {
-    pub(super) fn of(values: Vec<Val<'b>>) -> Self {
-        Keys { ids: vec![None; values.len()], values, null: None }
-    }
-}
-
-impl<'b> Meeting<'b> {
-    pub(super) fn new(
-        b: &'b Builder,
-        right: &Keys<'b>,
-        left: &Keys<'b>,
-        rows: [u64; 2],
-        down: &[bool],
-    ) -> Self {
-        let [n, m] = rows;
-        let keys: Vec<Val<'b>> =
-            right.values.iter().zip(&left.values).map(|(r, l)| behind(b, *r, *l)).collect();
-        let directed: Vec<_> = keys
-            .iter()
-            .enumerate()
-            .flat_map(|(k, key)| {
-                let parts = match key.ty().map(|ty| ty.scalar) {
-                    Some(Scalar::Bits(129..)) => super::texts::numbers(*key),
-                    _ => vec![*key],
-                };
-                parts.into_iter().map(move |part| (part, down.get(k).copied().unwrap_or(false)))
-            })
-            .collect();
-        let order = (n + m > 1).then(|| b.order(&directed));
-        let sorted = |val: Val<'b>| order.map_or(val, |order| val.permute(order));
-        let keys = keys.iter().map(|key| Cell {
-            val: sorted(*key),
-            null: None,
-            ty: ColumnType::Digest,
-            range: ColumnType::Digest.range(),
-            id: u32::MAX,
-        });
-        let all = Rows {
-            b,
-            rows: n + m,
-            valid: None,
-            columns: vec![],
-            sorted: vec![],
-            packed: false,
-            follows: vec![],
-        };
-        Meeting { b, order, groups: all.starts(&keys.collect::<Vec<_>>()), right: n, all: n + m }
-    }
-
-    fn zeros(&self, like: Val<'b>, rows: u64) -> Val<'b> {
-        match like.ty() {
-            Some(ty) => zero(self.b, ty.scalar).broadcast(Shape::vector(rows)),
-            None => like,
-        }
-    }
-
-    fn sorted(&self, val: Val<'b>) -> Val<'b> {
-        self.order.map_or(val, |order| val.permute(order))
-    }
-
-    /// What right rows bring, zeros in left ones.
-    pub(super) fn of_right(&self, val: Val<'b>) -> Val<'b> {
-        self.sorted(behind(self.b, val, self.zeros(val, self.all - self.right)))
-    }
-
-    /// What left rows bring, zeros in right ones.
-    pub(super) fn of_left(&self, val: Val<'b>) -> Val<'b> {
-        self.sorted(behind(self.b, self.zeros(val, self.right), val))
-    }
-
-    fn as_they_came(&self, val: Val<'b>) -> Val<'b> {
-        self.order.map_or(val, |order| val.permute(self.b.apply(Op::Invert, &[order])))
-    }
-
-    /// The left rows' values, in the order in which they came.
-    pub(super) fn left(&self, val: Val<'b>) -> Val<'b> {
-        self.as_they_came(val).slice(self.right, self.all)
-    }
-
-    /// The right rows' values, in the order in which they came.
-    pub(super) fn right(&self, val: Val<'b>) -> Val<'b> {
-        self.as_they_came(val).slice(0, self.right)
-    }
-
-    /// Which right rows have a flagged left row of their key.
-    pub(super) fn met(&self, flags: Val<'b>) -> Val<'b> {
-        self.met_before(flags, self.groups)
-    }
-
-    /// Which right rows have a flagged left row before the next start.
-    pub(super) fn met_before(&self, flags: Val<'b>, starts: Val<'b>) -> Val<'b> {
-        let flags = self.of_left(flags).cast(Scalar::unsigned(1));
-        let last = ends(self.b, starts, self.all);
-        let [flags, last] = [flags, last].map(|val| reversed(val, self.all));
-        let seen = reversed(flags.scan(Scan::Max, last), self.all);
-        self.right(seen.compare(Comparison::NotEqual, super::cell::number(seen, 0)))
-    }
-}
-
-/// What was found of right rows for left ones.
-pub(super) struct Found<'b> {
-    pub(super) meeting: Meeting<'b>,
-    /// A live right row of its key stands before it.
-    matched: Val<'b>,
-    /// Where a copy starts.
-    starts: Val<'b>,
-    live: Val<'b>,
-}
-
-impl<'b> Found<'b> {
-    pub(super) fn new(meeting: Meeting<'b>, live: Val<'b>) -> Self {
-        let live = meeting.of_right(live);
-        let starts = meeting.groups | live;
-        Found { matched: live.scan(Scan::First, starts), starts, live, meeting }
-    }
-
-    /// Whether no key has two live right rows: as many are live as there are keys with one.
-    fn unique(&self) -> Val<'b> {
-        let last = ends(self.meeting.b, self.meeting.groups, self.meeting.all);
-        let [rows, keys] = [self.live, last & self.matched].map(|flags| flags.reduce(Reduction::Count, 0));
-        rows.equals(keys)
-    }
-
-    pub(super) fn copied(&self, val: Val<'b>) -> Val<'b> {
-        self.meeting.of_right(val).scan(Scan::First, self.starts)
-    }
 }
 
 impl<'b> Lower<'b> {
@@ -213,40 +58,6 @@ impl<'b> Lower<'b> {
                 rows
             }
             Pairing::Bound(bound) => self.expanded(join, &l, &r, bound),
-        }
-    }
-
-    pub(super) fn keys(&self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> [Keys<'b>; 2] {
-        let mut made = [(); 2].map(|()| Keys { values: vec![], null: None, ids: vec![] });
-        for (a, b) in join.on {
-            let cells = [self.scope(join.left, l).value(a), self.scope(join.right, r).value(b)];
-            let ids = cells.map(|cell| cell.id);
-            let [x, y] = self.alike(cells[0].spread(l.rows), cells[1].spread(r.rows));
-            for (keys, (cell, id)) in made.iter_mut().zip([(x, ids[0]), (y, ids[1])]) {
-                keys.values.push(cell.canonical());
-                keys.null = either(keys.null, cell.null);
-                keys.ids.push(Some(id).filter(|id| *id != u32::MAX));
-            }
-        }
-        made
-    }
-
-    /// Two columns in one type and width.
-    pub(super) fn alike(&self, a: Cell<'b>, b: Cell<'b>) -> [Cell<'b>; 2] {
-        let ty = common_type(a.ty, b.ty).expect("it was checked");
-        let [a, b] = [a, b].map(|cell| cell.converted(ty));
-        if !is_number(ty) {
-            return [a, b];
-        }
-        let range = Range { low: a.range.low.min(b.range.low), high: a.range.high.max(b.range.high) };
-        [a, b].map(|cell| cell.with(resized(cell.val, width(range)), ty, range))
-    }
-
-    /// Which rows are valid and have all keys.
-    pub(super) fn live(rows: &Rows<'b>, keys: &Keys<'b>) -> Val<'b> {
-        match both(rows.valid, keys.null.map(|null| !null)) {
-            Some(live) => live,
-            None => rows.valid_or_true(),
         }
     }
 
@@ -382,97 +193,6 @@ impl<'b> Lower<'b> {
             }
         }
     }
-
-    /// Left rows with or without a partner, where the right side is the `left` of this join and the left side's keys are unique.
-    fn kept_unique(&mut self, turned: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
-        let [l_keys, r_keys] = self.keys(turned, l, r);
-        self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
-        let meeting = Meeting::new(self.b, &r_keys, &l_keys, [r.rows, l.rows], &[]);
-        let found = Found::new(meeting, Self::live(r, &r_keys));
-        self.check_unique(turned, &found);
-        let mut pairs = l.clone();
-        let copied = r.columns.iter().map(|cell| cell.map(|val| found.meeting.left(found.copied(val))));
-        pairs.columns.extend(copied);
-        let mut flags = Self::live(l, &l_keys) & found.meeting.left(found.matched);
-        if let Some(residual) = turned.residual {
-            let schema = Schema([turned.left.schema().columns(), turned.right.schema().columns()].concat());
-            flags = flags & self.scope_of(&schema, &pairs).value(residual).spread(pairs.rows).val;
-        }
-        let met = found.meeting.met(flags);
-        r.clone().kept(if turned.kind == JoinKind::Semi { met } else { !met })
-    }
-
-    /// Left rows with or without a partner, of any number. A comparison besides is one with the least or the greatest of a key's right
-    /// rows.
-    fn partners(
-        &mut self,
-        join: &Join<'_>,
-        l: &Rows<'b>,
-        r: &Rows<'b>,
-        compared: Option<(Comparison, Expr, Expr)>,
-    ) -> Rows<'b> {
-        let [l_keys, r_keys] = self.keys(join, l, r);
-        let mut live = Self::live(r, &r_keys);
-        let cells = compared.map(|(comparison, a, b)| {
-            let a = self.scope(join.left, l).value(&a).spread(l.rows);
-            let b = self.scope(join.right, r).value(&b).spread(r.rows);
-            (comparison, self.alike(a, b))
-        });
-        if let Some((_, [_, b])) = &cells {
-            live = both(Some(live), b.null.map(|null| !null)).expect("one is there");
-        }
-        self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
-        let meeting = Meeting::new(self.b, &r_keys, &l_keys, [r.rows, l.rows], &[]);
-        let found = Found::new(meeting, live);
-        let mut pass = found.meeting.left(found.matched);
-        if let Some((comparison, [a, b])) = cells {
-            let ordered = match b.ty {
-                ColumnType::Varchar(bytes) => Scalar::unsigned(8 * bytes as u8),
-                _ => scalar(b.ty, b.range),
-            };
-            let most = |greatest: bool| {
-                let none = self.b.constant(extreme(ordered, !greatest));
-                let x = self.b.select(live, b.val.cast(ordered), none);
-                let none = none.broadcast(Shape::vector(l.rows));
-                let x = found.meeting.sorted(behind(self.b, x, none));
-                let scan = if greatest { Scan::Max } else { Scan::Min };
-                found.meeting.left(x.scan(scan, found.meeting.groups))
-            };
-            let own = a.val.cast(ordered);
-            let holds = match comparison {
-                Comparison::Less | Comparison::LessOrEqual => own.compare(comparison, most(true)),
-                Comparison::Greater | Comparison::GreaterOrEqual => own.compare(comparison, most(false)),
-                Comparison::NotEqual => {
-                    own.compare(comparison, most(true)) | own.compare(comparison, most(false))
-                }
-                Comparison::Equal => unreachable!("the algebra makes it a key"),
-            };
-            pass = pass & holds;
-            pass = both(Some(pass), a.null.map(|null| !null)).expect("one is there");
-        }
-        pass = both(Some(pass), l_keys.null.map(|null| !null)).expect("one is there");
-        l.clone().kept(if join.kind == JoinKind::Semi { pass } else { !pass })
-    }
-
-    /// The one bit of whether a promise of unique keys holds, unless the operators below see to it.
-    fn check_unique(&mut self, join: &Join<'_>, found: &Found<'b>) {
-        let columns: Option<Vec<usize>> = join
-            .on
-            .iter()
-            .map(|(_, key)| match key {
-                Expr::Column(at) => Some(*at),
-                _ => None,
-            })
-            .collect();
-        let promise = match promised(join.right, &columns.unwrap_or_default()) {
-            None => return,
-            Some((table, set)) => match table.operator() {
-                Operator::Scan(table) => unique_promise(&table.name, &table.schema, &set),
-                _ => unreachable!("promises are of tables"),
-            },
-        };
-        self.promise(promise, found.unique());
-    }
 }
 
 /// Values beside which there is no partner become NULL.
@@ -481,37 +201,5 @@ fn without<'b>(columns: &mut [Cell<'b>], pass: Val<'b>) {
         let null = either(cell.null, Some(!pass));
         let val = if cell.ty == ColumnType::Boolean { cell.val & pass } else { cell.val };
         *cell = Cell { val, null, ..*cell };
-    }
-}
-
-/// The table, and its columns, whose promise makes these columns unique; none where operators do.
-fn promised<'a>(relation: &'a Relation, columns: &[usize]) -> Option<(&'a Relation, Vec<usize>)> {
-    let covers = |set: &Vec<usize>| set.iter().all(|at| columns.contains(at));
-    match relation.operator() {
-        Operator::Scan(table) => {
-            let set = table.unique.iter().find(|set| covers(set));
-            set.map(|set| (relation, set.clone()))
-        }
-        Operator::Project(input, exprs) => {
-            let below: Vec<usize> = columns
-                .iter()
-                .filter_map(|at| match exprs[*at].1 {
-                    Expr::Column(at) => Some(at),
-                    _ => None,
-                })
-                .collect();
-            promised(input, &below)
-        }
-        Operator::Filter(input, _)
-        | Operator::OrderBy(input, _)
-        | Operator::Limit { input, .. }
-        | Operator::Window(input, _) => promised(input, columns),
-        Operator::Join { left, right, .. } | Operator::Cross(left, right) => {
-            let count = left.schema().columns().len();
-            let shifted: Vec<usize> = columns.iter().filter_map(|at| at.checked_sub(count)).collect();
-            promised(left, columns).or_else(|| promised(right, &shifted))
-        }
-        Operator::Set { left, .. } => promised(left, columns),
-        Operator::Values(_) | Operator::Aggregate { .. } | Operator::Distinct(_) => None,
     }
 }

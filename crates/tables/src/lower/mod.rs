@@ -8,9 +8,12 @@ pub(crate) mod cell;
 mod dates;
 mod expand;
 mod expr;
+mod few;
 mod figures;
 mod group;
 mod join;
+mod meeting;
+mod partners;
 mod rows;
 mod sets;
 mod texts;
@@ -315,7 +318,7 @@ impl<'b> Lower<'b> {
     fn told(&self, keys: &[Key<'b>]) -> String {
         let bits: u32 = keys
             .iter()
-            .flat_map(|key| key.values())
+            .flat_map(Key::values)
             .map(|(v, _)| v.ty().map_or(0, |ty| ty.scalar.bits() as u32))
             .sum();
         format!("{bits} bits of keys")

@@ -4,7 +4,7 @@ use super::{
     Lower, Want,
     cell::{Cell, number, scalar, truth, zero},
     group::counted,
-    join::{Keys, Meeting},
+    meeting::{Keys, Meeting},
     rows::{Rows, behind},
 };
 use crate::algebra::{Relation, SetOperation};

@@ -1,0 +1,127 @@
+//! Groups of few public keys: products with flags instead of a sort.
+
+use super::{
+    Lower,
+    cell::{Cell, number, tensor},
+    figures::{Grouping, figure},
+    group::at_most_of,
+    rows::{Rows, Sorted},
+};
+use crate::algebra::{Aggregate, Column, ColumnType, Function, Range, Value, has_range};
+use hushwire_compute::{Comparison, Op, Shape, Val};
+
+/// Most public keys of groups that are summed without a sort.
+const MOST_KEYS: usize = 64;
+
+impl<'b> Lower<'b> {
+    /// Groups of public keys: a flag for each key and row, and products with it.
+    pub(super) fn few_keys(
+        &mut self,
+        rows: &Rows<'b>,
+        keys: &[Cell<'b>],
+        aggregates: &[Aggregate],
+        arguments: &[Option<Cell<'b>>],
+        columns: &[Column],
+        min_group: u64,
+    ) -> Option<Rows<'b>> {
+        let summed = |a: &Aggregate| {
+            let sums = matches!(
+                a.function,
+                Function::CountRows | Function::Count | Function::Sum | Function::Average
+            );
+            sums && !a.distinct
+        };
+        if !aggregates.iter().all(summed) || rows.rows == 0 {
+            return None;
+        }
+        let domains: Vec<Vec<Value>> = keys.iter().map(domain).collect::<Option<_>>()?;
+        let count: usize = domains.iter().map(Vec::len).try_fold(1usize, usize::checked_mul)?;
+        if count > MOST_KEYS {
+            return None;
+        }
+        self.note(format!("sums {count} public keys without a sort"));
+        let scope_of = |cell: &Cell<'b>, value: &Value| match (cell.null, value) {
+            (Some(null), Value::Null) => null,
+            (null, value) => {
+                let range = cell.range;
+                let literal = self.b.constant(tensor(cell.ty, range, &[], [value].into_iter()));
+                let equal = cell.val.equals(literal);
+                null.map_or(equal, |null| equal & !null)
+            }
+        };
+        let found: Vec<Vec<Val<'b>>> = keys
+            .iter()
+            .zip(&domains)
+            .map(|(cell, domain)| domain.iter().map(|value| scope_of(cell, value)).collect())
+            .collect();
+        // Keys count up, the last fastest.
+        let combinations: Vec<Vec<usize>> = (0..count)
+            .map(|mut k| {
+                let mut at: Vec<usize> = domains
+                    .iter()
+                    .rev()
+                    .map(|d| {
+                        let i = k % d.len();
+                        k /= d.len();
+                        i
+                    })
+                    .collect();
+                at.reverse();
+                at
+            })
+            .collect();
+        let flags: Vec<Val<'b>> = combinations
+            .iter()
+            .map(|at| {
+                let all = at.iter().zip(&found).map(|(i, flags)| flags[*i]).chain(rows.valid);
+                let flag = all.reduce(|a, c| a & c).expect("there is a key");
+                flag.reshape(Shape::matrix(1, rows.rows))
+            })
+            .collect();
+        let grouping = Grouping::Few(self.b.apply(Op::Concat(0), &flags));
+        let counts = grouping.count(None, rows.rows);
+        let least = at_most_of(counts, min_group.max(1));
+        let valid = Some(counts.compare(Comparison::GreaterOrEqual, number(counts, least)));
+        let mut cells = vec![];
+        for (k, (cell, domain)) in keys.iter().zip(&domains).enumerate() {
+            let values = || combinations.iter().map(|at| &domain[at[k]]);
+            let val = self.b.constant(tensor(cell.ty, cell.range, &[count], values()));
+            let flag = |value: &Value| Value::Boolean(value.is_null());
+            let nulls: Vec<Value> = values().map(flag).collect();
+            let none = Range { low: 0, high: 0 };
+            let null =
+                cell.null.map(|_| self.b.constant(tensor(ColumnType::Boolean, none, &[count], nulls.iter())));
+            cells.push(Cell { val, null, ..*cell });
+        }
+        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(&columns[keys.len()..]) {
+            let cell = figure(&grouping, aggregate, column, None, *argument, None, (self.b, rows.rows));
+            cells.push(self.named(cell));
+        }
+        let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });
+        let sorted = sorted.collect();
+        Some(Rows {
+            b: self.b,
+            rows: count as u64,
+            valid,
+            columns: cells,
+            sorted,
+            packed: false,
+            follows: vec![],
+        })
+    }
+}
+
+/// Public values of a small domain in order, NULL last.
+fn domain(cell: &Cell<'_>) -> Option<Vec<Value>> {
+    let mut values: Vec<Value> = match cell.ty {
+        ColumnType::Boolean => vec![Value::Boolean(false), Value::Boolean(true)],
+        ty if has_range(ty) => {
+            let many = cell.range.high.checked_sub(cell.range.low)?;
+            (many < MOST_KEYS as i128).then_some(())?;
+            (cell.range.low..=cell.range.high).map(Value::Number).collect()
+        }
+        _ => return None,
+    };
+    values.extend(cell.null.map(|_| Value::Null));
+    Some(values)
+}

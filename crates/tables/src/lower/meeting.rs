@@ -1,0 +1,200 @@
+//! Rows of two sides that meet by their keys.
+//!
+//! ```text
+//! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy ──► left rows of its key have it
+//! ```
+//!
+//! Right rows come before left ones of the same key since the sort is stable. A right row is live where it is valid and no key of
+//! it is NULL.
+
+use super::{
+    Lower,
+    cell::{Cell, both, either, is_number, number, resized, width, zero},
+    join::Join,
+    rows::{Rows, behind, ends, reversed},
+};
+use crate::algebra::{ColumnType, Range, common_type};
+use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
+
+/// Keys of one side, in the type of both, and which rows have none.
+#[derive(Clone)]
+pub(super) struct Keys<'b> {
+    pub(super) values: Vec<Val<'b>>,
+    pub(super) null: Option<Val<'b>>,
+    /// The columns that they are, where they are some as they stand.
+    pub(super) ids: Vec<Option<u32>>,
+}
+
+/// Rows of both sides in the order of their keys, the right ones first of each key.
+pub(super) struct Meeting<'b> {
+    b: &'b Builder,
+    order: Option<Val<'b>>,
+    /// Where another key begins.
+    pub(super) groups: Val<'b>,
+    right: u64,
+    all: u64,
+}
+
+impl<'b> Keys<'b> {
+    pub(super) fn of(values: Vec<Val<'b>>) -> Self {
+        Keys { ids: vec![None; values.len()], values, null: None }
+    }
+}
+
+impl<'b> Meeting<'b> {
+    pub(super) fn new(
+        b: &'b Builder,
+        right: &Keys<'b>,
+        left: &Keys<'b>,
+        rows: [u64; 2],
+        down: &[bool],
+    ) -> Self {
+        let [n, m] = rows;
+        let keys: Vec<Val<'b>> =
+            right.values.iter().zip(&left.values).map(|(r, l)| behind(b, *r, *l)).collect();
+        let directed: Vec<_> = keys
+            .iter()
+            .enumerate()
+            .flat_map(|(k, key)| {
+                let parts = match key.ty().map(|ty| ty.scalar) {
+                    Some(Scalar::Bits(129..)) => super::texts::numbers(*key),
+                    _ => vec![*key],
+                };
+                parts.into_iter().map(move |part| (part, down.get(k).copied().unwrap_or(false)))
+            })
+            .collect();
+        let order = (n + m > 1).then(|| b.order(&directed));
+        let sorted = |val: Val<'b>| order.map_or(val, |order| val.permute(order));
+        let keys = keys.iter().map(|key| Cell {
+            val: sorted(*key),
+            null: None,
+            ty: ColumnType::Digest,
+            range: ColumnType::Digest.range(),
+            id: u32::MAX,
+        });
+        let all = Rows {
+            b,
+            rows: n + m,
+            valid: None,
+            columns: vec![],
+            sorted: vec![],
+            packed: false,
+            follows: vec![],
+        };
+        Meeting { b, order, groups: all.starts(&keys.collect::<Vec<_>>()), right: n, all: n + m }
+    }
+
+    fn zeros(&self, like: Val<'b>, rows: u64) -> Val<'b> {
+        match like.ty() {
+            Some(ty) => zero(self.b, ty.scalar).broadcast(Shape::vector(rows)),
+            None => like,
+        }
+    }
+
+    pub(super) fn sorted(&self, val: Val<'b>) -> Val<'b> {
+        self.order.map_or(val, |order| val.permute(order))
+    }
+
+    /// What right rows bring, zeros in left ones.
+    pub(super) fn of_right(&self, val: Val<'b>) -> Val<'b> {
+        self.sorted(behind(self.b, val, self.zeros(val, self.all - self.right)))
+    }
+
+    /// What left rows bring, zeros in right ones.
+    pub(super) fn of_left(&self, val: Val<'b>) -> Val<'b> {
+        self.sorted(behind(self.b, self.zeros(val, self.right), val))
+    }
+
+    fn as_they_came(&self, val: Val<'b>) -> Val<'b> {
+        self.order.map_or(val, |order| val.permute(self.b.apply(Op::Invert, &[order])))
+    }
+
+    /// The left rows' values, in the order in which they came.
+    pub(super) fn left(&self, val: Val<'b>) -> Val<'b> {
+        self.as_they_came(val).slice(self.right, self.all)
+    }
+
+    /// The right rows' values, in the order in which they came.
+    pub(super) fn right(&self, val: Val<'b>) -> Val<'b> {
+        self.as_they_came(val).slice(0, self.right)
+    }
+
+    /// Which right rows have a flagged left row of their key.
+    pub(super) fn met(&self, flags: Val<'b>) -> Val<'b> {
+        self.met_before(flags, self.groups)
+    }
+
+    /// Which right rows have a flagged left row before the next start.
+    pub(super) fn met_before(&self, flags: Val<'b>, starts: Val<'b>) -> Val<'b> {
+        let flags = self.of_left(flags).cast(Scalar::unsigned(1));
+        let last = ends(self.b, starts, self.all);
+        let [flags, last] = [flags, last].map(|val| reversed(val, self.all));
+        let seen = reversed(flags.scan(Scan::Max, last), self.all);
+        self.right(seen.compare(Comparison::NotEqual, number(seen, 0)))
+    }
+}
+
+/// What was found of right rows for left ones.
+pub(super) struct Found<'b> {
+    pub(super) meeting: Meeting<'b>,
+    /// A live right row of its key stands before it.
+    pub(super) matched: Val<'b>,
+    /// Where a copy starts.
+    pub(super) starts: Val<'b>,
+    pub(super) live: Val<'b>,
+}
+
+impl<'b> Found<'b> {
+    pub(super) fn new(meeting: Meeting<'b>, live: Val<'b>) -> Self {
+        let live = meeting.of_right(live);
+        let starts = meeting.groups | live;
+        Found { matched: live.scan(Scan::First, starts), starts, live, meeting }
+    }
+
+    /// Whether no key has two live right rows: as many are live as there are keys with one.
+    pub(super) fn unique(&self) -> Val<'b> {
+        let last = ends(self.meeting.b, self.meeting.groups, self.meeting.all);
+        let [rows, keys] = [self.live, last & self.matched].map(|flags| flags.reduce(Reduction::Count, 0));
+        rows.equals(keys)
+    }
+
+    pub(super) fn copied(&self, val: Val<'b>) -> Val<'b> {
+        self.meeting.of_right(val).scan(Scan::First, self.starts)
+    }
+}
+
+impl<'b> Lower<'b> {
+    pub(super) fn keys(&self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> [Keys<'b>; 2] {
+        let mut made = [(); 2].map(|()| Keys { values: vec![], null: None, ids: vec![] });
+        for (a, b) in join.on {
+            let cells = [self.scope(join.left, l).value(a), self.scope(join.right, r).value(b)];
+            let ids = cells.map(|cell| cell.id);
+            let [x, y] = self.alike(cells[0].spread(l.rows), cells[1].spread(r.rows));
+            for (keys, (cell, id)) in made.iter_mut().zip([(x, ids[0]), (y, ids[1])]) {
+                keys.values.push(cell.canonical());
+                keys.null = either(keys.null, cell.null);
+                keys.ids.push(Some(id).filter(|id| *id != u32::MAX));
+            }
+        }
+        made
+    }
+
+    /// Two columns in one type and width.
+    pub(super) fn alike(&self, a: Cell<'b>, b: Cell<'b>) -> [Cell<'b>; 2] {
+        let ty = common_type(a.ty, b.ty).expect("it was checked");
+        let [a, b] = [a, b].map(|cell| cell.converted(ty));
+        if !is_number(ty) {
+            return [a, b];
+        }
+        let range = Range { low: a.range.low.min(b.range.low), high: a.range.high.max(b.range.high) };
+        [a, b].map(|cell| cell.with(resized(cell.val, width(range)), ty, range))
+    }
+
+    /// Which rows are valid and have all keys.
+    pub(super) fn live(rows: &Rows<'b>, keys: &Keys<'b>) -> Val<'b> {
+        match both(rows.valid, keys.null.map(|null| !null)) {
+            Some(live) => live,
+            None => rows.valid_or_true(),
+        }
+    }
+}
