@@ -120,6 +120,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench yao --only circuit=aes128,transport=tcp-insecure --json yao.json"
     )]
     Yao(NetArgs),
+    /// Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7, beside the peers' figures.
+    #[command(
+        after_help = "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json"
+    )]
+    Psi(NetArgs),
     /// The hardware party in cycles and fabric, by simulation and synthesis, beside the FPGA paper's Table II.
     #[command(
         after_help = "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup"
@@ -275,6 +280,10 @@ fn run(bench: &Bench) -> Result<(), Error> {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);
             let wanted = hushwire_bench::yao::Wanted { backend, net };
             hushwire_bench::yao::run(&args.measure.options, &wanted)?;
+        }
+        Bench::Psi(args) => {
+            let (backend, net) = (args.measure.backend()?, args.given()?.1);
+            hushwire_bench::psi::run(&args.measure.options, backend.unwrap_or_default(), net)?;
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files)?;

@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`compute`], [`fpga`], [`garble`], [`ot`], [`rep3`], [`table8`], [`yao`].
+//! The benches themselves: [`aes`], [`aes3`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`yao`].
 
 #![forbid(unsafe_code)]
 
@@ -57,6 +57,7 @@ pub mod ot;
 mod params;
 mod place;
 pub mod plot;
+pub mod psi;
 pub mod rep3;
 pub mod report;
 mod reporter;

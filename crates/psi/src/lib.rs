@@ -9,7 +9,8 @@
 //! session  intersect   one party's side of a run
 //!
 //! plain    Receiver, …  intersection of digests by an oblivious PRF: the method that scales
-//! okvs     Encoder, …   the stores below it
+//! circuit  receive, …   its size, or sums over it, by a programmable oblivious PRF and GMW
+//! okvs     Encoder, …   the stores below both
 //! ```
 //!
 //! **What is learned** is what [`Reveal`] says. Public are the number of different keys of both sets, the terms, and how
@@ -19,6 +20,7 @@
 //! the set that it has.
 #![forbid(unsafe_code)]
 
+pub mod circuit;
 mod column;
 mod engine;
 mod error;

@@ -42,7 +42,7 @@
 //! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; a message a bin from R, 8 bytes an entry and about
 //! 1.29 entries an item; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
-//! both learn, 208 bytes more.
+//! both learn, 144 bytes more.
 //!
 //! **Constant time.** Products and hashes are. Memory is read at places that depend on digests, and sorts take the time that
 //! values make them take; digests and values are hashes under keys of this session. Whoever watches the caches of a

@@ -1,0 +1,35 @@
+//! Every method finds what it must at a small size, and rows carry the keys that the issue lists.
+
+use hushwire_aes::Backend;
+use hushwire_wire::Shape;
+
+use super::work::{Crew, Method};
+use super::{Point, SIZES, cases};
+use crate::BenchOptions;
+use crate::net::Transport;
+
+#[test]
+fn every_method_finds_the_common_half() {
+    for (method, security) in Method::ALL {
+        let n = if method.is_small() { 6 } else { 50 };
+        let point = Point { method, security, n, transport: Transport::Inproc, net: Shape::NONE };
+        let mut crew = Crew::new(&point, Backend::default());
+        crew.time(1).expect("the common half");
+        let [busier, both] = crew.bytes();
+        assert!(busier > 0.0 && both > busier && crew.rounds() > 0);
+    }
+}
+
+#[test]
+fn the_core_set_holds_the_named_sizes_over_plain_tcp() {
+    let nets = [Shape::NONE, Shape::lan()];
+    let core: Vec<_> = Point::all(&nets).into_iter().filter(|point| point.is_core(false)).collect();
+    assert!(core.iter().all(|point| point.transport == Transport::TcpInsecure));
+    for (method, security) in Method::ALL {
+        assert!(core.iter().any(|point| (point.method, point.security) == (method, security)));
+    }
+    for n in SIZES {
+        assert!(core.iter().any(|point| point.n == n && point.method == Method::Vole));
+    }
+    assert!(cases(&BenchOptions::default(), Backend::default(), None).is_ok());
+}

@@ -1,0 +1,204 @@
+//! The two parties: items, runs, and what results must be.
+
+use std::time::{Duration, Instant};
+
+use hushwire_aes::Backend;
+use hushwire_ot::{Context, Level, Sid};
+use hushwire_prg::Seed;
+use hushwire_psi::{Found, Side, Terms, circuit, intersect, plain};
+use hushwire_wire::{Channel, Meter, drive::Driver};
+
+use super::Point;
+use crate::{BoxError, bounds::count, net};
+
+/// A method with what it reveals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Vole,
+    CircuitSize,
+    CircuitSum,
+    Phasing,
+    Scs,
+}
+
+impl Method {
+    /// All, at the levels that they have.
+    pub(super) const ALL: [(Self, Level); 6] = [
+        (Self::Vole, Level::SemiHonest),
+        (Self::Vole, Level::Malicious),
+        (Self::CircuitSize, Level::SemiHonest),
+        (Self::CircuitSum, Level::SemiHonest),
+        (Self::Phasing, Level::SemiHonest),
+        (Self::Scs, Level::SemiHonest),
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Vole => "vole",
+            Self::CircuitSize | Self::CircuitSum => "circuit",
+            Self::Phasing => "phasing",
+            Self::Scs => "scs",
+        }
+    }
+
+    pub(super) const fn reveal(self) -> &'static str {
+        match self {
+            Self::CircuitSize => "size",
+            Self::CircuitSum => "sum",
+            Self::Vole | Self::Phasing | Self::Scs => "items",
+        }
+    }
+
+    /// Whether it is for a few keys.
+    pub(super) const fn is_small(self) -> bool {
+        matches!(self, Self::Phasing | Self::Scs)
+    }
+}
+
+/// Item `i` of the receiver, or of the sender, of n each: the second half of one is the first of the other.
+fn item(i: usize, n: usize, is_sender: bool) -> [u8; 8] {
+    let i = if is_sender { i + n / 2 } else { i };
+    (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()
+}
+
+fn digests(context: &Context, n: usize, is_sender: bool) -> Vec<plain::ItemDigest> {
+    let digester = plain::Digester::new(&context.sid);
+    (0..n).map(|i| digester.digest(&item(i, n, is_sender))).collect()
+}
+
+/// What every method does at least.
+pub(super) fn digest_all(n: usize) {
+    let context = Context { sid: Sid([1; 32]), backend: Backend::default() };
+    std::hint::black_box(digests(&context, n, false));
+}
+
+/// Both parties, connected anew for each repetition.
+pub(super) struct Crew {
+    point: Point,
+    backend: Backend,
+    runs: u64,
+    meters: [Meter; 2],
+}
+
+impl Crew {
+    pub(super) fn new(point: &Point, backend: Backend) -> Self {
+        Self { point: *point, backend, runs: 0, meters: [Meter::new(), Meter::new()] }
+    }
+
+    /// Bytes of the busier party and of both, of one repetition.
+    pub(super) fn bytes(&self) -> [f64; 2] {
+        let runs = count(self.runs.max(1));
+        let [a, b] = self.meters.each_ref().map(|meter| count(meter.reading().bytes_sent()) / runs);
+        [a.max(b), a + b]
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        let rounds = self.meters.each_ref().map(|meter| meter.reading().rounds());
+        rounds[0].max(rounds[1]).div_ceil(self.runs.max(1))
+    }
+
+    /// So many repetitions, each from the first party's start to the last one's end.
+    pub(super) fn time(&mut self, repetitions: u64) -> Result<Duration, BoxError> {
+        let mut took = Duration::ZERO;
+        for _ in 0..repetitions {
+            let mut channels = net::channels(self.point.transport, self.point.net)?;
+            for (channel, meter) in channels.iter_mut().zip(&self.meters) {
+                channel.tap(Box::new(meter.clone()));
+            }
+            let mut sid = [0x70; 32];
+            sid[..8].copy_from_slice(&self.runs.to_le_bytes());
+            let context = Context { sid: Sid(sid), backend: self.backend };
+            let point = self.point;
+            let spans = net::each(channels, |party, mut channel| {
+                let begin = Instant::now();
+                let common = run(&point, &context, party, &mut channel)?;
+                let end = Instant::now();
+                let expected = point.n - point.n / 2;
+                match common {
+                    Some(found) if found != expected as u64 => {
+                        Err(format!("{found} common items were found instead of {expected}").into())
+                    }
+                    _ => Ok((begin, end)),
+                }
+            })?;
+            let begin = spans.iter().map(|span| span.0).min();
+            let end = spans.iter().map(|span| span.1).max();
+            took += begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin);
+            self.runs += 1;
+        }
+        Ok(took)
+    }
+}
+
+/// One party's side; gives how many items it found to be common, where it learns that.
+fn run(
+    point: &Point,
+    context: &Context,
+    party: usize,
+    channel: &mut Channel,
+) -> Result<Option<u64>, BoxError> {
+    let (n, is_sender, seed) = (point.n, party == 1, Seed::random());
+    match point.method {
+        Method::Vole => {
+            let (receiver_items, sender_items) = (n, n);
+            let terms = plain::Parameters {
+                receiver_items,
+                sender_items,
+                security: point.security,
+                both_learn: false,
+            };
+            let digests = digests(context, n, is_sender);
+            let mut driver = Driver::new();
+            if is_sender {
+                let mut sender = plain::Sender::new(context, &terms, digests, &seed)?;
+                driver.run(channel, &mut sender)?;
+                return Ok(None);
+            }
+            let mut receiver = plain::Receiver::new(context, &terms, digests, &seed)?;
+            driver.run(channel, &mut receiver)?;
+            Ok(Some(receiver.finish().len() as u64))
+        }
+        Method::CircuitSize | Method::CircuitSum => circuit(point, context, is_sender, channel, &seed),
+        Method::Phasing | Method::Scs => {
+            let mut terms = Terms::new(hushwire_psi::Reveal::Items);
+            let scs = point.method == Method::Scs;
+            terms.circuit = Some(if scs { hushwire_psi::Method::Scs } else { hushwire_psi::Method::Phasing });
+            let side = if is_sender { Side::B } else { Side::A };
+            let keys: Vec<String> =
+                (0..n).map(|i| u64::from_le_bytes(item(i, n, is_sender)).to_string()).collect();
+            let outcome = intersect(channel, side, &keys, &terms, context.backend, &mut |_, _| {})?;
+            Ok(match outcome.found {
+                Found::Keys(found) => Some(found.iter().filter(|found| **found).count() as u64),
+                Found::Size(size) => Some(size),
+                Found::Nothing => None,
+            })
+        }
+    }
+}
+
+fn circuit(
+    point: &Point,
+    context: &Context,
+    is_sender: bool,
+    channel: &mut Channel,
+    seed: &Seed,
+) -> Result<Option<u64>, BoxError> {
+    let n = point.n;
+    let reveal =
+        if point.method == Method::CircuitSum { circuit::Reveal::Sum } else { circuit::Reveal::Size };
+    let terms = circuit::Parameters { receiver_items: n, sender_items: n, reveal };
+    let digests = digests(context, n, is_sender);
+    let outcome = if is_sender {
+        let numbers: Vec<u64> = (0..n as u64).collect();
+        circuit::send(channel, context, &terms, &digests, &numbers, seed)?
+    } else {
+        circuit::receive(channel, context, &terms, &digests, seed)?
+    };
+    // The sender's first half is common.
+    let half = (n - n / 2) as u64;
+    match outcome {
+        circuit::Outcome::Size(size) => Ok(Some(size)),
+        circuit::Outcome::Sum { count, sum } if sum == half * half.saturating_sub(1) / 2 => Ok(Some(count)),
+        outcome => Err(format!("{outcome:?} is no result of these items").into()),
+    }
+}

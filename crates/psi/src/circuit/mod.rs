@@ -1,0 +1,112 @@
+//! Intersection whose items stay hidden: its size, or the sum of a number that the sender has for each item.
+//!
+//! **Functionality.** Receiver and sender bring sets of items as digests, the sender a number for each where sums are wanted →
+//! what [`Reveal`] says, and nothing else.
+//!
+//! **Paper.** Pinkas, Schneider, Tkachenko, Yanai, "Efficient circuit-based PSI with linear communication", EUROCRYPT 2019,
+//! Fig. 3, with the programmable oblivious PRF of Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of
+//! masked values in the clear.
+//!
+//! ```text
+//! R         a cuckoo table: each item x in one of three bins, under the hash function j that put it there
+//! R ──► S   as in a plain intersection ([`crate::plain`]) with items (x, j): F(x, j) is R's, F is S's
+//! S         for each bin i random r_i, s_i; a store of (y, j) → F(y, j) ⊕ (r_i ‖ v_y ⊕ s_i), i = h_j(y), for j = 1, 2, 3
+//! S ──► R   the store; its free entries are random
+//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i ‖ v ⊕ s_i if S has x, something random if not
+//! GMW       in every bin: is it r_i? Flags, their number, or the numbers v of those that are, added up
+//! ```
+//!
+//! **Deviations.** No stash: a table of 1.27 bins an item (of 4096 at least) that holds less is tried again with other
+//! evictions; none below 2^−40, by the experiments of that paper. Numbers of bins are opened under masks, of which only the sum is taken off.
+//!
+//! **Security.** Semi-honest, one corrupted party: that of the VOLE, of [`hushwire_gmw`] and of the hash as in
+//! [`crate::plain`]. S sees A' alone. The store's values are masked by F at places that R cannot evaluate but for common
+//! items, and there it gets r_i ‖ v ⊕ s_i, both random, once a bin. A bin whose item S has not matches with probability
+//! 2^−(40 + log bins). Both learn the sizes of both sets.
+//!
+//! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v, s: 64 bits; bins: β.
+//!
+//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.29 n_R; the store, 8 bytes an entry (16 with numbers) of
+//! 3.9 n_S; ANDs by GMW: ℓ a bin, and 128 more with numbers ([`hushwire_gmw::circuit_cost`]).
+//!
+//! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
+
+mod opprf;
+mod program;
+mod session;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use session::{Outcome, receive, send};
+
+use crate::PsiError;
+use crate::okvs::Layout;
+
+/// What the parties learn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reveal {
+    /// Both learn the number of common items.
+    Size,
+    /// The receiver learns which of its items are common.
+    Flags,
+    /// Both learn the number of common items, and the sum of the sender's numbers of them modulo 2^64.
+    Sum,
+}
+
+/// The terms of one intersection. AGREEMENT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parameters {
+    /// Items of the receiver, or a bound on them.
+    pub receiver_items: usize,
+    /// Items of the sender, or a bound on them.
+    pub sender_items: usize,
+    /// The result.
+    pub reveal: Reveal,
+}
+
+/// The most items of a party: values of 64 bits hold the comparison's.
+pub const MOST_ITEMS: usize = 13_000_000;
+/// SECURITY: sets of the receiver that are smaller get a table as if they had so many items.
+const FEWEST: usize = 4096;
+
+impl Parameters {
+    fn is_empty(&self) -> bool {
+        self.receiver_items == 0 || self.sender_items == 0
+    }
+
+    /// β, a multiple of the bins of one instance.
+    fn bins(&self) -> usize {
+        let items = self.receiver_items.max(FEWEST);
+        (items + items.div_ceil(100) * 27).next_multiple_of(program::GROUP)
+    }
+
+    /// ℓ.
+    fn width(&self) -> usize {
+        40 + self.bins().next_power_of_two().ilog2() as usize
+    }
+
+    /// The store of the receiver's items.
+    fn asked(&self) -> Layout {
+        Layout::new(self.receiver_items)
+    }
+
+    /// The store of the sender's values.
+    fn told(&self) -> Layout {
+        Layout::new(table::HASHES * self.sender_items)
+    }
+
+    fn check(&self, own: usize, agreed: usize) -> Result<(), PsiError> {
+        let most = self.receiver_items.max(self.sender_items);
+        let (whose, count, most, remedy) = if own > agreed {
+            ("this party has", own, agreed, "agree on a larger number")
+        } else if most > MOST_ITEMS {
+            let remedy = "split the sets by a first letter or another public rule, and intersect the parts";
+            ("a party has", most, MOST_ITEMS, remedy)
+        } else {
+            return Ok(());
+        };
+        let what = "this intersection";
+        Err(PsiError::TooLarge { whose: whose.into(), count: count as u64, what, most: most as u64, remedy })
+    }
+}

@@ -1,0 +1,201 @@
+//! The programmable oblivious PRF: F(x, j) at the receiver, F at the sender, and the store of masked values.
+
+use core::marker::PhantomData;
+
+use hushwire_aes::Aes128;
+use hushwire_block::{Block, Gf64};
+use hushwire_ot::vole::{Base, Field, Pair64, Receiver, ReceiverEntries, Sender, SenderEntries};
+use hushwire_ot::{Context, Driver, SemiHonest};
+use hushwire_prg::{Prg, Seed};
+use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_wire::Channel;
+
+use crate::PsiError;
+use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, no_addition, tail};
+
+/// A value of the store: a word, or two.
+pub(super) trait Value: Module<Gf64> {
+    const BYTES: usize;
+    /// As a block, the first word low.
+    fn block(self) -> Block;
+    /// From the low words of a block.
+    fn of(block: Block) -> Self;
+}
+
+impl Value for Gf64 {
+    const BYTES: usize = 8;
+    fn block(self) -> Block {
+        Block::from_u128(u128::from(self.0))
+    }
+    fn of(block: Block) -> Self {
+        Gf64(block.to_u128() as u64)
+    }
+}
+
+impl Value for Block {
+    const BYTES: usize = 16;
+    fn block(self) -> Block {
+        self
+    }
+    fn of(block: Block) -> Self {
+        block
+    }
+}
+
+/// H of one bin's inputs, under its public key.
+fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
+    let name = context.sid.child("opprf bin", bin as u64);
+    let key = Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
+    out.resize(x.len(), Block::ZERO);
+    context.backend.ccr(&key, x, out);
+}
+
+/// The receiver's half as far as F: the values of `digests`, which all differ.
+pub(super) fn ask(
+    channel: &mut Channel,
+    context: &Context,
+    layout: &Layout,
+    digests: &[Digest],
+    seed: &Seed,
+) -> Result<Vec<Block>, PsiError> {
+    let mut vole = Receiver::<SemiHonest, Pair64>::new(context, layout.entries(), seed)?;
+    Driver::new().run(channel, &mut vole)?;
+    let ReceiverEntries { u, t } = vole.finish();
+    let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
+    let mut encoder = Encoder::<Gf64, Gf64>::new(layout);
+    let (mut store, mut message) = (vec![Gf64::ZERO; len], vec![0; 8 * len]);
+    for (bin, u) in u.chunks_exact(len).enumerate() {
+        encoder.clear();
+        for item in binned.bin(bin) {
+            let digest = &digests[*item as usize];
+            encoder.push(digest, Gf64(tail(digest)));
+        }
+        encoder.solve(&mut store, None).map_err(|_| PsiError::NoStore)?;
+        for ((p, u), out) in store.iter().zip(u).zip(message.chunks_exact_mut(8)) {
+            (*p + *u).to_bytes(out);
+        }
+        channel.send("store of items", &message)?;
+    }
+    let mut values = vec![Block::ZERO; digests.len()];
+    let (mut inputs, mut outputs) = (vec![], vec![]);
+    for (bin, t) in t.chunks_exact(len).enumerate() {
+        let items = binned.bin(bin);
+        inputs.resize(items.len(), Block::ZERO);
+        let (delta, add, out) = (Block::ZERO, no_addition, &mut inputs[..]);
+        let field = PhantomData::<Pair64>;
+        Clmul::best().run(Decode { layout, bin: t, digests, items, delta, add, out, field });
+        hash(context, bin, &inputs, &mut outputs);
+        for (item, value) in items.iter().zip(&outputs) {
+            values[*item as usize] = *value;
+        }
+    }
+    Ok(values)
+}
+
+/// q += A'Δ.
+struct Shift<'a> {
+    q: &'a mut [Block],
+    message: &'a [u8],
+    delta: Block,
+}
+
+impl WordKernel for Shift<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<W: Words>(self, words: W) {
+        for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(8)) {
+            *q ^= Pair64::times(Gf64::from_bytes(a), self.delta, words);
+        }
+    }
+}
+
+/// The sender's half as far as F.
+pub(super) fn answer(
+    channel: &mut Channel,
+    context: &Context,
+    layout: &Layout,
+    digests: &[Digest],
+    seed: &Seed,
+) -> Result<Vec<Block>, PsiError> {
+    let mut vole = Sender::<SemiHonest, Pair64>::new(context, layout.entries(), seed)?;
+    Driver::new().run(channel, &mut vole)?;
+    let SenderEntries { delta, mut q } = vole.finish();
+    let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
+    let mut values = vec![Block::ZERO; digests.len()];
+    let (mut inputs, mut outputs, mut message) = (vec![], vec![], vec![0; 8 * len]);
+    for (bin, q) in q.chunks_exact_mut(len).enumerate() {
+        channel.recv("store of items", &mut message)?;
+        Clmul::best().run(Shift { q: &mut *q, message: &message, delta: *delta });
+        let items = binned.bin(bin);
+        inputs.resize(items.len(), Block::ZERO);
+        let (bin_entries, out) = (&*q, &mut inputs[..]);
+        let add = |digest: &Digest| Gf64(tail(digest));
+        let field = PhantomData::<Pair64>;
+        Clmul::best().run(Decode {
+            layout,
+            bin: bin_entries,
+            digests,
+            items,
+            delta: *delta,
+            add,
+            out,
+            field,
+        });
+        hash(context, bin, &inputs, &mut outputs);
+        for (item, value) in items.iter().zip(&outputs) {
+            values[*item as usize] = *value;
+        }
+    }
+    Ok(values)
+}
+
+/// Sends the store that gives `values` for `digests`, which all differ; its free entries are random.
+pub(super) fn tell<V: Value>(
+    channel: &mut Channel,
+    layout: &Layout,
+    digests: &[Digest],
+    values: &[V],
+    fill: &mut Prg,
+) -> Result<(), PsiError> {
+    let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
+    let mut encoder = Encoder::<Gf64, V>::new(layout);
+    let (mut store, mut message) = (vec![V::default(); len], vec![0; V::BYTES * len]);
+    for bin in 0..layout.bins() {
+        encoder.clear();
+        for item in binned.bin(bin) {
+            encoder.push(&digests[*item as usize], values[*item as usize]);
+        }
+        encoder.solve(&mut store, Some(&mut *fill)).map_err(|_| PsiError::NoStore)?;
+        for (value, out) in store.iter().zip(message.chunks_exact_mut(V::BYTES)) {
+            out.copy_from_slice(&value.block().0[..V::BYTES]);
+        }
+        channel.send("store of masked values", &message)?;
+    }
+    Ok(())
+}
+
+/// Hears that store: what it gives for `digests`.
+pub(super) fn hear<V: Value>(
+    channel: &mut Channel,
+    layout: &Layout,
+    digests: &[Digest],
+) -> Result<Vec<Block>, PsiError> {
+    let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
+    let mut values = vec![Block::ZERO; digests.len()];
+    let (mut store, mut message) = (vec![Block::ZERO; len], vec![0; V::BYTES * len]);
+    let mut out = vec![];
+    for bin in 0..layout.bins() {
+        channel.recv("store of masked values", &mut message)?;
+        for (entry, bytes) in store.iter_mut().zip(message.chunks_exact(V::BYTES)) {
+            entry.0[..V::BYTES].copy_from_slice(bytes);
+        }
+        let items = binned.bin(bin);
+        out.resize(items.len(), Block::ZERO);
+        let (delta, add, field) = (Block::ZERO, no_addition, PhantomData::<Pair64>);
+        Clmul::best().run(Decode { layout, bin: &store, digests, items, delta, add, out: &mut out, field });
+        for (item, value) in items.iter().zip(&out) {
+            values[*item as usize] = V::of(*value).block();
+        }
+    }
+    Ok(values)
+}

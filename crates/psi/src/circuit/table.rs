@@ -1,0 +1,101 @@
+//! The receiver's cuckoo table, and the digests of items under each hash function.
+
+use hushwire_ot::Context;
+use hushwire_prg::{Prg, Seed};
+
+use crate::PsiError;
+use crate::okvs::Digest;
+
+/// Hash functions.
+pub(super) const HASHES: usize = 3;
+/// AGREEMENT: separates digests of items under a hash function from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire psi item and function v1";
+/// LOCAL: evictions of one item before the table is tried again, and tries.
+const EVICTIONS: usize = 2000;
+const TRIES: u64 = 8;
+/// A bin that is empty.
+const EMPTY: u32 = u32::MAX;
+
+/// Where items go.
+pub(super) struct Places {
+    bins: usize,
+    key: [u8; 32],
+}
+
+impl Places {
+    pub(super) fn new(context: &Context, bins: usize) -> Self {
+        Places { bins, key: blake3::derive_key(DOMAIN, &context.sid.0) }
+    }
+
+    /// The item's bin under function `j`.
+    pub(super) fn bin(&self, digest: &Digest, j: usize) -> usize {
+        let mut word = [0; 8];
+        word.copy_from_slice(&digest[8 * j..8 * j + 8]);
+        ((u128::from(u64::from_le_bytes(word)) * self.bins as u128) >> 64) as usize
+    }
+
+    /// The digest of (item, j).
+    pub(super) fn digest(&self, digest: &Digest, j: usize) -> Digest {
+        let mut input = [0; 33];
+        input[..32].copy_from_slice(digest);
+        input[32] = j as u8;
+        *blake3::keyed_hash(&self.key, &input).as_bytes()
+    }
+
+    /// Puts items that differ into bins: for each bin the item's number and function, or none.
+    ///
+    /// # Errors
+    /// [`PsiError::NoStore`], with probability below 2^−40.
+    pub(super) fn cuckoo(
+        &self,
+        context: &Context,
+        digests: &[Digest],
+        seed: &Seed,
+    ) -> Result<Vec<Option<(u32, u8)>>, PsiError> {
+        (0..TRIES).find_map(|attempt| self.attempt(context, digests, seed, attempt)).ok_or(PsiError::NoStore)
+    }
+
+    fn attempt(
+        &self,
+        context: &Context,
+        digests: &[Digest],
+        seed: &Seed,
+        attempt: u64,
+    ) -> Option<Vec<Option<(u32, u8)>>> {
+        let seed = seed.derive("psi cuckoo", &attempt.to_le_bytes());
+        let mut random = Prg::new(context.backend, &seed, "evictions");
+        let mut table = vec![(EMPTY, 0); self.bins];
+        for item in 0..digests.len() as u32 {
+            let mut homeless = (item, EMPTY);
+            for step in 0.. {
+                let digest = &digests[homeless.0 as usize];
+                let free = (0..HASHES).find(|j| table[self.bin(digest, *j)].0 == EMPTY);
+                if let Some(j) = free {
+                    table[self.bin(digest, j)] = (homeless.0, j as u8);
+                    break;
+                }
+                if step == EVICTIONS {
+                    return None;
+                }
+                let j = (random.next_u64() % HASHES as u64) as usize;
+                let bin = self.bin(digest, j);
+                homeless.0 = core::mem::replace(&mut table[bin], (homeless.0, j as u8)).0;
+            }
+        }
+        Some(table.into_iter().map(|(item, j)| (item != EMPTY).then_some((item, j))).collect())
+    }
+}
+
+/// The numbers of items that differ, the first of each, and for every item the place of its like among them.
+pub(super) fn distinct(digests: &[Digest]) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..digests.len() as u32).collect();
+    order.sort_unstable_by_key(|i| (digests[*i as usize], *i));
+    let (mut firsts, mut like) = (Vec::with_capacity(order.len()), vec![0; order.len()]);
+    for (at, item) in order.iter().enumerate() {
+        if at == 0 || digests[order[at - 1] as usize] != digests[*item as usize] {
+            firsts.push(*item);
+        }
+        like[*item as usize] = firsts.len() as u32 - 1;
+    }
+    (firsts, like)
+}

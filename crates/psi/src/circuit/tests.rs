@@ -1,0 +1,138 @@
+//! Against a plain intersection, over channels.
+
+use std::{collections::HashSet, thread, time::Duration};
+
+use hushwire_aes::Backend;
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, Meter, PartyId, inproc};
+
+use super::table::{HASHES, Places, distinct};
+use super::*;
+use crate::plain::{Digester, ItemDigest};
+
+fn context() -> Context {
+    Context { sid: Sid([8; 32]), backend: Backend::best() }
+}
+
+fn digests(items: &[u64]) -> Vec<ItemDigest> {
+    let digester = Digester::new(&context().sid);
+    items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
+}
+
+fn number(item: u64) -> u64 {
+    (item + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn channels(meters: &[Meter; 2]) -> [Channel; 2] {
+    let ids = [PartyId(0), PartyId(1)];
+    let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
+    let mut channel = |me: usize| {
+        let mut channel = nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("a channel");
+        channel.tap(Box::new(meters[me].clone()));
+        channel
+    };
+    [channel(0), channel(1)]
+}
+
+/// Both outcomes, and the bytes that each party sent.
+fn run(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> ([Outcome; 2], [u64; 2]) {
+    let meters = [Meter::new(), Meter::new()];
+    let [mut a, mut b] = channels(&meters);
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let numbers: Vec<u64> = sender.iter().map(|item| number(*item)).collect();
+    let outcomes = thread::scope(|scope| {
+        let other =
+            scope.spawn(|| send(&mut b, &context(), parameters, &digests(sender), &numbers, &seeds[1]));
+        let first = receive(&mut a, &context(), parameters, &digests(receiver), &seeds[0]);
+        [first.expect("an honest run"), other.join().expect("no panic").expect("an honest run")]
+    });
+    (outcomes, meters.map(|meter| meter.reading().bytes_sent()))
+}
+
+fn check(receiver: &[u64], sender: &[u64]) {
+    let [a, b] = [receiver, sender].map(|items| items.iter().copied().collect::<HashSet<u64>>());
+    let common: HashSet<u64> = a.intersection(&b).copied().collect();
+    let count = common.len() as u64;
+    let sum = common.iter().fold(0u64, |sum, item| sum.wrapping_add(number(*item)));
+    let flags = (0..receiver.len() as u32).filter(|i| common.contains(&receiver[*i as usize])).collect();
+    for (reveal, expected) in [
+        (Reveal::Size, [Outcome::Size(count), Outcome::Size(count)]),
+        (Reveal::Flags, [Outcome::Flags(flags), Outcome::Nothing]),
+        (Reveal::Sum, [Outcome::Sum { count, sum }, Outcome::Sum { count, sum }]),
+    ] {
+        let parameters = Parameters { receiver_items: receiver.len(), sender_items: sender.len(), reveal };
+        assert_eq!(run(&parameters, receiver, sender).0, expected, "{parameters:?}");
+    }
+}
+
+#[test]
+fn sizes_flags_and_sums_are_those_of_the_plain_intersection() {
+    let many: Vec<u64> = (0..3000).collect();
+    check(&[], &many[..5]);
+    check(&many[..5], &[]);
+    check(&[7], &[7]);
+    check(&[7], &[8]);
+    check(&many[1000..2500], &many[..1200]);
+    // Each twice, and unequal sizes.
+    check(&[1, 2, 3, 3, 2, 1, 9], &[&many[2..900], &many[2..900]].concat());
+}
+
+#[test]
+fn bytes_depend_on_sizes_alone() {
+    for reveal in [Reveal::Size, Reveal::Sum] {
+        let parameters = Parameters { receiver_items: 30, sender_items: 20, reveal };
+        let all: Vec<u64> = (0..30).collect();
+        let (_, first) = run(&parameters, &all, &all[..20]);
+        assert_eq!(run(&parameters, &[], &[]).1, first);
+        assert_eq!(run(&parameters, &[5; 30], &all[3..4]).1, first);
+    }
+}
+
+#[test]
+fn a_table_holds_every_item_in_a_bin_of_its_own() {
+    let items: Vec<u64> = (0..20_000).collect();
+    let digests = digests(&items);
+    let parameters = Parameters { receiver_items: items.len(), sender_items: 1, reveal: Reveal::Size };
+    let places = Places::new(&context(), parameters.bins());
+    let table = places.cuckoo(&context(), &digests, &Seed::from_bytes([3; 16])).expect("there is room");
+    let mut seen = vec![false; items.len()];
+    for (bin, held) in table.iter().enumerate() {
+        if let Some((item, j)) = held {
+            assert_eq!(places.bin(&digests[*item as usize], *j as usize), bin);
+            assert!(!std::mem::replace(&mut seen[*item as usize], true));
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen));
+}
+
+#[test]
+fn an_item_has_another_digest_under_each_function() {
+    let places = Places::new(&context(), 100);
+    let digests = digests(&[1, 2]);
+    let all: HashSet<_> =
+        digests.iter().flat_map(|digest| (0..HASHES).map(|j| places.digest(digest, j))).collect();
+    assert_eq!(all.len(), 2 * HASHES);
+}
+
+#[test]
+fn items_that_come_twice_have_the_first_s_place() {
+    let (firsts, like) = distinct(&digests(&[4, 5, 4, 6, 5, 4]));
+    assert_eq!(firsts.len(), 3);
+    for (item, first) in [(0, 0), (1, 1), (2, 0), (3, 3), (4, 1), (5, 0)] {
+        assert_eq!(firsts[like[item] as usize], first);
+    }
+}
+
+#[test]
+fn more_items_than_agreed_are_refused() {
+    let parameters = Parameters { receiver_items: 1, sender_items: 1, reveal: Reveal::Size };
+    let meters = [Meter::new(), Meter::new()];
+    let [mut a, _b] = channels(&meters);
+    let seed = Seed::from_bytes([1; 16]);
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1, 2]), &seed);
+    assert!(matches!(result, Err(PsiError::TooLarge { count: 2, most: 1, .. })));
+    let parameters = Parameters { sender_items: MOST_ITEMS + 1, ..parameters };
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &seed);
+    assert!(matches!(result, Err(PsiError::TooLarge { .. })));
+}
