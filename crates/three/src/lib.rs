@@ -23,6 +23,7 @@ mod form;
 mod local;
 mod lower;
 mod machines;
+mod partition;
 mod plan;
 mod rows;
 mod run;

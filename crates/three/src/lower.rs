@@ -267,6 +267,10 @@ impl<'a> Lower<'a> {
                     lower.step(Prim::Gather { rows, inner }, vec![slot, places])
                 })
             }
+            (Op::Order { descending }, _) if self.rings && to[0] > 1 && self.is_bit(&args) => {
+                let flags = self.bits(args[0])?;
+                Ok(order(self.partition(flags, to[0], descending[0] ^ self.scalar(args[0]).is_signed())?))
+            }
             (Op::Order { descending }, _) => {
                 let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
                 let key = |(a, descending): (&usize, &bool)| Key {
@@ -300,6 +304,11 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a key is a single bit.
+    fn is_bit(&self, args: &[usize]) -> bool {
+        matches!(args, [key] if self.scalar(*key).bits() == 1)
     }
 
     fn any_words(&self, args: &[usize]) -> bool {

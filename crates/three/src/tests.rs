@@ -385,3 +385,20 @@ fn what_stands_past_the_last_row_is_not_opened() {
     Lockstep::new().run_edited(&mut machines, &mut see).unwrap();
     assert_eq!(heard, 3 * 8);
 }
+
+/// Rows by one bit are parted without comparisons: the cost is exact, unlike a sort's.
+#[test]
+fn an_order_by_one_bit_is_a_partition() {
+    for rows in [0, 1, 2, 9, 65] {
+        for (scalar, by) in [("bool", "f"), ("bool", "desc f"), ("i1", "f"), ("u1", "desc f")] {
+            let c = text(&format!(
+                "input x: i16[{rows}] from m\ninput f: {scalar}[{rows}] from m\n\
+                 p = order({by})\nq = permute(x, p)\noutput y = q to m\noutput z = permute(q, invert(p)) to m"
+            ));
+            let given = given(&c, rows);
+            check(&c, &given, Plan::new).expect("it runs on shares");
+            let plan = Plan::new(&c).unwrap();
+            assert!(plan.cost(0).unwrap().exact);
+        }
+    }
+}
