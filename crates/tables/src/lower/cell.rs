@@ -8,6 +8,7 @@
 //! NULL          a flag beside; the number or string is anything
 //! ```
 
+use super::divide::{Divisor, Quotient, divided};
 use crate::{
     algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
     plain::numbers::DAY,
@@ -228,25 +229,21 @@ fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     if by == 1 {
         return val;
     }
-    let bits = width(Range { low: range.low.min(-by), high: range.high.max(by) });
-    let val = resized(val, bits);
-    let negative = val.less(number(val, 0));
-    // The size of the least number is right without a sign.
-    let size = val.abs().cast(Scalar::unsigned(bits));
-    let by = number(size, by);
-    let (whole, rest) = (size / by, size % by);
-    let up = rest.compare(Comparison::GreaterOrEqual, by - rest);
-    let made = (whole + up.cast(Scalar::unsigned(bits))).cast(Scalar::signed(bits));
-    val.builder().select(negative, -made, made)
+    let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
+    let b = val.builder();
+    // Half of it or more: of an odd divisor from the half above on.
+    let half = by / 2 + by % 2;
+    let up = rest.compare(Comparison::GreaterOrEqual, number(rest, half));
+    let down = rest.compare(Comparison::LessOrEqual, number(rest, -half));
+    let [up, down] = [up, down].map(|flag| b.select(flag, number(whole, 1), number(whole, 0)));
+    whole + up - down
 }
 
 /// `x / by` towards −∞.
 pub(crate) fn floored(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
-    let bits = width(Range { low: range.low.min(-by), high: range.high.max(by) });
-    let val = resized(val, bits);
-    let (whole, rest) = (val / number(val, by), val % number(val, by));
-    let below = rest.less(number(val, 0));
-    whole - below.cast(Scalar::signed(bits))
+    let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
+    let below = rest.less(number(rest, 0));
+    whole - val.builder().select(below, number(whole, 1), number(whole, 0))
 }
 
 /// All ones of a column's bits: neutral values of least and greatest.

@@ -4,6 +4,7 @@
 //! calendar is computed, as [`crate::plain`] does.
 
 use super::cell::{Cell, floored, number, resized, scalar, width};
+use super::divide::{Divisor, divided};
 use crate::{
     algebra::{ColumnType, DatePart, Range},
     plain::numbers::civil,
@@ -52,19 +53,23 @@ pub(crate) fn part<'b>(part: DatePart, day: Cell<'b>, range: Range) -> Val<'b> {
 }
 
 /// Whole eras of 400 years, whose years begin in March.
-fn computed(part: DatePart, day: Cell<'_>) -> Val<'_> {
+fn computed<'b>(part: DatePart, day: Cell<'b>) -> Val<'b> {
     let range = Range { low: day.range.low + 719_468, high: day.range.high + 719_468 };
     let bits = width(range).max(32);
     let since = resized(day.val, bits);
     let since = since + number(since, 719_468);
     let n = |x: i128| number(since, x);
+    // Numbers within an era are below this.
+    let within = Range { low: 0, high: 146_097 * 5 };
+    let over = |x: Val<'b>, by: i128| resized(divided(x, within, Divisor::Known(by)).whole, bits);
     let era = resized(floored(since, range, 146_097), bits);
     let of_era = since - era * n(146_097);
-    let year = (of_era - of_era / n(1460) + of_era / n(36_524) - of_era / n(146_096)) / n(365);
-    let of_year = of_era - (n(365) * year + year / n(4) - year / n(100));
-    let month = (n(5) * of_year + n(2)) / n(153);
+    let years = of_era - over(of_era, 1460) + over(of_era, 36_524) - over(of_era, 146_096);
+    let year = over(years, 365);
+    let of_year = of_era - (n(365) * year + over(year, 4) - over(year, 100));
+    let month = over(n(5) * of_year + n(2), 153);
     if part == DatePart::Day {
-        return of_year - (n(153) * month + n(2)) / n(5) + n(1);
+        return of_year - over(n(153) * month + n(2), 5) + n(1);
     }
     let next = month.compare(Comparison::GreaterOrEqual, n(10));
     let b = day.builder();

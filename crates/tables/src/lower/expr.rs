@@ -1,8 +1,10 @@
 //! Expressions as arithmetic on columns.
 
 use super::{
-    cell::{Cell, both, either, is_number, mirrored, number, resized, tensor, truth, width},
-    dates, texts,
+    cell::{Cell, both, either, is_number, number, resized, tensor, truth, width},
+    dates,
+    divide::{Divisor, divided},
+    texts,
 };
 use crate::{
     algebra::{Arithmetic, ColumnType, Expr, Range, Schema, Value, common_type, held, tokens},
@@ -185,11 +187,11 @@ impl<'b> Scope<'_, 'b> {
         let end = |n: i128| n.checked_mul(times);
         let range = end(x.range.low).zip(end(x.range.high)).map(|(low, high)| Range { low, high });
         let range = range.unwrap_or(Range::of_bits(128));
-        let bits = width(mirrored(range)).max(width(mirrored(y.range)));
-        let dividend = resized(x.val, bits);
+        let dividend = resized(x.val, width(range));
         let dividend = if times == 1 { dividend } else { dividend * number(dividend, times) };
-        let divisor = resized(y.val, bits);
-        let made = if op == Arithmetic::Divide { dividend / divisor } else { dividend % divisor };
+        let found = divided(dividend, range, Divisor::Column(y.val, y.range));
+        let made = if op == Arithmetic::Divide { found.whole } else { found.rest };
+        let divisor = y.val;
         let null = if y.range.low <= 0 && y.range.high >= 0 {
             either(to.null, Some(divisor.equals(number(divisor, 0))))
         } else {

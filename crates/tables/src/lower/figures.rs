@@ -2,6 +2,7 @@
 
 use super::{
     cell::{Cell, both, extreme, number, resized, scalar, width, zero},
+    divide::{Divisor, divided},
     group::{counted, ones},
     rows::one_row,
 };
@@ -131,9 +132,12 @@ pub(super) fn figure<'b>(
             let one_less = if aggregate.function == Function::VarianceSample { n - number(n, 1) } else { n };
             let size = n * squares - sum * sum;
             let by = n * one_less;
+            let squared = i128::from(rows).checked_mul(rows.into()).unwrap_or(i128::MAX);
+            let divisor = Divisor::Column(by, Range { low: 0, high: squared });
+            let over = |size: Val<'b>| resized(divided(size, Range::of_bits(128), divisor).whole, 128);
             let made = match variance_type(argument.ty) {
-                ColumnType::Double { frac } => (size / by) >> u16::from(frac),
-                ty => size * number(size, 10i128.pow((ty.scale() - 2 * argument.ty.scale()).into())) / by,
+                ColumnType::Double { frac } => over(size) >> u16::from(frac),
+                ty => over(size * number(size, 10i128.pow((ty.scale() - 2 * argument.ty.scale()).into()))),
             };
             let null = match aggregate.function {
                 Function::VarianceSample => Some(by.equals(number(by, 0))),
@@ -153,19 +157,18 @@ fn average<'b>(
     count: Val<'b>,
 ) -> Val<'b> {
     let end = |n: i128, times: i128| n.checked_mul(rows.into()).and_then(|n| n.checked_mul(times));
+    let counts = Range { low: 0, high: rows.into() };
     if to == argument.ty {
         let ty = held(sum_type(argument.ty));
         let sum = grouping.sum(chosen(width(ty)));
-        return sum / resized(count, width(ty));
+        return divided(sum, ty, Divisor::Column(count, counts)).whole;
     }
     let times = 10i128.pow((to.scale() - argument.ty.scale()).into());
     let Range { low, high } = argument.range;
     let range = end(low.min(0), times).zip(end(high.max(0), times)).map(|(low, high)| Range { low, high });
     let range = range.unwrap_or(Range::of_bits(128));
-    let counts = Range { low: 0, high: rows.into() };
-    let bits = width(range).max(width(counts));
-    let sum = grouping.sum(chosen(bits));
-    sum * number(sum, times) / resized(count, bits)
+    let sum = grouping.sum(chosen(width(range)));
+    divided(sum * number(sum, times), range, Divisor::Column(count, counts)).whole
 }
 
 /// The public count of all rows, as a column of one row.

@@ -6,6 +6,7 @@
 
 pub(crate) mod cell;
 mod dates;
+mod divide;
 mod expand;
 mod expr;
 mod few;

@@ -1,0 +1,149 @@
+//! Division by narrow numbers.
+//!
+//! A quotient of n bits by a divisor of d takes n (2 d + 1) ANDs, where one of equal widths takes 2 n²: counts, and powers of ten, are
+//! narrow beside sums. The general division of a computation has one width for both.
+
+use super::cell::{number, resized, width};
+use crate::algebra::Range;
+use hushwire_circuit::{Bit, Builder as Circuits};
+use hushwire_compute::{Netlist, Op, Scalar, Val};
+
+/// What is divided by.
+#[derive(Clone, Copy)]
+pub(super) enum Divisor<'b> {
+    /// A public number, positive.
+    Known(i128),
+    /// Numbers of a range.
+    Column(Val<'b>, Range),
+}
+
+/// A quotient towards 0, and the remainder, which has the dividend's sign. Of a divisor of 0 they are anything.
+pub(super) struct Quotient<'b> {
+    pub(super) whole: Val<'b>,
+    pub(super) rest: Val<'b>,
+}
+
+/// Bits of the sizes of a range's numbers.
+fn size_bits(range: Range) -> u16 {
+    let most = range.low.unsigned_abs().max(range.high.unsigned_abs());
+    (128 - most.leading_zeros()).max(1) as u16
+}
+
+/// The lower bits of numbers' sizes.
+fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
+    let Some(ty) = val.ty() else { return val };
+    let all = ty.scalar.bits() as u16;
+    let val = if signed { val.abs() } else { val };
+    val.cast(Scalar::Bits(all)).part(0, bits)
+}
+
+/// A number of a range by another.
+pub(super) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
+    let b = x.builder();
+    let n = size_bits(range);
+    let bits = width(super::cell::mirrored(range));
+    let x = resized(x, bits);
+    let (d, known, y) = match by {
+        Divisor::Known(by) => (size_bits(Range { low: by, high: by }), Some(by.unsigned_abs()), None),
+        Divisor::Column(y, range) => (size_bits(range), None, Some((resized(y, width(range)), range))),
+    };
+    let sizes: Vec<Val<'b>> = core::iter::once(size(x, n, range.low < 0))
+        .chain(y.map(|(y, range)| size(y, d, range.low < 0)))
+        .collect();
+    let made = b.apply(Op::Circuit(divider(n, d, known)), &sizes);
+    let bits = width_of(n).max(width_of(d));
+    let number_of = |val: Val<'b>, n: u16| val.cast(Scalar::unsigned(n as u8)).cast(Scalar::signed(bits));
+    let (whole, rest) = (number_of(made.part(0, n), n), number_of(made.part(n, n + d), d));
+    let below = |val: Val<'b>, range: Range| (range.low < 0).then(|| val.less(number(val, 0)));
+    let x_sign = below(x, range);
+    let y_sign = y.and_then(|(y, range)| below(y, range));
+    let turned = |val: Val<'b>, sign: Option<Val<'b>>| sign.map_or(val, |sign| b.select(sign, -val, val));
+    let sign = match (x_sign, y_sign) {
+        (Some(x), Some(y)) => Some(x ^ y),
+        (x, y) => x.or(y),
+    };
+    Quotient { whole: turned(whole, sign), rest: turned(rest, x_sign) }
+}
+
+/// The width of numbers with so many bits and a sign; 128 hold no more.
+fn width_of(bits: u16) -> u8 {
+    if bits >= 127 { 128 } else { width(Range { low: 0, high: (1 << bits) - 1 }) }
+}
+
+/// Quotient and remainder of n bits by d, restoring: after each bit the remainder is below the divisor.
+fn divider(n: u16, d: u16, known: Option<u128>) -> Netlist {
+    let mut c = Circuits::new();
+    let x = c.input(n.into());
+    let y: Vec<Bit> = match known {
+        Some(by) => (0..d).map(|i| Bit::constant(by >> i & 1 == 1)).collect(),
+        None => c.input(d.into()),
+    };
+    let not: Vec<Bit> = y.iter().map(|bit| c.not(*bit)).chain([Bit::ONE]).collect();
+    let mut rest = vec![Bit::ZERO; d.into()];
+    let mut quotient = vec![Bit::ZERO; n.into()];
+    for i in (0..usize::from(n)).rev() {
+        rest.insert(0, x[i]);
+        // rest − y is rest + ¬y + 1; its carry says that rest is no less.
+        let mut carry = Bit::ONE;
+        let mut less = vec![];
+        for (a, b) in rest.iter().zip(&not) {
+            let (p, q) = (c.xor(*a, carry), c.xor(*b, carry));
+            less.push(c.xor(*a, q));
+            let both = c.and(p, q);
+            carry = c.xor(both, carry);
+        }
+        quotient[i] = carry;
+        rest.pop();
+        for (bit, less) in rest.iter_mut().zip(less) {
+            let change = c.xor(*bit, less);
+            let change = c.and(carry, change);
+            *bit = c.xor(*bit, change);
+        }
+    }
+    Netlist::new(c.finish(&[quotient, rest])).expect("at most 128 bits each")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_compute::{Builder, Shape, Tensor, evaluate};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn quotients_are_those_of_numbers() {
+        let most = i128::MAX;
+        let xs = [0, 1, -1, 7, -7, 99, -100, 1 << 40, -(1 << 40), most, -most, i128::MIN];
+        for (bits, by) in [(8u16, 3i128), (8, 127), (64, 10), (64, 86_400_000_000), (128, 1), (128, most)] {
+            for column in [false, true] {
+                let range = Range::of_bits(bits);
+                let b = Builder::new("c");
+                let m = b.member("m");
+                let signed = Scalar::signed(bits as u8);
+                let shape = || Shape::vector(xs.len() as u64);
+                let x = b.input("x", signed, shape(), m);
+                let y = b.input("y", signed, shape(), m);
+                let divisor = if column { Divisor::Column(y, range) } else { Divisor::Known(by) };
+                let q = divided(x, range, divisor);
+                b.output("whole", q.whole.cast(signed), &[m]);
+                b.output("rest", q.rest.cast(signed), &[m]);
+                b.output("y", y, &[m]);
+                let c = b.finish().unwrap();
+                let tensor = |f: &dyn Fn(i128) -> i128| {
+                    Tensor::from_numbers(signed, &[xs.len()], xs.iter().map(|x| f(*x)))
+                };
+                let signs = |x: i128| if x % 2 == 0 { by } else { -by };
+                let given =
+                    BTreeMap::from([("x".to_owned(), tensor(&|x| x)), ("y".to_owned(), tensor(&signs))]);
+                let made = evaluate(&c, &given).unwrap();
+                for i in 0..xs.len() {
+                    let of =
+                        |name: &str| if name == "x" { &given["x"] } else { &made[name] }.number(i).unwrap();
+                    let (x, y) = (of("x"), if column { of("y") } else { by });
+                    let wrapped = |n: i128| (n << (128 - bits)) >> (128 - bits);
+                    assert_eq!(of("whole"), wrapped(x.wrapping_div(y)), "{x} / {y} in {bits}");
+                    assert_eq!(of("rest"), x.wrapping_rem(y), "{x} % {y} in {bits}");
+                }
+            }
+        }
+    }
+}
