@@ -1,6 +1,6 @@
 //! The form that protocols run: gates in layers, wires in slots.
 
-use crate::{Circuit, Gate, Woven};
+use crate::{Circuit, Gate, Lean, Woven};
 use std::sync::{Arc, OnceLock};
 
 /// The place of a wire while it is needed.
@@ -44,20 +44,27 @@ pub struct Layered {
     layers: Vec<Layer>,
     output_slots: Vec<Slot>,
     ands: usize,
-    woven: Later,
+    woven: Later<Woven>,
+    lean: Later<Lean>,
 }
 
 /// A form that follows from the others, made when it is asked for first.
-#[derive(Clone, Debug, Default)]
-struct Later(Arc<OnceLock<Woven>>);
+#[derive(Clone, Debug)]
+struct Later<T>(Arc<OnceLock<T>>);
 
-impl PartialEq for Later {
+impl<T> Default for Later<T> {
+    fn default() -> Self {
+        Later(Arc::default())
+    }
+}
+
+impl<T> PartialEq for Later<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Later {}
+impl<T> Eq for Later<T> {}
 
 /// The source of a wire once copies and constants are gone.
 #[derive(Clone, Copy)]
@@ -127,6 +134,12 @@ impl Layered {
     #[must_use]
     pub fn woven(&self) -> &Woven {
         self.woven.0.get_or_init(|| Woven::new(self))
+    }
+
+    /// The same with inputs and outputs outside of the slots. Made when it is asked for first, and kept.
+    #[must_use]
+    pub fn lean(&self) -> &Lean {
+        self.lean.0.get_or_init(|| Lean::new(self))
     }
 
     /// BLAKE3 over the widths and every layer, as little-endian 32-bit words with each list's length before it.
@@ -309,6 +322,7 @@ impl Order {
             layers,
             output_slots,
             woven: Later::default(),
+            lean: Later::default(),
         }
     }
 }

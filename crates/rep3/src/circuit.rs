@@ -11,7 +11,7 @@
 //! a layer's message: the ANDs' planes one after the other; fewer than 8 block instances: bits without gaps
 //! ```
 
-use crate::layers::{Slots, Told};
+use crate::layers::{Inputs, Outside, Slots, Told};
 use crate::record::Record;
 use crate::{Context, Rep3, ShareError, Shares};
 use hushwire_block::{
@@ -19,7 +19,7 @@ use hushwire_block::{
     bits::{put_range, xor_range},
 };
 use hushwire_circuit::{
-    Layer, Layered, Program, Registers, Stage, Walk, Wires, input_slot, planes::plane_bytes,
+    Layer, Layered, LeanLayer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes,
 };
 use hushwire_wire::drive::{Exchanged, Latch, Round};
 use hushwire_wire::{Cost, NetError, gated};
@@ -79,8 +79,6 @@ pub struct CircuitBatch {
     walk: Walk,
     steps: Steps,
     latch: Latch,
-    /// The block of a program that is nothing else: planes go straight to its slots and come from there, past the registers.
-    alone: Option<Arc<Layered>>,
 }
 
 /// The block of a program of one stage, run once, on the inputs and to the outputs in their order.
@@ -94,6 +92,12 @@ fn alone(program: &Program) -> Option<Arc<Layered>> {
     (ordered && stage.writes == program.output_registers()).then_some(stage.block)
 }
 
+/// Planes of a program that is one block, which are read and written where they lie, past registers and most slots.
+struct Planes {
+    inputs: Inputs,
+    outputs: Shares,
+}
+
 /// The local steps of a batch.
 struct Steps {
     cx: Context,
@@ -103,8 +107,7 @@ struct Steps {
     word: u64,
     /// Rounds whose messages are made.
     layer: usize,
-    /// The inputs are in their slots already, and outputs stay in theirs.
-    alone: bool,
+    planes: Option<Planes>,
     ws: CircuitWorkspace,
     rec: Option<Box<dyn Record>>,
 }
@@ -124,10 +127,10 @@ impl CircuitBatch {
         instances: usize,
         ws: CircuitWorkspace,
     ) -> Result<CircuitBatch, ShareError> {
-        Self::over(program, cx, &[inputs], instances, ws)
+        Self::over(program, cx, vec![Arc::new(inputs.clone())], instances, ws)
     }
 
-    /// The same on inputs that lie in several places: their planes one after the other.
+    /// The same on inputs that lie in several places, and stay there: their planes one after the other.
     ///
     /// # Errors
     /// As [`CircuitBatch::new`], of all together.
@@ -137,7 +140,7 @@ impl CircuitBatch {
     pub fn over(
         program: Arc<Program>,
         cx: Context,
-        inputs: &[&Shares],
+        inputs: Vec<Arc<Shares>>,
         instances: usize,
         mut ws: CircuitWorkspace,
     ) -> Result<CircuitBatch, ShareError> {
@@ -151,33 +154,30 @@ impl CircuitBatch {
                 return Err(ShareError::Length { what: "a share of the inputs", expected, found });
             }
         }
-        let alone = alone(&program);
-        for (share, registers) in ws.registers.iter_mut().enumerate() {
-            let parts = inputs.iter().map(|inputs| inputs.pair()[share]);
-            if let Some(block) = &alone {
-                if share == 0 {
-                    ws.slots.begin(cx.role, block, height);
+        // Planes of fewer bits than a byte are cut first.
+        let alone = alone(&program).filter(|_| instances >= 8);
+        let planes = if let Some(block) = alone {
+            ws.slots.begin(cx.role, block.lean().slots(), height);
+            let zeros = || vec![0; block.output_slots().len() * height];
+            let outputs = Rep3 { own: zeros(), next: zeros() };
+            Some(Planes { inputs: Inputs::new(inputs, height), outputs })
+        } else {
+            for (share, registers) in ws.registers.iter_mut().enumerate() {
+                if let [whole] = &inputs[..] {
+                    registers.begin(&program, whole.pair()[share], instances, pitch(instances));
+                } else {
+                    let parts = inputs.iter().map(|inputs| inputs.pair()[share]);
+                    let joined = Wiped::new(parts.collect::<Vec<_>>().concat());
+                    registers.begin(&program, &joined, instances, pitch(instances));
                 }
-                let planes = parts.flat_map(|part| part.chunks_exact(height));
-                for (i, plane) in planes.enumerate() {
-                    if instances < 8 {
-                        ws.slots.put(input_slot(i), share, &[plane[0] & ((1 << instances) - 1)]);
-                    } else {
-                        ws.slots.put(input_slot(i), share, plane);
-                    }
-                }
-            } else if let [whole] = inputs {
-                registers.begin(&program, whole.pair()[share], instances, pitch(instances));
-            } else {
-                let joined = Wiped::new(parts.collect::<Vec<_>>().concat());
-                registers.begin(&program, &joined, instances, pitch(instances));
             }
-        }
+            None
+        };
         let lengths = messages(&program, instances);
         let (walk, latch) = (Walk::default(), Latch::with_own());
         let width = pitch(instances);
-        let steps = Steps { cx, width, word: 0, layer: 0, alone: alone.is_some(), ws, rec: None };
-        let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch, alone };
+        let steps = Steps { cx, width, word: 0, layer: 0, planes, ws, rec: None };
+        let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch };
         if batch.lengths.is_empty() {
             // Nothing is exchanged, so that no driver calls.
             batch.advance(Exchanged::NOTHING, &mut []);
@@ -193,23 +193,21 @@ impl CircuitBatch {
     /// Shares of the output planes, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
-        let CircuitWorkspace { registers: [own, next], slots, .. } = &self.steps.ws;
-        let Some(block) = &self.alone else {
-            let pick = |registers: &Registers| registers.outputs(&self.program).to_vec();
-            return Rep3 { own: pick(own), next: pick(next) };
-        };
-        let height = plane_bytes(self.instances);
-        let pick = |share: usize| {
-            let mut planes = vec![0; block.output_slots().len() * height];
-            for (plane, slot) in planes.chunks_exact_mut(height).zip(block.output_slots()) {
-                slots.get(*slot, share, plane);
-                if self.instances < 8 {
-                    plane[0] &= (1 << self.instances) - 1;
-                }
-            }
-            planes
-        };
-        Rep3 { own: pick(0), next: pick(1) }
+        if let Some(planes) = &self.steps.planes {
+            return planes.outputs.clone();
+        }
+        let [own, next] = &self.steps.ws.registers;
+        let pick = |registers: &Registers| registers.outputs(&self.program).to_vec();
+        Rep3 { own: pick(own), next: pick(next) }
+    }
+
+    /// The same, for good.
+    #[must_use]
+    pub fn into_output(mut self) -> Shares {
+        match self.steps.planes.take() {
+            Some(planes) => planes.outputs,
+            None => self.output(),
+        }
     }
 
     /// The buffers, for the next batch.
@@ -222,7 +220,7 @@ impl CircuitBatch {
     fn advance(&mut self, mut arrived: Exchanged<'_>, message: &mut [u8]) {
         while let Some((block, layer)) = self.walk.next(&self.program, &mut self.steps) {
             let last = layer == block.depth();
-            self.steps.run(&block.layers()[layer], arrived, if last { &mut [] } else { message });
+            self.steps.run(block, layer, arrived, if last { &mut [] } else { message });
             self.walk.ran(&mut self.steps);
             if !last {
                 return;
@@ -235,18 +233,18 @@ impl CircuitBatch {
 impl Wires for Steps {
     fn enter(&mut self, stage: &Stage, _copies: Range<usize>) {
         let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
-        if self.alone {
+        if self.planes.is_some() {
             return;
         }
         self.width = registers[0].width(stage);
-        slots.begin(self.cx.role, &stage.block, self.width.div_ceil(8));
+        slots.begin(self.cx.role, stage.block.slots(), self.width.div_ceil(8));
         for (share, registers) in registers.iter_mut().enumerate() {
             registers.gather(stage, |slot, plane| slots.put(slot, share, plane));
         }
     }
 
     fn leave(&mut self, stage: &Stage, _copies: Range<usize>) {
-        if self.alone {
+        if self.planes.is_some() {
             return;
         }
         let CircuitWorkspace { slots, registers, .. } = &mut self.ws;
@@ -258,8 +256,15 @@ impl Wires for Steps {
 
 impl Steps {
     /// One layer of the block. Few instances are computed a byte an AND, and packed on the wire.
-    fn run(&mut self, layer: &Layer, arrived: Exchanged<'_>, message: &mut [u8]) {
+    fn run(&mut self, block: &Layered, number: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let width = self.width;
+        let (layer, outside): (&Layer, Outside<'_>) = match &mut self.planes {
+            Some(Planes { inputs, outputs }) => {
+                let LeanLayer { loads, gates, stores } = &block.lean().layers()[number];
+                (gates, Outside { loads, inputs, stores, outputs: Some(outputs) })
+            }
+            None => (&block.layers()[number], Outside::default()),
+        };
         let CircuitWorkspace { slots, products, arrived: unpacked, .. } = &mut self.ws;
         let few = width < 8;
         let mut pair = [arrived.own, arrived.heard];
@@ -271,7 +276,7 @@ impl Steps {
             pair = [&unpacked[0], &unpacked[1]];
         }
         if layer.ands.is_empty() {
-            return slots.layer(&self.cx, layer, self.layer, pair, &mut [], None);
+            return slots.layer(&self.cx, (layer, self.layer), pair, &mut [], None, outside);
         }
         self.cx.prss.zero_words(self.cx.address, self.word, message);
         if let Some(rec) = &mut self.rec {
@@ -281,12 +286,13 @@ impl Steps {
             products.set_len(layer.ands.len());
             unpack(message, width, products);
             let told = self.rec.as_deref_mut().map(|rec| Told { rec, offset: 0, bits: width });
-            slots.layer(&self.cx, layer, self.layer, pair, products, told);
+            slots.layer(&self.cx, (layer, self.layer), pair, products, told, outside);
             for (i, byte) in products.iter().enumerate() {
                 put_range(&[*byte], width, message, i * width);
             }
         } else {
-            slots.layer(&self.cx, layer, self.layer, pair, message, self.rec.as_deref_mut().map(Told::all));
+            let told = self.rec.as_deref_mut().map(Told::all);
+            slots.layer(&self.cx, (layer, self.layer), pair, message, told, outside);
         }
         if let Some(rec) = &mut self.rec {
             rec.message(self.layer, message);

@@ -10,10 +10,11 @@
 
 use crate::kernels::Pair;
 use crate::record::{Place, Record, Unit};
-use crate::{Context, Role};
+use crate::{Context, Role, Shares};
 use hushwire_block::Buffer;
-use hushwire_circuit::{Layer, Layered, ONE, Slot, ZERO};
+use hushwire_circuit::{Layer, ONE, Slot, ZERO};
 use hushwire_simd::{Kernel, Lanes};
+use std::sync::Arc;
 
 /// A verifier, and where in the message it hears of this layer's products lie.
 pub(crate) struct Told<'a> {
@@ -48,6 +49,53 @@ const LONG: usize = 256;
 /// LOCAL: what all slots of a long strip may take.
 const LONG_BYTES: usize = 2 << 20;
 
+/// Planes outside of the slots: what a layer brings from there, and takes there.
+#[derive(Default)]
+pub(crate) struct Outside<'a> {
+    /// `[plane, slot]` of `inputs`, before all gates.
+    pub loads: &'a [[u32; 2]],
+    pub inputs: &'a Inputs,
+    /// `[slot, plane]` of `outputs`, after all gates.
+    pub stores: &'a [[u32; 2]],
+    pub outputs: Option<&'a mut Shares>,
+}
+
+/// Shares of planes that lie in several places, counted through all of them.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    parts: Vec<Arc<Shares>>,
+    /// Of each plane, the part in which it is, and its first byte there.
+    places: Vec<(u32, usize)>,
+}
+
+impl Inputs {
+    /// All planes of these parts, `height` bytes each.
+    pub(crate) fn new(parts: Vec<Arc<Shares>>, height: usize) -> Inputs {
+        let of = |(k, part): (usize, &Arc<Shares>)| {
+            (0..part.len() / height).map(move |plane| (k as u32, plane * height))
+        };
+        let places = parts.iter().enumerate().flat_map(of).collect();
+        Inputs { parts, places }
+    }
+
+    /// Both shares of a plane from byte `at` on.
+    #[inline(always)]
+    fn plane(&self, plane: u32, at: usize, len: usize) -> [&[u8]; 2] {
+        let (part, first) = self.places[plane as usize];
+        let part = &self.parts[part as usize];
+        [&part.own[first + at..][..len], &part.next[first + at..][..len]]
+    }
+}
+
+/// No inputs.
+static NONE: Inputs = Inputs { parts: vec![], places: vec![] };
+
+impl Default for &Inputs {
+    fn default() -> Self {
+        &NONE
+    }
+}
+
 /// Both shares of every live wire of one batch.
 #[derive(Default)]
 pub(crate) struct Slots {
@@ -58,11 +106,11 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Makes room for a run of `circuit` on planes of `plane` bytes, and writes the constants.
-    pub(crate) fn begin(&mut self, role: Role, circuit: &Layered, plane: usize) {
-        let long = plane >= LONG && circuit.slots() * 2 * LONG <= LONG_BYTES;
+    /// Makes room for a run of a circuit of so many slots on planes of `plane` bytes, and writes the constants.
+    pub(crate) fn begin(&mut self, role: Role, slots: usize, plane: usize) {
+        let long = plane >= LONG && slots * 2 * LONG <= LONG_BYTES;
         self.strip = if long { LONG } else { SHORT };
-        (self.count, self.plane) = (circuit.slots(), plane);
+        (self.count, self.plane) = (slots, plane);
         self.bytes.set_len(plane.div_ceil(self.strip) * self.strip_bytes());
         for s in 0..plane.div_ceil(self.strip) {
             for share in 0..2 {
@@ -111,20 +159,20 @@ impl Slots {
         l.load(&self.bytes[place..])
     }
 
-    /// Runs one layer: `arrived` are the messages of the layer before, `message` holds zero-shares (both empty where
+    /// Runs one layer, of this number: `arrived` are the messages of the layer before, `message` holds zero-shares (both empty where
     /// there is none).
     pub(crate) fn layer(
         &mut self,
         cx: &Context,
-        layer: &Layer,
-        number: usize,
+        (layer, number): (&Layer, usize),
         arrived: Pair<'_>,
         message: &mut [u8],
         rec: Option<Told<'_>>,
+        outside: Outside<'_>,
     ) {
         debug_assert_eq!(arrived[0].len(), layer.products.len() * self.plane);
         debug_assert_eq!(message.len(), layer.ands.len() * self.plane);
-        cx.backend.run(Run { layer, number, arrived, message, rec, slots: self });
+        cx.backend.run(Run { layer, number, arrived, message, rec, outside, slots: self });
     }
 
     /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte `j·p + i`.
@@ -144,6 +192,7 @@ struct Run<'a> {
     arrived: Pair<'a>,
     message: &'a mut [u8],
     rec: Option<Told<'a>>,
+    outside: Outside<'a>,
     slots: &'a mut Slots,
 }
 
@@ -179,6 +228,12 @@ impl Run<'_> {
         let at = s * size;
         let len = if FULL { size } else { size.min(plane - at) };
         let slots = &mut self.slots.bytes.as_chunks_mut::<W>().0[s * count..(s + 1) * count];
+        for &[plane, slot] in self.outside.loads {
+            let [own, next] = self.outside.inputs.plane(plane, at, len);
+            let slot = &mut slots[slot as usize];
+            slot[..len].copy_from_slice(own);
+            slot[size..size + len].copy_from_slice(next);
+        }
         for (j, &slot) in self.layer.products.iter().enumerate() {
             let (slot, from) = (&mut slots[slot as usize], j * plane + at);
             slot[..len].copy_from_slice(&self.arrived[0][from..from + len]);
@@ -217,6 +272,12 @@ impl Run<'_> {
                 let (x, y) = (of(a), of(b));
                 told.rec.product(self.number, place, [&x[0], &x[1]], [&y[0], &y[1]]);
             }
+        }
+        let Some(outputs) = &mut self.outside.outputs else { return };
+        for &[slot, out] in self.outside.stores {
+            let (slot, to) = (&slots[slot as usize], out as usize * plane + at);
+            outputs.own[to..to + len].copy_from_slice(&slot[..len]);
+            outputs.next[to..to + len].copy_from_slice(&slot[size..size + len]);
         }
     }
 }

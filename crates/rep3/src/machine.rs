@@ -5,7 +5,7 @@ use crate::kernels::{
     Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
     TowerInverse, TowerNorm, TowerSix,
 };
-use crate::layers::{Slots, Told};
+use crate::layers::{Outside, Slots, Told};
 use crate::sbox::Turn;
 use crate::{Role, Sbox, xor_into};
 use hushwire_aes::Backend;
@@ -134,7 +134,7 @@ impl Sboxes {
         let messages = [arrived.own, arrived.heard];
         if let Some(circuit) = circuit(self.sbox) {
             let last = &circuit.layers()[circuit.depth()];
-            self.ws.slots.layer(&self.cx, last, self.layer, messages, &mut [], None);
+            self.ws.slots.layer(&self.cx, (last, self.layer), messages, &mut [], None, Outside::default());
             self.ws.slots.unslice(&self.cx, circuit.output_slots(), muts(into));
         } else {
             // The sum of the two shares that this party held, and the third.
@@ -163,7 +163,7 @@ impl Sboxes {
             let arrived = [arrived.own, arrived.heard].map(|m| &m[t * got..(t + 1) * got]);
             let message = &mut message[t * part..(t + 1) * part];
             let rec = self.rec.as_deref_mut().map(|rec| Told { rec, offset: t * part, bits: 8 });
-            vectors.layer(&self.cx, layer, self.layer, arrived, message, rec);
+            vectors.layer(&self.cx, (layer, self.layer), arrived, message, rec, Outside::default());
         }
         if !message.is_empty() {
             self.sent(message);
@@ -181,7 +181,7 @@ impl Sboxes {
         self.word += (times * self.n).div_ceil(16) as u64;
         vectors.resize_with(times.max(vectors.len()), Slots::default);
         for (t, vectors) in vectors[..times].iter_mut().enumerate() {
-            vectors.begin(self.cx.role, &ONE_HOT, self.n / 8);
+            vectors.begin(self.cx.role, ONE_HOT.slots(), self.n / 8);
             let range = t * self.n..(t + 1) * self.n;
             vectors.slice(&self.cx, input_slot(0), [&random[0][range.clone()], &random[1][range]]);
         }
@@ -195,7 +195,7 @@ impl Sboxes {
             return match circuit(self.sbox) {
                 Some(circuit) => {
                     let Workspace { slots, kept, .. } = &mut self.ws;
-                    slots.begin(self.cx.role, circuit, self.n / 8);
+                    slots.begin(self.cx.role, circuit.slots(), self.n / 8);
                     slots.slice(&self.cx, input_slot(0), refs(kept));
                     self.boolean(0, [&[], &[]], message);
                 }
@@ -232,7 +232,14 @@ impl Sboxes {
         self.zero_words(message, 0, 0..message.len());
         self.randomness(message);
         let rec = self.rec.as_deref_mut().map(Told::all);
-        self.ws.slots.layer(&self.cx, &circuit.layers()[k], self.layer, arrived, message, rec);
+        self.ws.slots.layer(
+            &self.cx,
+            (&circuit.layers()[k], self.layer),
+            arrived,
+            message,
+            rec,
+            Outside::default(),
+        );
         self.sent(message);
     }
 

@@ -14,7 +14,7 @@ pub enum Tier {
     AesNi,
     /// VAES on 256-bit vectors, two blocks.
     Vaes256,
-    /// VAES on 512-bit vectors, four blocks.
+    /// VAES on 512-bit vectors, four blocks; products of 64-bit numbers are one instruction.
     Vaes512,
 }
 
@@ -126,7 +126,7 @@ fn detect() -> Cpu {
     }
     if aesni && has!("avx2") && has!("vaes") {
         tiers.push(Tier::Vaes256);
-        if has!("avx512f") && has!("avx512bw") && has!("avx512vl") {
+        if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
             tiers.push(Tier::Vaes512);
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! tier      token      blocks per vector   needs
-//! vaes512   X512<G>    4                   AVX-512F/BW/VL + VAES
+//! vaes512   X512<G>    4                   AVX-512F/BW/DQ/VL + VAES
 //! vaes256   X256<G>    2                   AVX2 + VAES
 //! aesni     X128<G>    1                   SSSE3/SSE4.1 + AES-NI
 //! neon      Neon       1                   ARMv8 + AES
@@ -14,7 +14,9 @@
 //! ```
 //!
 //! GFNI (`G`) and carry-less multiplication ([`clmul`]) are capabilities of their own: no tier implies them.
-//! AVX-512BW is part of the `vaes512` tier only because every CPU with 512-bit VAES has it; it is detected, not assumed.
+//! AVX-512BW and DQ are part of the `vaes512` tier only because every CPU with 512-bit VAES has them (Intel's since Ice Lake, AMD's since
+//! Zen 4); they are detected, not assumed, and a machine that hides one of them runs `vaes256`. DQ multiplies 64-bit numbers (`vpmullq`),
+//! for which all other tiers take three 32-bit products.
 //!
 //! Constant time: no operation branches on or indexes by vector contents, in any tier.
 

@@ -45,8 +45,8 @@ macro_rules! wrapper {
         }
     };
 }
-wrapper!(x512g, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3,gfni", X512::<true>(()));
-wrapper!(x512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", X512::<false>(()));
+wrapper!(x512g, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3,gfni", X512::<true>(()));
+wrapper!(x512, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3", X512::<false>(()));
 wrapper!(x256g, "vaes,aes,avx2,sse4.1,ssse3,gfni", X256::<true>(()));
 wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()));
 wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()));
@@ -485,7 +485,7 @@ lanes!(X256, "vaes,aes,avx2,sse4.1,ssse3", 2, 32, __m256i, load _mm256_loadu_si2
     mul _mm256_gf2p8mul_epi8, affine _mm256_gf2p8affine_epi64_epi8, set64 _mm256_set1_epi64x,
     unpack (_mm256_unpacklo_epi8, _mm256_unpackhi_epi8) (_mm256_unpacklo_epi16, _mm256_unpackhi_epi16) (_mm256_unpacklo_epi32, _mm256_unpackhi_epi32) (_mm256_unpacklo_epi64, _mm256_unpackhi_epi64),
     gather gather256, each each256, scatter scatter256, zip zip256, unzip zip256, abreast abreast256);
-lanes!(X512, "avx512f,avx512bw,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
+lanes!(X512, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3", 4, 64, __m512i, load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512,
     splat _mm512_broadcast_i32x4, xor _mm512_xor_si512, and _mm512_and_si512, or _mm512_or_si512,
     andnot _mm512_andnot_si512, add64 _mm512_add_epi64, srl _mm512_srl_epi64, sll _mm512_sll_epi64,
     shuffle _mm512_shuffle_epi8, enc _mm512_aesenc_epi128, last _mm512_aesenclast_epi128,

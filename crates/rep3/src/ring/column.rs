@@ -3,6 +3,7 @@
 use crate::{Batch, Rep3, Role, ShareError, Shares};
 use hushwire_block::Flat;
 use hushwire_circuit::planes::plane_bytes;
+use std::sync::Arc;
 
 mod sealed {
     pub trait Sealed {}
@@ -144,7 +145,7 @@ impl<W: Word> Column<W> {
 pub struct Bits {
     width: usize,
     rows: usize,
-    shares: Shares,
+    shares: Arc<Shares>,
 }
 
 impl Bits {
@@ -159,7 +160,7 @@ impl Bits {
                 return Err(ShareError::Length { what: "a share of bits", expected, found: share.len() });
             }
         }
-        Ok(Bits { width, rows, shares })
+        Ok(Bits { width, rows, shares: Arc::new(shares) })
     }
 
     /// Bits of a row.
@@ -185,7 +186,8 @@ impl Bits {
     pub fn trimmed(mut self) -> Bits {
         let (used, height) = (self.rows % 8, plane_bytes(self.rows));
         if used > 0 {
-            for share in [&mut self.shares.own, &mut self.shares.next] {
+            let Rep3 { own, next } = Arc::make_mut(&mut self.shares);
+            for share in [own, next] {
                 for plane in share.chunks_exact_mut(height) {
                     plane[height - 1] &= (1 << used) - 1;
                 }
@@ -197,7 +199,12 @@ impl Bits {
     /// The planes' shares, for good.
     #[must_use]
     pub fn into_shares(self) -> Shares {
-        self.shares
+        Arc::unwrap_or_clone(self.shares)
+    }
+
+    /// The planes' shares, for who keeps them.
+    pub(crate) fn held(&self) -> &Arc<Shares> {
+        &self.shares
     }
 }
 

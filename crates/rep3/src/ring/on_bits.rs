@@ -49,8 +49,8 @@ impl OnBits {
             machine.out = Some(Bits::new(machine.program.output_bits(), 0, none)?);
         } else {
             machine.cost = circuit_cost(&machine.program, rows);
-            let inputs: Vec<_> = inputs.iter().map(|bits| bits.shares()).collect();
-            machine.parts.run(Part::circuit(&machine.program, cx, &inputs, rows));
+            let inputs: Vec<_> = inputs.iter().map(|bits| bits.held().clone()).collect();
+            machine.parts.run(Part::circuit(&machine.program, cx, inputs, rows));
             machine.settle();
         }
         Ok(machine)
@@ -96,7 +96,7 @@ impl OnBits {
 
     fn phase(&mut self, part: Part<u8>) {
         let Part::Circuit(batch) = part else { unreachable!("a circuit") };
-        let out = Bits::new(self.program.output_bits(), self.rows, batch.output());
+        let out = Bits::new(self.program.output_bits(), self.rows, batch.into_output());
         self.out = Some(out.expect("planes of the program's outputs"));
     }
 

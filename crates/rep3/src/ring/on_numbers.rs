@@ -200,10 +200,15 @@ impl<W: Word, What> OnNumbers<W, What> {
             Part::Deal(deal) => {
                 let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &[&dealt, &free], self.rows));
+                self.parts.run(Part::circuit(
+                    &self.program,
+                    cx,
+                    vec![Arc::new(dealt), Arc::new(free)],
+                    self.rows,
+                ));
             }
             Part::Circuit(batch) => {
-                let out = Bits::new(self.program.output_bits(), self.rows, batch.output());
+                let out = Bits::new(self.program.output_bits(), self.rows, batch.into_output());
                 self.out = Some(out.expect("planes of the program's outputs"));
             }
             _ => unreachable!("a dealing and a circuit"),

@@ -29,7 +29,12 @@ pub(super) enum Part<W: Word> {
 
 impl<W: Word> Part<W> {
     /// A circuit on planes that this module made.
-    pub(super) fn circuit(program: &Arc<Program>, cx: Context, inputs: &[&Shares], rows: usize) -> Part<W> {
+    pub(super) fn circuit(
+        program: &Arc<Program>,
+        cx: Context,
+        inputs: Vec<Arc<Shares>>,
+        rows: usize,
+    ) -> Part<W> {
         let batch = CircuitBatch::over(program.clone(), cx, inputs, rows, CircuitWorkspace::default());
         Part::Circuit(Box::new(batch.expect("planes of the program's inputs")))
     }

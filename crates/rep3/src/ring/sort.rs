@@ -165,7 +165,8 @@ impl Sort {
             let program = self.program.get_or_insert_with(|| less(Adder::Prefix, width)).clone();
             let [x, y] = &self.sides;
             let inputs = Rep3 { own: [&x.own[..], &y.own].concat(), next: [&x.next[..], &y.next].concat() };
-            let circuit = CircuitBatch::new(program, cx, &inputs, pairs, std::mem::take(&mut self.ws));
+            let (inputs, ws) = (vec![Arc::new(inputs)], std::mem::take(&mut self.ws));
+            let circuit = CircuitBatch::over(program, cx, inputs, pairs, ws);
             self.step = Step::Circuit(Box::new(circuit.expect("planes of the program's inputs")));
         } else {
             let sides = std::mem::replace(&mut self.sides, [0; 2].map(|_: u8| none()));

@@ -35,7 +35,7 @@ pub struct ToNumbers<W: Word> {
     backend: Backend,
     program: Arc<Program>,
     cx: Option<Context>,
-    bits: Option<Shares>,
+    bits: Option<Arc<Shares>>,
     /// x_1 and x_2 where this party has them, and what is not a share of the number yet.
     out: Column<W>,
     parts: Parts<W>,
@@ -81,7 +81,7 @@ impl<W: Word> ToNumbers<W> {
             1 => {}
             _ => out.next.fill(W::default()),
         }
-        let bits = Some(bits.shares().clone());
+        let bits = Some(bits.held().clone());
         Ok(ToNumbers { role, backend, program, cx: Some(cx), bits, out, parts, cost, done: rows == 0 })
     }
 
@@ -92,10 +92,10 @@ impl<W: Word> ToNumbers<W> {
                 let bits = self.bits.take().expect("one dealing");
                 let dealt = deal.finish().0;
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &[&bits, &dealt], rows));
+                self.parts.run(Part::circuit(&self.program, cx, vec![bits, Arc::new(dealt)], rows));
             }
             Part::Circuit(batch) => {
-                let shares = batch.output();
+                let shares = batch.into_output();
                 let reveal = Reveal::new(self.role, &[(LEARN, shares.len())], &shares);
                 self.parts.run(Part::Open(reveal));
             }

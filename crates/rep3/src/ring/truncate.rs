@@ -115,10 +115,15 @@ impl<W: Word> Truncate<W> {
                 self.out = zip(&self.out, &numbers, W::plus);
                 let free = self.free.take().expect("one dealing");
                 let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, &[&bits, &free], self.out.rows()));
+                self.parts.run(Part::circuit(
+                    &self.program,
+                    cx,
+                    vec![Arc::new(bits), Arc::new(free)],
+                    self.out.rows(),
+                ));
             }
             Part::Circuit(batch) => {
-                let carries = Bits::new(2, self.out.rows(), batch.output());
+                let carries = Bits::new(2, self.out.rows(), batch.into_output());
                 let carries = carries.expect("planes of the program's outputs");
                 let contexts = self.later.take().expect("one injection");
                 self.parts.run(Part::Inject(Box::new(Inject::of(contexts, &carries))));

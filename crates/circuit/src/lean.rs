@@ -1,0 +1,360 @@
+//! Layers whose inputs are brought where they are read, and whose outputs are taken where they are made, so that slots hold only
+//! what lives on between layers.
+//!
+//! ```text
+//! layered    inputs in slots from the start, outputs in slots to the end
+//! lean       layer: bring inputs, products, XORs, ANDs, take outputs       an input is brought again in each layer that reads it
+//! ```
+//!
+//! A deep circuit reads few of its inputs in a layer (a comparison by ripple: two of its bits), so that few slots are enough and stay
+//! in the cache. LOCAL: gates, their order and their layers are those of the layered form, and so are all messages.
+
+use crate::{Layer, Layered, ONE, Slot, ZERO};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One layer of the form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeanLayer {
+    /// `[input bit, slot]`: brought before anything else.
+    pub loads: Vec<[u32; 2]>,
+    /// The gates, as many and in the order of the layered form.
+    pub gates: Layer,
+    /// `[slot, output bit]`: taken after all gates.
+    pub stores: Vec<[u32; 2]>,
+}
+
+/// The form, made by [`Layered::lean`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lean {
+    slots: usize,
+    layers: Vec<LeanLayer>,
+}
+
+/// The value that a slot of the layered form holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Constant(Slot),
+    Input(u32),
+    Gate(u32),
+}
+
+/// The gates of a layer over values.
+#[derive(Default)]
+struct Step {
+    products: Vec<u32>,
+    xors: Vec<([Value; 2], u32)>,
+    ands: Vec<[Value; 2]>,
+}
+
+/// Values of a layered form: the gates' are numbered as they are made.
+fn values(layered: &Layered) -> (Vec<Step>, Vec<Value>, usize) {
+    let mut holds = vec![Value::Constant(ZERO); layered.slots()];
+    holds[ONE as usize] = Value::Constant(ONE);
+    (0..layered.input_bits()).for_each(|i| holds[crate::input_slot(i) as usize] = Value::Input(i as u32));
+    let mut made = 0;
+    let mut make = |holds: &mut Vec<Value>, slot: Slot| {
+        holds[slot as usize] = Value::Gate(made);
+        made += 1;
+        made - 1
+    };
+    let mut steps = vec![];
+    for layer in layered.layers() {
+        let mut step = Step::default();
+        step.products.extend(layer.products.iter().map(|slot| make(&mut holds, *slot)));
+        for [a, b, out] in &layer.xors {
+            let reads = [a, b].map(|slot| holds[*slot as usize]);
+            step.xors.push((reads, make(&mut holds, *out)));
+        }
+        step.ands.extend(layer.ands.iter().map(|reads| reads.map(|slot| holds[slot as usize])));
+        steps.push(step);
+    }
+    let outputs = layered.output_slots().iter().map(|slot| holds[*slot as usize]).collect();
+    (steps, outputs, made as usize)
+}
+
+/// The place of a gate in the order: a layer's XORs one by one, its ANDs together, its end.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Time(u32, u32);
+
+/// No time: what has it was let go.
+const NEVER: Time = Time(u32::MAX, u32::MAX);
+
+/// The free slots: the lowest is taken first.
+struct Free {
+    slots: BinaryHeap<Reverse<Slot>>,
+    count: Slot,
+}
+
+impl Free {
+    fn take(&mut self) -> Slot {
+        self.slots.pop().map_or_else(
+            || {
+                self.count += 1;
+                self.count - 1
+            },
+            |Reverse(slot)| slot,
+        )
+    }
+}
+
+impl Lean {
+    pub(crate) fn new(layered: &Layered) -> Lean {
+        let (steps, outputs, made) = values(layered);
+        let mut maker = Maker {
+            last: vec![Time::default(); made],
+            slot: vec![Slot::MAX; made],
+            taken: vec![vec![]; made],
+            brought: vec![(u32::MAX, Slot::MAX, NEVER); layered.input_bits()],
+            free: Free { slots: BinaryHeap::new(), count: 2 },
+        };
+        maker.last_reads(&steps, &outputs);
+        let mut layers: Vec<LeanLayer> =
+            steps.iter().enumerate().map(|(number, step)| maker.layer(number as u32, step)).collect();
+        // What no gate makes is taken in the end.
+        let last = layers.last_mut().expect("there is a layer after the last ANDs");
+        for (bit, value) in outputs.iter().enumerate() {
+            let slot = match value {
+                Value::Gate(_) => continue,
+                Value::Constant(slot) => *slot,
+                Value::Input(i) => {
+                    // A slot that is free by now was not while this layer ran.
+                    maker.free.count += 1;
+                    let slot = maker.free.count - 1;
+                    last.loads.push([*i, slot]);
+                    slot
+                }
+            };
+            last.stores.push([slot, bit as u32]);
+        }
+        Lean { slots: maker.free.count as usize, layers }
+    }
+
+    /// The number of slots, the constants' included.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The layers, as many as the layered form has.
+    #[must_use]
+    pub fn layers(&self) -> &[LeanLayer] {
+        &self.layers
+    }
+}
+
+struct Maker {
+    /// Of gates' values: the last time at which one is needed, its slot, the output bits that it is.
+    last: Vec<Time>,
+    slot: Vec<Slot>,
+    taken: Vec<Vec<u32>>,
+    /// Of inputs: the layer in which one was brought last, its slot, its last read there.
+    brought: Vec<(u32, Slot, Time)>,
+    free: Free,
+}
+
+impl Maker {
+    fn last_reads(&mut self, steps: &[Step], outputs: &[Value]) {
+        for (bit, value) in outputs.iter().enumerate() {
+            if let Value::Gate(made) = value {
+                self.taken[*made as usize].push(bit as u32);
+            }
+        }
+        for (layer, step) in (0..).zip(steps) {
+            let end = Time(layer, u32::MAX);
+            let made = step.products.iter().copied().chain(step.xors.iter().map(|(_, out)| *out));
+            made.for_each(|made| {
+                // One that nothing reads is done with at the end of its layer.
+                self.last[made as usize] =
+                    if self.taken[made as usize].is_empty() { Time::default() } else { end };
+            });
+            for (at, (reads, _)) in (0..).zip(&step.xors) {
+                reads.iter().for_each(|value| self.read(*value, Time(layer, at)));
+            }
+            let ands = Time(layer, step.xors.len() as u32);
+            step.ands.iter().flatten().for_each(|value| self.read(*value, ands));
+        }
+    }
+
+    fn read(&mut self, value: Value, time: Time) {
+        if let Value::Gate(made) = value {
+            let last = &mut self.last[made as usize];
+            *last = time.max(*last);
+        }
+    }
+
+    fn layer(&mut self, number: u32, step: &Step) -> LeanLayer {
+        let mut layer = LeanLayer::default();
+        let ands = Time(number, step.xors.len() as u32);
+        let reads = (0..).zip(&step.xors).flat_map(|(at, (reads, _))| reads.map(|v| (v, Time(number, at))));
+        let reads = reads.chain(step.ands.iter().flatten().map(|v| (*v, ands)));
+        for (value, time) in reads {
+            let Value::Input(i) = value else { continue };
+            let (brought, slot, last) = &mut self.brought[i as usize];
+            if *brought != number {
+                (*brought, *slot) = (number, self.free.take());
+                layer.loads.push([i, *slot]);
+            }
+            *last = time;
+        }
+        for made in &step.products {
+            layer.gates.products.push(self.take(*made));
+        }
+        for (at, (reads, out)) in (0..).zip(&step.xors) {
+            let [a, b] = reads.map(|value| self.place(value));
+            self.release(reads, Time(number, at));
+            layer.gates.xors.push([a, b, self.take(*out)]);
+        }
+        layer.gates.ands.extend(step.ands.iter().map(|reads| reads.map(|value| self.place(value))));
+        let made: Vec<u32> =
+            step.products.iter().copied().chain(step.xors.iter().map(|(_, out)| *out)).collect();
+        for made in &made {
+            let slot = self.slot[*made as usize];
+            layer.stores.extend(self.taken[*made as usize].iter().map(|bit| [slot, *bit]));
+        }
+        let all: Vec<Value> = step.ands.iter().flatten().copied().collect();
+        self.release(&all, ands);
+        let made: Vec<Value> = made.into_iter().map(Value::Gate).collect();
+        self.release(&made, Time(number, u32::MAX));
+        layer
+    }
+
+    fn take(&mut self, made: u32) -> Slot {
+        let slot = self.free.take();
+        self.slot[made as usize] = slot;
+        slot
+    }
+
+    fn place(&self, value: Value) -> Slot {
+        match value {
+            Value::Constant(slot) => slot,
+            Value::Input(i) => self.brought[i as usize].1,
+            Value::Gate(made) => self.slot[made as usize],
+        }
+    }
+
+    /// Frees the slots of values that are needed at this time for the last time, each once.
+    fn release(&mut self, values: &[Value], time: Time) {
+        for value in values {
+            let slot = match *value {
+                Value::Constant(_) => continue,
+                Value::Input(i) => match &mut self.brought[i as usize] {
+                    (_, slot, last) if *last == time => {
+                        *last = NEVER;
+                        *slot
+                    }
+                    _ => continue,
+                },
+                Value::Gate(made) => {
+                    let last = &mut self.last[made as usize];
+                    if *last != time {
+                        continue;
+                    }
+                    *last = NEVER;
+                    self.slot[made as usize]
+                }
+            };
+            self.free.slots.push(Reverse(slot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bit, Builder, words};
+    use proptest::prelude::*;
+
+    /// Outputs of 64 instances, by the lean form.
+    fn run(lean: &Lean, inputs: &[u64], outputs: usize) -> Vec<u64> {
+        // What a slot held before means nothing.
+        let mut slots = vec![0x5a5a_5a5a_5a5a_5a5a; lean.slots()];
+        (slots[ZERO as usize], slots[ONE as usize]) = (0, u64::MAX);
+        let mut out = vec![0; outputs];
+        let mut products: Vec<u64> = vec![];
+        for LeanLayer { loads, gates, stores } in lean.layers() {
+            loads.iter().for_each(|[input, slot]| slots[*slot as usize] = inputs[*input as usize]);
+            assert_eq!(products.len(), gates.products.len());
+            products.iter().zip(&gates.products).for_each(|(p, slot)| slots[*slot as usize] = *p);
+            for [a, b, out] in &gates.xors {
+                slots[*out as usize] = slots[*a as usize] ^ slots[*b as usize];
+            }
+            products = gates.ands.iter().map(|[a, b]| slots[*a as usize] & slots[*b as usize]).collect();
+            stores.iter().for_each(|[slot, bit]| out[*bit as usize] = slots[*slot as usize]);
+        }
+        out
+    }
+
+    fn check(circuit: &crate::Circuit) -> usize {
+        let layered = Layered::new(circuit);
+        let lean = Lean::new(&layered);
+        let outputs = layered.outputs().iter().sum();
+        let number = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32 % 64);
+        let inputs: Vec<u64> = (0..layered.input_bits()).map(number).collect();
+        // The layered form, run the same way.
+        let mut slots = vec![0; layered.slots()];
+        slots[ONE as usize] = u64::MAX;
+        inputs.iter().enumerate().for_each(|(i, v)| slots[crate::input_slot(i) as usize] = *v);
+        let mut products: Vec<u64> = vec![];
+        for layer in layered.layers() {
+            products.iter().zip(&layer.products).for_each(|(p, slot)| slots[*slot as usize] = *p);
+            for [a, b, out] in &layer.xors {
+                slots[*out as usize] = slots[*a as usize] ^ slots[*b as usize];
+            }
+            products = layer.ands.iter().map(|[a, b]| slots[*a as usize] & slots[*b as usize]).collect();
+        }
+        let expected: Vec<u64> = layered.output_slots().iter().map(|slot| slots[*slot as usize]).collect();
+        assert_eq!(run(&lean, &inputs, outputs), expected);
+        for (lean, layer) in lean.layers().iter().zip(layered.layers()) {
+            assert_eq!(
+                [lean.gates.products.len(), lean.gates.xors.len(), lean.gates.ands.len()],
+                [layer.products.len(), layer.xors.len(), layer.ands.len()],
+            );
+        }
+        lean.slots()
+    }
+
+    fn two(width: usize, make: impl FnOnce(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>) -> crate::Circuit {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(width), b.input(width));
+        let out = make(&mut b, &x, &y);
+        b.finish(&[out])
+    }
+
+    #[test]
+    fn outputs_are_those_of_the_layers() {
+        let slots = check(&two(64, |b, x, y| vec![words::less(b, x, y)]));
+        assert!(slots < 16, "a comparison by ripple needs few: {slots}");
+        check(&two(64, words::add_mod));
+        check(&two(17, |b, x, y| words::mul(b, x, y, 17)));
+        // Outputs twice, inputs and constants as outputs, unread inputs, a NOT of nothing else.
+        check(&two(4, |b, x, y| {
+            let (and, not) = (b.and(x[0], y[0]), b.not(y[1]));
+            vec![and, and, x[2], x[2], Bit::ZERO, Bit::ONE, not, y[3]]
+        }));
+        check(&two(1, |_, _, _| vec![]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_circuit_is_that_of_its_layers(
+            inputs in 1usize..9,
+            gates in prop::collection::vec((0u8..4, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..120),
+            outputs in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        ) {
+            let mut b = Builder::new();
+            let mut bits = b.input(inputs);
+            bits.extend([Bit::ZERO, Bit::ONE]);
+            for (kind, x, y) in gates {
+                let [x, y] = [x, y].map(|at| bits[at.index(bits.len())]);
+                bits.push(match kind {
+                    0 => b.not(x),
+                    1 => b.xor(x, y),
+                    _ => b.and(x, y),
+                });
+            }
+            let out: Vec<Bit> = outputs.iter().map(|at| bits[at.index(bits.len())]).collect();
+            check(&b.finish(&[out]));
+        }
+    }
+}
