@@ -67,21 +67,8 @@ impl Protocol {
             .map(|role| Cost { rounds, bytes_sent: ticks.0.iter().map(|sent| sent[role as usize]).sum() })
     }
 
-    /// The cost of COTs alone that are one segment, its check included, where the sender speaks.
-    pub(crate) fn cost_in_one_segment(self, level: Level, count: usize) -> [Cost; 2] {
-        let Core::Ferret(set, _) = self.core() else { unreachable!("rows have the receiver speak") };
-        let chunks = tree_chunks(&set, level, count, usize::MAX);
-        let check = if count > 0 { self.check(level) } else { Vec::new() };
-        let rounds = (chunks.len() + check.len()) as u64;
-        let trees: usize = chunks.iter().map(|(_, bytes)| bytes).sum();
-        [(Role::Sender, trees), (Role::Receiver, 0)].map(|(role, bytes)| {
-            let checks = check.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
-            Cost { rounds, bytes_sent: (bytes + checks.sum::<usize>()) as u64 }
-        })
-    }
-
     /// Messages of a check, one a tick.
-    fn check(self, level: Level) -> Vec<(Role, usize)> {
+    pub(crate) fn check(self, level: Level) -> Vec<(Role, usize)> {
         if level == Level::SemiHonest {
             return Vec::new();
         }
@@ -221,7 +208,7 @@ fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
 
 /// OTs and message bytes of each chunk: a tree, and a round's refill with its first; a segment's first tree lends 128
 /// OTs to its check.
-fn tree_chunks(set: &Set, level: Level, count: usize, segment: usize) -> Vec<(usize, usize)> {
+pub(crate) fn tree_chunks(set: &Set, level: Level, count: usize, segment: usize) -> Vec<(usize, usize)> {
     let mut chunks: Vec<(usize, usize)> = Vec::new();
     let mut left = count;
     while left > 0 {

@@ -18,7 +18,7 @@
 //!
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u: of B; bit i of a number is x^i.
 //!
-//! **Rounds and bytes.** The set-up of the OTs, then one message a tree from the sender, [`Field::COTS`] OTs an entry
+//! **Rounds and bytes.** The set-up of the OTs, then one message for sixteen trees from the sender, [`Field::COTS`] OTs an entry
 //! ([`cost`]); in the malicious mode 16 bytes from the receiver and 32 from the sender.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
@@ -35,26 +35,34 @@ use hushwire_prg::Seed;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::ferret::{B10, B11, Set};
 use crate::machine::{Guarded, Latch, guarded};
 use crate::{
     CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round, Security,
 };
 pub use field::{Base, Field, Full128, Pair64};
-use packed::Packing;
+use packed::{Packing, messages};
 
 /// AGREEMENT: OTs from which on a larger set pays its longer set-up.
 const MANY: usize = 1 << 19;
 
 /// The OTs that `cots` of them come from.
-fn protocol(cots: usize) -> Protocol {
-    if cots < MANY { Protocol::FerretB10 } else { Protocol::FerretB11 }
+fn protocol(cots: usize) -> (Protocol, Set) {
+    if cots < MANY { (Protocol::FerretB10, B10) } else { (Protocol::FerretB11, B11) }
 }
 
 /// The cost for the sender and the receiver of `count` entries beside the set-up of the OTs.
 #[must_use]
 pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     let cots = count * F::COTS;
-    protocol(cots).cost_in_one_segment(level, cots)
+    let (protocol, set) = protocol(cots);
+    let messages = messages(&set, level, cots);
+    let check = if count > 0 { protocol.check(level) } else { Vec::new() };
+    let rounds = (messages.len() + check.len()) as u64;
+    [(Role::Sender, messages.iter().sum()), (Role::Receiver, 0)].map(|(role, bytes)| {
+        let checks = check.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
+        Cost { rounds, bytes_sent: (bytes + checks.sum::<usize>()) as u64 }
+    })
 }
 
 /// The sender's entries, zeroed when dropped.
@@ -110,7 +118,7 @@ struct End<S: Security, F: Field> {
 
 impl<S: Security, F: Field> End<S, F> {
     fn new(role: Role, context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
-        let (context, protocol) = (context.child("vole", 0), protocol(count * F::COTS));
+        let (context, (protocol, _)) = (context.child("vole", 0), protocol(count * F::COTS));
         let opening = match role {
             Role::Sender => Opening::sender(&context, protocol, seed)?,
             Role::Receiver => Opening::receiver(&context, protocol, seed)?,
@@ -157,7 +165,8 @@ impl<S: Security, F: Field> End<S, F> {
             opening.read(&[Exchanged::heard(message)])?;
             if opening.round(0).is_none() {
                 let extension = self.opening.take().expect("it is here").extension();
-                self.packing = Some(Packing::new(extension, self.count));
+                let (_, set) = protocol(self.count * F::COTS);
+                self.packing = Some(Packing::new(extension, &set, self.count));
             }
             return Ok(());
         }

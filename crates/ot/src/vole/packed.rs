@@ -7,7 +7,19 @@ use hushwire_simd::clmul::{Clmul, Sum};
 use zeroize::Zeroize;
 
 use super::field::{Base, Field};
-use crate::{CheckStep, Extension, Level, OtError, Role, Security, bits::lsbs};
+use crate::{
+    CheckStep, Extension, Level, OtError, Role, Security, bits::lsbs, cost::tree_chunks, ferret::Set,
+};
+
+/// AGREEMENT: chunks of a message: as many as make a message cost little beside them, few enough that both parties work at
+/// once.
+const BURST: usize = 16;
+
+/// Bytes of the messages that make `cots` OTs in one segment.
+pub(super) fn messages(set: &Set, level: Level, cots: usize) -> Vec<usize> {
+    let chunks = tree_chunks(set, level, cots, usize::MAX);
+    chunks.chunks(BURST).map(|burst| burst.iter().map(|(_, bytes)| bytes).sum()).collect()
+}
 
 /// The COTs of an extension, packed into entries as they come.
 pub(super) struct Packing<S: Security, F: Field> {
@@ -15,6 +27,9 @@ pub(super) struct Packing<S: Security, F: Field> {
     count: usize,
     /// COTs that are made.
     cots: usize,
+    /// Bytes of each message; the next one.
+    messages: Vec<usize>,
+    next: usize,
     /// COTs that make no whole entry yet, then room for a chunk.
     scratch: Buffer,
     rest: usize,
@@ -31,8 +46,8 @@ pub(super) struct Packing<S: Security, F: Field> {
 }
 
 impl<S: Security, F: Field> Packing<S, F> {
-    /// For `count` entries.
-    pub(super) fn new(extension: Box<dyn Extension<S>>, count: usize) -> Self {
+    /// For `count` entries, from an end of Ferret with this set that has made nothing yet.
+    pub(super) fn new(extension: Box<dyn Extension<S>>, set: &Set, count: usize) -> Self {
         let mut wide = Buffer::new();
         wide.set_len(16 * count);
         let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
@@ -40,6 +55,8 @@ impl<S: Security, F: Field> Packing<S, F> {
             extension,
             count,
             cots: 0,
+            messages: messages(set, S::LEVEL, count * F::COTS),
+            next: 0,
             scratch: Buffer::new(),
             rest: 0,
             check: None,
@@ -63,21 +80,27 @@ impl<S: Security, F: Field> Packing<S, F> {
         if let Some(step) = self.check {
             return self.extension.check_steps().get(step).copied();
         }
-        let len = self.extension.chunk_len(self.left());
-        let bytes = self.extension.chunk_bytes(len);
+        let bytes = self.messages[self.next];
         Some(CheckStep { name: "VOLE: correlated OTs", from: self.extension.speaker(), bytes })
     }
 
-    /// Does that step, with one of the messages empty, and all after it that need none.
-    pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
+    /// Does that step, with one of the messages empty.
+    pub(super) fn act(&mut self, mut heard: &[u8], mut said: &mut [u8]) -> Result<(), OtError> {
         if let Some(step) = self.check {
             self.extension.check(step, heard, said)?;
             self.check = Some(step + 1);
             return Ok(());
         }
-        self.chunk(heard, said)?;
-        while self.left() > 0 && self.extension.chunk_bytes(self.extension.chunk_len(self.left())) == 0 {
-            self.chunk(&[], &mut [])?;
+        self.next += 1;
+        for _ in 0..BURST {
+            if self.left() == 0 {
+                break;
+            }
+            let bytes = self.extension.chunk_bytes(self.extension.chunk_len(self.left()));
+            let (now, later) = heard.split_at(bytes.min(heard.len()));
+            let (out, rest) = said.split_at_mut(bytes.min(said.len()));
+            self.chunk(now, out)?;
+            (heard, said) = (later, rest);
         }
         self.end();
         Ok(())

@@ -60,7 +60,7 @@ fn pack<S: Security, F: Field>(
 ) -> Result<[Packing<S, F>; 2], OtError> {
     let (s, r) = ends::<S>(Backend::best(), TINY);
     let (s, r): (Box<dyn Extension<S>>, Box<dyn Extension<S>>) = (Box::new(s), Box::new(r));
-    let (mut s, mut r) = (Packing::<S, F>::new(s, count), Packing::<S, F>::new(r, count));
+    let (mut s, mut r) = (Packing::<S, F>::new(s, &TINY, count), Packing::<S, F>::new(r, &TINY, count));
     let mut number = 0;
     while let Some(step) = s.step() {
         assert_eq!(r.step(), Some(step));
@@ -77,7 +77,7 @@ fn pack<S: Security, F: Field>(
 }
 
 fn entries_hold<S: Security, F: Slow>() {
-    for count in [1, 2, 7, 40] {
+    for count in [1, 2, 7, 40, 300] {
         let [s, r] = pack::<S, F>(count, |_, _| {}).expect("an honest run");
         assert_eq!(s.delta(), Some(DELTA));
         holds::<F>(DELTA, s.wide.blocks(), r.wide.blocks(), &r.narrow);
@@ -120,7 +120,7 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
     if count == 0 {
         return assert_eq!(all, [0; 3]);
     }
-    let protocol = protocol(count * F::COTS);
+    let (protocol, _) = protocol(count * F::COTS);
     let mut set_up = Opening::<S>::sender(&context, protocol, &seeds[0]).expect("the level exists");
     let mut peer = Opening::<S>::receiver(&context, protocol, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
@@ -168,6 +168,6 @@ fn changes_are_caught<F: Field>(count: usize) {
 
 #[test]
 fn changed_messages_are_caught_in_every_field() {
-    changes_are_caught::<Pair64>(40);
-    changes_are_caught::<Full128>(20);
+    changes_are_caught::<Pair64>(200);
+    changes_are_caught::<Full128>(100);
 }

@@ -4,14 +4,14 @@ use core::marker::PhantomData;
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Gf64};
-use hushwire_ot::vole::{Base, Field, Pair64, Receiver, ReceiverEntries, Sender, SenderEntries};
+use hushwire_ot::vole::{Base, Pair64, Receiver, ReceiverEntries, Sender, SenderEntries};
 use hushwire_ot::{Context, Driver, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::Clmul;
 use hushwire_wire::Channel;
 
 use crate::PsiError;
-use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, no_addition, tail};
+use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, Shift, no_addition, tail};
 
 /// A value of the store: a word, or two.
 pub(super) trait Value: Module<Gf64> {
@@ -92,23 +92,6 @@ pub(super) fn ask(
     Ok(values)
 }
 
-/// q += A'Δ.
-struct Shift<'a> {
-    q: &'a mut [Block],
-    message: &'a [u8],
-    delta: Block,
-}
-
-impl WordKernel for Shift<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<W: Words>(self, words: W) {
-        for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(8)) {
-            *q ^= Pair64::times(Gf64::from_bytes(a), self.delta, words);
-        }
-    }
-}
-
 /// The sender's half as far as F.
 pub(super) fn answer(
     channel: &mut Channel,
@@ -125,7 +108,12 @@ pub(super) fn answer(
     let (mut inputs, mut outputs, mut message) = (vec![], vec![], vec![0; 8 * len]);
     for (bin, q) in q.chunks_exact_mut(len).enumerate() {
         channel.recv("store of items", &mut message)?;
-        Clmul::best().run(Shift { q: &mut *q, message: &message, delta: *delta });
+        Clmul::best().run(Shift::<Pair64> {
+            q: &mut *q,
+            message: &message,
+            delta: *delta,
+            field: PhantomData,
+        });
         let items = binned.bin(bin);
         inputs.resize(items.len(), Block::ZERO);
         let (bin_entries, out) = (&*q, &mut inputs[..]);

@@ -48,3 +48,22 @@ impl<F: Field, A: Fn(&Digest) -> F::Base> WordKernel for Decode<'_, F, A> {
 pub(crate) fn no_addition<B: Base>(_: &Digest) -> B {
     B::default()
 }
+
+/// q += A'Δ: what the holder of Δ does with a message of elements of B.
+pub(crate) struct Shift<'a, F> {
+    pub(crate) q: &'a mut [Block],
+    pub(crate) message: &'a [u8],
+    pub(crate) delta: Block,
+    pub(crate) field: PhantomData<F>,
+}
+
+impl<F: Field> WordKernel for Shift<'_, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: Words>(self, words: W) {
+        for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(F::Base::BYTES)) {
+            *q ^= F::times(F::Base::from_bytes(a), self.delta, words);
+        }
+    }
+}

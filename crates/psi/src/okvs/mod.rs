@@ -33,7 +33,7 @@ mod module;
 mod tests;
 mod two_core;
 
-pub(crate) use decode::{Decode, no_addition};
+pub(crate) use decode::{Decode, Shift, no_addition};
 pub(crate) use encode::Encoder;
 #[cfg(test)]
 pub(crate) use encode::NoSolution;

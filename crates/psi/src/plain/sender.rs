@@ -6,7 +6,7 @@ use hushwire_block::Block;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, SenderEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::Clmul;
 use hushwire_wire::drive::{Exchanged, Latch, Machine, Round};
 use hushwire_wire::gated;
 
@@ -15,7 +15,7 @@ use super::hash::{Functions, Output};
 use super::list::{self, Shape};
 use super::{ItemDigest, Parameters};
 use crate::PsiError;
-use crate::okvs::{Binned, Decode, Layout};
+use crate::okvs::{Binned, Decode, Layout, Shift};
 
 /// The sender, a [`Machine`] with one slot.
 #[must_use = "run its rounds, then finish"]
@@ -383,25 +383,6 @@ impl<S: Security, F: Field> State<S, F> {
         let again = self.again.iter().filter(|[at, _]| is_common(*at as usize)).map(|[_, item]| *item);
         self.common = once.filter(|item| (*item as usize) < self.items).chain(again).collect();
         self.common.sort_unstable();
-    }
-}
-
-/// q += A'Δ.
-struct Shift<'a, F> {
-    q: &'a mut [Block],
-    message: &'a [u8],
-    delta: Block,
-    field: PhantomData<F>,
-}
-
-impl<F: Field> WordKernel for Shift<'_, F> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<W: Words>(self, words: W) {
-        for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(F::Base::BYTES)) {
-            *q ^= F::times(F::Base::from_bytes(a), self.delta, words);
-        }
     }
 }
 
