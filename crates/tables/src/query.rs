@@ -10,7 +10,7 @@ use crate::{
     },
     plain::{Row, broken},
 };
-use hushwire_compute::{Builder, Computation, Member, Op, Shape, Tensor};
+use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// A relation as a computation that shows its recipients the valid rows, and nobody anything else.
@@ -86,7 +86,11 @@ impl Query {
             (tables, promises, notes, nulls)
         };
         let computation = b.finish()?;
-        let sorts = computation.nodes().iter().filter(|node| matches!(node.op, Op::Order { .. })).count();
+        let is_sort = |node: &&Node| {
+            let bits = |v: &hushwire_compute::Value| computation.node(*v).ty.scalar.bits();
+            matches!(node.op, Op::Order { .. }) && node.arguments.iter().map(bits).sum::<usize>() > 1
+        };
+        let sorts = computation.nodes().iter().filter(is_sort).count();
         let schema = relation.schema().clone();
         let is_ordered = is_ordered(relation);
         Ok(Query { computation, tables, schema, nulls, promises, notes, sorts, is_ordered })
@@ -116,7 +120,7 @@ impl Query {
         &self.promises
     }
 
-    /// Sorts that run: operators share them.
+    /// Sorts that run, which operators share. An order by one bit, such as brings valid rows first, is none.
     #[must_use]
     pub fn sorts(&self) -> usize {
         self.sorts
@@ -232,7 +236,7 @@ impl Query {
             let indent = 2 * note.depth;
             let _ = writeln!(out, "{:indent$}{}: {} rows{remarks}", "", note.operator, note.rows);
         }
-        let _ = write!(out, "{} sorts", self.sorts);
+        let _ = write!(out, "sorts: {}", self.sorts);
         if let Some(cost) = cost {
             let _ = write!(
                 out,

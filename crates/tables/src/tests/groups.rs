@@ -56,7 +56,7 @@ fn few_public_keys_need_no_sort() {
         let grouped = table.aggregate(named([column(1), column(3)]), sums, 2, None).unwrap();
         check(&grouped, &data).unwrap();
         let query = Query::new("q", &grouped, &["a"]).unwrap();
-        assert_eq!(query.sorts(), usize::from(rows > 0), "the result's own: valid rows first");
+        assert_eq!(query.sorts(), 0);
     });
 }
 
