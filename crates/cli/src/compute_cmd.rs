@@ -173,6 +173,8 @@ struct Figures {
     rounds: u64,
     /// Payload of the party that sends most, without set-ups and TLS.
     bytes_sent: u64,
+    /// Bytes of values and of work on them at each party, at most, where it runs in steps.
+    memory_bytes: Option<u64>,
     /// Seconds on one machine, in one room, and across a continent.
     loopback_seconds: f64,
     lan_seconds: f64,
@@ -180,13 +182,14 @@ struct Figures {
 }
 
 impl Figures {
-    fn new(protocol: Protocol, forecast: &Forecast, ands: Option<u64>) -> Self {
+    fn new(protocol: Protocol, forecast: &Forecast, ands: Option<u64>, memory_bytes: Option<u64>) -> Self {
         Self {
             protocol: protocol.name().to_owned(),
             form: if ands.is_some() { "circuit" } else { "steps" },
             ands,
             rounds: forecast.rounds,
             bytes_sent: forecast.bytes_sent,
+            memory_bytes,
             loopback_seconds: forecast.seconds(LOOPBACK),
             lan_seconds: forecast.seconds(Shape::lan()),
             wan_seconds: forecast.seconds(Shape::wan()),
@@ -215,8 +218,9 @@ fn costs(args: &LengthArgs, c: &Computation) -> Result<Costs, Error> {
         let secret = c.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
         job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
         let task = ComputeTask::new(&job)?;
-        let (forecast, ands) = task.bound(&lengths)?.forecast(task.chosen(), has_aes(Backend::best()))?;
-        protocols.push(Figures::new(protocol, &forecast, ands));
+        let bound = task.bound(&lengths)?;
+        let (forecast, ands) = bound.forecast(task.chosen(), has_aes(Backend::best()))?;
+        protocols.push(Figures::new(protocol, &forecast, ands, bound.memory(protocol, task.threads())?));
     }
     Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
 }
@@ -246,14 +250,16 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
         let _ = writeln!(
             text,
             "  {} takes {parties} parties {} round{}, and none sends more than {}: about {} on one machine, {} \
-             in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms)",
+             in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms){}",
             of.protocol,
             of.rounds,
             if of.rounds == 1 { "" } else { "s" },
             size::show(of.bytes_sent),
             seconds(of.loopback_seconds),
             seconds(of.lan_seconds),
-            seconds(of.wan_seconds)
+            seconds(of.wan_seconds),
+            of.memory_bytes
+                .map_or(String::new(), |bytes| format!("; up to {} of memory a party", size::show(bytes)))
         );
     }
     out::text(text)

@@ -64,6 +64,13 @@ pub(crate) struct LocalComputeArgs {
     /// The OT extension of yao and gmw [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
     ot: Option<hushwire_ot::Protocol>,
+    /// Compute threads of each of three parties' processes [default: the job's, else 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    threads: Option<u16>,
+    /// Memory that values and work on them may take at each of three parties, as in 2GiB: a computation that takes more is refused
+    /// [default: the job's, else no limit]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory: Option<u64>,
     #[command(flatten)]
     between: Between,
     /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
@@ -103,6 +110,7 @@ impl LocalComputeArgs {
         };
         job.protocol = protocol.unwrap_or(job.protocol);
         (job.scheme, job.ot) = (self.scheme.or(job.scheme), self.ot.or(job.ot));
+        (job.threads, job.memory) = (self.threads.or(job.threads), self.memory.or(job.memory));
         // Processes are told the text: they need not read the file again, which may be a pipe.
         let computation = job.computation.load()?;
         job.computation = ComputationSource::Text(computation.to_string());

@@ -21,15 +21,22 @@ impl Party {
     /// # Errors
     /// The others did not come, or are not those of the pins.
     pub fn connect(config: MemberConfig) -> Result<Self, JobError> {
-        Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, &(Arc::new(|_| {}) as Observer))
+        let silent: Observer = Arc::new(|_| {});
+        Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, None, &silent)
     }
 
-    /// The same with any protocol. `observer` hears who is missing, and the progress of each run.
+    /// The same with any protocol, and with as many compute threads as all parties have (none: a default). `observer` hears who is
+    /// missing, and the progress of each run.
     ///
     /// # Errors
     /// As [`Party::connect`].
-    pub fn connect_with(config: MemberConfig, chosen: Chosen, observer: &Observer) -> Result<Self, JobError> {
-        ComputeSession::connect(config, chosen, observer).map(Self)
+    pub fn connect_with(
+        config: MemberConfig,
+        chosen: Chosen,
+        threads: Option<u16>,
+        observer: &Observer,
+    ) -> Result<Self, JobError> {
+        ComputeSession::connect(config, chosen, threads, observer).map(Self)
     }
 
     /// Says which party a member of computations is, the same at all of them.
@@ -115,7 +122,7 @@ impl Local<'_, Prepared> {
         let silent: Observer = Arc::new(|_| {});
         let observers = std::iter::once(observer).chain(std::iter::repeat(silent));
         let parties = abreast(configs.into_iter().zip(observers), |(config, observer)| {
-            Party::connect_with(config, chosen, &observer)
+            Party::connect_with(config, chosen, None, &observer)
         })?;
         Ok(Three { parties, _places: places })
     }

@@ -48,6 +48,7 @@ fn one_session_serves_many_computations() {
 /// Two or three parties over TLS, each with a part of its own, on threads.
 fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError>) -> T + Sync) -> Vec<T> {
     let chosen = Chosen::new(protocol, None, None).unwrap_or_else(|e| panic!("{e}"));
+    let threads = (protocol == Protocol::Rep3).then_some(3);
     let (mut configs, mut peers) = (vec![], vec![]);
     for index in 0..protocol.parties() {
         let me = Member::Party(index);
@@ -63,7 +64,7 @@ fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError
             config.transport = TransportKind::TcpTls;
             let work = &work;
             let observer: Observer = Arc::new(|_| {});
-            scope.spawn(move || work(index, Party::connect_with(config, chosen, &observer)))
+            scope.spawn(move || work(index, Party::connect_with(config, chosen, threads, &observer)))
         });
         let running: Vec<_> = running.collect();
         running

@@ -212,6 +212,18 @@ impl Batch {
         self.number
     }
 
+    /// The party whose batch it is.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.session.role()
+    }
+
+    /// The tier in use.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.session.backend()
+    }
+
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }

@@ -1,7 +1,8 @@
 //! The cost of a plan, without anybody's data.
 
 use crate::{
-    Plan, ThreeError,
+    Cut, Plan, ThreeError,
+    cut::Extent,
     form::{Form, Held, Ring, Words, in_ring},
     machines::begin,
     plan::{Prim, Slot, Step},
@@ -12,7 +13,10 @@ use hushwire_rep3::{
     ring::{Bits, Column, Permutation, sort_bound},
 };
 use hushwire_wire::Cost;
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 /// The cost of a plan for one party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub struct PlanCost {
 
 /// The form and size of a step's value.
 #[derive(Clone, Copy)]
-enum Size {
+pub(crate) enum Size {
     Known(usize, usize),
     Bits(usize, usize),
     Words(Ring, usize),
@@ -34,13 +38,23 @@ enum Size {
 
 impl Size {
     /// Elements.
-    fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         match self {
             Size::Known(_, rows) | Size::Bits(_, rows) | Size::Words(_, rows) | Size::Order(rows) => rows,
         }
     }
 
-    fn with_rows(self, rows: usize) -> Size {
+    /// Bytes at one party: both shares, or all that it keeps of an order.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Size::Known(width, rows) => 8 * (width.div_ceil(64) * rows) as u64,
+            Size::Bits(width, rows) => 2 * (width * rows.div_ceil(8)) as u64,
+            Size::Words(ring, rows) => 2 * (ring.bits() / 8 * rows) as u64,
+            Size::Order(rows) => 16 * rows as u64,
+        }
+    }
+
+    pub(crate) fn with_rows(self, rows: usize) -> Size {
         match self {
             Size::Known(width, _) => Size::Known(width, rows),
             Size::Bits(width, _) => Size::Bits(width, rows),
@@ -92,7 +106,7 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         Prim::Conv2d(geometry) => reads[0].with_rows(geometry.results().unwrap_or(0)),
         Prim::PoolSum(pooling) => reads[0].with_rows(pooling.windows()),
         Prim::Choose => reads[1],
-        Prim::Less { .. } | Prim::Equal => Size::Bits(1, reads[0].rows()),
+        Prim::Less { .. } | Prim::LessBounded | Prim::Equal => Size::Bits(1, reads[0].rows()),
         Prim::Sort { rows, .. } => Size::Order(*rows),
         Prim::FromPlaces => Size::Order(reads[0].rows()),
         Prim::Compact { kept } => {
@@ -112,48 +126,98 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
     }
 }
 
+/// A step that talks, as its wave has it.
+struct Talk<'p> {
+    step: &'p Step,
+    reads: Vec<Size>,
+    extent: Extent,
+}
+
 impl Plan {
-    /// The cost for the party of this number, 0 to 2: party 0 deals more than the others. Machines are made on zeros and never run.
+    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more than the others. Rounds are those of the
+    /// busiest lane. Machines are made on zeros and never run.
     ///
     /// # Errors
     /// More rows than machines take.
     ///
     /// # Panics
     /// If there is no such party (the caller's bug).
-    pub fn cost(&self, party: usize) -> Result<PlanCost, ThreeError> {
+    pub fn cost(&self, party: usize, cut: Cut) -> Result<PlanCost, ThreeError> {
         let [a, b, c] = Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
+        let mut sum = PlanCost { exact: true, ..PlanCost::default() };
+        for wave in self.waves() {
+            let one = wave_cost(&mut party, &wave, cut)?;
+            sum.cost.rounds += one.rounds;
+            sum.cost.bytes_sent += one.bytes_sent;
+            let is_known = |talk: &Talk<'_>| !matches!(talk.step.prim, Prim::Sort { rows, .. } if rows > 1);
+            sum.exact &= wave.iter().all(is_known);
+        }
+        Ok(sum)
+    }
+
+    /// Of all steps' values.
+    pub(crate) fn sizes(&self) -> Vec<Size> {
         let mut inputs = self.inputs.iter().map(|(scalar, elements)| Size::Bits(scalar.bits(), *elements));
         let mut sizes: Vec<Size> = vec![];
-        // Waves that must have run before a step's value is there.
-        let mut waves: Vec<usize> = vec![];
-        let mut costs: Vec<Cost> = vec![];
-        let mut exact = true;
         for step in &self.steps {
             let reads: Vec<Size> = step.reads.iter().map(|slot| sizes[*slot]).collect();
-            let wave = step.reads.iter().map(|slot: &Slot| waves[*slot]).max().unwrap_or(0);
-            if step.talks() {
-                let cost = match &step.prim {
-                    Prim::Sort { rows, .. } => {
-                        exact &= *rows < 2;
-                        sort_bound(party.role(), *rows, reads.iter().map(|size| width(*size)).sum())
-                    }
-                    _ => step_cost(&mut party, step, &reads)?,
-                };
-                if costs.len() <= wave {
-                    costs.resize(wave + 1, Cost::default());
-                }
-                costs[wave].rounds = costs[wave].rounds.max(cost.rounds);
-                costs[wave].bytes_sent += cost.bytes_sent;
-            }
-            waves.push(wave + usize::from(step.talks()));
             sizes.push(size(step, &reads, &mut inputs));
         }
-        let sum = |sum: Cost, wave: Cost| Cost {
-            rounds: sum.rounds + wave.rounds,
-            bytes_sent: sum.bytes_sent + wave.bytes_sent,
-        };
-        Ok(PlanCost { cost: costs.into_iter().fold(Cost::default(), sum), exact })
+        sizes
+    }
+
+    /// The steps of each wave that talk.
+    fn waves(&self) -> Vec<Vec<Talk<'_>>> {
+        let (sizes, mut waves) = (self.sizes(), Vec::<Vec<Talk<'_>>>::new());
+        // Waves that must have run before a step's value is there.
+        let mut after: Vec<usize> = vec![];
+        for step in &self.steps {
+            let reads: Vec<Size> = step.reads.iter().map(|slot| sizes[*slot]).collect();
+            let wave = step.reads.iter().map(|slot: &Slot| after[*slot]).max().unwrap_or(0);
+            after.push(wave + usize::from(step.talks()));
+            if step.talks() {
+                if waves.len() <= wave {
+                    waves.resize_with(wave + 1, Vec::new);
+                }
+                let extent = step.extent(reads.iter().map(|size| size.rows()));
+                waves[wave].push(Talk { step, reads, extent });
+            }
+        }
+        waves
+    }
+}
+
+fn wave_cost(party: &mut Party, wave: &[Talk<'_>], cut: Cut) -> Result<Cost, ThreeError> {
+    let extents: Vec<Extent> = wave.iter().map(|talk| talk.extent).collect();
+    // Pieces of one length cost the same.
+    let mut known: HashMap<(usize, usize), Cost> = HashMap::new();
+    let (mut lanes, mut bytes_sent) = (vec![0; cut.lanes()], 0);
+    for (i, group) in cut.groups(&extents).into_iter().enumerate() {
+        let mut rounds = 0;
+        for (at, rows) in group {
+            let cost = match known.entry((at, rows.len())) {
+                Entry::Occupied(cost) => *cost.get(),
+                Entry::Vacant(place) => *place.insert(wave[at].cost(party, rows.len())?),
+            };
+            rounds = cost.rounds.max(rounds);
+            bytes_sent += cost.bytes_sent;
+        }
+        lanes[cut.lane(i)] += rounds;
+    }
+    Ok(Cost { rounds: lanes.into_iter().max().unwrap_or(0), bytes_sent })
+}
+
+impl Talk<'_> {
+    /// The cost of a piece of so many rows.
+    fn cost(&self, party: &mut Party, rows: usize) -> Result<Cost, ThreeError> {
+        if let Prim::Sort { rows, .. } = self.step.prim {
+            return Ok(sort_bound(party.role(), rows, self.reads.iter().map(|size| width(*size)).sum()));
+        }
+        let size = |size: &Size| if self.extent.cuts { size.with_rows(rows) } else { *size };
+        let forms = self.reads.iter().map(|of| size(of).zeros(party)).collect::<Result<Vec<_>, _>>()?;
+        let ready = begin(party.next_batch()?, self.step, &forms, self.extent.rows)?;
+        Ok(ready.cost().expect("every machine but a sort declares its cost"))
     }
 }
 
@@ -162,11 +226,4 @@ fn width(size: Size) -> usize {
         Size::Bits(width, _) => width,
         _ => unreachable!("keys are bits"),
     }
-}
-
-fn step_cost(party: &mut Party, step: &Step, reads: &[Size]) -> Result<Cost, ThreeError> {
-    let forms = reads.iter().map(|size| size.zeros(party)).collect::<Result<Vec<_>, _>>()?;
-    let mut batch = party.next_batch()?;
-    let mut ready = begin(party, &mut batch, step, &forms)?;
-    Ok(ready.machine().cost().expect("every machine but a sort declares its cost"))
 }

@@ -45,6 +45,7 @@ pub(crate) enum Words {
 pub(crate) trait Held: Word {
     fn words(column: Column<Self>) -> Words;
     fn column(words: &Words) -> &Arc<Column<Self>>;
+    fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>>;
 }
 
 macro_rules! held {
@@ -54,6 +55,12 @@ macro_rules! held {
                 Words::$ring(Arc::new(column))
             }
             fn column(words: &Words) -> &Arc<Column<Self>> {
+                match words {
+                    Words::$ring(column) => column,
+                    _ => unreachable!("a plan keeps to one ring"),
+                }
+            }
+            fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>> {
                 match words {
                     Words::$ring(column) => column,
                     _ => unreachable!("a plan keeps to one ring"),
@@ -101,6 +108,19 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// Elements, or the rows of an order.
+    pub(crate) fn rows(&self) -> usize {
+        fn rows<W: Held>(words: &Words) -> usize {
+            W::column(words).rows()
+        }
+        match self {
+            Form::Known(tensor) => tensor.len(),
+            Form::Bits(bits) => bits.rows(),
+            Form::Words(words) => in_ring!(words.ring(), rows(words)),
+            Form::Order(order, _) => order.rows(),
+        }
+    }
+
     pub(crate) fn order(&self) -> (&Arc<Permutation>, bool) {
         match self {
             Form::Order(order, inverse) => (order, *inverse),

@@ -18,23 +18,29 @@
 #![forbid(unsafe_code)]
 
 mod cost;
+mod cut;
 mod error;
 mod form;
+mod lanes;
 mod local;
 mod lower;
 mod machines;
+mod memory;
 mod partition;
+mod pieces;
 mod plan;
 mod rows;
 mod run;
 mod series;
 #[cfg(test)]
 mod tests;
+mod wave;
 #[cfg(test)]
 mod window_tests;
 mod windows;
 
 pub use cost::PlanCost;
+pub use cut::Cut;
 pub use error::ThreeError;
 pub use plan::Plan;
 pub use run::run;

@@ -341,14 +341,21 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Forms> {
         let signed = self.scalar(args[0]).is_signed();
         let mut reads = self.aligned_words(args, ring, to)?;
+        let less = |x: usize, y: usize| {
+            if self.differ_by_words(args[x], args[y], ring) {
+                Prim::LessBounded
+            } else {
+                Prim::Less { signed }
+            }
+        };
         let (prim, turned) = match comparison {
             Comparison::Equal => (Prim::Equal, false),
             Comparison::NotEqual => (Prim::Equal, true),
-            Comparison::Less => (Prim::Less { signed }, false),
-            Comparison::GreaterOrEqual => (Prim::Less { signed }, true),
+            Comparison::Less => (less(0, 1), false),
+            Comparison::GreaterOrEqual => (less(0, 1), true),
             Comparison::Greater | Comparison::LessOrEqual => {
                 reads.reverse();
-                (Prim::Less { signed }, comparison == Comparison::LessOrEqual)
+                (less(1, 0), comparison == Comparison::LessOrEqual)
             }
         };
         let slot = self.step(prim, reads);
@@ -357,6 +364,15 @@ impl<'a> Lower<'a> {
         }
         let block = self.block(&Op::Not, vec![Scalar::Bool], vec![None], Scalar::Bool);
         Ok(bits(self.step(Prim::Block(block), vec![slot])))
+    }
+
+    /// Whether every difference x − y of two values' elements is a signed number of the ring, by what is known of their ranges.
+    fn differ_by_words(&self, x: usize, y: usize, ring: Ring) -> bool {
+        let range = |at: usize| self.range(Value(at as u32));
+        let Some((x, y)) = range(x).zip(range(y)) else { return false };
+        let half = 1i128 << (ring.bits() - 1);
+        let least = x.low.checked_sub(y.high).is_some_and(|least| least >= -half);
+        least && x.high.checked_sub(y.low).is_some_and(|most| most < half)
     }
 
     /// Whether a cast only drops bits off the top of what has words.

@@ -11,44 +11,41 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, Program};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
-    Batch, Party, Rep3, Role, ShareError,
+    Batch, Rep3, Role, ShareError,
     ring::{
-        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, MatMul, OnBits, Permute, Product,
-        Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
+        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, LessBounded, MatMul, OnBits, Permute,
+        Product, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
     },
 };
-use hushwire_wire::{NetError, drive::Machine};
+use hushwire_wire::{
+    NetError,
+    drive::{Machine, With},
+};
 use std::sync::Arc;
 
-/// A step under way.
-pub(crate) trait Ready {
-    fn machine(&mut self) -> &mut dyn Machine<Error = NetError>;
+/// A step under way, or a piece of one.
+pub(crate) trait Ready: Machine<Error = NetError> + Send {
     fn finish(self: Box<Self>) -> Result<Form, ThreeError>;
 }
 
 /// A machine, and the value that it leaves.
-struct Then<M, F>(M, F);
-
-impl<M, F> Ready for Then<M, F>
+impl<M, F> Ready for With<M, F>
 where
-    M: Machine<Error = NetError>,
-    F: FnOnce(M) -> Result<Form, ThreeError>,
+    M: Machine<Error = NetError> + Send,
+    F: FnOnce(M) -> Result<Form, ThreeError> + Send,
 {
-    fn machine(&mut self) -> &mut dyn Machine<Error = NetError> {
-        &mut self.0
-    }
     fn finish(self: Box<Self>) -> Result<Form, ThreeError> {
-        (self.1)(self.0)
+        (self.with)(self.machine)
     }
 }
 
-/// A step that talks, not yet begun.
-pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, reads: &[Form]) -> Begun<'p> {
-    let (role, backend) = (party.role(), party.backend());
+/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows.
+pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: usize) -> Begun<'p> {
+    let (role, backend, adder) = (batch.role(), batch.backend(), adder(of));
     match &step.prim {
-        Prim::Block(program) => strings(block(batch, program, reads)?, |m| Ok(m.finish())),
+        Prim::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
         Prim::Flat(program, [width, rows]) => {
-            strings(flat(batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
+            strings(flat(&mut batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
         }
         Prim::Open { scalar, lengths } => match &reads[0] {
             Form::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
@@ -61,39 +58,43 @@ pub(crate) fn begin<'p>(party: &mut Party, batch: &mut Batch, step: &'p Step, re
                 descending: key.descending,
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
-            let machine = Sort::new(party.next_batch()?, *rows, &keys)?;
-            Ok(Box::new(Then(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))))
+            let machine = Sort::new(batch, *rows, &keys)?;
+            ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
         }
-        Prim::ToBits(width) => in_ring!(reads[0].words().ring(), to_bits(batch, &reads[0], *width)),
-        Prim::ToWords(ring) => in_ring!(*ring, to_words(batch, &reads[0])),
-        Prim::Inject(ring) => in_ring!(*ring, inject(batch, &reads[0])),
-        Prim::Product => in_ring!(reads[0].words().ring(), product(batch, reads)),
-        Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(batch, reads, *shape)),
+        Prim::ToBits(width) => {
+            in_ring!(reads[0].words().ring(), to_bits(&mut batch, &reads[0], *width, adder))
+        }
+        Prim::ToWords(ring) => in_ring!(*ring, to_words(&mut batch, &reads[0], adder)),
+        Prim::Inject(ring) => in_ring!(*ring, inject(&mut batch, &reads[0])),
+        Prim::Product => in_ring!(reads[0].words().ring(), product(&mut batch, reads)),
+        Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(&mut batch, reads, *shape)),
         Prim::Conv2d(geometry) => {
             let [x, y] = [reads[0].words(), reads[1].words()];
-            in_ring!(x.ring(), convolved(batch, x, y, geometry))
+            in_ring!(x.ring(), convolved(&mut batch, x, y, geometry))
         }
-        Prim::Choose => in_ring!(reads[1].words().ring(), choose(batch, reads)),
-        Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(party, reads, *kept)),
+        Prim::Choose => in_ring!(reads[1].words().ring(), choose(&mut batch, reads)),
+        Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(batch, reads, *kept)),
         Prim::FromPlaces => {
             let places = u64::column(reads[0].words());
             // They say which row comes; the machine takes where each goes.
-            let order = |made: FromPlaces| Ok(Form::Order(made.finish()?, true));
-            Ok(Box::new(Then(FromPlaces::new(batch, places)?, order)))
+            ready(FromPlaces::new(&mut batch, places)?, |made: FromPlaces| {
+                Ok(Form::Order(made.finish()?, true))
+            })
         }
         Prim::Places { rows } => {
             let numbers: Vec<u64> = (0..*rows as u64).collect();
             let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
-            permuted::<u64>(batch, &numbers, &reads[0])
+            permuted::<u64>(&mut batch, &numbers, &reads[0])
         }
         Prim::Permute { inner } => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), permuted(batch, &reads[0], &reads[1])),
-            _ => permuted_bits(batch, backend, reads[0].bits(), *inner, &reads[1]),
+            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, &reads[0], &reads[1])),
+            _ => permuted_bits(&mut batch, backend, reads[0].bits(), *inner, &reads[1]),
         },
-        Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(batch, reads, *signed)),
-        Prim::Equal => in_ring!(reads[0].words().ring(), equal(batch, reads)),
+        Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(&mut batch, reads, *signed, adder)),
+        Prim::LessBounded => in_ring!(reads[0].words().ring(), less_bounded(&mut batch, reads, adder)),
+        Prim::Equal => in_ring!(reads[0].words().ring(), equal(&mut batch, reads)),
         Prim::Truncate { bits, signed } => {
-            in_ring!(reads[0].words().ring(), truncate(batch, reads, *bits, *signed))
+            in_ring!(reads[0].words().ring(), truncate(&mut batch, reads, *bits, *signed, adder))
         }
         _ => unreachable!("a step that does not talk"),
     }
@@ -131,11 +132,11 @@ fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: &'p [usize], wor
 }
 
 /// A machine that leaves what all know.
-fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + 'p) -> Begun<'p>
+fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + Send + 'p) -> Begun<'p>
 where
-    M: Machine<Error = NetError> + 'p,
+    M: Machine<Error = NetError> + Send + 'p,
 {
-    Ok(Box::new(Then(machine, move |m| Ok(Form::Known(Arc::new(finish(m)))))))
+    ready(machine, move |m| Ok(Form::Known(Arc::new(finish(m)))))
 }
 
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
@@ -147,31 +148,37 @@ fn adder(rows: usize) -> Adder {
 
 pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
 
-/// A machine that leaves a column.
-pub(crate) fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + 'p) -> Begun<'p>
+/// A machine and its end.
+fn ready<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Form, ThreeError> + Send + 'p) -> Begun<'p>
 where
-    M: Machine<Error = NetError> + 'p,
+    M: Machine<Error = NetError> + Send + 'p,
 {
-    Ok(Box::new(Then(machine, move |m| Ok(Form::Words(W::words(finish(m)))))))
+    Ok(Box::new(With { machine, with: finish }))
+}
+
+/// A machine that leaves a column.
+pub(crate) fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + Send + 'p) -> Begun<'p>
+where
+    M: Machine<Error = NetError> + Send + 'p,
+{
+    ready(machine, move |m| Ok(Form::Words(W::words(finish(m)))))
 }
 
 /// A machine that leaves bits.
-fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Bits, ShareError> + 'p) -> Begun<'p>
+fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Bits, ShareError> + Send + 'p) -> Begun<'p>
 where
-    M: Machine<Error = NetError> + 'p,
+    M: Machine<Error = NetError> + Send + 'p,
 {
-    Ok(Box::new(Then(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))))
+    ready(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))
 }
 
-fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize) -> Begun<'p> {
-    let x = W::column(x.words());
-    let machine = ToBits::<W>::new(batch, x, adder(x.rows()))?;
+fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize, adder: Adder) -> Begun<'p> {
+    let machine = ToBits::<W>::new(batch, W::column(x.words()), adder)?;
     strings(machine, move |m| rows::narrowed(&m.finish(), width))
 }
 
-fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
-    let x = x.bits();
-    column(ToNumbers::<W>::new(batch, x, adder(x.rows()))?, ToNumbers::finish)
+fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form, adder: Adder) -> Begun<'p> {
+    column(ToNumbers::<W>::new(batch, x.bits(), adder)?, ToNumbers::finish)
 }
 
 fn inject<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
@@ -193,9 +200,14 @@ fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
     column(Select::new(batch, reads[0].bits(), x, y)?, Select::finish)
 }
 
-fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool) -> Begun<'p> {
+fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool, adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(Less::new(batch, x, y, signed, adder(x.rows()))?, |m| Ok(m.finish()))
+    strings(Less::new(batch, x, y, signed, adder)?, |m| Ok(m.finish()))
+}
+
+fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[Form], adder: Adder) -> Begun<'p> {
+    let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
+    strings(LessBounded::new(batch, x, y, adder)?, |m| Ok(m.finish()))
 }
 
 fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
@@ -203,9 +215,14 @@ fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
     strings(Equal::new(batch, x, y)?, |m| Ok(m.finish()))
 }
 
-fn truncate<'p, W: Held>(batch: &mut Batch, reads: &[Form], bits: u32, signed: bool) -> Begun<'p> {
-    let x = W::column(reads[0].words());
-    column(Truncate::new(batch, x, bits, signed, adder(x.rows()))?, Truncate::finish)
+fn truncate<'p, W: Held>(
+    batch: &mut Batch,
+    reads: &[Form],
+    bits: u32,
+    signed: bool,
+    adder: Adder,
+) -> Begun<'p> {
+    column(Truncate::new(batch, W::column(reads[0].words()), bits, signed, adder)?, Truncate::finish)
 }
 
 fn permute<G: Group>(
@@ -243,9 +260,9 @@ fn interleaved<W: Held>(columns: &[Column<W>]) -> Column<W> {
     Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
 }
 
-fn compact<'p, W: Held>(party: &mut Party, reads: &[Form], kept: usize) -> Begun<'p> {
+fn compact<'p, W: Held>(batch: Batch, reads: &[Form], kept: usize) -> Begun<'p> {
     let (flags, all) = (u64::column(reads[0].words()), W::column(reads[1].words()));
-    let machine = Compact::<W>::new(party.next_batch()?, flags, &columns_of(all, flags.rows()), kept)?;
+    let machine = Compact::<W>::new(batch, flags, &columns_of(all, flags.rows()), kept)?;
     column(machine, |m| interleaved(&m.finish()))
 }
 

@@ -1,6 +1,6 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
-use crate::{form::Ring, lower::Lower, windows::Pooling};
+use crate::{cut::Extent, form::Ring, lower::Lower, windows::Pooling};
 use hushwire_circuit::Program;
 use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
 use hushwire_rep3::ring::Geometry;
@@ -87,6 +87,8 @@ pub(crate) enum Prim {
     Choose,
     /// Words < words → one bit each. Of numbers as wide as their ring alone.
     Less { signed: bool },
+    /// The same where no difference needs more bits than the ring has, sign included.
+    LessBounded,
     /// Words = words → one bit each, likewise.
     Equal,
     /// Words without so many lower bits, rounded towards −∞, likewise.
@@ -130,6 +132,7 @@ impl Step {
             | Prim::Conv2d(_)
             | Prim::Choose
             | Prim::Less { .. }
+            | Prim::LessBounded
             | Prim::Equal
             | Prim::Truncate { .. }
             | Prim::Sort { .. }
@@ -141,6 +144,30 @@ impl Step {
             Prim::Block(program) | Prim::Flat(program, _) => program.ands() > 0,
             _ => false,
         }
+    }
+}
+
+impl Step {
+    /// Whether its value's rows are those of what it reads, each computed for itself.
+    fn is_row_by_row(&self) -> bool {
+        matches!(
+            &self.prim,
+            Prim::ToBits(_)
+                | Prim::ToWords(_)
+                | Prim::Inject(_)
+                | Prim::Product
+                | Prim::Choose
+                | Prim::Less { .. }
+                | Prim::LessBounded
+                | Prim::Equal
+                | Prim::Truncate { .. }
+                | Prim::Block(_)
+        )
+    }
+
+    /// How the step may be cut, by the rows of what it reads.
+    pub(crate) fn extent(&self, reads: impl Iterator<Item = usize>) -> Extent {
+        Extent { rows: reads.max().unwrap_or(0), cuts: self.is_row_by_row() }
     }
 }
 

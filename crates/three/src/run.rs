@@ -1,66 +1,57 @@
 //! Runs of a plan, wave by wave.
 
 use crate::{
-    Plan, ThreeError,
+    Cut, Plan, ThreeError,
     form::Form,
+    lanes::{Lanes, Stop},
     local::local,
-    machines::{Ready, begin},
     plan::{Prim, Slot, Step},
+    wave::{Task, Wave},
 };
 use hushwire_rep3::{Batch, Party, Role, ShareError, ring::Bits};
-use hushwire_wire::{
-    Channel,
-    drive::{Abreast, Driver, Machine},
-};
-use std::sync::Arc;
+use hushwire_wire::Channel;
+use std::{borrow::BorrowMut, sync::Arc};
 
-/// Runs a plan as one of three parties, on `ring`, which leads to the left neighbour and from the right one, and `back`, which leads the other
-/// way. `inputs` are shares of all inputs, in the computation's order; gives shares of all outputs, likewise. `go_on` is asked
-/// between rounds, with the steps done and all steps.
+/// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that
+/// leads the other way; there are as many as the cut has. `inputs` are shares of all inputs, in the computation's order; gives shares of
+/// all outputs, likewise. `go_on` is asked between rounds, on this thread, with the steps done and all steps.
 ///
 /// # Errors
 /// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` said no.
-pub fn run(
+///
+/// # Panics
+/// If there are not as many lanes as the cut has (the caller's bug).
+pub fn run<C: BorrowMut<Channel> + Send>(
     party: &mut Party,
-    [ring, back]: [&mut Channel; 2],
+    lanes: Vec<[C; 2]>,
     plan: &Plan,
+    cut: Cut,
     inputs: Vec<Bits>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Bits>, ThreeError> {
-    let mut run = Run::new(party, plan, inputs)?;
-    let mut driver = Driver::new();
-    let mut channels = [ring, back];
+    let mut run = Run::new(party.role(), plan, cut, inputs)?;
+    let mut lanes = Lanes::new(cut, lanes);
     loop {
-        let mut batch = party.next_batch()?;
-        run.alone(&mut batch)?;
-        let done = run.done();
-        if !go_on(done, plan.steps.len()) {
+        run.alone(&mut party.next_batch()?)?;
+        let (done, whole) = (run.done(), plan.steps.len());
+        let mut go_on = || go_on(done, whole);
+        if !go_on() {
             return Err(ThreeError::Cancelled);
         }
-        let mut wave = run.wave(party, &mut batch)?;
+        let mut wave = run.wave(party)?;
         if wave.is_empty() {
             return run.outputs();
         }
-        let mut abreast = Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect());
-        let slots = abreast.slots();
-        let mut rounds = driver.begin(&mut abreast);
-        while rounds.step(&mut channels[..slots])? {
-            if !go_on(done, plan.steps.len()) {
-                return Err(ThreeError::Cancelled);
-            }
-        }
-        for (slot, ready) in wave {
-            run.put(slot, ready.finish()?);
-        }
+        lanes.run(wave.groups(), &Stop::default(), &mut go_on)?;
+        wave.end(&mut run)?;
     }
 }
-
-pub(crate) type Wave<'p> = Vec<(Slot, Box<dyn Ready + 'p>)>;
 
 /// The values of a plan under way.
 pub(crate) struct Run<'p> {
     role: Role,
     plan: &'p Plan,
+    cut: Cut,
     values: Vec<Option<Form>>,
     /// Of each value, the steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
@@ -69,7 +60,7 @@ pub(crate) struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    pub(crate) fn new(party: &Party, plan: &'p Plan, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
+    pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
         let wrong =
             |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
         if inputs.len() != plan.inputs.len() {
@@ -90,15 +81,16 @@ impl<'p> Run<'p> {
         };
         let values: Vec<Option<Form>> = plan.steps.iter().map(value).collect();
         let ran = values.iter().map(Option::is_some).collect();
-        Ok(Run { role: party.role(), plan, values, readers, ran })
+        Ok(Run { role, plan, cut, values, readers, ran })
     }
 
     fn done(&self) -> usize {
         self.ran.iter().filter(|ran| **ran).count()
     }
 
+    /// A step's value; one that nobody reads goes at once.
     pub(crate) fn put(&mut self, slot: Slot, form: Form) {
-        self.values[slot] = Some(form);
+        self.values[slot] = (self.readers[slot] > 0).then_some(form);
         self.ran[slot] = true;
     }
 
@@ -131,15 +123,11 @@ impl<'p> Run<'p> {
     }
 
     /// All steps that are ready, none of which has begun.
-    pub(crate) fn wave(&mut self, party: &mut Party, batch: &mut Batch) -> Result<Wave<'p>, ThreeError> {
+    pub(crate) fn wave(&mut self, party: &mut Party) -> Result<Wave<'p>, ThreeError> {
         let plan = self.plan;
         let ready: Vec<Slot> = (0..plan.steps.len()).filter(|at| self.is_ready(*at)).collect();
-        let begin = |at: Slot| {
-            let step = &plan.steps[at];
-            let reads = self.take(step);
-            Ok((at, begin(party, batch, step, &reads)?))
-        };
-        ready.into_iter().map(begin).collect()
+        let task = |at: Slot| Task::new(at, &plan.steps[at], self.take(&plan.steps[at]));
+        Wave::new(ready.into_iter().map(task).collect(), self.cut, party)
     }
 
     pub(crate) fn outputs(self) -> Result<Vec<Bits>, ThreeError> {

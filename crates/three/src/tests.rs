@@ -1,8 +1,10 @@
 //! Runs of three parties against the evaluator.
 
 use crate::{
-    Plan, ThreeError,
-    run::{Run, Wave, run},
+    Cut, Plan, ThreeError,
+    plan::Prim,
+    run::{Run, run},
+    wave::{Group, Wave, land},
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{
@@ -10,18 +12,27 @@ use hushwire_compute::{
     test_support::{computation, inputs},
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, ring::Bits, share};
+use hushwire_rep3::{Party, Role, ring::Bits, share};
 use hushwire_testkit::{Transport, run_three};
 use hushwire_wire::{
-    Cost, SessionId,
-    drive::{Abreast, Lockstep, Machine, Place},
+    Channel, Cost, SessionId,
+    drive::{Lockstep, Machine, Place},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 type Values = BTreeMap<String, Tensor>;
 
-/// Runs three parties in lockstep; outputs in order, what party 0 sent, and whether all of that was declared.
-fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8>>, Cost, bool), ThreeError> {
+/// The outputs' planes, in order, what party 0 sent, and whether all of that was declared.
+type Ran = (Vec<Vec<u8>>, Cost, bool);
+
+/// Runs three parties in lockstep.
+fn three(
+    backend: Backend,
+    plan: &Plan,
+    cut: Cut,
+    bound: &Computation,
+    given: &Values,
+) -> Result<Ran, ThreeError> {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shares: [Vec<Bits>; 3] = Default::default();
     for (name, _) in bound.inputs() {
@@ -30,41 +41,39 @@ fn three(plan: &Plan, bound: &Computation, given: &Values) -> Result<(Vec<Vec<u8
             to.push(Bits::new(planes.width(), planes.instances(), share).unwrap());
         }
     }
-    let mut parties = Party::three(Backend::best());
+    let mut parties = Party::three(backend);
     let mut runs: Vec<Run<'_>> = parties
         .iter()
         .zip(shares)
-        .map(|(party, inputs)| Run::new(party, plan, inputs))
+        .map(|(party, inputs)| Run::new(party.role(), plan, cut, inputs))
         .collect::<Result<_, _>>()?;
-    let (mut lockstep, mut cost, mut declared) = (Lockstep::new(), Cost::default(), true);
+    let (mut cost, mut declared) = (Cost::default(), true);
     loop {
         let mut waves: Vec<Wave<'_>> = vec![];
         for (party, run) in parties.iter_mut().zip(&mut runs) {
-            let mut batch = party.next_batch()?;
-            run.alone(&mut batch)?;
-            waves.push(run.wave(party, &mut batch)?);
+            run.alone(&mut party.next_batch()?)?;
+            waves.push(run.wave(party)?);
         }
         if waves[0].is_empty() {
             break;
         }
-        let mut machines: Vec<_> = waves
-            .iter_mut()
-            .map(|wave| Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect()))
-            .collect();
-        // A sort's cost depends on what it opens.
-        let wave_cost = machines[0].cost();
-        declared &= wave_cost.is_some();
-        let wave_cost = wave_cost.unwrap_or_default();
-        lockstep.run(&mut machines)?;
-        cost = Cost {
-            rounds: cost.rounds + wave_cost.rounds,
-            bytes_sent: cost.bytes_sent + wave_cost.bytes_sent,
-        };
-        for (run, wave) in runs.iter_mut().zip(waves) {
-            for (slot, ready) in wave {
-                run.put(slot, ready.finish()?);
-            }
+        let mut groups: Vec<_> = waves.iter_mut().map(|wave| wave.groups().into_iter()).collect();
+        let mut rounds = vec![0; cut.lanes()];
+        for lane in (0..).map(|group| cut.lane(group)) {
+            let Some(flights) = groups.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
+                break;
+            };
+            let mut flights = flights.into_iter().map(Group::begin).collect::<Result<Vec<_>, _>>()?;
+            // A sort's cost depends on what it opens.
+            let own = flights[0].cost();
+            declared &= own.is_some();
+            rounds[lane] += own.unwrap_or_default().rounds;
+            cost.bytes_sent += own.unwrap_or_default().bytes_sent;
+            Lockstep::new().run(&mut flights)?;
+            flights.into_iter().try_for_each(land)?;
         }
+        cost.rounds += rounds.into_iter().max().unwrap();
+        runs.iter_mut().zip(waves).try_for_each(|(run, wave)| wave.end(run))?;
     }
     let outputs: Vec<Vec<Bits>> = runs.into_iter().map(Run::outputs).collect::<Result<_, _>>()?;
     let opened = (0..bound.outputs().len()).map(|k| {
@@ -83,6 +92,16 @@ pub(crate) fn check(
     given: &Values,
     plan: fn(&Computation) -> Result<Plan, ComputeError>,
 ) -> Option<Cost> {
+    check_cut(c, given, plan, Backend::best(), Cut::whole())
+}
+
+fn check_cut(
+    c: &Computation,
+    given: &Values,
+    plan: fn(&Computation) -> Result<Plan, ComputeError>,
+    backend: Backend,
+    cut: Cut,
+) -> Option<Cost> {
     let expected = evaluate(c, given).ok()?;
     let bound = c.bind(&c.symbols_of(given).unwrap()).unwrap();
     let plan = match plan(&bound) {
@@ -90,11 +109,11 @@ pub(crate) fn check(
         Err(e) if e.to_string().contains("do not run") => return None,
         Err(e) => panic!("{e}\n{c}"),
     };
-    let (opened, cost, declared) = match three(&plan, &bound, given) {
+    let (opened, cost, declared) = match three(backend, &plan, cut, &bound, given) {
         Ok(ran) => ran,
         Err(e) => panic!("{e}\n{c}"),
     };
-    let planned = plan.cost(0).unwrap();
+    let planned = plan.cost(0, cut).unwrap();
     if declared {
         assert_eq!(planned.cost, cost, "{c}");
     } else {
@@ -182,17 +201,18 @@ fn shares_of_another_size_are_refused() {
         let bytes = width * rows.div_ceil(8);
         Bits::new(width, rows, hushwire_rep3::Shares { own: vec![0; bytes], next: vec![0; bytes] }).unwrap()
     };
-    let [party, ..] = Party::three(Backend::best());
+    let refused = |shares| Run::new(Role::ALL[0], &plan, Cut::whole(), shares);
     for wrong in [vec![], vec![bits(8, 4)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
-        assert!(matches!(Run::new(&party, &plan, wrong), Err(ThreeError::Share(_))));
+        assert!(matches!(refused(wrong), Err(ThreeError::Share(_))));
     }
-    assert!(Run::new(&party, &plan, vec![bits(8, 3)]).is_ok());
+    assert!(refused(vec![bits(8, 3)]).is_ok());
 }
 
 /// Runs over channels of one process; `go_on` of each party.
 fn over_channels(
     c: &Computation,
     given: &Values,
+    cut: Cut,
     go_on: impl Fn(usize, usize) -> bool + Sync,
 ) -> [Result<Vec<Bits>, ThreeError>; 3] {
     let plan = Plan::new(c).unwrap();
@@ -204,16 +224,20 @@ fn over_channels(
             share(&mut prg, &planes).map(|s| Bits::new(planes.width(), planes.instances(), s).unwrap())
         })
         .collect();
-    run_three(Transport::Inproc, 1, None, |role, mut net| {
+    run_three(Transport::Inproc, cut.lanes() as u16, None, |role, mut net| {
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-        let mut ring = net.channel(0, left, right).unwrap();
-        let mut back = net.channel(0, right, left).unwrap();
-        let mut party =
-            Party::open(role, Backend::best(), SessionId([3; 16]), Seed::random(), &mut back).unwrap();
-        let inputs = || shares.iter().map(|s| s[role.index()].clone()).collect();
+        let mut lanes: Vec<[Channel; 2]> = (0..cut.lanes() as u16)
+            .map(|l| [net.channel(l, left, right).unwrap(), net.channel(l, right, left).unwrap()])
+            .collect();
+        let id = SessionId([3; 16]);
+        let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
         // One session runs several.
-        let first = run(&mut party, [&mut ring, &mut back], &plan, inputs(), &mut |a, b| go_on(a, b))?;
-        let second = run(&mut party, [&mut ring, &mut back], &plan, inputs(), &mut |a, b| go_on(a, b))?;
+        let mut once = || {
+            let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();
+            let lanes = lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
+            run(&mut party, lanes, &plan, cut, inputs, &mut |a, b| go_on(a, b))
+        };
+        let (first, second) = (once()?, once()?);
         assert_eq!(first.len(), second.len());
         Ok(second)
     })
@@ -221,20 +245,52 @@ fn over_channels(
 
 #[test]
 fn a_session_runs_several_computations_over_channels() {
-    let c = text("input x: i16[9] from m\nr = reveal(min_of(x))\noutput y = select(x < r + 5, x, 0) to m");
+    let c = text("input x: i16[900] from m\nr = reveal(min_of(x))\noutput y = select(x < r + 5, x, 0) to m");
     let values = given(&c, 0);
-    let made = over_channels(&c, &values, |_, _| true).map(Result::unwrap);
-    let own = [0, 1, 2].map(|p| &*made[p][0].shares().own);
-    let planes = hushwire_circuit::Planes::new(16, 9, hushwire_rep3::open(own).unwrap()).unwrap().trimmed();
-    let scalar = hushwire_compute::Scalar::signed(16);
-    assert_eq!(Tensor::from_planes(scalar, &[9], &planes), evaluate(&c, &values).unwrap()["y"]);
+    let expected = &evaluate(&c, &values).unwrap()["y"];
+    for (threads, rows) in [(1, usize::MAX), (1, 64), (2, 128), (3, 64)] {
+        let cut = Cut::new(threads, Duration::ZERO).with_rows(rows);
+        let made = over_channels(&c, &values, cut, |_, _| true).map(Result::unwrap);
+        let own = [0, 1, 2].map(|p| &*made[p][0].shares().own);
+        let planes = hushwire_rep3::open(own).unwrap();
+        let planes = hushwire_circuit::Planes::new(16, 900, planes).unwrap().trimmed();
+        let scalar = hushwire_compute::Scalar::signed(16);
+        assert_eq!(Tensor::from_planes(scalar, &[900], &planes), *expected, "{cut:?}");
+    }
+}
+
+#[test]
+fn results_and_bytes_are_the_same_for_every_cut() {
+    let c = text(
+        "input x: u32[n] from m\ninput y: u32[n] from m\np = x * y\nq = p + x\nb = p < q\n\
+         output a = select(b, p, q) to m\noutput c = min(x, y) to m\noutput d = (p == q) & b to m\noutput e = q >> 3 to m\n\
+         output f = count(b) to m\noutput g = p & y to m",
+    );
+    for n in [0, 63, 200, 1027] {
+        let given = given(&c, n);
+        let one = |backend, cut| check_cut(&c, &given, Plan::new, backend, cut).expect("it runs");
+        let whole = one(Backend::best(), Cut::whole());
+        for (i, backend) in hushwire_testkit::backends().into_iter().enumerate() {
+            for rows in [[64, 200], [65, 1 << 20]][i % 2] {
+                let cost = one(backend, Cut::new(1 + i as u16 % 3, Duration::ZERO).with_rows(rows));
+                assert_eq!(cost.bytes_sent, whole.bytes_sent, "{n} rows in pieces of {rows}");
+                assert!(cost.rounds >= whole.rounds);
+                assert!(n / rows > 1 || cost.rounds == whole.rounds, "no more rounds without pieces");
+            }
+        }
+        // No more groups than lanes: as few rounds.
+        let far = Cut::new(2, Duration::from_secs(1));
+        assert_eq!(one(Backend::best(), far), whole);
+    }
 }
 
 #[test]
 fn a_run_that_is_cancelled_ends_between_rounds() {
     let c = text("input x: u8[9] from m\noutput y = x / 3 to m");
-    for made in over_channels(&c, &given(&c, 0), |done, all| done == all) {
-        assert!(matches!(made, Err(ThreeError::Cancelled)));
+    for cut in [Cut::whole(), Cut::new(2, Duration::ZERO)] {
+        for made in over_channels(&c, &given(&c, 0), cut, |done, all| done == all) {
+            assert!(matches!(made, Err(ThreeError::Cancelled)));
+        }
     }
 }
 
@@ -328,6 +384,51 @@ fn each_operation_in_each_form_at_edges() {
     assert!(never.is_empty(), "{never:?}");
 }
 
+/// The sign of a difference is the order where no difference wraps, up to the last one, and is not taken for it beyond.
+#[test]
+fn comparisons_are_by_the_sign_where_ranges_allow_it() {
+    let cases = [
+        // Products of these are 0 … 121 and 0 … 132: their difference is no i8 in the second case.
+        ("u8", "0..12", "0..12", true),
+        ("u8", "0..12", "0..13", false),
+        ("i8", "-8..9", "-7..8", true),
+        ("i8", "-9..10", "-8..9", false),
+        ("u32", "0..40000", "0..40000", true),
+        ("u32", "0..65536", "0..65536", false),
+    ];
+    for (scalar, x, y, bounded) in cases {
+        for compare in ["<", "<=", ">", ">="] {
+            // Products are words, and meet their ranges' ends.
+            let c = text(&format!(
+                "input x: {scalar}[n] in {x} from m\ninput y: {scalar}[n] in {y} from m\n\
+                 p = x * x\nq = y * y\noutput c = p {compare} q to m\n"
+            ));
+            let plan = Plan::new(&c.bind(&[("n".to_owned(), 5)].into()).unwrap()).unwrap();
+            let by_sign = plan.steps.iter().any(|step| matches!(step.prim, Prim::LessBounded));
+            assert_eq!(by_sign, bounded, "{c}");
+            let ends = |range: &str, k: usize| -> Tensor {
+                let (low, end) = range.split_once("..").unwrap();
+                let [low, high] = [low.parse::<i128>().unwrap(), end.parse::<i128>().unwrap() - 1];
+                let all = [[low, low, 0, high, high], [low, 0, low, high, 0]][k];
+                let scalar = c.nodes()[0].ty.scalar;
+                Tensor::from_numbers(scalar, &[5], all)
+            };
+            let given = BTreeMap::from([("x".to_owned(), ends(x, 0)), ("y".to_owned(), ends(y, 1))]);
+            let cost = check(&c, &given, Plan::new).expect("it runs");
+            let many = inputs(&c, 3, 100);
+            let of = |body: &str| check(&text(body), &many, Plan::new).expect("it runs");
+            if bounded && compare == "<" {
+                let free = of(&format!(
+                    "input x: {scalar}[n] from m\ninput y: {scalar}[n] from m\n\
+                     p = wrapping(x * x)\nq = wrapping(y * y)\noutput c = p < q to m\n"
+                ));
+                assert!(check(&c, &many, Plan::new).unwrap().bytes_sent < free.bytes_sent);
+            }
+            assert!(cost.rounds > 0);
+        }
+    }
+}
+
 /// Forms that are written with other operations: what no back end knows, all have.
 #[test]
 fn derived_forms() {
@@ -365,24 +466,19 @@ fn what_stands_past_the_last_row_is_not_opened() {
     let plan = Plan::new(&c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![Bits::new(8, 3, s).unwrap()]);
-    let mut parties = Party::three(Backend::best());
-    let mut waves: Vec<Wave<'_>> = vec![];
-    for (party, inputs) in parties.iter_mut().zip(shares) {
-        let mut run = Run::new(party, &plan, inputs).unwrap();
-        let mut batch = party.next_batch().unwrap();
-        run.alone(&mut batch).unwrap();
-        waves.push(run.wave(party, &mut batch).unwrap());
+    let mut flights = vec![];
+    for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
+        let mut run = Run::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
+        run.alone(&mut party.next_batch().unwrap()).unwrap();
+        flights
+            .extend(run.wave(&mut party).unwrap().groups().into_iter().map(|group| group.begin().unwrap()));
     }
-    let mut machines: Vec<_> = waves
-        .iter_mut()
-        .map(|wave| Abreast::new(wave.iter_mut().map(|(_, ready)| ready.machine()).collect()))
-        .collect();
     let mut heard = 0;
     let mut see = |_: Place, message: &mut Vec<u8>| {
         heard += message.len();
         assert!(message.iter().all(|byte| byte >> 3 == 0), "{message:?}");
     };
-    Lockstep::new().run_edited(&mut machines, &mut see).unwrap();
+    Lockstep::new().run_edited(&mut flights, &mut see).unwrap();
     assert_eq!(heard, 3 * 8);
 }
 
@@ -398,7 +494,32 @@ fn an_order_by_one_bit_is_a_partition() {
             let given = given(&c, rows);
             check(&c, &given, Plan::new).expect("it runs on shares");
             let plan = Plan::new(&c).unwrap();
-            assert!(plan.cost(0).unwrap().exact);
+            assert!(plan.cost(0, Cut::whole()).unwrap().exact);
         }
     }
+}
+
+#[test]
+fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
+    let memory = |body: &str, n: u64, cut: Cut| {
+        let c = text(&format!("input x: u64[n] from m\ninput y: u64[n] from m\n{body}"));
+        Plan::new(&c.bind(&[("n".to_owned(), n)].into()).unwrap()).unwrap().memory(cut)
+    };
+    let (n, near) = (1 << 20, Cut::new(1, Duration::ZERO));
+    let column = 16 * n;
+    let one = memory("output z = x & y to m", n, near);
+    // Two inputs, the result, and pieces of them.
+    assert!((3 * column..4 * column).contains(&one), "{one}");
+    // However long the chain.
+    let p = |k: usize| {
+        let steps: String = (1..k).map(|i| format!("p{i} = p{} * x\n", i - 1)).collect();
+        format!("p0 = x * y\n{steps}output z = sum(p{}) to m", k - 1)
+    };
+    assert_eq!(memory(&p(3), n, near), memory(&p(9), n, near), "a product that is read goes");
+    // Without pieces a comparison takes several times its columns.
+    let less = "p = x * y\nq = p * y\noutput z = p < q to m";
+    assert!(memory(less, n, Cut::whole()) > 2 * memory(less, n, near));
+    assert!(memory(less, n, Cut::new(4, Duration::ZERO)) > memory(less, n, near), "lanes add up");
+    let grows = |n: u64| memory(less, 2 * n, near) - memory(less, n, near);
+    assert_eq!(grows(2 * n), 2 * grows(n), "values grow, pieces do not");
 }

@@ -1,6 +1,6 @@
 //! Convolutions and pooling between three parties against the evaluator.
 
-use crate::{Plan, plan::Prim, tests::check};
+use crate::{Cut, Plan, plan::Prim, tests::check};
 use hushwire_compute::{
     Computation,
     test_support::{Dice, inputs},
@@ -45,8 +45,9 @@ fn windows_are_the_evaluators() {
 
 /// The bytes of party 1, which deals nothing, that `z` costs beyond 96 words that are made of nothing but x.
 fn added(scalar: &str, x: [usize; 4], y: [usize; 4], z: &str) -> u64 {
-    let cost =
-        |z: &str| Plan::new(&computation(scalar, x, y, true, z)).unwrap().cost(1).unwrap().cost.bytes_sent;
+    let cost = |z: &str| {
+        Plan::new(&computation(scalar, x, y, true, z)).unwrap().cost(1, Cut::whole()).unwrap().cost.bytes_sent
+    };
     // Both end as words, so that both are brought to bits at the end.
     let [with, without] = [cost(z), cost("reshape(x, [96]) * 1")];
     with - without

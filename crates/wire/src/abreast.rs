@@ -16,22 +16,22 @@ use hushwire_block::Buffer;
 /// It has as many slots as the machine with the most; the others say nothing on those they lack. Machines must come in one order at
 /// all parties. Lengths are held by the machines: each is handed what its own round declares.
 ///
-/// A machine that makes its next message as it takes the last one ([`Machine::turn`]) does so here too; the message waits until it is
-/// asked for, since the others' lengths are not known before they have read.
-pub struct Abreast<'m, E> {
-    sides: Vec<Side<'m, E>>,
+/// Where every machine that runs makes its next message as it takes the last one ([`Machine::turn`]), all of them do so here, each into
+/// its part. Beside others it waits until it is asked for, since their lengths are not known before they have read.
+pub struct Abreast<M> {
+    sides: Vec<Side<M>>,
     slots: usize,
 }
 
 /// One of the machines.
-struct Side<'m, E> {
-    machine: &'m mut dyn Machine<Error = E>,
+struct Side<M> {
+    machine: M,
     /// The next message to slot 0, of a machine that makes it while it hears the last.
     ahead: Buffer,
     made: bool,
 }
 
-impl<E> Side<'_, E> {
+impl<M: Machine> Side<M> {
     fn runs(&self) -> bool {
         self.machine.round(0).is_some()
     }
@@ -41,7 +41,7 @@ impl<E> Side<'_, E> {
         if lacks { None } else { self.machine.round(slot) }.unwrap_or(Round::even("", 0))
     }
 
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), E> {
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
         if slot == 0 && std::mem::take(&mut self.made) {
             out.copy_from_slice(&self.ahead[..out.len()]);
             return Ok(());
@@ -49,7 +49,7 @@ impl<E> Side<'_, E> {
         if slot < self.machine.slots() { self.machine.write(slot, out) } else { Ok(()) }
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
         let Some(next) = self.machine.upcoming() else { return self.machine.read(messages) };
         self.ahead.reserve_len(next.out);
         self.made = true;
@@ -57,26 +57,50 @@ impl<E> Side<'_, E> {
     }
 }
 
-impl<'m, E> Abreast<'m, E> {
+impl<M: Machine> Abreast<M> {
     /// These machines, none of which has begun.
     #[must_use]
-    pub fn new(machines: Vec<&'m mut dyn Machine<Error = E>>) -> Self {
+    pub fn new(machines: Vec<M>) -> Self {
         let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
         let side = |machine| Side { machine, ahead: Buffer::new(), made: false };
         Abreast { sides: machines.into_iter().map(side).collect(), slots }
     }
 
-    /// The machine, where there is one alone: it is handed its messages as they are.
-    fn single(&self) -> Option<&dyn Machine<Error = E>> {
-        match &self.sides[..] {
-            [side] => Some(&*side.machine),
-            _ => None,
+    /// The machines, in their order.
+    pub fn into_machines(self) -> impl Iterator<Item = M> {
+        self.sides.into_iter().map(|side| side.machine)
+    }
+
+    /// Hands each machine that runs its part of the messages.
+    fn each(
+        &mut self,
+        messages: &[Exchanged<'_>],
+        mut take: impl FnMut(&mut Side<M>, &[Exchanged<'_>]) -> Result<(), M::Error>,
+    ) -> Result<(), M::Error> {
+        let mut left = messages.to_vec();
+        let mut own = Vec::with_capacity(self.slots);
+        for side in self.sides.iter_mut().filter(|side| side.runs()) {
+            own.clear();
+            for (slot, message) in left.iter_mut().enumerate().take(side.machine.slots()) {
+                let round = side.round(slot);
+                let (sent, behind) = message.own.split_at(round.out.min(message.own.len()));
+                let (heard, after) = message.heard.split_at(round.into.min(message.heard.len()));
+                own.push(Exchanged { own: sent, heard });
+                *message = Exchanged { own: behind, heard: after };
+            }
+            take(side, &own)?;
         }
+        Ok(())
     }
 }
 
-impl<E> Machine for Abreast<'_, E> {
-    type Error = E;
+/// The message of all, as the sum of theirs.
+fn sum(sum: Round, r: Round) -> Round {
+    Round { out: sum.out + r.out, into: sum.into + r.into, ..sum }
+}
+
+impl<M: Machine> Machine for Abreast<M> {
+    type Error = M::Error;
 
     fn slots(&self) -> usize {
         self.slots
@@ -85,11 +109,10 @@ impl<E> Machine for Abreast<'_, E> {
     fn round(&self, slot: usize) -> Option<Round> {
         let running = || self.sides.iter().filter(|side| side.runs());
         let name = running().next()?.round(0).name;
-        let sum = |sum: Round, r: Round| Round { out: sum.out + r.out, into: sum.into + r.into, ..sum };
         Some(running().map(|side| side.round(slot)).fold(Round::even(name, 0), sum))
     }
 
-    fn write(&mut self, slot: usize, mut out: &mut [u8]) -> Result<(), E> {
+    fn write(&mut self, slot: usize, mut out: &mut [u8]) -> Result<(), M::Error> {
         for side in self.sides.iter_mut().filter(|side| side.runs()) {
             let (own, rest) = out.split_at_mut(side.round(slot).out.min(out.len()));
             side.write(slot, own)?;
@@ -98,35 +121,24 @@ impl<E> Machine for Abreast<'_, E> {
         Ok(())
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
-        if let [side] = &mut self.sides[..] {
-            return side.machine.read(messages);
-        }
-        let mut left = messages.to_vec();
-        for side in self.sides.iter_mut().filter(|side| side.runs()) {
-            let mut own = Vec::with_capacity(side.machine.slots());
-            for (slot, message) in left.iter_mut().enumerate().take(side.machine.slots()) {
-                let round = side.round(slot);
-                let (sent, behind) = message.own.split_at(round.out.min(message.own.len()));
-                let (heard, after) = message.heard.split_at(round.into.min(message.heard.len()));
-                own.push(Exchanged { own: sent, heard });
-                *message = Exchanged { own: behind, heard: after };
-            }
-            side.read(&own)?;
-        }
-        Ok(())
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
+        self.each(messages, Side::read)
     }
 
     fn upcoming(&self) -> Option<Round> {
-        self.single()?.upcoming()
+        let mut rounds = self.sides.iter().filter(|side| side.runs()).map(|side| side.machine.upcoming());
+        let first = rounds.next()??;
+        rounds.try_fold(first, |all, round| Some(sum(all, round?)))
     }
 
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), E> {
-        if let [side] = &mut self.sides[..] {
-            return side.machine.turn(messages, out);
-        }
-        self.read(messages)?;
-        self.write(0, out)
+    fn turn(&mut self, messages: &[Exchanged<'_>], mut out: &mut [u8]) -> Result<(), M::Error> {
+        self.each(messages, |side, messages| {
+            let next = side.machine.upcoming().map_or(0, |next| next.out);
+            let next = next.min(out.len());
+            let (own, rest) = std::mem::take(&mut out).split_at_mut(next);
+            out = rest;
+            side.machine.turn(messages, own)
+        })
     }
 
     /// The rounds of the longest, and the bytes of all.

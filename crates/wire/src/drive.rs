@@ -16,7 +16,7 @@ use hushwire_block::Buffer;
 pub use crate::abreast::Abreast;
 pub use crate::gate::{Latch, Misstep};
 pub use crate::lockstep::{Lockstep, Place, Wiring};
-pub use crate::machine::{Exchanged, Machine, Round};
+pub use crate::machine::{Exchanged, Machine, Round, With};
 
 /// One slot's message, in a buffer that is kept.
 #[derive(Default)]
@@ -211,25 +211,25 @@ where
     }
 }
 
-/// One channel for each slot, and the machine in flight on them. Buffers are kept from run to run.
+/// One channel for each slot, owned or borrowed, and the machine in flight on them. Buffers are kept from run to run.
 ///
 /// Several lanes of one thread hide rounds: `begin` all of them, then `advance` each in turn, in an order that all
 /// parties share.
-pub struct Lane<M> {
-    channels: Vec<Channel>,
+pub struct Lane<M, C = Channel> {
+    channels: Vec<C>,
     buffers: Buffers,
     flight: Option<M>,
 }
 
-impl<M: Machine> Lane<M> {
+impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
     /// An idle lane on `channel`, for machines with one slot.
-    pub fn new(channel: Channel) -> Self {
+    pub fn new(channel: C) -> Self {
         Self::over(vec![channel])
     }
 
     /// An idle lane on a channel for each slot. All parties must keep the same order of talk: rings slot by slot, peers
     /// by number.
-    pub fn over(channels: Vec<Channel>) -> Self {
+    pub fn over(channels: Vec<C>) -> Self {
         Lane { channels, buffers: Buffers::default(), flight: None }
     }
 
@@ -308,7 +308,7 @@ impl<M: Machine> Lane<M> {
     }
 
     /// The channels, for another use; a run in flight is lost.
-    pub fn into_channels(self) -> Vec<Channel> {
+    pub fn into_channels(self) -> Vec<C> {
         self.channels
     }
 }

@@ -105,35 +105,44 @@ pub trait Machine {
     }
 }
 
-/// A machine behind a pointer is the machine.
-macro_rules! behind_a_pointer {
-    ($pointer:ty) => {
-        impl<M: Machine + ?Sized> Machine for $pointer {
+/// A machine, and what belongs to it and takes no part.
+pub struct With<M, T> {
+    /// The machine.
+    pub machine: M,
+    /// All else.
+    pub with: T,
+}
+
+/// Who holds a machine is the machine.
+macro_rules! holds_a_machine {
+    ([$($parameters:tt)*] $holder:ty, $self:ident => $machine:expr) => {
+        impl<$($parameters)*> Machine for $holder {
             type Error = M::Error;
-            fn slots(&self) -> usize {
-                (**self).slots()
+            fn slots(&$self) -> usize {
+                $machine.slots()
             }
-            fn round(&self, slot: usize) -> Option<Round> {
-                (**self).round(slot)
+            fn round(&$self, slot: usize) -> Option<Round> {
+                $machine.round(slot)
             }
-            fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
-                (**self).write(slot, out)
+            fn write(&mut $self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
+                $machine.write(slot, out)
             }
-            fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
-                (**self).read(messages)
+            fn read(&mut $self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
+                $machine.read(messages)
             }
-            fn upcoming(&self) -> Option<Round> {
-                (**self).upcoming()
+            fn upcoming(&$self) -> Option<Round> {
+                $machine.upcoming()
             }
-            fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), M::Error> {
-                (**self).turn(messages, out)
+            fn turn(&mut $self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), M::Error> {
+                $machine.turn(messages, out)
             }
-            fn cost(&self) -> Option<Cost> {
-                (**self).cost()
+            fn cost(&$self) -> Option<Cost> {
+                $machine.cost()
             }
         }
     };
 }
 
-behind_a_pointer!(&mut M);
-behind_a_pointer!(Box<M>);
+holds_a_machine!([M: Machine + ?Sized] &mut M, self => (**self));
+holds_a_machine!([M: Machine + ?Sized] Box<M>, self => (**self));
+holds_a_machine!([M: Machine, T] With<M, T>, self => self.machine);

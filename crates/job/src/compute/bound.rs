@@ -1,6 +1,11 @@
 //! A computation whose lengths all have numbers: what each member does alone, and the form of the rest.
 
-use super::{file::refused, public::Public, values::Values};
+use super::{
+    file::refused,
+    public::Public,
+    threads::{THREADS, far},
+    values::Values,
+};
 use crate::{Chosen, Forecast, JobError, Member, Protocol, plan::between_two};
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
@@ -165,6 +170,17 @@ impl Bound {
         between_two(program, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
+    /// Bytes that values and work on them take at each of three parties, at most; `None` where they run it as a circuit.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn memory(&self, protocol: Protocol, threads: u16) -> Result<Option<u64>, JobError> {
+        Ok(match self.form(protocol)? {
+            Form::Steps(plan) => Some(plan.memory(far(threads))),
+            Form::Circuit(_) => None,
+        })
+    }
+
     /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.
     ///
     /// # Errors
@@ -185,7 +201,8 @@ impl Bound {
                     ThreeError::Compute(e) => refused(None, &e),
                     e => JobError::internal("the computation", e),
                 };
-                let costs = (0..3).map(|party| plan.cost(party).map(|of| of.cost));
+                let far = far(THREADS);
+                let costs = (0..3).map(|party| plan.cost(party, far).map(|of| of.cost));
                 let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
                 let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
                 let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();

@@ -86,6 +86,12 @@ pub struct ComputeJob {
     /// Of secret inputs, who brings them.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
+    /// Compute threads of each of three parties; two have one.
+    #[serde(default)]
+    pub threads: Option<u16>,
+    /// Bytes that values and work on them may take at each of three parties: a computation that takes more is refused.
+    #[serde(default)]
+    pub memory: Option<u64>,
 }
 
 impl ComputeJob {
@@ -101,6 +107,8 @@ impl ComputeJob {
             symbols: BTreeMap::new(),
             public: BTreeMap::new(),
             owners: BTreeMap::new(),
+            threads: None,
+            memory: None,
         }
     }
 
@@ -116,10 +124,20 @@ impl ComputeJob {
         let symbols = table(&mut top, "symbols", |value| value.number(0..=1 << 40))?;
         let public = table(&mut top, "public", PublicPlace::of)?;
         let owners = table(&mut top, "owners", who)?;
+        let (threads, memory) = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
         top.finish()?;
         let computation = ComputationSource::File(computation);
-        Ok(Self { protocol, scheme, ot, computation, members, symbols, public, owners })
+        Ok(Self { protocol, scheme, ot, computation, members, symbols, public, owners, threads, memory })
     }
+}
+
+/// Compute threads, and bytes of memory, where a job says so.
+fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), JobError> {
+    let mut section = value.section()?;
+    let threads = section.take("threads").map(|v| v.number(1..=128)).transpose()?;
+    let memory = section.take("memory").map(|v| v.number(1..=1 << 50)).transpose()?;
+    section.finish()?;
+    Ok((threads.map(|n| n as u16), memory))
 }
 
 /// A table whose keys are the computation's names.

@@ -22,6 +22,7 @@
 
 mod bound;
 mod client;
+mod delay;
 mod file;
 mod lengths;
 mod outputs;
@@ -29,6 +30,7 @@ mod part;
 mod plan;
 mod public;
 mod session;
+mod threads;
 mod three;
 mod two;
 mod values;

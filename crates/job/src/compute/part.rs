@@ -6,6 +6,7 @@ use super::{
     client::Client,
     lengths::Lengths,
     outputs::{Sink, sinks},
+    threads::within,
     three::Three,
     two::Two,
     values::Values,
@@ -91,12 +92,13 @@ impl Engine {
     pub(super) fn open(
         member: &mut MemberSession,
         chosen: crate::Chosen,
+        threads: u16,
         brings: impl Fn(&Member) -> bool,
     ) -> Result<Self, JobError> {
         Ok(match (member.config.me.clone(), chosen.protocol) {
             (me @ Member::Client(_), _) => Engine::Client(Box::new(Client::open(member, brings(&me))?)),
             (Member::Party(index), Protocol::Rep3) => {
-                Engine::Three(Box::new(Three::open(member, index, brings)?))
+                Engine::Three(Box::new(Three::open(member, index, threads, brings)?))
             }
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
                 Engine::Two(Box::new(Two::open(member, index, chosen)?))
@@ -128,6 +130,9 @@ impl Engine {
             Engine::Client(_) => None,
             _ => Some(bound.form(task.chosen().protocol)?),
         };
+        if let (Engine::Three(engine), Some(Form::Steps(plan))) = (&*self, &form) {
+            within(plan, engine.pieces(), task.job().memory)?;
+        }
         let ands = form.as_ref().map_or(0, Form::ands);
         if !go_on(0, ands) {
             return Err(cancelled());
@@ -167,7 +172,7 @@ impl Part for ComputePart {
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
         let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
-        let mut engine = Engine::open(member, self.task.chosen(), brings)?;
+        let mut engine = Engine::open(member, self.task.chosen(), self.task.threads(), brings)?;
         let own = std::mem::take(&mut self.inputs);
         let observer = member.observer.clone();
         let mut hears = |done, whole| {

@@ -1,7 +1,11 @@
 //! The agreement on a computation, and what its members bring and learn.
 
 use super::{
-    Bound, ComputationSource, ComputeJob, ComputePart, bound::fits, file::refused, public::Public,
+    Bound, ComputationSource, ComputeJob, ComputePart,
+    bound::fits,
+    file::refused,
+    public::Public,
+    threads::{lanes, threads},
     values::Values,
 };
 use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task};
@@ -9,13 +13,14 @@ use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 2;
+const PLAN_VERSION: u32 = 3;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]
 pub struct ComputeTask {
     job: ComputeJob,
     chosen: Chosen,
+    threads: u16,
     computation: Arc<Computation>,
     /// Of the computation's inputs; none of those that all know.
     owners: Vec<Option<Member>>,
@@ -88,7 +93,9 @@ impl ComputeTask {
         if clients.len() > 100 {
             return Err(wrong("it has more than 100 clients", "let parties bring some of the inputs"));
         }
-        Ok(Self { job: job.clone(), chosen, computation, owners, public, recipients, members, clients })
+        let threads = threads(job.protocol, job.threads).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+        let job = job.clone();
+        Ok(Self { job, chosen, threads, computation, owners, public, recipients, members, clients })
     }
 
     /// The job.
@@ -107,6 +114,12 @@ impl ComputeTask {
     #[must_use]
     pub fn chosen(&self) -> Chosen {
         self.chosen
+    }
+
+    /// Compute threads of each party.
+    #[must_use]
+    pub fn threads(&self) -> u16 {
+        self.threads
     }
 
     /// The members of the job that the computation's members are, in order.
@@ -295,6 +308,7 @@ impl Task for ComputeTask {
                     join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
                 ),
                 Field::new("symbols", join(symbols.collect())),
+                Field::new("threads", self.threads.to_string()),
                 Field::new("owners", join(owners.collect())),
                 Field {
                     shown: Some(join(
@@ -306,7 +320,7 @@ impl Task for ComputeTask {
                     )
                 },
             ],
-            lanes: 2,
+            lanes: lanes(self.job.protocol, self.threads),
             client_lanes: 1,
         }
     }

@@ -3,6 +3,7 @@
 use super::{
     ComputationSource, ComputeJob, ComputeTask, PublicPlace,
     part::{Engine, cancelled},
+    threads as cut,
     values::Values,
 };
 use crate::{
@@ -21,7 +22,7 @@ use std::{
 use zeroize::Zeroizing;
 
 /// AGREEMENT: the bytes that sessions send besides those of computations.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const AGREE: &str = "agreeing on the computation";
 
 /// An input that a program holds.
@@ -144,33 +145,41 @@ pub struct ComputeSession {
 }
 
 /// The agreement of a session; members that take part are parties.
-fn agreement(chosen: Chosen) -> Agreement {
+fn agreement(chosen: Chosen, threads: u16) -> Agreement {
     Agreement {
         kind: "compute-session",
         title: "a session for computations".to_owned(),
         protocol: chosen.protocol,
         clients: vec![],
-        fields: vec![Field::new(
-            "protocol",
-            format!("{}, compute session version {VERSION}", chosen.agreed()),
-        )],
-        lanes: 2,
+        fields: vec![
+            Field::new("protocol", format!("{}, compute session version {VERSION}", chosen.agreed())),
+            Field::new("threads", threads.to_string()),
+        ],
+        lanes: cut::lanes(chosen.protocol, threads),
         client_lanes: 1,
     }
 }
 
 impl ComputeSession {
-    /// Meets the other parties. `observer` hears who is missing, and the progress of each run.
+    /// Meets the other parties, to compute on so many threads each (none: a default, the same everywhere). `observer` hears who is missing,
+    /// and the progress of each run.
     ///
     /// # Errors
-    /// The others did not come, are not those of the pins, or have another protocol.
-    pub fn connect(config: MemberConfig, chosen: Chosen, observer: &Observer) -> Result<Self, JobError> {
+    /// The others did not come, are not those of the pins, or have another protocol or other threads.
+    pub fn connect(
+        config: MemberConfig,
+        chosen: Chosen,
+        threads: Option<u16>,
+        observer: &Observer,
+    ) -> Result<Self, JobError> {
         let me = config.me.clone();
         let opened = || {
-            let agreement = agreement(chosen);
+            let threads = cut::threads(chosen.protocol, threads)
+                .map_err(|(cause, remedy)| JobError::usage("connecting", cause, remedy))?;
+            let agreement = agreement(chosen, threads);
             agreement.admits(&config.me)?;
             let mut member = MemberSession::new(agreement, config, observer)?;
-            let engine = Engine::open(&mut member, chosen, |_| false)?;
+            let engine = Engine::open(&mut member, chosen, threads, |_| false)?;
             let asked = Arc::new(AtomicBool::new(false));
             let (members, owners) = (BTreeMap::new(), BTreeMap::new());
             Ok(Self { member, engine, chosen, members, owners, asked, broken: false })

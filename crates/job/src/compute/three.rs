@@ -2,6 +2,7 @@
 
 use super::{
     bound::{Bound, Extent, Form},
+    delay,
     lengths::Lengths,
     part::{GoOn, cancelled},
 };
@@ -16,7 +17,7 @@ use crate::{
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, ShareError, Shares, ring::Bits};
-use hushwire_three::ThreeError;
+use hushwire_three::{Cut, ThreeError};
 use hushwire_wire::{Channel, drive::Driver};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -27,10 +28,13 @@ pub(super) struct Three {
     party: Party,
     /// To the right neighbour and from the left one, and the other way round: session keys, lengths, the last word.
     pub(super) control: [Channel; 2],
-    /// To the left neighbour and from the right one: products.
+    /// To the left neighbour and from the right one: products, of lane 0.
     ring: Channel,
     /// The other direction, and clients.
     doors: Doors,
+    /// Both of every further lane.
+    lanes: Vec<[Channel; 2]>,
+    cut: Cut,
     ws: CircuitWorkspace,
 }
 
@@ -39,6 +43,7 @@ impl Three {
     pub(super) fn open(
         member: &mut MemberSession,
         index: u8,
+        threads: u16,
         brings: impl Fn(&Member) -> bool,
     ) -> Result<Self, JobError> {
         let agreement = member.agreement.clone();
@@ -49,6 +54,9 @@ impl Three {
         let (backend, id) = (member.config.backend, member.session());
         let party = Party::open(role, backend, id, Seed::random(), &mut control[0])
             .map_err(|e| explain(&agreement, e).during("session keys"))?;
+        let delay =
+            delay::announced(&mut control).map_err(|e| explain(&agreement, e).during("measuring delays"))?;
+        let cut = Cut::new(threads, delay);
         let mut clients = channels_of_clients(member, 0)?;
         let seeds = receive_seeds(&agreement, &mut clients, brings)?;
         let doors = Doors {
@@ -61,7 +69,17 @@ impl Three {
             watch: member.net.watch(),
         };
         let ring = member.channel(0, 0, left, right)?;
-        Ok(Self { me: Member::Party(index), party, control, ring, doors, ws: CircuitWorkspace::default() })
+        let mut lanes = vec![];
+        for lane in 1..cut.lanes() as u16 {
+            lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
+        }
+        let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
+        Ok(Self { me, party, control, ring, doors, lanes, cut, ws })
+    }
+
+    /// The way in which runs are cut.
+    pub(super) fn pieces(&self) -> Cut {
+        self.cut
     }
 
     pub(super) fn agree(
@@ -128,9 +146,11 @@ impl Three {
             }
             Form::Steps(plan) => {
                 let inputs = bits_of(&bound.inputs, &shares).map_err(|e| internal(&e))?;
-                let channels = [&mut self.ring, &mut self.doors.io];
+                let first = [&mut self.ring, &mut self.doors.io];
+                let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);
-                let outputs = hushwire_three::run(&mut self.party, channels, plan, inputs, &mut go_on);
+                let (party, lanes) = (&mut self.party, lanes.collect());
+                let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
                 trimmed(outputs.map_err(of_steps)?)
             }
         };
@@ -142,7 +162,7 @@ impl Three {
         let clients = self.doors.clients.into_iter().map(|(_, channel)| channel);
         Links {
             word: self.control.into_iter().chain(clients).collect(),
-            kept: vec![self.ring, self.doors.io],
+            kept: self.lanes.into_iter().flatten().chain([self.ring, self.doors.io]).collect(),
         }
     }
 }

@@ -168,7 +168,9 @@ fn comparisons_abreast_share_their_rounds() {
         [&machines[2].0 as &dyn Machine<Error = NetError>, &machines[2].1, &machines[2].2]
             .map(|machine| machine.cost().unwrap());
     assert_eq!([less.rounds, equal.rounds, bits.rounds], [17, 5, 6]);
-    let mut abreast = machines.each_mut().map(|(a, b, c)| Abreast::new(vec![a, b, c]));
+    let mut abreast = machines
+        .each_mut()
+        .map(|(a, b, c)| Abreast::new(vec![a as &mut dyn Machine<Error = NetError>, b, c]));
     assert_eq!(abreast[0].cost().unwrap().rounds, 17);
     Lockstep::new().run(&mut abreast).unwrap();
     let [a, b, c] = machines

@@ -1,0 +1,46 @@
+//! Threads, lanes and memory of three parties' computations.
+
+use crate::{JobError, Protocol};
+use hushwire_three::{Cut, Plan};
+use std::time::Duration;
+
+/// AGREEMENT: compute threads of each of three parties, where nobody says.
+pub(super) const THREADS: u16 = 2;
+
+/// Compute threads of each party of a protocol: those that are asked for, else the default.
+pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (String, &'static str)> {
+    match (protocol, asked) {
+        (Protocol::Rep3, asked) => Ok(asked.unwrap_or(THREADS).max(1)),
+        (_, None | Some(1)) => Ok(1),
+        (_, Some(n)) => Err((
+            format!("{n} threads are asked for, and a party of protocol {protocol} computes on one"),
+            "leave out `threads`, or take protocol rep3",
+        )),
+    }
+}
+
+/// Lanes between parties: those of computing, and that of control.
+pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
+    match protocol {
+        Protocol::Rep3 => Cut::new(threads, Duration::ZERO).lanes() as u16 + 1,
+        _ => 2,
+    }
+}
+
+/// The way in which a run is cut between parties so far from each other that rounds count: with no more of them than without pieces.
+pub(super) fn far(threads: u16) -> Cut {
+    Cut::new(threads, Duration::MAX)
+}
+
+/// Refuses a plan that takes more memory than it may.
+pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<(), JobError> {
+    let (Some(most), takes) = (memory, plan.memory(cut)) else { return Ok(()) };
+    if takes <= most {
+        return Ok(());
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let cause =
+        format!("it takes up to {} MiB of memory at each party, and may take {} MiB", mib(takes), mib(most));
+    let remedy = "allow more memory, take fewer threads, or bring fewer rows";
+    Err(JobError::usage("planning the job", cause, remedy))
+}

@@ -1,0 +1,166 @@
+//! Cuts: long columns in pieces, and the pieces of a wave over lanes and threads.
+//!
+//! ```text
+//! a wave       step a: ████████  step b: ████  step c: ▏
+//! groups       a0 b0 c   a1 b1   a2 b2   a3 b3        what is in a group shares rounds
+//! lanes        t0 t1 t2 t3: group g on lane g mod lanes, one behind the other
+//! ```
+//!
+//! A piece goes through all of its rounds while it is in the cache, where a whole column would go through memory at each. Pieces behind
+//! each other on a lane take rounds of their own, so that the farther the parties are from each other, the longer pieces are; as many
+//! groups as there are lanes take no more rounds than one. Bytes are the same for every cut.
+
+use std::{ops::Range, time::Duration};
+
+/// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is under way.
+const ROWS_A_NANOSECOND: u64 = 1;
+/// AGREEMENT: rows of a piece at most, where parties are close to each other: what it works on stays in the second cache.
+const NEAR: usize = 1 << 15;
+/// AGREEMENT: rows of a piece at least.
+const LEAST: usize = 1 << 13;
+/// AGREEMENT: lanes of a thread. While one waits for the others, the other computes.
+const LANES: usize = 2;
+/// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without packing bits.
+const UNIT: usize = 64;
+
+/// The way in which a run is cut. All of it is AGREEMENT: masks depend on pieces, and messages are cut as lanes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    threads: usize,
+    lanes: usize,
+    /// Rows of a piece, where there are lanes for all pieces, and where there are more.
+    least: usize,
+    most: usize,
+}
+
+impl Cut {
+    /// One thread, one lane and no pieces: the fewest rounds.
+    #[must_use]
+    pub const fn whole() -> Cut {
+        Cut { threads: 1, lanes: 1, least: usize::MAX, most: usize::MAX }
+    }
+
+    /// For so many compute threads of each party, at least one, whose messages are under way for so long.
+    #[must_use]
+    pub fn new(threads: u16, delay: Duration) -> Cut {
+        let far = (delay.as_nanos() as u64).saturating_mul(ROWS_A_NANOSECOND).min(1 << 40);
+        let most = NEAR.max((far as usize).next_power_of_two());
+        Cut { threads: usize::from(threads.max(1)), lanes: LANES, least: LEAST, most }
+    }
+
+    /// With pieces of so many rows, whatever the lanes.
+    #[must_use]
+    pub fn with_rows(self, rows: usize) -> Cut {
+        let rows = rows.max(UNIT);
+        Cut { least: rows, most: rows, ..self }
+    }
+
+    /// Threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Lanes of all threads.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.threads * self.lanes
+    }
+
+    /// Lanes of one thread.
+    pub(crate) fn lanes_of_thread(&self) -> usize {
+        self.lanes
+    }
+
+    /// The lane of a group; a thread's lanes follow each other.
+    pub(crate) fn lane(&self, group: usize) -> usize {
+        let (thread, turn) = (group % self.threads, group / self.threads);
+        thread * self.lanes + turn % self.lanes
+    }
+
+    fn pieces(&self, rows: usize) -> usize {
+        (rows / self.least).min(self.lanes()).max(rows / self.most).max(1)
+    }
+
+    /// The groups of a wave: of each, steps by their places in `steps`, and rows of them.
+    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<(usize, Range<usize>)>> {
+        let mut groups = vec![];
+        let mut put = |group: usize, step: usize, rows: Range<usize>| {
+            if groups.len() <= group {
+                groups.resize_with(group + 1, Vec::new);
+            }
+            groups[group].push((step, rows));
+        };
+        let mut whole = 0;
+        for (step, extent) in steps.iter().enumerate() {
+            let rows = extent.rows;
+            if !extent.cuts {
+                // Long ones have a lane each; there are no more of them than lanes, and so no more rounds.
+                let group = if rows >= self.least { whole % self.lanes() } else { 0 };
+                whole += usize::from(rows >= self.least);
+                put(group, step, 0..rows);
+                continue;
+            }
+            let pieces = self.pieces(rows);
+            let each = (rows / pieces / UNIT * UNIT).max(1);
+            for piece in 0..pieces {
+                let end = if piece + 1 == pieces { rows } else { (piece + 1) * each };
+                put(piece, step, piece * each..end);
+            }
+        }
+        groups
+    }
+}
+
+/// The rows of a step, and whether each of them is computed for itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) rows: usize,
+    pub(crate) cuts: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(cut: Cut, steps: &[(usize, bool)]) -> Vec<Vec<(usize, usize)>> {
+        let steps: Vec<Extent> =
+            steps.iter().map(|(rows, cuts)| Extent { rows: *rows, cuts: *cuts }).collect();
+        let groups = cut.groups(&steps);
+        // Every row of every step once, in order.
+        for (step, extent) in steps.iter().enumerate() {
+            let mut at = 0;
+            for (_, rows) in groups.iter().flatten().filter(|(of, _)| *of == step) {
+                assert!(rows.start == at && rows.start.is_multiple_of(8));
+                at = rows.end;
+            }
+            assert_eq!(at, extent.rows);
+        }
+        groups.iter().map(|group| group.iter().map(|(step, rows)| (*step, rows.len())).collect()).collect()
+    }
+
+    #[test]
+    fn pieces_of_a_wave_share_groups() {
+        let cut = Cut::whole().with_rows(64);
+        assert_eq!(lengths(cut, &[(63, true), (0, true)]), [[(0, 63), (1, 0)]]);
+        assert_eq!(lengths(cut, &[(127, true)]), [[(0, 127)]]);
+        let four =
+            [vec![(0, 64), (1, 5), (2, 64)], vec![(0, 64), (2, 64)], vec![(0, 70), (2, 64)], vec![(2, 65)]];
+        assert_eq!(lengths(cut, &[(198, true), (5, false), (257, true)]), four);
+        assert_eq!(Cut::whole().lanes(), 1);
+        assert_eq!(lengths(Cut::whole(), &[(1 << 30, true), (1 << 30, false)]).len(), 1);
+    }
+
+    #[test]
+    fn as_many_groups_as_lanes_where_parties_are_far() {
+        let far = Cut::new(2, Duration::from_millis(20));
+        assert_eq!(far.lanes(), 4);
+        assert_eq!(lengths(far, &[(1 << 20, true)]).len(), 4);
+        assert_eq!(lengths(far, &[(1 << 20, false), (1 << 20, false), (9, false)]).len(), 2);
+        let near = Cut::new(2, Duration::from_micros(10));
+        assert_eq!(lengths(near, &[(1 << 20, true)]).len(), (1 << 20) / NEAR);
+        assert_eq!(lengths(near, &[(1000, true), (1000, true)]).len(), 1);
+        let lanes: Vec<usize> = (0..6).map(|group| near.lane(group)).collect();
+        assert_eq!(lanes, [0, 2, 1, 3, 0, 2], "threads first");
+    }
+}

@@ -1,0 +1,128 @@
+//! The memory of a run, from its plan and cut alone.
+
+use crate::{
+    Cut, Plan,
+    cost::Size,
+    cut::Extent,
+    plan::{Prim, Slot, Step},
+};
+use hushwire_circuit::Program;
+
+impl Plan {
+    /// Bytes that values and what works on them take at one party, at most: every value from its step to the last that reads it, and beside
+    /// them the work of a step without a message, or of one group on each lane. Inputs and outputs are among the values. What machines
+    /// take was measured, and rounded up.
+    #[must_use]
+    pub fn memory(&self, cut: Cut) -> u64 {
+        let sizes = self.sizes();
+        let mut live = Live::new(self, &sizes);
+        let mut ran: Vec<bool> = self.steps.iter().map(|step| matches!(step.prim, Prim::Input)).collect();
+        loop {
+            let ready = |ran: &[bool], step: &Step| step.reads.iter().all(|slot| ran[*slot]);
+            for (at, step) in self.steps.iter().enumerate() {
+                if !ran[at] && !step.talks() && ready(&ran, step) {
+                    live.comes(at);
+                    live.goes(step);
+                    ran[at] = true;
+                }
+            }
+            let wave: Vec<Slot> =
+                (0..self.steps.len()).filter(|at| !ran[*at] && ready(&ran, &self.steps[*at])).collect();
+            if wave.is_empty() {
+                return live.most;
+            }
+            wave.iter().for_each(|at| live.comes(*at));
+            live.beside(self.work(&wave, &sizes, cut));
+            for at in wave {
+                live.goes(&self.steps[at]);
+                ran[at] = true;
+            }
+        }
+    }
+
+    /// Bytes that a wave's machines take: on each lane those of its largest group.
+    fn work(&self, wave: &[Slot], sizes: &[Size], cut: Cut) -> u64 {
+        let reads = |at: Slot| self.steps[at].reads.iter().map(|slot| sizes[*slot]);
+        let extents: Vec<Extent> =
+            wave.iter().map(|at| self.steps[*at].extent(reads(*at).map(Size::rows))).collect();
+        let mut lanes = vec![0; cut.lanes()];
+        for (i, group) in cut.groups(&extents).into_iter().enumerate() {
+            let of = |(k, rows): (usize, std::ops::Range<usize>)| {
+                let (at, cuts) = (wave[k], extents[k].cuts);
+                let part = |size: Size| if cuts { size.with_rows(rows.len()) } else { size };
+                let reads: Vec<Size> = reads(at).map(part).collect();
+                work(&self.steps[at].prim, &reads, part(sizes[at]))
+            };
+            let lane = &mut lanes[cut.lane(i)];
+            *lane = group.into_iter().map(of).sum::<u64>().max(*lane);
+        }
+        lanes.into_iter().sum()
+    }
+}
+
+/// Values that are there.
+struct Live<'p> {
+    sizes: &'p [Size],
+    readers: Vec<usize>,
+    bytes: u64,
+    most: u64,
+}
+
+impl<'p> Live<'p> {
+    fn new(plan: &Plan, sizes: &'p [Size]) -> Self {
+        let mut readers = vec![0; sizes.len()];
+        plan.steps
+            .iter()
+            .flat_map(|step| &step.reads)
+            .chain(&plan.outputs)
+            .for_each(|slot| readers[*slot] += 1);
+        let inputs = plan.steps.iter().zip(sizes).filter(|(step, _)| matches!(step.prim, Prim::Input));
+        let bytes = inputs.map(|(_, size)| size.bytes()).sum();
+        Live { sizes, readers, bytes, most: bytes }
+    }
+
+    fn comes(&mut self, at: Slot) {
+        self.bytes += self.sizes[at].bytes();
+        self.beside(0);
+    }
+
+    fn beside(&mut self, bytes: u64) {
+        self.most = self.most.max(self.bytes + bytes);
+    }
+
+    fn goes(&mut self, step: &Step) {
+        for slot in &step.reads {
+            self.readers[*slot] -= 1;
+            if self.readers[*slot] == 0 {
+                self.bytes -= self.sizes[*slot].bytes();
+            }
+        }
+    }
+}
+
+/// Bytes that a machine takes, with its messages, a copy of its rows and its result.
+fn work(prim: &Prim, reads: &[Size], made: Size) -> u64 {
+    let (read, made) = (reads.iter().map(|size| size.bytes()).sum::<u64>(), made.bytes());
+    match prim {
+        Prim::Block(program) => 2 * read + 3 * made + slots(program, reads[0].rows().div_ceil(8)),
+        // A byte for every bit of an element.
+        Prim::Flat(program, _) => 24 * (read + made) + slots(program, 1),
+        Prim::Truncate { .. } => 40 * read,
+        Prim::ToBits(_) | Prim::Less { .. } | Prim::LessBounded | Prim::Equal => 16 * read,
+        Prim::Sort { .. } | Prim::Compact { .. } | Prim::FromPlaces => 16 * (read + made),
+        Prim::ToWords(_) | Prim::Inject(_) | Prim::Choose | Prim::Permute { .. } | Prim::Places { .. } => {
+            12 * (read + made)
+        }
+        _ => 3 * (read + made),
+    }
+}
+
+/// Both shares of a circuit's wires, for planes of so many bytes.
+fn slots(program: &Program, plane: usize) -> u64 {
+    let stages = program.stages();
+    let of = |k: usize| {
+        let (block, copies) = stages.shape(k);
+        (2 * block.slots() * plane * copies).max(64 * block.slots()) as u64
+    };
+    (0..stages.len()).map(of).max().unwrap_or(0)
+}
