@@ -12,7 +12,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
-use hushwire_compute::{Computation, Tensor, Visibility, evaluate};
+use hushwire_compute::{Computation, Explanation, MembersPart, Tensor, Visibility, evaluate};
 use hushwire_job::{
     ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, Member, OutputPlace, Protocol, Shown,
     fits, read_input,
@@ -51,7 +51,7 @@ enum ComputeCommand {
     Check(FileArgs),
     /// Say in words what each member brings and learns, and what a run costs.
     #[command(after_help = "Example:\n  hushwire compute explain bill.hwc --symbol n=5000")]
-    Explain(LengthArgs),
+    Explain(CostArgs),
     /// Show ANDs, rounds, bytes and times with every protocol.
     #[command(after_help = "Example:\n  hushwire compute cost bill.hwc --symbol n=5000 --json -")]
     Cost(CostArgs),
@@ -238,9 +238,38 @@ fn seconds(s: f64) -> String {
     }
 }
 
-fn explain(args: &LengthArgs) -> Result<(), Error> {
-    let c = load(&args.file)?;
-    let costs = costs(args, &c)?;
+/// The content of `explain --json`: values as `name: type`.
+#[derive(Serialize)]
+struct Explained {
+    computation: String,
+    digest: String,
+    symbols: BTreeMap<String, u64>,
+    members: Vec<ExplainedMember>,
+    /// Inputs that all know.
+    public: Vec<String>,
+    /// Inputs from those whom the job names.
+    secret: Vec<String>,
+    /// Opened to all on the way.
+    opened: Vec<String>,
+    /// Seen by three parties beside these, in words.
+    leaks: Vec<String>,
+    protocols: Vec<Figures>,
+}
+
+/// One member's part.
+#[derive(Serialize)]
+struct ExplainedMember {
+    name: String,
+    brings: Vec<String>,
+    learns: Vec<String>,
+}
+
+fn explain(args: &CostArgs) -> Result<(), Error> {
+    let c = load(&args.of.file)?;
+    let costs = costs(&args.of, &c)?;
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the computation", &args.of.file);
+    let file = json_file(&mut files, args.json.as_deref(), &format!("compute explain, {}", c.name()), 0o644)?;
     let mut text = c.explain();
     if !costs.symbols.is_empty() {
         let _ = writeln!(text, "with {}:", lengths(&costs.symbols));
@@ -262,7 +291,20 @@ fn explain(args: &LengthArgs) -> Result<(), Error> {
                 .map_or(String::new(), |bytes| format!("; up to {} of memory a party", size::show(bytes)))
         );
     }
-    out::text(text)
+    let Explanation { members, public, secret, opened, leaks, lengths: _ } = c.explained();
+    let part = |MembersPart { name, brings, learns }| ExplainedMember { name, brings, learns };
+    let explained = Explained {
+        computation: costs.computation,
+        digest: hex::encode(c.digest()),
+        symbols: costs.symbols,
+        members: members.into_iter().map(part).collect(),
+        public,
+        secret,
+        opened,
+        leaks,
+        protocols: costs.protocols,
+    };
+    crate::run_report::deliver(Some(text.into_bytes()), &explained, file, args.json.as_deref())
 }
 
 fn cost(args: &CostArgs) -> Result<(), Error> {

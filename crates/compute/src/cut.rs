@@ -15,8 +15,8 @@
 //! comparisons would pay for its upper bits. An order of rows is no value that a member can bring.
 
 use crate::{
-    Computation, ComputeError, Op, Reduction, Scalar, Scan, Tensor, Type, Value, Visibility, draft::Draft,
-    eval,
+    Computation, ComputeError, Op, Range, Reduction, Scalar, Scan, Tensor, Type, Value, Visibility,
+    draft::Draft, eval,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,8 +72,19 @@ impl Computation {
         cutting.choose();
         let constants = cutting.of(|known| *known == Known::All);
         let found = eval::some(self, |name| public.get(name), &constants)?;
-        let mut constants: BTreeMap<Value, Tensor> = constants.into_iter().zip(found).collect();
+        let constants: BTreeMap<Value, Tensor> = constants.into_iter().zip(found).collect();
+        // Where numbers are public now, a sum that might have wrapped may be refused: then nothing is promised.
+        let cut = self.rest(&cutting, &constants, true);
+        cut.or_else(|_| self.rest(&cutting, &constants, false))
+    }
 
+    /// What is left. `promise` says whether its inputs promise the ranges that they have.
+    fn rest<O: Clone + PartialEq>(
+        &self,
+        cutting: &Cutting<'_, O>,
+        constants: &BTreeMap<Value, Tensor>,
+        promise: bool,
+    ) -> Result<Cut<O>, ComputeError> {
         let mut draft = Draft::new(self.name())?;
         for member in self.members() {
             draft.member(member)?;
@@ -87,16 +98,19 @@ impl Computation {
                 Visibility::Public => Visibility::Public,
                 _ => Visibility::Secret,
             };
-            // Owners keep promises before the cut; behind it a range would only refuse what was taken.
+            let promised = Some(value).filter(|_| promise && scalar.is_number());
+            let promised = promised.and_then(|value| self.range(value));
+            let promised =
+                promised.filter(|range| Some(*range) != Range::of(scalar) && range.high < i128::MAX);
             let name = self.brought_name(value, &mut names);
             let ty = Type::new(scalar, shape, visibility);
-            values[value.0 as usize] = Some(draft.input(&name, ty)?);
+            values[value.0 as usize] = Some(draft.input_within(&name, ty, promised)?);
             brought.push((owner.clone(), value));
         }
         for (value, known) in cutting.wanted() {
             let op = match known {
                 Known::One(_) => continue,
-                Known::All => Op::Constant(constants.remove(&value).expect("it was computed")),
+                Known::All => Op::Constant(constants[&value].clone()),
                 Known::Constant | Known::Together => self.node(value).op.clone(),
             };
             let reads = if *known == Known::All { &[][..] } else { &self.node(value).arguments };

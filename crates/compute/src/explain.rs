@@ -3,50 +3,83 @@
 use crate::{Computation, Member, Op, Type, Value, Visibility, text::promise};
 use std::fmt::Write;
 
+/// The meaning of a computation for its members. Values are told as `name: type`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// Each member's part.
+    pub members: Vec<MembersPart>,
+    /// Inputs that all know.
+    pub public: Vec<String>,
+    /// Inputs that come as shares, from whom a job names.
+    pub secret: Vec<String>,
+    /// Values that are opened to all on the way.
+    pub opened: Vec<String>,
+    /// The values beside these that three parties see, in words.
+    pub leaks: Vec<String>,
+    /// Names of lengths, which all learn.
+    pub lengths: Vec<String>,
+}
+
+/// One member's part of a computation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MembersPart {
+    /// The member.
+    pub name: String,
+    /// Its inputs, with the ranges that they promise.
+    pub brings: Vec<String>,
+    /// Outputs, and what is opened to it alone.
+    pub learns: Vec<String>,
+}
+
 impl Computation {
-    /// Each member's inputs and outputs, what all learn on the way and parties see, and that nothing else is told: for people who are to
-    /// agree.
+    /// Each member's inputs and outputs, what all learn on the way and parties see: for people who are to agree.
     #[must_use]
-    pub fn explain(&self) -> String {
-        let mut out = format!("{}\n", self.name());
-        for (at, name) in self.members().iter().enumerate() {
+    pub fn explained(&self) -> Explanation {
+        let part = |(at, name): (usize, &String)| {
             let me = Member(at as u16);
-            let brought = self.brought(Visibility::Private(me));
-            let learnt: Vec<String> = self
-                .outputs()
-                .iter()
-                .filter(|output| output.to.contains(&me))
-                .map(|output| format!("{}: {}", output.name, self.node(output.value).ty))
-                .chain(self.opened(Some(me)))
-                .collect();
-            let told = |list: &[String]| if list.is_empty() { "nothing".into() } else { list.join(", ") };
-            let _ = writeln!(out, "  {name} brings {} and learns {}", told(&brought), told(&learnt));
-        }
-        for (visibility, words) in
-            [(Visibility::Public, "known to all"), (Visibility::Secret, "brought as shares")]
-        {
-            let inputs = self.brought(visibility);
-            if !inputs.is_empty() {
-                let _ = writeln!(out, "  {words}: {}", inputs.join(", "));
+            let learnt = self.outputs().iter().filter(|output| output.to.contains(&me));
+            let learnt = learnt.map(|output| format!("{}: {}", output.name, self.node(output.value).ty));
+            MembersPart {
+                name: name.clone(),
+                brings: self.brought(Visibility::Private(me)),
+                learns: learnt.chain(self.opened(Some(me))).collect(),
             }
-        }
-        let opened = self.opened(None);
-        if !opened.is_empty() {
-            let _ = writeln!(out, "  opened to all on the way: {}", opened.join(", "));
-        }
+        };
         let mut leaks: Vec<String> = vec![];
         for node in self.nodes().iter().filter(|node| node.ty.visibility != Visibility::Public) {
             let words = node.op.leaks().map(|leaks| format!("`{}` {leaks}", crate::infer::name(&node.op)));
             leaks.extend(words.filter(|words| !leaks.contains(words)));
         }
+        Explanation {
+            members: self.members().iter().enumerate().map(part).collect(),
+            public: self.brought(Visibility::Public),
+            secret: self.brought(Visibility::Secret),
+            opened: self.opened(None),
+            leaks,
+            lengths: self.symbols().to_vec(),
+        }
+    }
+
+    /// The same in words, and that nothing else is told.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let Explanation { members, public, secret, opened, leaks, lengths } = self.explained();
+        let mut out = format!("{}\n", self.name());
+        let told = |list: &[String]| if list.is_empty() { "nothing".into() } else { list.join(", ") };
+        for MembersPart { name, brings, learns } in members {
+            let _ = writeln!(out, "  {name} brings {} and learns {}", told(&brings), told(&learns));
+        }
+        for (words, list) in
+            [("known to all", public), ("brought as shares", secret), ("opened to all on the way", opened)]
+        {
+            if !list.is_empty() {
+                let _ = writeln!(out, "  {words}: {}", list.join(", "));
+            }
+        }
         for words in leaks {
             let _ = writeln!(out, "  among three parties {words}");
         }
-        let lengths = if self.symbols().is_empty() {
-            String::new()
-        } else {
-            format!(", {}", self.symbols().join(", "))
-        };
+        let lengths = if lengths.is_empty() { String::new() } else { format!(", {}", lengths.join(", ")) };
         let _ = writeln!(out, "  all learn this computation and its lengths{lengths}, and nothing else");
         out
     }

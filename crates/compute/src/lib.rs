@@ -48,6 +48,7 @@ pub use derive::Groups;
 pub use draft::{MAX_MEMBERS, MAX_NODES};
 pub use error::{ComputeError, TextPlace};
 pub use eval::evaluate;
+pub use explain::{Explanation, MembersPart};
 pub use graph::{Comparison, Computation, Node, Op, Output, Reduction, Scan, Value};
 pub use infer::MAX_RANK;
 pub use netlist::Netlist;

@@ -105,7 +105,7 @@ pub use builder::CircuitBuilder;
 pub use local::{Ended, Local, LocalMembers};
 pub use member::{LocalMember, Member, Opened};
 pub use places::Places;
-pub use session::{Party, Three};
+pub use session::{Client, Party, Three};
 
 pub use hushwire_aes as aes;
 pub use hushwire_block as block;

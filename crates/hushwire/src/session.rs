@@ -11,9 +11,13 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 
 /// One party of a session: it meets the others once, and any number of computations runs on that.
 ///
-/// All parties run the same computations in the same order; before each, they compare its digest. Members of a computation are
-/// the parties of their names (`party0`), or the parties in their order, unless [`Party::assign`] says otherwise.
+/// All members run the same computations in the same order; before each, they compare its digest. Members of a computation are
+/// the parties and the clients of their names, or the parties in their order, unless [`Party::assign`] says otherwise.
 pub struct Party(ComputeSession);
+
+/// A member of a session of three parties that does not compute: it brings values as shares, and learns what it may. It calls the same
+/// computations as the parties, also those in which it has no part.
+pub struct Client(ComputeSession);
 
 impl Party {
     /// Meets the other two parties, as `config` names them; [`MemberConfig::of_party`] reads one from a party file.
@@ -36,45 +40,80 @@ impl Party {
         threads: Option<u16>,
         observer: &Observer,
     ) -> Result<Self, JobError> {
-        ComputeSession::connect(config, chosen, threads, observer).map(Self)
+        ComputeSession::connect(config, chosen, threads, &[], observer).map(Self)
     }
 
-    /// Says which party a member of computations is, the same at all of them.
-    pub fn assign(&mut self, name: &str, party: Member) {
-        self.0.assign(name, party);
-    }
-
-    /// Says which party brings a secret input, the same at all of them.
-    pub fn own(&mut self, input: &str, owner: Member) {
-        self.0.own(input, owner);
-    }
-
-    /// Runs a computation: what this party brings goes in by name, and so do public inputs, which all parties have alike; what it
-    /// learns comes out by name.
+    /// Meets the other two parties and these clients, in an order that all members have alike.
     ///
     /// # Errors
-    /// An input is missing or does not fit, the parties run different computations or bring different lengths, the run was
-    /// cancelled, or somebody failed. The session is of no more use then.
-    pub fn run<'n, V: Into<Value>>(
-        &mut self,
-        computation: &Computation,
-        inputs: impl IntoIterator<Item = (&'n str, V)>,
-    ) -> Result<BTreeMap<String, Tensor>, JobError> {
-        self.0.run(computation, &named(inputs))
-    }
-
-    /// A handle that ends the session from another thread, also within a run.
-    #[must_use]
-    pub fn cancel(&self) -> Cancel {
-        self.0.cancel()
-    }
-
-    /// The session's measurements so far.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.0.stats()
+    /// The others did not come, are not those of the pins, or expect other clients.
+    pub fn connect_among(
+        config: MemberConfig,
+        clients: &[&str],
+        observer: &Observer,
+    ) -> Result<Self, JobError> {
+        among(config, clients, observer).map(Self)
     }
 }
+
+impl Client {
+    /// Meets the three parties, as `config` names them, in a session with these clients, of which it is one.
+    ///
+    /// # Errors
+    /// The parties did not come, are not those of the pins, or expect other clients.
+    pub fn connect(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, JobError> {
+        among(config, clients, observer).map(Self)
+    }
+}
+
+fn among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<ComputeSession, JobError> {
+    let clients: Vec<String> = clients.iter().map(|name| (*name).to_owned()).collect();
+    ComputeSession::connect(config, Chosen::new(Protocol::Rep3, None, None)?, None, &clients, observer)
+}
+
+macro_rules! members {
+    ($($member:ident)+) => {$(
+        impl $member {
+            /// Says which member of the session one of computations is, the same at all of them.
+            pub fn assign(&mut self, name: &str, member: Member) {
+                self.0.assign(name, member);
+            }
+
+            /// Says who brings a secret input, the same at all members.
+            pub fn own(&mut self, input: &str, owner: Member) {
+                self.0.own(input, owner);
+            }
+
+            /// Runs a computation: what this member brings goes in by name, and so do public inputs, which all members have
+            /// alike; what it learns comes out by name.
+            ///
+            /// # Errors
+            /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
+            /// cancelled, or somebody failed. The session is of no more use then.
+            pub fn run<'n, V: Into<Value>>(
+                &mut self,
+                computation: &Computation,
+                inputs: impl IntoIterator<Item = (&'n str, V)>,
+            ) -> Result<BTreeMap<String, Tensor>, JobError> {
+                self.0.run(computation, &named(inputs))
+            }
+
+            /// A handle that ends the session from another thread, also within a run.
+            #[must_use]
+            pub fn cancel(&self) -> Cancel {
+                self.0.cancel()
+            }
+
+            /// The session's measurements so far.
+            #[must_use]
+            pub fn stats(&self) -> Stats {
+                self.0.stats()
+            }
+        }
+    )+};
+}
+
+members!(Party Client);
 
 fn named<'n, V: Into<Value>>(inputs: impl IntoIterator<Item = (&'n str, V)>) -> BTreeMap<String, Value> {
     inputs.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()

@@ -1,14 +1,14 @@
 //! Sessions for computations, against the plain evaluator.
 
 use hushwire::{
-    Local, Party,
+    Client, Local, Party,
     compute::{Computation, Scalar, Tensor, Visibility, evaluate, test_support},
     job::{Chosen, Event, JobError, Member, MemberConfig, Observer, Peer, Protocol, Value},
     wire::{Identity, Listener, TransportKind},
 };
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Barrier, Mutex},
     thread,
 };
 
@@ -283,4 +283,170 @@ fn a_run_is_heard_and_can_be_cancelled() {
     let error = three.run(&table, inputs()).err().unwrap_or_else(|| panic!("not cancelled")).to_string();
     assert!(error.contains("the program cancelled the run; connect anew"), "{error}");
     assert!(three.run(&table, inputs()).is_err());
+}
+
+/// A member of a session of three parties and clients.
+enum Seat {
+    Party(Party),
+    Client(Client),
+}
+
+impl Seat {
+    fn run(&mut self, c: &Computation, inputs: Vec<(&str, Value)>) -> Result<Values, JobError> {
+        match self {
+            Seat::Party(party) => party.run(c, inputs),
+            Seat::Client(client) => client.run(c, inputs),
+        }
+    }
+
+    fn cancel(&self) -> hushwire::job::Cancel {
+        match self {
+            Seat::Party(party) => party.cancel(),
+            Seat::Client(client) => client.cancel(),
+        }
+    }
+}
+
+/// Three parties and two clients over TLS, on threads; `lists` has the clients that each expects.
+fn among<T: Send>(
+    list: impl Fn(&Member) -> Vec<&'static str> + Sync,
+    work: impl Fn(&Member, Result<Seat, JobError>) -> T + Sync,
+) -> Vec<T> {
+    let clients = ["ann", "bob"].map(|name| Member::Client(name.to_owned()));
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for me in (0..3).map(Member::Party).chain(clients) {
+        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
+        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0"));
+        let listener = listener.transpose().unwrap_or_else(|e| panic!("{e}")).map(Arc::new);
+        let address = listener.as_deref().map(Listener::address);
+        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+        configs.push(MemberConfig::new(me, identity, listener));
+    }
+    thread::scope(|scope| {
+        let running = configs.into_iter().map(|mut config| {
+            let client = matches!(config.me, Member::Client(_));
+            let peers = peers.iter().filter(|peer| peer.member != config.me);
+            config.peers = peers.filter(|peer| !client || peer.address.is_some()).cloned().collect();
+            config.transport = TransportKind::TcpTls;
+            config.connect_timeout = std::time::Duration::from_secs(10);
+            let (work, list) = (&work, &list);
+            scope.spawn(move || {
+                let (me, observer): (_, Observer) = (config.me.clone(), Arc::new(|_| {}));
+                let clients = list(&me);
+                let seat = match client {
+                    true => Client::connect(config, &clients, &observer).map(Seat::Client),
+                    false => Party::connect_among(config, &clients, &observer).map(Seat::Party),
+                };
+                work(&me, seat)
+            })
+        });
+        let running: Vec<_> = running.collect();
+        running.into_iter().map(|t| t.join().unwrap_or_else(|_| panic!("a thread panicked"))).collect()
+    })
+}
+
+const BOTH: [&str; 2] = ["ann", "bob"];
+
+#[test]
+fn clients_are_members_of_a_session_for_many_computations() {
+    let text = |lines: &str| {
+        computation(&format!(
+            "computation c\nmembers ann, party1, bob\nsymbols n\ninput x: i32[n] from ann\ninput y: i32[n] from party1\n\
+             input p: i32 public\n{lines}"
+        ))
+    };
+    // As numbers, as bits, of clients alone, and one in which bob has no part.
+    let all = [
+        text("output s = sum(x * y) + p to bob, ann\noutput z = x * y to party1\n"),
+        text("output l = x < y to ann\noutput m = max(x, y) * p to bob\n"),
+        text("output best = permute(y, order(desc x)) to bob\n"),
+        computation(
+            "computation d\nmembers ann, bob\ninput a: u8 from ann\ninput b: u8 from bob\noutput c = a ^ b to ann\n",
+        ),
+        text("output z = x + y to ann\n"),
+    ];
+    let numbers = |scalar: Scalar, n: &[usize], seed: i128| {
+        let count = n.iter().product::<usize>() as i128;
+        Tensor::from_numbers(scalar, n, (0..count).map(|i| (i + 3) * seed * 77_777 - 40))
+    };
+    let given = |c: &Computation, k: usize| -> Values {
+        let of = |ty: &hushwire::compute::Type, seed| {
+            let lengths = vec![5 + k; ty.shape.rank()];
+            numbers(ty.scalar, &lengths, seed)
+        };
+        let inputs = c.inputs().zip(1..).map(|((name, ty), seed)| (name.to_owned(), of(ty, seed)));
+        inputs.collect()
+    };
+    let learnt = among(
+        |_| BOTH.to_vec(),
+        |me, seat| {
+            let mut seat = seat.unwrap_or_else(|e| panic!("{e}"));
+            let name = me.to_string().replace("client ", "").replace(' ', "");
+            let run = |(k, c): (usize, &Computation)| {
+                let mine = c.inputs().filter(|(_, ty)| match ty.visibility {
+                    Visibility::Private(of) => c.members()[usize::from(of.0)] == name,
+                    _ => true,
+                });
+                let values = given(c, k);
+                let inputs = mine.map(|(input, _)| (input, Value::from(values[input].clone()))).collect();
+                seat.run(c, inputs).unwrap_or_else(|e| panic!("{name} {k}: {e}"))
+            };
+            (name.clone(), all.iter().enumerate().map(run).collect::<Vec<_>>())
+        },
+    );
+    for (k, c) in all.iter().enumerate() {
+        let expected = evaluate(c, &given(c, k)).unwrap_or_else(|e| panic!("{e}"));
+        for (name, runs) in &learnt {
+            let at = c.members().iter().position(|member| member == name);
+            let wanted = c.outputs().iter().filter(|o| o.to.iter().any(|m| Some(usize::from(m.0)) == at));
+            let wanted: Values = wanted.map(|o| (o.name.clone(), expected[&o.name].clone())).collect();
+            assert_eq!(runs[k], wanted, "{name}, computation {k}");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_differs_or_cancels_ends_the_session_of_all() {
+    let text = "computation c\nmembers ann, bob\ninput a: u8 from ann\ninput b: u8 from bob\noutput c = a * b to ann\n";
+    let [one, other] = [text.to_owned(), text.replace("a * b", "a & b")].map(|text| computation(&text));
+    let value = |me: &Member| match me {
+        Member::Client(name) => vec![(if name == "ann" { "a" } else { "b" }, Value::from(3u8))],
+        Member::Party(_) => vec![],
+    };
+    let bob = Member::Client("bob".to_owned());
+    let errors = among(
+        |_| BOTH.to_vec(),
+        |me, seat| {
+            let mut seat = seat.unwrap_or_else(|e| panic!("{e}"));
+            let error = seat.run(if *me == bob { &other } else { &one }, value(me)).err();
+            error.unwrap_or_else(|| panic!("{me} found nothing wrong")).to_string()
+        },
+    );
+    assert!(errors.iter().any(|e| e.contains("client bob runs another computation")), "{errors:?}");
+    let done = Barrier::new(5);
+    let errors = among(
+        |_| BOTH.to_vec(),
+        |me, seat| {
+            let mut seat = seat.unwrap_or_else(|e| panic!("{e}"));
+            let first = seat.run(&one, value(me)).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(first.len(), usize::from(me.to_string() == "client ann"));
+            // Bob learns nothing in the first, and may be done before the others.
+            done.wait();
+            if *me == bob {
+                seat.cancel().cancel();
+            }
+            let error = seat.run(&one, value(me)).err();
+            error.unwrap_or_else(|| panic!("{me} went on")).to_string()
+        },
+    );
+    assert!(errors[4].contains("the program cancelled the run"), "{errors:?}");
+    // Whoever expects other clients is told before anything runs.
+    let errors = among(
+        |me| if *me == Member::Party(1) { vec!["ann"] } else { BOTH.to_vec() },
+        |_, seat| seat.err().map(|e| e.to_string()),
+    );
+    assert!(errors.iter().all(Option::is_some), "{errors:?}");
+    assert!(errors.iter().flatten().any(|e| e.contains("clients")), "{errors:?}");
+    let mut three = Local::three().unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(three.run(&one, [("a", 3u8), ("b", 5u8)]).unwrap_or_else(|e| panic!("{e}"))["c"].get(0), 15);
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::Planes;
-use hushwire_rep3::{Owner, Role, xor_into};
+use hushwire_rep3::{Addition, Owner, Role, xor_into};
 use hushwire_wire::{Channel, NetError, PartyId};
 use std::{sync::Arc, thread};
 use zeroize::Zeroizing;
@@ -100,7 +100,7 @@ impl Sending {
         for &i in &self.brings {
             let source = self.sources[i].as_ref();
             let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
-            owner.share(b, i, source.planes(first, n)?.into(), &mut messages);
+            owner.share(b, i, source.planes(first, n)?.into(), Addition::Xor, &mut messages);
         }
         Ok(messages)
     }

@@ -1,7 +1,9 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
 use crate::{JobError, Kind, Member, flow::Failed};
-use hushwire_rep3::{Batch, Comparison, Inconsistent, Input, OwnerInputs, OwnerSeeds, Role, Shares};
+use hushwire_rep3::{
+    Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares,
+};
 use hushwire_wire::{Channel, Reason, Watch, drive::Driver};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -25,6 +27,24 @@ pub(crate) struct Doors {
     pub(crate) watch: Option<Watch>,
 }
 
+/// A value on its way in or out.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<W> {
+    /// Who brings it, or all who learn it.
+    pub(crate) who: W,
+    /// Bytes of a share.
+    pub(crate) bytes: usize,
+    /// How shares add up.
+    pub(crate) addition: Addition,
+}
+
+impl<W> Way<W> {
+    /// Of bit planes.
+    pub(crate) fn of_planes(who: W, bytes: usize) -> Self {
+        Self { who, bytes, addition: Addition::Xor }
+    }
+}
+
 /// The range of each value's planes, one after the other.
 fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut at = 0;
@@ -36,12 +56,13 @@ fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 impl Doors {
-    /// Shares of all inputs of a batch, one after the other: of each the owner, and the bytes of its planes. `own` are the
-    /// planes of those that this party brings.
+    /// Shares of all inputs of a batch, one after the other. `own` are those that this party brings; `turn` is the number that
+    /// clients give the batch.
     pub(crate) fn share(
         &mut self,
         batch: &mut Batch,
-        inputs: &[(&Member, usize)],
+        turn: u32,
+        inputs: &[Way<&Member>],
         own: &[u8],
     ) -> Result<Shares, Failed> {
         self.compared()?;
@@ -49,9 +70,10 @@ impl Doors {
             Member::Party(index) => Role::new(*index),
             Member::Client(_) => None,
         };
-        let places = ranges(inputs.iter().map(|(_, bytes)| *bytes));
-        let all: Vec<_> =
-            inputs.iter().map(|(member, bytes)| Input { owner: owner(member), bytes: *bytes }).collect();
+        let places = ranges(inputs.iter().map(|way| way.bytes));
+        let input =
+            |way: &Way<&Member>| Input { owner: owner(way.who), bytes: way.bytes, addition: way.addition };
+        let all: Vec<_> = inputs.iter().map(input).collect();
         let sharing = batch.share(&all, own);
         let mut sharing = sharing.map_err(|e| Failed::Job(JobError::internal(IN, e)))?;
         self.driver.run(&mut self.io, &mut sharing)?;
@@ -60,10 +82,9 @@ impl Doors {
         for ((name, channel), seeds) in self.clients.iter_mut().zip(&self.seeds) {
             let Some(seeds) = seeds else { continue };
             let member = Member::Client(name.clone());
-            let brings =
-                inputs.iter().zip(&places).enumerate().filter(|(_, ((from, _), _))| **from == member);
+            let brings = inputs.iter().zip(&places).enumerate().filter(|(_, (way, _))| *way.who == member);
             let brings = brings.map(|(i, (_, place))| (i, place.clone()));
-            let mut given = OwnerInputs::new(batch, seeds, brings, &mut shares);
+            let mut given = OwnerInputs::new(batch, seeds, turn, brings, &mut shares);
             self.driver.run(channel, &mut given)?;
             tags.push(given.tags());
         }
@@ -103,30 +124,33 @@ impl Doors {
         )
     }
 
-    /// Gives each recipient what it lacks of a batch's outputs: of each those who learn it, and the bytes of its planes. The
-    /// planes of those that this party learns come back. Clients have nothing, so they hear every party's own share,
-    /// masked by a zero-share.
+    /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come back. Clients have nothing, so
+    /// they hear every party's own share, masked by a zero-share.
     pub(crate) fn open(
         &mut self,
         batch: &mut Batch,
-        outputs: &[(&[Member], usize)],
+        outputs: &[Way<&[Member]>],
         mut shares: Shares,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
         self.compared()?;
-        let places = ranges(outputs.iter().map(|(_, bytes)| *bytes));
+        let places = ranges(outputs.iter().map(|way| way.bytes));
         let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
-        let all: Vec<_> =
-            outputs.iter().map(|(to, bytes)| (Role::ALL.map(|role| learns(to, role)), *bytes)).collect();
+        let output = |way: &Way<&[Member]>| Output {
+            learns: Role::ALL.map(|role| learns(way.who, role)),
+            bytes: way.bytes,
+            addition: way.addition,
+        };
+        let all: Vec<_> = outputs.iter().map(output).collect();
         let mut reveal = batch.reveal(&all, &shares);
         self.driver.run(&mut self.io, &mut reveal)?;
-        for ((to, _), place) in outputs.iter().zip(&places) {
-            if to.iter().any(|m| matches!(m, Member::Client(_))) {
-                batch.blind(&mut shares.own[place.clone()]);
+        for (way, place) in outputs.iter().zip(&places) {
+            if way.who.iter().any(|m| matches!(m, Member::Client(_))) {
+                batch.blind(&mut shares.own[place.clone()], way.addition);
             }
         }
         for (name, channel) in &mut self.clients {
             let member = Member::Client(name.clone());
-            let parts = outputs.iter().zip(&places).filter(|((to, _), _)| to.contains(&member));
+            let parts = outputs.iter().zip(&places).filter(|(way, _)| way.who.contains(&member));
             let parts = parts.flat_map(|(_, place)| &shares.own[place.clone()]);
             let message: Zeroizing<Vec<u8>> = Zeroizing::new(parts.copied().collect());
             if !message.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::{
     JobError, Member, Plan,
-    doors::{Doors, IN},
+    doors::{Doors, IN, Way},
     place,
     threads::Progress,
 };
@@ -67,15 +67,17 @@ impl Flow {
         }
         let plane = planes::plane_bytes(n);
         let inputs = self.plan.inputs.iter().zip(&self.plan.input_widths);
-        let inputs: Vec<_> = inputs.map(|((_, from), width)| (from, width * plane)).collect();
-        self.doors.share(batch, &inputs, &values)
+        let inputs: Vec<_> = inputs.map(|((_, from), width)| Way::of_planes(from, width * plane)).collect();
+        let turn = batch.number();
+        self.doors.share(batch, turn, &inputs, &values)
     }
 
     /// Gives each recipient what it lacks.
     fn outputs(&mut self, mut batch: Batch, n: usize, shares: Shares) -> Result<(), Failed> {
         let (plan, plane) = (self.plan.clone(), planes::plane_bytes(n));
         let outputs = plan.outputs.iter().zip(&plan.output_widths);
-        let outputs: Vec<_> = outputs.map(|((_, to), width)| (&to[..], width * plane)).collect();
+        let outputs: Vec<_> =
+            outputs.map(|((_, to), width)| Way::of_planes(&to[..], width * plane)).collect();
         let value = self.doors.open(&mut batch, &outputs, shares)?;
         let first = u64::from(batch.number()) * u64::from(plan.batch);
         let me = self.me();

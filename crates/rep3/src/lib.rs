@@ -16,6 +16,7 @@
 //! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Party`] hands out their randomness.
 #![forbid(unsafe_code)]
 
+mod addition;
 mod aes;
 mod boolean;
 mod circuit;
@@ -38,6 +39,7 @@ mod steps;
 #[doc(hidden)]
 pub mod test_support;
 
+pub use addition::Addition;
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
 pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words};
 pub use consistency::{Comparison, Inconsistent, Tagging, Tags};
@@ -50,4 +52,4 @@ pub use record::{Place, Record, Unit};
 pub use role::Role;
 pub use sbox::Sbox;
 pub use share::{Rep3, ShareError, Shares, open, share, xor_into};
-pub use steps::{Input, Reveal, Sharing};
+pub use steps::{Input, Output, Reveal, Sharing};

@@ -8,7 +8,7 @@
 //! **Security.** Both holders of a share must have been given the same: [`OwnerInputs::tags`] go into a
 //! [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened before its verdict.
 
-use crate::{Batch, Role, Shares, Tags, xor_into};
+use crate::{Addition, Batch, Role, Shares, Tags};
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{
@@ -60,13 +60,14 @@ impl Owner {
         batch: u32,
         input: usize,
         mut value: Zeroizing<Vec<u8>>,
+        addition: Addition,
         messages: &mut [Zeroizing<Vec<u8>>; 3],
     ) {
         let mut grown = Zeroizing::new(vec![0; value.len()]);
         let e = explicit(batch, input);
         for other in [(e + 1) % 3, (e + 2) % 3] {
             grow(self.backend, &self.seeds[other], batch, input, &mut grown);
-            xor_into(&mut value, &grown);
+            addition.take(&mut value, &grown);
         }
         // x_e is party e's own, and the next of the one before.
         for party in [e, (e + 2) % 3] {
@@ -105,11 +106,12 @@ pub struct OwnerInputs<'s> {
 }
 
 impl<'s> OwnerInputs<'s> {
-    /// An owner brings these inputs: the number of each, and its place in `shares`. All parties ask for the owners of a batch
-    /// in the same order.
+    /// An owner brings these inputs: the number of each, and its place in `shares`. `turn` is what the owner calls the batch in
+    /// [`Owner::share`]. All parties ask for the owners of a batch in the same order.
     pub fn new(
         batch: &mut Batch,
         OwnerSeeds(seeds): &OwnerSeeds,
+        turn: u32,
         inputs: impl Iterator<Item = (usize, Range<usize>)>,
         shares: &'s mut Shares,
     ) -> Self {
@@ -119,11 +121,11 @@ impl<'s> OwnerInputs<'s> {
         let (mut places, mut full) = (vec![], vec![]);
         for (input, place) in inputs {
             for (s, share) in [&mut shares.own, &mut shares.next].into_iter().enumerate() {
-                if held[s] == explicit(batch.number(), input) {
+                if held[s] == explicit(turn, input) {
                     full.push((s, place.clone()));
                 } else {
                     let out = &mut share[place.clone()];
-                    grow(session.backend(), &seeds[s], batch.number(), input, out);
+                    grow(session.backend(), &seeds[s], turn, input, out);
                 }
             }
             places.push(place);

@@ -12,8 +12,8 @@
 //! of the party ([`Party::split`]), whose batches nobody else hands out, so that no thread waits for another or for a peer.
 
 use crate::{
-    CircuitBatch, CircuitWorkspace, Context, Input, Reveal, Role, ShareError, Shares, Sharing, Tagging,
-    session::Session, xor_into,
+    Addition, CircuitBatch, CircuitWorkspace, Context, Input, Output, Reveal, Role, ShareError, Shares,
+    Sharing, Tagging, session::Session,
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, planes::plane_bytes};
@@ -162,8 +162,13 @@ impl Party {
         let (instances, plane) = (inputs.instances(), plane_bytes(inputs.instances()));
         let mut batch = self.next_batch()?;
         let owned = who.owners.iter().zip(program.inputs());
-        let owned: Vec<_> =
-            owned.map(|(owner, width)| Input { owner: Some(*owner), bytes: width * plane }).collect();
+        let owned: Vec<_> = owned
+            .map(|(owner, width)| Input {
+                owner: Some(*owner),
+                bytes: width * plane,
+                addition: Addition::Xor,
+            })
+            .collect();
         let mut sharing = batch.share(&owned, inputs)?;
         self.driver.run(back, &mut sharing)?;
         let ws = std::mem::take(&mut self.ws);
@@ -171,7 +176,12 @@ impl Party {
         let mut run = CircuitBatch::new(program.clone(), batch.context(), &shares, instances, ws)?;
         self.driver.run(ring, &mut run)?;
         let outputs = who.learns.iter().zip(program.outputs());
-        let outputs: Vec<_> = outputs.map(|(learns, width)| (*learns, width * plane)).collect();
+        let output = |(learns, width): (&[bool; 3], &usize)| Output {
+            learns: *learns,
+            bytes: width * plane,
+            addition: Addition::Xor,
+        };
+        let outputs: Vec<_> = outputs.map(output).collect();
         let mut reveal = batch.reveal(&outputs, &run.output());
         self.ws = run.into_workspace();
         self.driver.run(back, &mut reveal)?;
@@ -256,14 +266,13 @@ impl Batch {
         Sharing::new(self, inputs, values)
     }
 
-    /// Outputs to the parties that learn them, and to nobody else: of each, who learns it and its bytes in `shares`. A
-    /// machine on `back`.
+    /// Outputs to the parties that learn them, and to nobody else, one after the other in `shares`. A machine on `back`.
     ///
     /// Where owners outside gave shares, nothing may be revealed before [`Comparison::end`](crate::Comparison::end) found them consistent.
     ///
     /// # Panics
     /// If `shares` are shorter than the outputs (the caller's bug).
-    pub fn reveal(&self, outputs: &[([bool; 3], usize)], shares: &Shares) -> Reveal {
+    pub fn reveal(&self, outputs: &[Output], shares: &Shares) -> Reveal {
         Reveal::new(self.session.role(), outputs, shares)
     }
 
@@ -275,9 +284,9 @@ impl Batch {
 
     /// Adds a zero-share to this party's own share of an output, so that the three parties' shares tell a recipient outside
     /// the value and nothing else.
-    pub fn blind(&mut self, own: &mut [u8]) {
+    pub fn blind(&mut self, own: &mut [u8], addition: Addition) {
         let zero = self.random(own.len());
-        xor_into(own, &zero.own);
-        xor_into(own, &zero.next);
+        addition.add(own, &zero.own);
+        addition.take(own, &zero.next);
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! input of party p:   x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero,
-//!                     x_{p+1} = v ⊕ x_p goes to the right
+//!                     x_{p+1} = v ⊕ x_p, or v − x_p of words, goes to the right
 //! output to party r:  it lacks x_{r+2}, which its left neighbour has as `own`
 //! ```
 
-use crate::{Batch, Role, ShareError, Shares, xor_into};
+use crate::{Addition, Batch, Role, ShareError, Shares};
 use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost, NetError,
@@ -22,6 +22,19 @@ pub struct Input {
     pub owner: Option<Role>,
     /// Bytes of its value.
     pub bytes: usize,
+    /// How its shares add up.
+    pub addition: Addition,
+}
+
+/// An output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The parties that learn it.
+    pub learns: [bool; 3],
+    /// Bytes of its value.
+    pub bytes: usize,
+    /// How its shares add up.
+    pub addition: Addition,
 }
 
 /// The parties' inputs under way.
@@ -56,7 +69,7 @@ impl Sharing {
                 values = rest;
                 shares.own[place.clone()].copy_from_slice(&grown.own);
                 shares.next[place.clone()].copy_from_slice(value);
-                xor_into(&mut shares.next[place.clone()], &grown.own);
+                input.addition.take(&mut shares.next[place.clone()], &grown.own);
                 out.extend_from_slice(&shares.next[place]);
             } else if owner == me.left() {
                 from_left.push(place);
@@ -116,27 +129,31 @@ pub struct Reveal {
     out: Wiped<Vec<u8>>,
     /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
     value: Wiped<Vec<u8>>,
+    /// The parts of `value`.
+    parts: Vec<(Addition, usize)>,
     done: bool,
     latch: Latch,
 }
 
 impl Reveal {
-    pub(crate) fn new(me: Role, outputs: &[([bool; 3], usize)], shares: &Shares) -> Self {
+    pub(crate) fn new(me: Role, outputs: &[Output], shares: &Shares) -> Self {
         let (mut out, mut value) = (Wiped::new(vec![]), Wiped::new(vec![]));
-        let mut at = 0;
-        for (learns, bytes) in outputs {
+        let (mut at, mut parts) = (0, vec![]);
+        for Output { learns, bytes, addition } in outputs {
             let place = at..at + bytes;
             at = place.end;
             if learns[me.right().index()] {
                 out.extend_from_slice(&shares.own[place.clone()]);
             }
             if learns[me.index()] {
-                let sum = shares.own[place.clone()].iter().zip(&shares.next[place]).map(|(a, b)| a ^ b);
-                value.extend(sum);
+                let start = value.len();
+                value.extend_from_slice(&shares.own[place.clone()]);
+                addition.add(&mut value[start..], &shares.next[place]);
+                parts.push((*addition, *bytes));
             }
         }
-        let done = outputs.iter().all(|(learns, _)| !learns.contains(&true));
-        Reveal { out, value, done, latch: Latch::new() }
+        let done = outputs.iter().all(|output| !output.learns.contains(&true));
+        Reveal { out, value, parts, done, latch: Latch::new() }
     }
 
     /// The outputs that this party learns, one after the other.
@@ -172,7 +189,13 @@ impl Reveal {
     }
 
     fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
-        xor_into(&mut self.value, message.heard);
+        let (mut value, mut heard) = (&mut self.value[..], message.heard);
+        for (addition, bytes) in &self.parts {
+            let (part, rest) = value.split_at_mut(*bytes);
+            let (share, after) = heard.split_at(*bytes);
+            addition.add(part, share);
+            (value, heard) = (rest, after);
+        }
         self.done = true;
         Ok(())
     }

@@ -158,7 +158,10 @@ impl Plan {
 
     /// Of all steps' values.
     pub(crate) fn sizes(&self) -> Vec<Size> {
-        let mut inputs = self.inputs.iter().map(|(scalar, elements)| Size::Bits(scalar.bits(), *elements));
+        let mut inputs = self.inputs.iter().map(|door| match door.ring {
+            None => Size::Bits(door.scalar.bits(), door.elements),
+            Some(ring) => Size::Words(ring, door.elements),
+        });
         let mut sizes: Vec<Size> = vec![];
         for step in &self.steps {
             let reads: Vec<Size> = step.reads.iter().map(|slot| sizes[*slot]).collect();

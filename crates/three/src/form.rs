@@ -150,6 +150,17 @@ impl Form {
     }
 }
 
+/// Both shares without the bits above a number's. A ring may be wider than its numbers, and above them stands what was carried
+/// there: nobody may learn it, so that shares go without.
+pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Column<W>> {
+    if bits >= W::BITS {
+        return column.clone();
+    }
+    let mask = (1 << bits) - 1;
+    let all = |share: &[W]| share.iter().map(|word| W::of(word.number() & mask)).collect();
+    Arc::new(Column { own: all(&column.own), next: all(&column.next) })
+}
+
 /// A known value as shares of bits.
 pub(crate) fn known_bits(role: Role, tensor: &Tensor) -> Result<Bits, ShareError> {
     let planes = tensor.to_planes();

@@ -19,6 +19,7 @@
 
 mod cost;
 mod cut;
+mod doors;
 mod error;
 mod form;
 mod lanes;
@@ -32,6 +33,8 @@ mod plan;
 mod rows;
 mod run;
 mod series;
+#[doc(hidden)]
+pub mod test_support;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -41,6 +44,7 @@ mod windows;
 
 pub use cost::PlanCost;
 pub use cut::Cut;
+pub use doors::Door;
 pub use error::ThreeError;
 pub use plan::Plan;
 pub use run::run;

@@ -1,6 +1,7 @@
 //! Node after node to steps.
 
 use crate::{
+    Door, doors,
     form::Ring,
     plan::{Axis, Key, Plan, Prim, Slot, Step},
 };
@@ -58,19 +59,23 @@ impl<'a> Lower<'a> {
     pub(crate) fn plan(computation: &'a Computation, rings: bool) -> Lowered<Plan> {
         let mut lower = Lower { computation, rings, steps: vec![], forms: vec![], blocks: HashMap::new() };
         let mut inputs = vec![];
+        let numbers = doors::numbers(computation, |scalar| lower.ring(scalar));
         for at in 0..computation.nodes().len() {
             let node = &computation.nodes()[at];
             let forms = if matches!(node.op, Op::Input(_)) {
-                let elements = lower.lengths(at)?.iter().product();
-                inputs.push((node.ty.scalar, elements));
-                lower.input(node)?
+                let mut door = Door::bits(node.ty.scalar, lower.lengths(at)?.iter().product());
+                if numbers[at] && node.ty.visibility != Visibility::Public {
+                    door.ring = lower.ring(door.scalar);
+                }
+                inputs.push(door);
+                lower.input(node, door)?
             } else {
                 lower.node(at, node)?
             };
             lower.forms.push(forms);
         }
         let outputs = computation.outputs().iter();
-        let outputs = outputs.map(|o| lower.bits(o.value.0 as usize)).collect::<Lowered<_>>()?;
+        let outputs = outputs.map(|o| lower.output(o.value.0 as usize)).collect::<Lowered<_>>()?;
         Ok(Plan { steps: lower.steps, inputs, outputs })
     }
 
@@ -100,13 +105,29 @@ impl<'a> Lower<'a> {
     }
 
     /// An input that all members know comes as shares like the rest, and is opened.
-    fn input(&mut self, node: &Node) -> Lowered<Forms> {
+    fn input(&mut self, node: &Node, door: Door) -> Lowered<Forms> {
         let slot = self.step(Prim::Input, vec![]);
+        if door.ring.is_some() {
+            return Ok(words(slot));
+        }
         if node.ty.visibility != Visibility::Public {
             return Ok(bits(slot));
         }
         let lengths = self.lengths(self.forms.len())?;
         Ok(known(self.step(Prim::Open { scalar: node.ty.scalar, lengths }, vec![slot])))
+    }
+
+    /// An output as numbers where it is that alone, else as bits.
+    fn output(&mut self, at: usize) -> Lowered<(Slot, Door)> {
+        let (scalar, elements) = (self.scalar(at), self.lengths(at)?.iter().product());
+        let mut door = Door::bits(scalar, elements);
+        match (self.forms[at], self.ring(scalar)) {
+            (Forms { words: Some(slot), bits: None, known: None, .. }, Some(ring)) => {
+                door.ring = Some(ring);
+                Ok((slot, door))
+            }
+            _ => Ok((self.bits(at)?, door)),
+        }
     }
 
     /// A node's value as bits.

@@ -2,7 +2,7 @@
 
 use crate::{
     ThreeError,
-    form::{Form, Held, Words, in_ring},
+    form::{Form, Held, Words, in_ring, lowered},
     plan::{Key, Prim, Step},
     rows,
     windows::convolved,
@@ -125,7 +125,7 @@ fn open_bits<'p>(role: Role, scalar: Scalar, lengths: &'p [usize], bits: &Arc<Bi
 
 /// Numbers to all three parties.
 fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: &'p [usize], words: &Words) -> Begun<'p> {
-    known(Reveal::to_all(role, W::column(words).clone())?, move |reveal: Reveal<W>| {
+    known(Reveal::to_all(role, lowered(W::column(words), scalar.bits()))?, move |reveal: Reveal<W>| {
         let numbers = reveal.finish().expect("all three learn it");
         Tensor::from_words(scalar, lengths, numbers.iter().map(|number| number.number().into()))
     })

@@ -74,7 +74,7 @@ impl<'p> Live<'p> {
         plan.steps
             .iter()
             .flat_map(|step| &step.reads)
-            .chain(&plan.outputs)
+            .chain(plan.outputs.iter().map(|(slot, _)| slot))
             .for_each(|slot| readers[*slot] += 1);
         let inputs = plan.steps.iter().zip(sizes).filter(|(step, _)| matches!(step.prim, Prim::Input));
         let bytes = inputs.map(|(_, size)| size.bytes()).sum();

@@ -1,6 +1,6 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
-use crate::{cut::Extent, form::Ring, lower::Lower, windows::Pooling};
+use crate::{Door, cut::Extent, form::Ring, lower::Lower, windows::Pooling};
 use hushwire_circuit::Program;
 use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
 use hushwire_rep3::ring::Geometry;
@@ -174,10 +174,10 @@ impl Step {
 /// The steps that compute a computation, the same at all parties.
 pub struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// Scalar and elements of each input, which comes as bits.
-    pub(crate) inputs: Vec<(Scalar, usize)>,
-    /// The bits of each output.
-    pub(crate) outputs: Vec<Slot>,
+    /// The form of each input.
+    pub(crate) inputs: Vec<Door>,
+    /// The value of each output, and the form in which it goes.
+    pub(crate) outputs: Vec<(Slot, Door)>,
 }
 
 impl Plan {
@@ -187,6 +187,17 @@ impl Plan {
     /// A length has no number yet, or an operation that three parties do not run on shares.
     pub fn new(computation: &Computation) -> Result<Plan, ComputeError> {
         Lower::plan(computation, true)
+    }
+
+    /// The inputs, in order, in the form in which they come.
+    #[must_use]
+    pub fn inputs(&self) -> &[Door] {
+        &self.inputs
+    }
+
+    /// The outputs, in order, in the form in which they go.
+    pub fn outputs(&self) -> impl Iterator<Item = Door> {
+        self.outputs.iter().map(|(_, door)| *door)
     }
 
     /// The same on bits alone, without numbers in rings.

@@ -1,20 +1,23 @@
 //! Runs of a plan, wave by wave.
 
 use crate::{
-    Cut, Plan, ThreeError,
-    form::Form,
+    Cut, Door, Plan, ThreeError,
+    form::{Form, Held, Words, in_ring, lowered},
     lanes::{Lanes, Stop},
     local::local,
     plan::{Prim, Slot, Step},
     wave::{Task, Wave},
 };
-use hushwire_rep3::{Batch, Party, Role, ShareError, ring::Bits};
+use hushwire_rep3::{
+    Batch, Party, Role, ShareError, Shares,
+    ring::{Bits, Column},
+};
 use hushwire_wire::Channel;
 use std::{borrow::BorrowMut, sync::Arc};
 
 /// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that
-/// leads the other way; there are as many as the cut has. `inputs` are shares of all inputs, in the computation's order; gives shares of
-/// all outputs, likewise. `go_on` is asked between rounds, on this thread, with the steps done and all steps.
+/// leads the other way; there are as many as the cut has. `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those
+/// of all outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the steps done and all steps.
 ///
 /// # Errors
 /// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` said no.
@@ -26,9 +29,9 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     lanes: Vec<[C; 2]>,
     plan: &Plan,
     cut: Cut,
-    inputs: Vec<Bits>,
+    inputs: Vec<Shares>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
-) -> Result<Vec<Bits>, ThreeError> {
+) -> Result<Vec<Shares>, ThreeError> {
     let mut run = Run::new(party.role(), plan, cut, inputs)?;
     let mut lanes = Lanes::new(cut, lanes);
     loop {
@@ -60,26 +63,28 @@ pub(crate) struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Bits>) -> Result<Self, ThreeError> {
+    pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Shares>) -> Result<Self, ThreeError> {
         let wrong =
             |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
         if inputs.len() != plan.inputs.len() {
             return Err(wrong(plan.inputs.len(), inputs.len()).into());
         }
-        for (input, (scalar, elements)) in inputs.iter().zip(&plan.inputs) {
-            if (input.width(), input.rows()) != (scalar.bits(), *elements) {
-                return Err(wrong(scalar.bits() * elements, input.width() * input.rows()).into());
+        for (input, door) in inputs.iter().zip(&plan.inputs) {
+            if let Some(found) = [input.own.len(), input.next.len()].into_iter().find(|n| *n != door.bytes())
+            {
+                return Err(wrong(door.bytes(), found).into());
             }
         }
         let mut readers = vec![0; plan.steps.len()];
-        let read = plan.steps.iter().flat_map(|step| &step.reads).chain(&plan.outputs);
+        let outputs = plan.outputs.iter().map(|(slot, _)| slot);
+        let read = plan.steps.iter().flat_map(|step| &step.reads).chain(outputs);
         read.for_each(|slot| readers[*slot] += 1);
-        let mut inputs = inputs.into_iter();
+        let mut inputs = inputs.into_iter().zip(&plan.inputs);
         let value = |step: &Step| match step.prim {
-            Prim::Input => inputs.next().map(|bits| Form::Bits(Arc::new(bits))),
-            _ => None,
+            Prim::Input => inputs.next().map(|(shares, door)| came(shares, *door)).transpose(),
+            _ => Ok(None),
         };
-        let values: Vec<Option<Form>> = plan.steps.iter().map(value).collect();
+        let values = plan.steps.iter().map(value).collect::<Result<Vec<Option<Form>>, _>>()?;
         let ran = values.iter().map(Option::is_some).collect();
         Ok(Run { role, plan, cut, values, readers, ran })
     }
@@ -130,8 +135,38 @@ impl<'p> Run<'p> {
         Wave::new(ready.into_iter().map(task).collect(), self.cut, party)
     }
 
-    pub(crate) fn outputs(self) -> Result<Vec<Bits>, ThreeError> {
-        let output = |slot: &Slot| (**self.values[*slot].as_ref().expect("every step ran").bits()).clone();
+    pub(crate) fn outputs(self) -> Result<Vec<Shares>, ThreeError> {
+        let output =
+            |(slot, door): &(Slot, Door)| goes(self.values[*slot].as_ref().expect("every step ran"), *door);
         Ok(self.plan.outputs.iter().map(output).collect())
+    }
+}
+
+/// The form of an input from its shares in bytes, which are as long as they must be.
+fn came(shares: Shares, door: Door) -> Result<Form, ShareError> {
+    fn words<W: Held>(shares: &Shares) -> Words {
+        let all = |share: &[u8]| share.chunks_exact(W::BYTES).map(W::read).collect();
+        W::words(Column { own: all(&shares.own), next: all(&shares.next) })
+    }
+    Ok(match door.ring {
+        None => Form::Bits(Arc::new(Bits::new(door.scalar.bits(), door.elements, shares)?)),
+        Some(ring) => Form::Words(in_ring!(ring, words(&shares))),
+    })
+}
+
+/// Shares of an output in bytes.
+fn goes(form: &Form, door: Door) -> Shares {
+    fn words<W: Held>(words: &Words, bits: usize) -> Shares {
+        let column = lowered(W::column(words), bits);
+        let all = |share: &[W]| {
+            let mut bytes = vec![0; share.len() * W::BYTES];
+            bytes.chunks_exact_mut(W::BYTES).zip(share).for_each(|(to, word)| word.write(to));
+            bytes
+        };
+        Shares { own: all(&column.own), next: all(&column.next) }
+    }
+    match door.ring {
+        None => (**form.bits()).clone().trimmed().into_shares(),
+        Some(ring) => in_ring!(ring, words(form.words(), door.scalar.bits())),
     }
 }

@@ -1,9 +1,10 @@
 //! Runs of three parties against the evaluator.
 
 use crate::{
-    Cut, Plan, ThreeError,
+    Cut, Door, Plan, ThreeError,
     plan::Prim,
     run::{Run, run},
+    test_support::{opened, shared},
     wave::{Group, Wave, land},
 };
 use hushwire_aes::Backend;
@@ -12,7 +13,7 @@ use hushwire_compute::{
     test_support::{computation, inputs},
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, ring::Bits, share};
+use hushwire_rep3::{Addition, Party, Role, Shares, share};
 use hushwire_testkit::{Transport, run_three};
 use hushwire_wire::{
     Channel, Cost, SessionId,
@@ -22,8 +23,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 type Values = BTreeMap<String, Tensor>;
 
-/// The outputs' planes, in order, what party 0 sent, and whether all of that was declared.
-type Ran = (Vec<Vec<u8>>, Cost, bool);
+/// The outputs, in order, what party 0 sent, and whether all of that was declared.
+type Ran = (Vec<Tensor>, Cost, bool);
 
 /// Runs three parties in lockstep.
 fn three(
@@ -34,11 +35,10 @@ fn three(
     given: &Values,
 ) -> Result<Ran, ThreeError> {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-    let mut shares: [Vec<Bits>; 3] = Default::default();
-    for (name, _) in bound.inputs() {
-        let planes = given[name].to_planes();
-        for (to, share) in shares.iter_mut().zip(share(&mut prg, &planes)) {
-            to.push(Bits::new(planes.width(), planes.instances(), share).unwrap());
+    let mut shares: [Vec<Shares>; 3] = Default::default();
+    for ((name, _), door) in bound.inputs().zip(plan.inputs()) {
+        for (to, share) in shares.iter_mut().zip(shared(&mut prg, &given[name], *door)) {
+            to.push(share);
         }
     }
     let mut parties = Party::three(backend);
@@ -75,13 +75,11 @@ fn three(
         cost.rounds += rounds.into_iter().max().unwrap();
         runs.iter_mut().zip(waves).try_for_each(|(run, wave)| wave.end(run))?;
     }
-    let outputs: Vec<Vec<Bits>> = runs.into_iter().map(Run::outputs).collect::<Result<_, _>>()?;
-    let opened = (0..bound.outputs().len()).map(|k| {
-        let own = [0, 1, 2].map(|p| &*outputs[p][k].shares().own);
-        for p in 0..3 {
-            assert_eq!(outputs[p][k].shares().next, outputs[(p + 1) % 3][k].shares().own, "shares fit");
-        }
-        hushwire_rep3::open(own).unwrap()
+    let outputs: Vec<Vec<Shares>> = runs.into_iter().map(Run::outputs).collect::<Result<_, _>>()?;
+    let opened = plan.outputs().enumerate().map(|(k, door)| {
+        let all = [0, 1, 2].map(|p| &outputs[p][k]);
+        (0..3).for_each(|p| assert_eq!(all[p].next, all[(p + 1) % 3].own, "shares fit"));
+        opened(all, door, &bound.node(bound.outputs()[k].value).ty)
     });
     Ok((opened.collect(), cost, declared))
 }
@@ -122,11 +120,7 @@ fn check_cut(
     }
     for (output, opened) in bound.outputs().iter().zip(opened) {
         let expected = &expected[&output.name];
-        let planes = expected.to_planes();
-        let opened =
-            hushwire_circuit::Planes::new(planes.width(), planes.instances(), opened).unwrap().trimmed();
-        let made = Tensor::from_planes(expected.scalar(), expected.lengths(), &opened);
-        assert!(made == *expected, "{}: {made:?} for {expected:?}\n{c}", output.name);
+        assert!(opened == *expected, "{}: {opened:?} for {expected:?}\n{c}", output.name);
     }
     Some(cost)
 }
@@ -195,14 +189,14 @@ fn bits_of_any_width_follow_an_order() {
 
 #[test]
 fn shares_of_another_size_are_refused() {
-    let c = text("input x: u8[3] from m\noutput y = x + x to m");
+    let c = text("input x: u8[3] from m\noutput y = x < 3 to m");
     let plan = Plan::new(&c).unwrap();
     let bits = |width, rows: usize| {
         let bytes = width * rows.div_ceil(8);
-        Bits::new(width, rows, hushwire_rep3::Shares { own: vec![0; bytes], next: vec![0; bytes] }).unwrap()
+        Shares { own: vec![0; bytes], next: vec![0; bytes] }
     };
     let refused = |shares| Run::new(Role::ALL[0], &plan, Cut::whole(), shares);
-    for wrong in [vec![], vec![bits(8, 4)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
+    for wrong in [vec![], vec![bits(8, 9)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
         assert!(matches!(refused(wrong), Err(ThreeError::Share(_))));
     }
     assert!(refused(vec![bits(8, 3)]).is_ok());
@@ -214,16 +208,11 @@ fn over_channels(
     given: &Values,
     cut: Cut,
     go_on: impl Fn(usize, usize) -> bool + Sync,
-) -> [Result<Vec<Bits>, ThreeError>; 3] {
+) -> [Result<Vec<Shares>, ThreeError>; 3] {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-    let shares: Vec<_> = c
-        .inputs()
-        .map(|(name, _)| {
-            let planes = given[name].to_planes();
-            share(&mut prg, &planes).map(|s| Bits::new(planes.width(), planes.instances(), s).unwrap())
-        })
-        .collect();
+    let inputs = c.inputs().zip(plan.inputs());
+    let shares: Vec<_> = inputs.map(|((name, _), door)| shared(&mut prg, &given[name], *door)).collect();
     run_three(Transport::Inproc, cut.lanes() as u16, None, |role, mut net| {
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
         let mut lanes: Vec<[Channel; 2]> = (0..cut.lanes() as u16)
@@ -251,11 +240,9 @@ fn a_session_runs_several_computations_over_channels() {
     for (threads, rows) in [(1, usize::MAX), (1, 64), (2, 128), (3, 64)] {
         let cut = Cut::new(threads, Duration::ZERO).with_rows(rows);
         let made = over_channels(&c, &values, cut, |_, _| true).map(Result::unwrap);
-        let own = [0, 1, 2].map(|p| &*made[p][0].shares().own);
-        let planes = hushwire_rep3::open(own).unwrap();
-        let planes = hushwire_circuit::Planes::new(16, 900, planes).unwrap().trimmed();
-        let scalar = hushwire_compute::Scalar::signed(16);
-        assert_eq!(Tensor::from_planes(scalar, &[900], &planes), *expected, "{cut:?}");
+        let plan = Plan::new(&c).unwrap();
+        let (door, ty) = (plan.outputs().next().unwrap(), &c.node(c.outputs()[0].value).ty);
+        assert_eq!(opened([0, 1, 2].map(|p| &made[p][0]), door, ty), *expected, "{cut:?}");
     }
 }
 
@@ -465,7 +452,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     let c = text("input x: u8[3] from m\noutput y = reveal(x) to m");
     let plan = Plan::new(&c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-    let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![Bits::new(8, 3, s).unwrap()]);
+    let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![s]);
     let mut flights = vec![];
     for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
         let mut run = Run::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
@@ -522,4 +509,67 @@ fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     assert!(memory(less, n, Cut::new(4, Duration::ZERO)) > memory(less, n, near), "lanes add up");
     let grows = |n: u64| memory(less, 2 * n, near) - memory(less, n, near);
     assert_eq!(grows(2 * n), 2 * grows(n), "values grow, pieces do not");
+}
+
+/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go out.
+#[test]
+fn what_stands_above_a_number_is_not_opened() {
+    let c = text(
+        "input x: u4[3] from m\ninput y: u4[3] from m\ns = x + y\noutput z = s to m\noutput w = reveal(s) to m",
+    );
+    let plan = Plan::new(&c).unwrap();
+    assert!(plan.inputs().iter().all(|door| door.addition() == Addition::Words(1)));
+    let values = given(&c, 3);
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+    let inputs = c.inputs().zip(plan.inputs());
+    let shares: Vec<_> = inputs.map(|((name, _), door)| shared(&mut prg, &values[name], *door)).collect();
+    assert!(
+        shares.iter().flatten().flat_map(|s| s.own.iter()).any(|byte| byte >> 4 != 0),
+        "in the whole ring"
+    );
+    let (mut flights, mut runs) = (vec![], vec![]);
+    for (p, mut party) in Party::three(Backend::best()).into_iter().enumerate() {
+        let own = shares.iter().map(|s| s[p].clone()).collect();
+        let mut run = Run::new(party.role(), &plan, Cut::whole(), own).unwrap();
+        run.alone(&mut party.next_batch().unwrap()).unwrap();
+        let mut wave = run.wave(&mut party).unwrap();
+        flights.extend(wave.groups().into_iter().map(|group| group.begin().unwrap()));
+        runs.push((party, run, wave));
+    }
+    let mut heard = 0;
+    let mut see = |_: Place, message: &mut Vec<u8>| {
+        heard += message.len();
+        assert!(message.iter().all(|byte| byte >> 4 == 0), "{message:?}");
+    };
+    Lockstep::new().run_edited(&mut flights, &mut see).unwrap();
+    assert_eq!(heard, 3 * 3);
+    flights.into_iter().try_for_each(land).unwrap();
+    for (mut party, mut run, wave) in runs {
+        wave.end(&mut run).unwrap();
+        run.alone(&mut party.next_batch().unwrap()).unwrap();
+        let outputs = run.outputs().unwrap();
+        assert!(outputs[0].own.iter().chain(outputs[0].next.iter()).all(|byte| byte >> 4 == 0));
+    }
+}
+
+#[test]
+fn inputs_come_as_numbers_where_nobody_asks_for_their_bits() {
+    let forms = |lines: &str| {
+        let c = text(&format!("input x: i32[4] from m\ninput y: i32[4] from m\n{lines}"));
+        let plan = Plan::new(&c).unwrap();
+        let number = |door: &Door| matches!(door.addition(), Addition::Words(_));
+        let cost = plan.cost(0, Cut::whole()).unwrap().cost;
+        check(&c, &given(&c, 5), Plan::new).unwrap();
+        let outputs: Vec<bool> = plan.outputs().map(|door| number(&door)).collect();
+        ([number(&plan.inputs()[0]), number(&plan.inputs()[1])], outputs, cost)
+    };
+    let sum = forms("output s = sum(x + y) to m");
+    assert_eq!(sum, ([true; 2], vec![true], Cost::default()));
+    assert_eq!(forms("output s = transpose(x - y, [0]) to m").2, Cost::default());
+    let product = forms("output p = x * y to m");
+    assert_eq!((product.0, product.1, product.2.rounds), ([true; 2], vec![true], 1));
+    assert_eq!(forms("output s = sum(x) to m\noutput l = x < y to m").0, [false; 2]);
+    assert_eq!(forms("output s = x + 1 < y to m").0, [false; 2]);
+    assert_eq!(forms("output s = permute(x, order(y)) * x to m").0, [true, false]);
+    assert_eq!(forms("output s = x to m\noutput t = y to m").0, [false; 2]);
 }

@@ -346,3 +346,136 @@ fn the_canonical_form_is_the_same_computation() {
         &["that would overwrite the computation"],
     );
 }
+
+/// Paths of all fields; names that a computation gives are no fields.
+fn fields(value: &serde_json::Value, at: &str, all: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) if !["symbols", "outputs"].contains(&at) => {
+            let dot = if at.is_empty() { "" } else { "." };
+            map.iter().for_each(|(key, value)| fields(value, &format!("{at}{dot}{key}"), all));
+        }
+        serde_json::Value::Array(list) if list.first().is_some_and(serde_json::Value::is_object) => {
+            list.iter().for_each(|value| fields(value, &format!("{at}[]"), all));
+        }
+        _ => {
+            all.insert(at.replace("clients[]", "parties[]"));
+        }
+    }
+}
+
+#[test]
+fn every_field_of_a_report_is_documented_and_there() {
+    let documented = |command: &str| -> std::collections::BTreeSet<String> {
+        let text = include_str!("../../../../docs/jobs.md");
+        let section = text.split("### Reports of computations").nth(1).unwrap_or_default();
+        let rows =
+            section.split("\n## ").next().unwrap_or_default().lines().filter(|line| line.starts_with("| `"));
+        let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+        let of = cells.filter(|row| row[2].split(", ").any(|name| name == command));
+        of.map(|row| row[1].trim_matches('`').to_owned()).collect()
+    };
+    let place = bill();
+    let report = |args: &str| -> serde_json::Value {
+        serde_json::from_str(&good(&place, &format!("{args} --json -")).out).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let run = |options: &str| report(&format!("local compute bill.hwc {IN} --transport unix {options}"));
+    let (cost, explain) =
+        (report("compute cost bill.hwc --symbol n=3"), report("compute explain bill.hwc --symbol n=3"));
+    let eval = report(&format!("compute eval bill.hwc {IN}"));
+    let (three, two) = (run(""), run("--protocol yao --net lan"));
+    for (command, reports) in [
+        ("cost", vec![&cost]),
+        ("explain", vec![&explain]),
+        ("eval", vec![&eval]),
+        ("local", vec![&three, &two]),
+    ] {
+        let mut found = std::collections::BTreeSet::new();
+        reports.iter().for_each(|report| fields(report, "", &mut found));
+        // A list without elements has no fields of its own.
+        found.remove("parties[]");
+        found.remove("clients");
+        assert_eq!(found, documented(command), "{command}");
+    }
+    use serde_json::json;
+    let digest = explain["digest"].as_str().unwrap_or_default();
+    assert!(good(&place, "compute check bill.hwc").out.trim().ends_with(digest) && digest.len() == 64);
+    for report in [&cost, &explain, &eval, &three, &two] {
+        assert_eq!((&report["computation"], &report["symbols"]), (&json!("bill"), &json!({ "n": 3 })));
+    }
+    assert_eq!(explain["protocols"], cost["protocols"]);
+    assert_eq!(
+        explain["members"],
+        json!([
+            { "name": "shop", "brings": ["price: i32[n]"], "learns": ["total: i32"] },
+            { "name": "client", "brings": ["amount: i32[n]"], "learns": ["total: i32", "dear: bool[n]"] }
+        ])
+    );
+    for list in ["public", "secret", "opened", "leaks"] {
+        assert_eq!(explain[list], json!([]), "{list}");
+    }
+    let outputs = json!({ "total": 1047, "dear": [true, false, false] });
+    for report in [&eval, &three, &two] {
+        assert_eq!(report["outputs"], outputs);
+    }
+    for (report, protocol, scheme, ot, net, parties, clients) in [
+        (&three, "rep3", json!(null), json!(null), "none", 3, 2),
+        (&two, "yao", json!("mi"), json!("softspoken4"), "lan", 2, 0),
+    ] {
+        assert_eq!((&report["command"], &report["protocol"]), (&json!("local compute"), &json!(protocol)));
+        assert_eq!((&report["scheme"], &report["ot"]), (&scheme, &ot));
+        assert_eq!(
+            (&report["version"], &report["transport"]),
+            (&json!(env!("CARGO_PKG_VERSION")), &json!("unix"))
+        );
+        assert_eq!(report["digest"], digest);
+        assert!(report["net"].as_str().is_some_and(|text| !text.is_empty()), "{net}: {report}");
+        assert!(report["aes_tier"].is_string() && report["ands"].is_null() == (parties == 3), "{report}");
+        for (list, n) in [("parties", parties), ("clients", clients)] {
+            let list = report[list].as_array().cloned().unwrap_or_default();
+            assert_eq!(list.len(), n, "{report}");
+            for of in list {
+                assert!(
+                    of["bytes_sent"].as_u64() > Some(0) && of["bytes_received"].as_u64() > Some(0),
+                    "{of}"
+                );
+                assert!(of["seconds"].as_f64() <= report["seconds"].as_f64(), "{of}");
+            }
+        }
+        let most = report["parties"].as_array().into_iter().flatten().map(|of| of["rounds"].as_u64()).max();
+        assert_eq!(Some(report["rounds"].as_u64()), most);
+        assert!(report["run_seconds"].as_f64() <= report["seconds"].as_f64(), "{report}");
+    }
+    for (of, form) in cost["protocols"].as_array().into_iter().flatten().zip(["steps", "circuit", "circuit"])
+    {
+        assert_eq!((&of["form"], of["ands"].is_null()), (&json!(form), form == "steps"), "{of}");
+        let seconds = ["loopback_seconds", "lan_seconds", "wan_seconds"].map(|key| of[key].as_f64());
+        assert!(seconds[0] > Some(0.0) && seconds[1] < seconds[2], "{of}");
+        assert!(of["rounds"].as_u64() > Some(0) && of["bytes_sent"].as_u64() > Some(0), "{of}");
+    }
+}
+
+#[test]
+fn shapes_that_overflow_and_columns_without_rows() {
+    let place = bill();
+    let text = "computation h\nmembers m\ninput x: u8[4294967296, 4294967296, 2] from m\noutput y = x to m\n";
+    place.put("h.hwc", text.as_bytes());
+    for command in ["compute explain h.hwc", "compute cost h.hwc", "local compute h.hwc --value x=1"] {
+        let ran = place.ran(command);
+        assert_eq!(ran.code, Some(2), "{command}: {}", ran.err);
+        assert!(
+            ran.err.contains("more than this machine takes") || ran.err.contains("than can be counted"),
+            "{}",
+            ran.err
+        );
+    }
+    bad(&place, &format!("local compute bill.hwc {IN} --symbol n=many"), 2, &["a length is a whole number"]);
+    // No rows are a length like any other.
+    place.put("shop.csv", b"price\n");
+    place.put("order.csv", b"amount\n");
+    assert_eq!(
+        good(&place, &format!("local compute bill.hwc {IN} --transport unix")).out,
+        "total=0\ndear=[]\n"
+    );
+    place.put("order.csv", b"amount\n1\n\n2\n");
+    bad(&place, &format!("local compute bill.hwc {IN} --transport unix"), 2, &["n is 0 at client shop and"]);
+}

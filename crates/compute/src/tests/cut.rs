@@ -134,6 +134,28 @@ fn what_is_free_on_shares_is_not_brought_in_more_bits() {
 }
 
 #[test]
+fn ranges_are_kept_behind_the_cut_but_refuse_nothing() {
+    let text = |line: &str| {
+        format!(
+            "computation c\nmembers a, b\ninput x: i16 in 0..100 from a\ninput y: i16 in 0..9 from b\ninput p: i16 public\n{line} to a\n"
+        )
+    };
+    let given = |p| -> Values {
+        let one = |n| Tensor::from_numbers(crate::Scalar::signed(16), &[], [n]);
+        [("x", 99), ("y", 8), ("p", p)].into_iter().map(|(name, n)| (name.to_owned(), one(n))).collect()
+    };
+    let whole = bound(&text("output z = cast(x * 3, i32) < cast(y, i32)"), &given(1));
+    let (cut, _) = through(&whole, &given(1), true);
+    // Inputs come first.
+    let range = cut.shared().range(crate::Value(1)).unwrap();
+    assert_eq!((range.low, range.high), (0, 297), "{}", cut.shared());
+    // Once p is a constant, the sum is refused for what it may reach; the whole is not.
+    let whole = bound(&text("output z = x + y * p"), &given(30_000));
+    let (_, found) = through(&whole, &given(30_000), true);
+    assert_eq!(Ok(found), evaluate(&whole, &given(30_000)));
+}
+
+#[test]
 fn a_public_value_without_a_place_is_found_where_it_is_cut() {
     let text = "computation c\nmembers a\ninput x: u8[2] from a\ninput p: u64[1] public\noutput z = gather(x, p) to a\n\
         input q: u64[2] public\noutput w = gather(q, p) to a\n";

@@ -91,7 +91,10 @@ fn lines(computation: &Computation) -> BTreeMap<Value, String> {
             operands(computation, Value(at as u32)).iter().for_each(|v| uses[v.0 as usize] += 1);
         }
     }
-    let taken: BTreeSet<&str> = computation.names.values().map(String::as_str).collect();
+    // Names of what is not shown are not there when the text is read again.
+    let shown = |v: &Value| uses[v.0 as usize] > 0 || matches!(computation.node(*v).op, Op::Input(_));
+    let taken: BTreeSet<&str> =
+        computation.names.iter().filter(|(v, _)| shown(v)).map(|(_, name)| name.as_str()).collect();
     let mut fresh = (1..).map(|k| format!("t{k}")).filter(|name| !taken.contains(name.as_str()));
     let mut names = BTreeMap::new();
     let mut depth = vec![0usize; nodes.len()];

@@ -9,8 +9,9 @@ use super::{
 use crate::{Chosen, Forecast, JobError, Member, Protocol, plan::between_two};
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
+use hushwire_rep3::Addition;
 use hushwire_three::{Plan, ThreeError};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use zeroize::Zeroizing;
 
 /// LOCAL: no value of a computation has more bits.
@@ -22,6 +23,8 @@ pub(crate) struct Extent {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) rows: usize,
+    /// Of shares of it: of bit planes, or of words.
+    pub(crate) addition: Addition,
 }
 
 /// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
@@ -42,12 +45,41 @@ impl Extent {
             JobError::usage("the computation", cause, "bring fewer rows, or split the job")
         })?;
         let rows = lengths.iter().product();
-        Ok(Extent { scalar: ty.scalar, lengths, rows })
+        Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
     }
 
-    /// Bytes of its bit planes.
+    /// Bytes of a share.
     pub(crate) fn bytes(&self) -> usize {
-        self.scalar.bits() * plane_bytes(self.rows)
+        match self.addition {
+            Addition::Xor => self.scalar.bits() * plane_bytes(self.rows),
+            Addition::Words(bytes) => self.rows * usize::from(bytes),
+        }
+    }
+
+    /// The value of records, of which shares are made.
+    pub(crate) fn whole(&self, records: &[u8]) -> Zeroizing<Vec<u8>> {
+        let Addition::Words(bytes) = self.addition else { return self.planes(records).into() };
+        let mut words = Zeroizing::new(vec![0; self.bytes()]);
+        let records = records.chunks_exact(self.scalar.record());
+        for (word, record) in words.chunks_exact_mut(bytes.into()).zip(records) {
+            word[..record.len()].copy_from_slice(record);
+        }
+        words
+    }
+
+    /// The records of what shares added up to.
+    pub(crate) fn opened(&self, value: &[u8]) -> Zeroizing<Vec<u8>> {
+        let Addition::Words(bytes) = self.addition else { return self.records(value) };
+        let (record, bits) = (self.scalar.record(), self.scalar.bits());
+        let mut records = Zeroizing::new(vec![0; self.rows * record]);
+        for (to, word) in records.chunks_exact_mut(record).zip(value.chunks_exact(bytes.into())) {
+            to.copy_from_slice(&word[..record]);
+            // What is above the width are carries of shares.
+            let above = 8 * record - bits;
+            to[record - 1] &= 0xff >> above;
+            self.scalar.extend(to);
+        }
+        records
     }
 
     /// The bit planes of records.
@@ -78,6 +110,16 @@ pub struct Bound {
     /// Of the rest, in order.
     pub(crate) inputs: Vec<Extent>,
     pub(crate) outputs: Vec<Extent>,
+}
+
+/// The place of each value in all of them, one behind the other.
+pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let place = |extent: &Extent| {
+        at += extent.bytes();
+        at - extent.bytes()..at
+    };
+    extents.map(place).collect()
 }
 
 /// The form in which parties run a computation.
@@ -112,6 +154,16 @@ impl Bound {
         let owners = cut.brought().iter().map(|(owner, _)| owner.clone()).collect();
         let (computation, cut) = (Arc::new(computation), Arc::new(cut));
         Ok(Bound { computation, cut, public, owners, recipients, inputs, outputs })
+    }
+
+    /// The same with values in the form in which that one takes and gives them.
+    pub(super) fn through(mut self, form: &Form) -> Self {
+        if let Form::Steps(plan) = form {
+            let doors = plan.inputs().iter().copied().chain(plan.outputs());
+            let extents = self.inputs.iter_mut().chain(&mut self.outputs);
+            extents.zip(doors).for_each(|(extent, door)| extent.addition = door.addition());
+        }
+        self
     }
 
     /// The part of the computation that is not done by one member alone.
@@ -190,7 +242,9 @@ impl Bound {
         chosen: Chosen,
         aes_instructions: bool,
     ) -> Result<(Forecast, Option<u64>), JobError> {
-        match self.form(chosen.protocol)? {
+        let form = self.form(chosen.protocol)?;
+        let bound = self.clone().through(&form);
+        match form {
             Form::Circuit(program) => {
                 let who = self.between_two(&program);
                 let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
@@ -207,7 +261,7 @@ impl Bound {
                 let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
                 let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
                 // A share of each input and output comes on top, at most.
-                let ends: usize = self.inputs.iter().chain(&self.outputs).map(Extent::bytes).sum();
+                let ends: usize = bound.inputs.iter().chain(&bound.outputs).map(Extent::bytes).sum();
                 Ok((Forecast::of_steps(rounds, sent + ends as u64, aes_instructions), None))
             }
         }

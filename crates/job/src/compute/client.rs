@@ -1,15 +1,19 @@
 //! A client: it shares its inputs to three parties, and adds up what it learns.
 
-use super::{bound::Bound, lengths::Lengths};
+use super::{
+    bound::{Bound, places},
+    lengths::Lengths,
+    part,
+};
 use crate::{
     JobError, Member,
     doors::IN,
     member_config::explain,
     run::{Links, MemberSession},
 };
-use hushwire_rep3::{Owner, Role, xor_into};
+use hushwire_rep3::{Owner, Role};
 use hushwire_wire::{Channel, PartyId};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 use zeroize::Zeroizing;
 
 const OUT: &str = "receiving outputs";
@@ -20,6 +24,8 @@ pub(super) struct Client {
     to: [Channel; 3],
     from: [Channel; 3],
     owner: Owner,
+    /// Runs so far: shares are fresh in each.
+    turn: u32,
 }
 
 impl Client {
@@ -36,7 +42,7 @@ impl Client {
             let sent = channel.send(IN, &owner.seeds(role)[..]);
             sent.map_err(|e| explain(&member.agreement, e).during(IN))?;
         }
-        Ok(Self { me: member.config.me.clone(), to, from, owner })
+        Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
     }
 
     pub(super) fn agree(
@@ -58,8 +64,10 @@ impl Client {
         let mine = bound.owners.iter().zip(&bound.inputs).enumerate();
         let mine = mine.filter(|(_, (owner, _))| **owner == self.me);
         for ((i, (_, extent)), records) in mine.zip(own) {
-            self.owner.share(0, i, extent.planes(records).into(), &mut messages);
+            self.owner.share(self.turn, i, extent.whole(records), extent.addition, &mut messages);
         }
+        let spent = || JobError::internal(IN, "a session runs 2^32 computations");
+        self.turn = self.turn.checked_add(1).ok_or_else(spent)?;
         for (channel, message) in self.to.iter_mut().zip(&messages) {
             if !message.is_empty() {
                 channel.send(IN, message).map_err(|e| explain(&member.agreement, e).during(IN))?;
@@ -67,22 +75,24 @@ impl Client {
         }
         let mine: Vec<_> =
             bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me)).collect();
-        let mut sum = Zeroizing::new(vec![0; mine.iter().map(|(_, extent)| extent.bytes()).sum()]);
+        let places = places(mine.iter().map(|(_, extent)| *extent));
+        let mut sum = Zeroizing::new(vec![0; places.iter().map(Range::len).sum()]);
         let mut share = sum.clone();
         for channel in &mut self.from {
             if !share.is_empty() {
                 channel.recv(OUT, &mut share).map_err(|e| explain(&member.agreement, e).during(OUT))?;
-                xor_into(&mut sum, &share);
+                for ((_, extent), place) in mine.iter().zip(&places) {
+                    extent.addition.add(&mut sum[place.clone()], &share[place.clone()]);
+                }
             }
         }
-        let mut at = 0;
-        Ok(mine
-            .into_iter()
-            .map(|(_, extent)| {
-                at += extent.bytes();
-                extent.records(&sum[at - extent.bytes()..at])
-            })
-            .collect())
+        Ok(mine.iter().zip(places).map(|((_, extent), place)| extent.opened(&sum[place])).collect())
+    }
+
+    /// The links to the parties and from them.
+    pub(super) fn links(&mut self) -> part::Links<'_> {
+        let (to, from) = (self.to.iter_mut().collect(), self.from.iter_mut().collect());
+        part::Links { to, from, ..part::Links::default() }
     }
 
     pub(super) fn into_links(self) -> Links {

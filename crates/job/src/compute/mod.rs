@@ -8,7 +8,7 @@
 //! lengths  what owners know of symbols, gathered once all are connected
 //! part     ComputePart   reads inputs, computes, writes outputs
 //! three, two, client     a member's links, set up once; computations run on them one after the other
-//! session  ComputeSession   the same for programs
+//! session  ComputeSession   the same for programs, parties and clients
 //! ```
 //!
 //! **Lengths.** Symbols that the job does not bind are bound by those who bring inputs that have them. Every member learns

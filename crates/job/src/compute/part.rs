@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Event, JobError, Kind, Member, MemberConfig, Part, Protocol,
     flow::COMPUTE,
-    run::{Links, MemberSession},
+    run::{self, MemberSession},
     suggest,
 };
 use hushwire_wire::Channel;
@@ -72,11 +72,19 @@ fn lacks(me: &Member, name: &str) -> JobError {
     JobError::usage("reading inputs", format!("{me} has no values for input `{name}`"), remedy)
 }
 
-/// A member's links, set up once; computations run on them one after the other, at a client one alone.
+/// A member's links, set up once; computations run on them one after the other.
 pub(super) enum Engine {
     Three(Box<Three>),
     Two(Box<Two>),
     Client(Box<Client>),
+}
+
+/// Links to other members: at a party each leads to somebody and from somebody, at a client one way.
+#[derive(Default)]
+pub(super) struct Links<'e> {
+    pub(super) both: Vec<&'e mut Channel>,
+    pub(super) to: Vec<&'e mut Channel>,
+    pub(super) from: Vec<&'e mut Channel>,
 }
 
 /// A computation's outputs at a member: lengths, and the records of those that it learns.
@@ -126,22 +134,23 @@ impl Engine {
         }
         let bound = task.bound(&symbols)?;
         let own = &bound.brought(&member.config.me, own)?[..];
-        let form = match self {
-            Engine::Client(_) => None,
-            _ => Some(bound.form(task.chosen().protocol)?),
+        // Clients take it for the form in which values come and go.
+        let form = bound.form(task.chosen().protocol)?;
+        let bound = bound.through(&form);
+        let ands = match self {
+            Engine::Client(_) => 0,
+            _ => form.ands(),
         };
-        if let (Engine::Three(engine), Some(Form::Steps(plan))) = (&*self, &form) {
+        if let (Engine::Three(engine), Form::Steps(plan)) = (&*self, &form) {
             within(plan, engine.pieces(), task.job().memory)?;
         }
-        let ands = form.as_ref().map_or(0, Form::ands);
         if !go_on(0, ands) {
             return Err(cancelled());
         }
-        let learnt = match (self, &form) {
-            (Engine::Three(engine), Some(form)) => engine.run(member, &bound, form, own, go_on)?,
-            (Engine::Two(engine), Some(form)) => engine.run(member, &bound, form, own)?,
-            (Engine::Client(engine), _) => engine.run(member, &bound, own)?,
-            _ => return Err(JobError::internal(COMPUTE, "there is nothing to run")),
+        let learnt = match self {
+            Engine::Three(engine) => engine.run(member, &bound, &form, own, go_on)?,
+            Engine::Two(engine) => engine.run(member, &bound, &form, own)?,
+            Engine::Client(engine) => engine.run(member, &bound, own)?,
         };
         if ands > 0 {
             go_on(ands, ands);
@@ -149,16 +158,16 @@ impl Engine {
         Ok(Ran { symbols, bound, ands, learnt })
     }
 
-    /// The links between parties besides those of computing, each of which leads to one of them and from one.
-    pub(super) fn control(&mut self) -> Vec<&mut Channel> {
+    /// The links to other members besides those of computing.
+    pub(super) fn links(&mut self) -> Links<'_> {
         match self {
-            Engine::Three(engine) => engine.control.iter_mut().collect(),
-            Engine::Two(engine) => vec![&mut engine.control],
-            Engine::Client(_) => vec![],
+            Engine::Three(engine) => engine.links(),
+            Engine::Two(engine) => Links { both: vec![&mut engine.control], ..Links::default() },
+            Engine::Client(engine) => engine.links(),
         }
     }
 
-    fn into_links(self) -> Links {
+    fn into_links(self) -> run::Links {
         match self {
             Engine::Three(engine) => engine.into_links(),
             Engine::Two(engine) => engine.into_links(),
@@ -170,7 +179,7 @@ impl Engine {
 impl Part for ComputePart {
     type Learnt = Computed;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<run::Links, JobError> {
         let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
         let mut engine = Engine::open(member, self.task.chosen(), self.task.threads(), brings)?;
         let own = std::mem::take(&mut self.inputs);

@@ -2,7 +2,7 @@
 
 use super::{
     ComputationSource, ComputeJob, ComputeTask, PublicPlace,
-    part::{Engine, cancelled},
+    part::{Engine, Links, cancelled},
     threads as cut,
     values::Values,
 };
@@ -129,10 +129,10 @@ impl Cancel {
     }
 }
 
-/// One party's session with the others: handshake, keys and set-ups happen once, and any number of computations runs on them.
+/// One member's session with the others: handshake, keys and set-ups happen once, and any number of computations runs on them.
 ///
-/// All parties run the same computations in the same order; before each they compare its digest. After an error the session
-/// is of no more use.
+/// All members run the same computations in the same order, clients those as well in which they have no part; before each they
+/// compare its digest. After an error the session is of no more use.
 pub struct ComputeSession {
     member: MemberSession,
     engine: Engine,
@@ -144,16 +144,17 @@ pub struct ComputeSession {
     broken: bool,
 }
 
-/// The agreement of a session; members that take part are parties.
-fn agreement(chosen: Chosen, threads: u16) -> Agreement {
+/// The agreement of a session among the parties and these clients.
+fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
     Agreement {
         kind: "compute-session",
         title: "a session for computations".to_owned(),
         protocol: chosen.protocol,
-        clients: vec![],
+        clients: clients.to_vec(),
         fields: vec![
             Field::new("protocol", format!("{}, compute session version {VERSION}", chosen.agreed())),
             Field::new("threads", threads.to_string()),
+            Field::new("clients", clients.join(", ")),
         ],
         lanes: cut::lanes(chosen.protocol, threads),
         client_lanes: 1,
@@ -161,25 +162,31 @@ fn agreement(chosen: Chosen, threads: u16) -> Agreement {
 }
 
 impl ComputeSession {
-    /// Meets the other parties, to compute on so many threads each (none: a default, the same everywhere). `observer` hears who is missing,
-    /// and the progress of each run.
+    /// Meets the other members, parties to compute on so many threads each (none: a default, the same everywhere), and these clients, in
+    /// an order that all have alike. `observer` hears who is missing, and the progress of each run.
     ///
     /// # Errors
-    /// The others did not come, are not those of the pins, or have another protocol or other threads.
+    /// The others did not come, are not those of the pins, or have another protocol, other threads or other clients.
     pub fn connect(
         config: MemberConfig,
         chosen: Chosen,
         threads: Option<u16>,
+        clients: &[String],
         observer: &Observer,
     ) -> Result<Self, JobError> {
         let me = config.me.clone();
         let opened = || {
             let threads = cut::threads(chosen.protocol, threads)
                 .map_err(|(cause, remedy)| JobError::usage("connecting", cause, remedy))?;
-            let agreement = agreement(chosen, threads);
-            agreement.admits(&config.me)?;
+            let agreement = agreement(chosen, threads, clients);
+            let members = agreement.members();
+            members.iter().try_for_each(|member| agreement.admits(member))?;
+            if !members.contains(&me) {
+                let cause = format!("{me} is none of the session's members");
+                return Err(JobError::usage("joining the session", cause, "name it among the clients"));
+            }
             let mut member = MemberSession::new(agreement, config, observer)?;
-            let engine = Engine::open(&mut member, chosen, threads, |_| false)?;
+            let engine = Engine::open(&mut member, chosen, threads, |member| !is_party(member))?;
             let asked = Arc::new(AtomicBool::new(false));
             let (members, owners) = (BTreeMap::new(), BTreeMap::new());
             Ok(Self { member, engine, chosen, members, owners, asked, broken: false })
@@ -187,19 +194,19 @@ impl ComputeSession {
         opened().map_err(|e: JobError| e.of(&me))
     }
 
-    /// The party that this program is.
+    /// The member that this program is.
     #[must_use]
     pub fn me(&self) -> &Member {
         &self.member.config.me
     }
 
-    /// Says which party a member of computations is. Members of which nothing is said are the parties of their names (`party0`), or
-    /// the parties in their order.
-    pub fn assign(&mut self, name: &str, party: Member) {
-        self.members.insert(name.to_owned(), party);
+    /// Says which member of the session one of computations is. Those of which nothing is said are the parties or the clients of
+    /// their names, or the parties in their order.
+    pub fn assign(&mut self, name: &str, member: Member) {
+        self.members.insert(name.to_owned(), member);
     }
 
-    /// Says which party brings a secret input, the same at all of them.
+    /// Says who brings a secret input, the same at all members.
     pub fn own(&mut self, input: &str, owner: Member) {
         self.owners.insert(input.to_owned(), owner);
     }
@@ -216,10 +223,10 @@ impl ComputeSession {
         self.member.stats()
     }
 
-    /// Runs a computation: what this party brings goes in by name, what it learns comes out by name.
+    /// Runs a computation: what this member brings goes in by name, and so do public inputs; what it learns comes out by name.
     ///
     /// # Errors
-    /// An input is missing or does not fit, parties run different computations or bring different lengths, the run was
+    /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
     /// cancelled, or somebody failed. The session is of no more use then.
     pub fn run(
         &mut self,
@@ -251,8 +258,11 @@ impl ComputeSession {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
         (job.scheme, job.ot) = (self.chosen.scheme, self.chosen.ot);
         let known = |name: &String| self.members.get(name).cloned();
+        let clients = self.member.agreement.clients.clone();
         let turn = |i: usize, name: &String| {
-            name.parse().ok().filter(is_party).or(Some(Member::Party(u8::try_from(i).ok()?)))
+            let client = clients.contains(name).then(|| Member::Client(name.clone()));
+            let named = name.parse().ok().filter(is_party).or(client);
+            named.or(Some(Member::Party(u8::try_from(i).ok()?)))
         };
         let names = computation.members().iter().enumerate();
         job.members = names
@@ -272,6 +282,11 @@ impl ComputeSession {
         }
         let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
         task.complete()?;
+        if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
+            let remedy = "connect with it, or say who does its part with `assign` or `own`";
+            let cause = format!("client {odd} is no member of this session");
+            return Err(JobError::usage("planning the job", cause, remedy));
+        }
         let me = self.me().clone();
         let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
         if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
@@ -310,25 +325,34 @@ impl ComputeSession {
         Ok(learns.map(tensor).collect())
     }
 
-    /// Compares with the other parties what is to be computed, among whom.
+    /// Compares with the other members what is to be computed, among whom. Clients do not hear each other, but every party's word.
     fn agree(&mut self, task: &ComputeTask) -> Result<(), JobError> {
         let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
-        let mut theirs = [0; 32];
-        for channel in self.engine.control() {
-            channel.exchange(AGREE, &own, &mut theirs).map_err(|e| explain(&agreement, e).during(AGREE))?;
-            if theirs != own {
-                let who = channel.from().map_or("a party".to_owned(), |from| from.to_string());
-                let digest = hex::encode(task.computation().digest());
-                let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
-                let cause = format!(
-                    "{who} runs another computation, or its members are other parties (ours: {ours})"
-                );
-                return Err(JobError::usage(
-                    AGREE,
-                    cause,
-                    "run the same computations in the same order everywhere",
-                ));
+        let net = |e| explain(&agreement, e).during(AGREE);
+        let same = |who: Option<PartyId>, theirs: [u8; 32]| {
+            if theirs == own {
+                return Ok(());
             }
+            let is = |member: &Member| member.id(&agreement.clients) == who;
+            let who = agreement.members().into_iter().find(is);
+            let who = who.map_or("a member".to_owned(), |member| member.to_string());
+            let digest = hex::encode(task.computation().digest());
+            let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
+            let cause = format!("{who} runs another computation, or its members are others (ours: {ours})");
+            Err(JobError::usage(AGREE, cause, "run the same computations in the same order everywhere"))
+        };
+        let mut theirs = [0; 32];
+        let Links { both, to, from } = self.engine.links();
+        for channel in to {
+            channel.send(AGREE, &own).map_err(net)?;
+        }
+        for channel in both {
+            channel.exchange(AGREE, &own, &mut theirs).map_err(net)?;
+            same(channel.from(), theirs)?;
+        }
+        for channel in from {
+            channel.recv(AGREE, &mut theirs).map_err(net)?;
+            same(channel.from(), theirs)?;
         }
         Ok(())
     }

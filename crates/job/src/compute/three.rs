@@ -1,14 +1,14 @@
 //! A party of three: its links, set up once, and a computation on them.
 
 use super::{
-    bound::{Bound, Extent, Form},
+    bound::{Bound, Extent, Form, places},
     delay,
     lengths::Lengths,
-    part::{GoOn, cancelled},
+    part::{self, GoOn, cancelled},
 };
 use crate::{
     JobError, Member,
-    doors::Doors,
+    doors::{Doors, Way},
     flow::{COMPUTE, Failed},
     member_config::explain,
     party::{channels_of_clients, receive_seeds},
@@ -16,10 +16,10 @@ use crate::{
 };
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, ShareError, Shares, ring::Bits};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
 use hushwire_three::{Cut, ThreeError};
 use hushwire_wire::{Channel, drive::Driver};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 use zeroize::Zeroizing;
 
 /// A party's links.
@@ -36,6 +36,8 @@ pub(super) struct Three {
     lanes: Vec<[Channel; 2]>,
     cut: Cut,
     ws: CircuitWorkspace,
+    /// Runs so far.
+    turn: u32,
 }
 
 impl Three {
@@ -74,7 +76,7 @@ impl Three {
             lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
         }
         let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
-        Ok(Self { me, party, control, ring, doors, lanes, cut, ws })
+        Ok(Self { me, party, control, ring, doors, lanes, cut, ws, turn: 0 })
     }
 
     /// The way in which runs are cut.
@@ -101,9 +103,9 @@ impl Three {
         go_on: GoOn<'_>,
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
         let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
-        let own = mine.zip(own).flat_map(|((_, extent), records)| extent.planes(records).to_vec());
-        let own: Zeroizing<Vec<u8>> = Zeroizing::new(own.collect());
-        let planes = self.shares(bound, form, &own, go_on).map_err(|e| {
+        let mut brought = Zeroizing::new(vec![]);
+        mine.zip(own).for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        let learnt = self.shares(bound, form, &brought, go_on).map_err(|e| {
             let e = match e {
                 Failed::Net(e) => explain(&member.agreement, e),
                 Failed::Job(e) => e,
@@ -111,16 +113,12 @@ impl Three {
             e.during(COMPUTE)
         })?;
         let mine = bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me));
-        let mut at = 0;
-        Ok(mine
-            .map(|(_, extent)| {
-                at += extent.bytes();
-                extent.records(&planes[at - extent.bytes()..at])
-            })
-            .collect())
+        let mine: Vec<&Extent> = mine.map(|(_, extent)| extent).collect();
+        let places = places(mine.iter().copied());
+        Ok(mine.iter().zip(places).map(|(extent, place)| extent.opened(&learnt[place])).collect())
     }
 
-    /// Planes in, shares between, planes out.
+    /// Values in, shares between, values out.
     fn shares(
         &mut self,
         bound: &Bound,
@@ -130,8 +128,10 @@ impl Three {
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
         let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
-        let inputs: Vec<_> = bound.owners.iter().zip(bound.inputs.iter().map(Extent::bytes)).collect();
-        let shares = self.doors.share(&mut batch, &inputs, own)?;
+        let inputs: Vec<_> = bound.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of)).collect();
+        let turn = self.turn;
+        self.turn = turn.checked_add(1).ok_or_else(|| internal(&"a session runs 2^32 computations"))?;
+        let shares = self.doors.share(&mut batch, turn, &inputs, own)?;
         // A sort opens comparisons: before, clients' shares are known to be whole.
         self.doors.compared()?;
         let shares = match form {
@@ -145,17 +145,27 @@ impl Three {
                 shares
             }
             Form::Steps(plan) => {
-                let inputs = bits_of(&bound.inputs, &shares).map_err(|e| internal(&e))?;
+                let part = |place: &Range<usize>| {
+                    let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
+                    Shares { own, next }
+                };
+                let inputs = places(bound.inputs.iter()).iter().map(part).collect();
                 let first = [&mut self.ring, &mut self.doors.io];
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);
                 let (party, lanes) = (&mut self.party, lanes.collect());
                 let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
-                trimmed(outputs.map_err(of_steps)?)
+                all(&outputs.map_err(of_steps)?)
             }
         };
-        let outputs = bound.recipients.iter().map(|to| &to[..]).zip(bound.outputs.iter().map(Extent::bytes));
+        let outputs = bound.recipients.iter().zip(&bound.outputs).map(|(to, of)| way(&to[..], of));
         self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)
+    }
+
+    /// The links to the other parties and to clients, besides those of computing.
+    pub(super) fn links(&mut self) -> part::Links<'_> {
+        let clients = self.doors.clients.iter_mut().map(|(_, channel)| channel);
+        part::Links { both: self.control.iter_mut().chain(clients).collect(), ..part::Links::default() }
     }
 
     pub(super) fn into_links(self) -> Links {
@@ -167,27 +177,14 @@ impl Three {
     }
 }
 
-/// Shares of each value for itself.
-fn bits_of(extents: &[Extent], shares: &Shares) -> Result<Vec<Bits>, ShareError> {
-    let mut at = 0;
-    let one = |extent: &Extent| {
-        let place = at..at + extent.bytes();
-        at = place.end;
-        let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
-        Bits::new(extent.scalar.bits(), extent.rows, Shares { own, next })
-    };
-    extents.iter().map(one).collect()
+fn way<W>(who: W, extent: &Extent) -> Way<W> {
+    Way { who, bytes: extent.bytes(), addition: extent.addition }
 }
 
 /// Shares of all values, one after the other.
-fn trimmed(values: Vec<Bits>) -> Shares {
-    let mut shares = Shares { own: vec![], next: vec![] };
-    for value in values {
-        let value = value.trimmed().into_shares();
-        shares.own.extend_from_slice(&value.own);
-        shares.next.extend_from_slice(&value.next);
-    }
-    shares
+fn all(values: &[Shares]) -> Shares {
+    let each = |of: fn(&Shares) -> &[u8]| values.iter().flat_map(|value| of(value).iter().copied()).collect();
+    Shares { own: each(|shares| &shares.own), next: each(|shares| &shares.next) }
 }
 
 fn of_steps(e: ThreeError) -> Failed {

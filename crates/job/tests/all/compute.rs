@@ -1,12 +1,11 @@
 //! A client that tells parties different things: the run ends at all of them, and nothing that depends on it is opened.
 
 use hushwire_aes::Backend;
-use hushwire_circuit::Planes;
 use hushwire_job::{
     ComputationSource, ComputeJob, ComputeTask, InputPlace, JobError, Kind, Member, MemberConfig, Observer,
     OutputPlace, Peer, Protocol, Task, run,
 };
-use hushwire_rep3::{Owner, Role};
+use hushwire_rep3::{Addition, Owner, Role};
 use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{collections::BTreeMap, sync::Arc, thread};
 use zeroize::Zeroizing;
@@ -47,7 +46,7 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
         [0, 1, 2].map(|p| net.channel(0, None, Some(PartyId(p))).unwrap_or_else(|e| panic!("{e}")));
     let owner = Owner::new(Backend::best());
     let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
-    owner.share(0, 0, Planes::pack(&[1, 2, 3], 8, 3).into(), &mut messages);
+    owner.share(0, 0, vec![1, 2, 3].into(), Addition::Words(1), &mut messages);
     if let Lie::Share(p) = lie {
         // Whoever has an explicit share has it whole.
         let holds = |message: &Zeroizing<Vec<u8>>| !message.is_empty();

@@ -28,7 +28,9 @@ use super::{
     ranking::{Pair, Ranking, most_comparisons, most_levels},
     records::{Gathered, MOST, Records},
 };
-use crate::{Batch, CircuitBatch, CircuitWorkspace, Rep3, Reveal, Role, ShareError, Shares};
+use crate::{
+    Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Reveal, Role, ShareError, Shares,
+};
 use hushwire_circuit::{Adder, Builder, Program, planes::plane_bytes};
 use hushwire_wire::{
     Cost, NetError,
@@ -197,7 +199,8 @@ impl Sort {
     /// Opens a level's answers to all.
     fn open(&mut self) {
         let answers = &self.below;
-        self.step = Step::Open(self.batch.reveal(&[([true; 3], answers.own.len())], answers));
+        let all = Output { learns: [true; 3], bytes: answers.own.len(), addition: Addition::Xor };
+        self.step = Step::Open(self.batch.reveal(&[all], answers));
     }
 
     /// Runs a step; lost if it fails.

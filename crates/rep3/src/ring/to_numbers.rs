@@ -18,7 +18,7 @@ use super::{
     planes::{fits, to_words},
     summand::planes,
 };
-use crate::{Batch, Context, Reveal, Role, ShareError, Shares, circuit_cost};
+use crate::{Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
 use hushwire_circuit::{Adder, Bit, Builder, Program, planes::plane_bytes};
@@ -96,7 +96,8 @@ impl<W: Word> ToNumbers<W> {
             }
             Part::Circuit(batch) => {
                 let shares = batch.into_output();
-                let reveal = Reveal::new(self.role, &[(LEARN, shares.len())], &shares);
+                let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
+                let reveal = Reveal::new(self.role, &[output], &shares);
                 self.parts.run(Part::Open(reveal));
             }
             Part::Open(reveal) => {

@@ -3,8 +3,8 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
 use hushwire_rep3::{
-    AesBlocks, Batch, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, Input, KeyExpansion, KeySize,
-    Multiply, Owner, OwnerInputs, OwnerSeeds, Party, Role, Sbox, Shares, Workspace, share,
+    Addition, AesBlocks, Batch, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, Input, KeyExpansion,
+    KeySize, Multiply, Output, Owner, OwnerInputs, OwnerSeeds, Party, Role, Sbox, Shares, Workspace, share,
 };
 use hushwire_testkit::{noise, prg};
 use hushwire_wire::{
@@ -158,7 +158,8 @@ fn circuits_and_products() {
 
 #[test]
 fn inputs_and_outputs() {
-    let inputs = [0, 1, 2, 1].map(|i| Input { owner: Some(Role::ALL[i]), bytes: 20 + i });
+    let inputs =
+        [0, 1, 2, 1].map(|i| Input { owner: Some(Role::ALL[i]), bytes: 20 + i, addition: Addition::Xor });
     let values = |role| noise(1, inputs.iter().filter(|i| i.owner == Some(role)).map(|i| i.bytes).sum());
     attack("inputs", From::Left, || {
         let mut all = batches().into_iter().zip(Role::ALL);
@@ -169,6 +170,7 @@ fn inputs_and_outputs() {
     });
     let shares = share(&mut prg(1, "value"), &noise(1, 60));
     let outputs = [([true, false, false], 10), ([true; 3], 20), ([false, true, true], 30)];
+    let outputs = outputs.map(|(learns, bytes)| Output { learns, bytes, addition: Addition::Words(2) });
     attack("outputs", From::Left, || {
         let mut all = batches().into_iter().zip(&shares);
         [(); 3].map(|()| all.next().map(|(batch, shares)| batch.reveal(&outputs, shares)).unwrap())
@@ -179,12 +181,12 @@ fn inputs_and_outputs() {
 fn inputs_of_owners_outside() {
     for (party, mut batch) in batches().into_iter().enumerate() {
         let (owner, mut messages) = (Owner::new(Backend::best()), [(); 3].map(|()| vec![].into()));
-        (0..3).for_each(|input| owner.share(0, input, vec![7; 10].into(), &mut messages));
+        (0..3).for_each(|input| owner.share(0, input, vec![7; 10].into(), Addition::Xor, &mut messages));
         let seeds = OwnerSeeds::from_bytes(&owner.seeds(Role::ALL[party]));
         let mut given = |message: &[u8]| {
             let mut shares = Shares { own: vec![0; 30], next: vec![0; 30] };
             let places = (0..3).map(|i| (i, 10 * i..10 * (i + 1)));
-            let mut given = OwnerInputs::new(&mut batch, &seeds, places, &mut shares);
+            let mut given = OwnerInputs::new(&mut batch, &seeds, 0, places, &mut shares);
             let first = given.read(&[Exchanged::heard(message)]);
             let again = given.read(&[Exchanged::heard(&messages[party])]);
             (first, again, given.round(0).is_none())

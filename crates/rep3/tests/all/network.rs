@@ -3,8 +3,8 @@
 use hushwire_aes::{Aes128, Backend};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Party, Role, Sbox, Shares, Workspace, cost,
-    expansion_cost, open, share,
+    Addition, AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Output, Party, Role, Sbox, Shares,
+    Workspace, cost, expansion_cost, open, share,
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
 use hushwire_wire::drive::{Driver, Lane, Work, pipeline};
@@ -22,7 +22,7 @@ fn party(role: Role, back: &mut Channel) -> Party {
 
 /// The bytes that this party learns of a value that is opened to some.
 fn revealed(batch: &Batch, back: &mut Channel, learns: [bool; 3], shares: &Shares) -> Vec<u8> {
-    let mut reveal = batch.reveal(&[(learns, shares.len())], shares);
+    let mut reveal = batch.reveal(&[Output { learns, bytes: shares.len(), addition: Addition::Xor }], shares);
     Driver::new().run(back, &mut reveal).unwrap();
     reveal.finish().to_vec()
 }

@@ -4,9 +4,11 @@ use super::*;
 use hushwire_aes::Backend;
 use hushwire_compute::Computation;
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{open, ring::Bits, share};
 use hushwire_testkit::{Transport, party, run_three};
-use hushwire_three::{Plan, run};
+use hushwire_three::{
+    Cut, Plan, run,
+    test_support::{opened, shared},
+};
 use hushwire_wire::{PartyId, Tap};
 use std::sync::{Arc, Mutex};
 
@@ -29,13 +31,8 @@ type Said = [Vec<(u8, usize)>; 3];
 fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String, Tensor>, Said) {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-    let shares: Vec<[Bits; 3]> = c
-        .inputs()
-        .map(|(name, _)| {
-            let planes = inputs[name].to_planes();
-            share(&mut prg, &planes).map(|s| Bits::new(planes.width(), planes.instances(), s).unwrap())
-        })
-        .collect();
+    let doors = c.inputs().zip(plan.inputs());
+    let shares: Vec<_> = doors.map(|((name, _), door)| shared(&mut prg, &inputs[name], *door)).collect();
     let lengths: [Lengths; 3] = Default::default();
     let made = run_three(Transport::Inproc, 1, None, |role, mut net| {
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
@@ -46,16 +43,13 @@ fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String
         }
         let mut party = party(1, role, Backend::best());
         let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();
-        run(&mut party, [&mut ring, &mut back], &plan, inputs, &mut |_, _| true).unwrap()
+        run(&mut party, vec![[&mut ring, &mut back]], &plan, Cut::whole(), inputs, &mut |_, _| true).unwrap()
     });
-    let tensor = |(k, output): (usize, &hushwire_compute::Output)| {
-        let ty = &c.node(output.value).ty;
-        let own = [0, 1, 2].map(|p| &*made[p][k].shares().own);
-        let (width, rows) = (made[0][k].width(), made[0][k].rows());
-        let planes = hushwire_circuit::Planes::new(width, rows, open(own).unwrap()).unwrap().trimmed();
-        (output.name.clone(), Tensor::from_planes(ty.scalar, &ty.shape.lengths().unwrap(), &planes))
+    let tensor = |(k, (output, door)): (usize, (&hushwire_compute::Output, _))| {
+        let shares = [0, 1, 2].map(|p| &made[p][k]);
+        (output.name.clone(), opened(shares, door, &c.node(output.value).ty))
     };
-    let outputs = c.outputs().iter().enumerate().map(tensor).collect();
+    let outputs = c.outputs().iter().zip(plan.outputs()).enumerate().map(tensor).collect();
     (outputs, lengths.map(|lengths| lengths.0.lock().unwrap().clone()))
 }
 

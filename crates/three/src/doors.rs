@@ -1,0 +1,94 @@
+//! The form in which values come and go: bits, or numbers where they are only summed and multiplied.
+
+use crate::form::Ring;
+use hushwire_compute::{Computation, Op, Reduction, Scalar};
+use hushwire_rep3::Addition;
+
+/// A value on its way in or out, as shares of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Door {
+    /// The elements' scalar.
+    pub scalar: Scalar,
+    /// How many there are.
+    pub elements: usize,
+    pub(crate) ring: Option<Ring>,
+}
+
+impl Door {
+    pub(crate) fn bits(scalar: Scalar, elements: usize) -> Self {
+        Door { scalar, elements, ring: None }
+    }
+
+    /// How shares add up: those of bit planes by ⊕, those of numbers as words of 1, 2, 4 or 8 bytes.
+    #[must_use]
+    pub fn addition(&self) -> Addition {
+        self.ring.map_or(Addition::Xor, |ring| Addition::Words((ring.bits() / 8) as u8))
+    }
+
+    /// Bytes of a share: a plane of ⌈elements/8⌉ bytes for each bit, or a word for each element.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self.ring {
+            None => self.scalar.bits() * self.elements.div_ceil(8),
+            Some(ring) => self.elements * ring.bits() / 8,
+        }
+    }
+}
+
+/// The form in which those who read a value are cheapest.
+#[derive(Clone, Copy, PartialEq)]
+enum Want {
+    Either,
+    Numbers,
+    Bits,
+}
+
+impl Want {
+    fn and(self, other: Want) -> Want {
+        match (self, other) {
+            (Want::Bits, _) | (_, Want::Bits) => Want::Bits,
+            (Want::Numbers, _) | (_, Want::Numbers) => Want::Numbers,
+            _ => Want::Either,
+        }
+    }
+}
+
+/// Of each node, whether numbers serve all that read it: nothing is asked of its bits, and something of its numbers.
+pub(crate) fn numbers(computation: &Computation, ring: impl Fn(Scalar) -> Option<Ring>) -> Vec<bool> {
+    let nodes = computation.nodes();
+    let mut wants = vec![Want::Either; nodes.len()];
+    for (at, node) in nodes.iter().enumerate().rev() {
+        let (own, ringed) = (wants[at], ring(node.ty.scalar).is_some());
+        for (k, argument) in node.arguments.iter().enumerate() {
+            let from = argument.0 as usize;
+            let want = match &node.op {
+                Op::Mul | Op::MatMul | Op::PrefixSum(_) if ringed => Want::Numbers,
+                Op::Conv2d { .. } if ringed => Want::Numbers,
+                Op::Reduce(reduction, _) | Op::Pool { reduction, .. }
+                    if ringed && matches!(reduction, Reduction::Sum | Reduction::Mean) =>
+                {
+                    Want::Numbers
+                }
+                // A sum that nobody asks for its bits costs nothing.
+                Op::Add | Op::Sub | Op::Neg if ringed => match own {
+                    Want::Bits => Want::Bits,
+                    _ => Want::Numbers,
+                },
+                Op::Select if ringed && k > 0 => own,
+                Op::Broadcast(_)
+                | Op::Reshape(_)
+                | Op::Transpose(_)
+                | Op::Slice { .. }
+                | Op::Concat(_)
+                | Op::Reveal(_)
+                | Op::Wrapping => own,
+                Op::Gather | Op::Permute if k == 0 => own,
+                Op::Compact { .. } if k == 1 => Want::Numbers,
+                _ => Want::Bits,
+            };
+            wants[from] = wants[from].and(want);
+        }
+    }
+    let numbers = wants.iter().zip(nodes);
+    numbers.map(|(want, node)| *want == Want::Numbers && ring(node.ty.scalar).is_some()).collect()
+}

@@ -1,0 +1,44 @@
+//! Shares of inputs and values of outputs, for tests of what runs plans.
+
+use crate::Door;
+use hushwire_circuit::Planes;
+use hushwire_compute::{Tensor, Type};
+use hushwire_prg::Prg;
+use hushwire_rep3::{Addition, Shares, share};
+
+/// Shares of a value in the form in which it comes.
+///
+/// # Panics
+/// If it is none of that door's.
+#[must_use]
+pub fn shared(prg: &mut Prg, value: &Tensor, door: Door) -> [Shares; 3] {
+    let Addition::Words(bytes) = door.addition() else { return share(prg, &value.to_planes()) };
+    let word = |i: usize| value.get(i).to_le_bytes()[..bytes.into()].to_vec();
+    let mut last: Vec<u8> = (0..value.len()).flat_map(word).collect();
+    let [a, b] = [(); 2].map(|()| {
+        let mut share = vec![0; last.len()];
+        prg.fill(&mut share);
+        door.addition().take(&mut last, &share);
+        share
+    });
+    let all = [a, b, last];
+    [0, 1, 2].map(|p| Shares { own: all[p].clone(), next: all[(p + 1) % 3].clone() })
+}
+
+/// The value that shares add up to.
+///
+/// # Panics
+/// If they are none of that door's.
+#[must_use]
+pub fn opened(shares: [&Shares; 3], door: Door, ty: &Type) -> Tensor {
+    let mut sum = shares[0].own.to_vec();
+    assert_eq!(sum.len(), door.bytes());
+    shares[1..].iter().for_each(|share| door.addition().add(&mut sum, &share.own));
+    let lengths = ty.shape.lengths().expect("values of that door");
+    let Addition::Words(bytes) = door.addition() else {
+        let planes = Planes::new(ty.scalar.bits(), door.elements, sum).expect("values of that door");
+        return Tensor::from_planes(ty.scalar, &lengths, &planes.trimmed());
+    };
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, byte| n << 8 | u128::from(*byte));
+    Tensor::from_words(ty.scalar, &lengths, sum.chunks_exact(bytes.into()).map(word))
+}
