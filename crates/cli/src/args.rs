@@ -5,7 +5,7 @@ use crate::{
     circuit_cmd::CircuitArgs,
     completions, compute_cmd, doctor, keys, local_compute, local_files,
     log::LogArgs,
-    man,
+    man, oprf_cmd,
     options::{Between, Common},
     ot_cmd, psi_cmd, run_args, size, version,
 };
@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// Oblivious transfer between files: a receiver takes one message of each pair, and the sender does not learn which.
     #[command(arg_required_else_help = true, after_help = ot_cmd::HELP)]
     Ot(ot_cmd::OtArgs),
+    /// A few keys against a large published list: who asks learns which of its keys are in the list, and its owner nothing.
+    #[command(arg_required_else_help = true, after_help = oprf_cmd::HELP)]
+    Psi(oprf_cmd::OprfArgs),
     /// Make, show and replace a party's key; print the pin that its peers know it by.
     #[command(arg_required_else_help = true, after_help = keys::HELP)]
     Keys(keys::KeysArgs),

@@ -22,6 +22,7 @@ mod log;
 mod man;
 mod member;
 mod member_cmd;
+mod oprf_cmd;
 mod options;
 mod ot_cmd;
 mod out;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),
+        Command::Psi(args) => oprf_cmd::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => completions::run(&args),

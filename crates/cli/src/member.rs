@@ -68,7 +68,7 @@ fn joined<T: Task<Learnt: Serialize>>(
     task: &T,
     key_id: impl Fn(&T::Part) -> Option<String>,
 ) -> Result<Ended, JobError> {
-    let observer = observer(own.name());
+    let observer = observer();
     let opened = own.start()?.observer(observer).open(task)?;
     tell(&FromMember::Ready(Ready { peer: opened.peer(), key_id: key_id(opened.part()) }));
     let Ok(ToMember::Meet(all)) = orders.recv() else { return Err(unexpected()) };
@@ -78,8 +78,8 @@ fn joined<T: Task<Learnt: Serialize>>(
 }
 
 /// Passes on what a person may want to know, now and then.
-fn observer(me: &Member) -> Observer {
-    let (me, last) = (me.to_string(), Mutex::new(None::<Instant>));
+fn observer() -> Observer {
+    let last = Mutex::new(None::<Instant>);
     Arc::new(move |event| match event {
         Event::Progress(done, of) => {
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ fn observer(me: &Member) -> Observer {
             }
         }
         Event::Connected => tell(&FromMember::Joined),
-        Event::Note(note) => tell(&FromMember::Note(format!("{me}: {note}"))),
+        Event::Note(note) => tell(&FromMember::Note(note)),
         _ => {}
     })
 }

@@ -4,7 +4,7 @@ mod report;
 
 use crate::{
     error::Error,
-    files::{RunFiles, absolute, is_stream, stream},
+    files::{NewFile, Passing, RunFiles, absolute, is_stream, stream},
     log,
     member_cmd::{announce, has_aes},
     options::{Between, Common},
@@ -16,12 +16,15 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::{InputPlace, Intersection, Job, JobError, Member, PsiJob, PsiTask, Task};
+use hushwire_job::{InputPlace, Intersection, Job, JobError, Member, OutputPlace, PsiJob, PsiTask, Task};
 use hushwire_psi::{Reveal, Side};
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
+    fs::File,
+    io,
     path::{Path, PathBuf},
+    str::FromStr,
     time::Instant,
 };
 
@@ -29,14 +32,16 @@ pub(crate) const HELP: &str = "\
 Examples:
   hushwire local psi --a examples/psi/shop.csv --b examples/psi/charity.csv --column email --reveal size
                                       4: so many addresses are in both files, and nobody learns which
-  hushwire local psi --a shop.csv --b charity.csv --column email --reveal items --out common.csv
-                                      both learn which addresses are in both files
-  hushwire local psi --a shop.csv --b charity.csv --column-a email --column-b mail --reveal flags
-                                      party A learns it for each of its rows (a column in_both), party B nothing
+  hushwire local psi --a shop.csv --b charity.csv --key email --out common.csv
+                                      both learn which addresses are in both files: the rows that have them
+  hushwire local psi --a shop.csv --b charity.csv --key-a email --key-b mail --normalise email --to a
+                                      the same for party A alone, of addresses however they are written
+  hushwire local psi --a a.csv --b b.csv --key first --key last --normalise \"nfc case\" --reveal flags
+                                      names of two columns; party A learns it for each of its rows (a column in_both)
 
-The first line of a file names its columns. Keys are compared letter by letter, without the white space around them; \
-rows with an empty key are in no set, and a key that comes twice counts once. Each party learns how many different keys \
-the other one has. docs/psi.md says what is hidden, how, and what it costs.
+The first line of a file names its columns. Keys are compared letter by letter, without the white space around them, or in \
+the form that --normalise names; rows with an empty key are in no set, and a key that comes twice counts once. Each party \
+learns how many different keys the other one has. docs/psi.md says what is hidden, how, and what it costs.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
@@ -51,31 +56,45 @@ pub(crate) struct PsiArgs {
     /// Party B's CSV file; - is standard input
     #[arg(long, value_name = "B.csv")]
     b: PathBuf,
-    /// The column with the keys, in both files
-    #[arg(long, value_name = "NAME", required_unless_present_all = ["column_a", "column_b"])]
-    column: Option<String>,
-    /// The column with the keys in A's file [default: --column]
-    #[arg(long, value_name = "NAME")]
-    column_a: Option<String>,
-    /// The column with the keys in B's file [default: --column]
-    #[arg(long, value_name = "NAME")]
-    column_b: Option<String>,
-    /// The result: size tells both parties how many keys are in both files, items tells both which keys, flags tells A alone
-    /// which of its rows
-    #[arg(long, value_name = "WHAT", value_parser = ["size", "items", "flags"])]
+    /// The column with the keys, in both files; given several times, the columns that make a key together
+    #[arg(long, visible_alias = "column", value_name = "NAME", required_unless_present_all = ["key_a", "key_b"])]
+    key: Vec<String>,
+    /// The same in A's file [default: --key]
+    #[arg(long, visible_alias = "column-a", value_name = "NAME")]
+    key_a: Vec<String>,
+    /// The same in B's file [default: --key]
+    #[arg(long, visible_alias = "column-b", value_name = "NAME")]
+    key_b: Vec<String>,
+    /// The form in which keys are compared: trim, "nfc case", email, phone:+49 (national numbers are of +49), exact; given once,
+    /// or once for each column of the key [default: trim]
+    #[arg(long, value_name = "FORM")]
+    normalise: Vec<String>,
+    /// The result: items tells which keys are in both files, by the rows that have them; flags tells one party all of its rows
+    /// with a column in_both; size tells both parties how many keys are in both files
+    #[arg(long, value_name = "WHAT", default_value = "items", value_parser = ["items", "flags", "size"])]
     reveal: String,
-    /// The method of comparing sets: scs (sort, compare, shuffle) or phasing (hash tables) [default: the one with fewer ANDs]
-    #[arg(long, value_name = "NAME", value_parser = ["scs", "phasing"])]
-    circuit: Option<String>,
-    /// The protocol of the parties: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds)
-    #[arg(long, value_name = "NAME", default_value = "yao", value_parser = ["yao", "gmw"])]
-    protocol: String,
-    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves
-    #[arg(long, value_name = "NAME", default_value = "mi", value_parser = Scheme::PRIVATE.map(Scheme::name))]
-    scheme: String,
-    /// The file to write the result to, which appears when it is whole; - is standard output [default: -]
+    /// The party that learns the result: a, b or both [default: both; of flags, a]
+    #[arg(long, value_name = "WHO", value_parser = ["a", "b", "both"])]
+    to: Option<String>,
+    /// The method: vole (an oblivious PRF; items and flags of millions of keys), phasing or scs (circuits of hash tables, or of
+    /// sorted sets; size as well) [default: vole; of a size, the circuit with fewer ANDs]
+    #[arg(long, visible_alias = "circuit", value_name = "NAME", value_parser = ["vole", "phasing", "scs"])]
+    method: Option<String>,
+    /// The security: against semi-honest parties, or with vole against malicious ones
+    #[arg(long, value_name = "LEVEL", default_value = "semi-honest", value_parser = ["semi-honest", "malicious"])]
+    security: String,
+    /// The protocol of circuits: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
+    #[arg(long, value_name = "NAME", value_parser = ["yao", "gmw"])]
+    protocol: Option<String>,
+    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: mi]
+    #[arg(long, value_name = "NAME", value_parser = Scheme::PRIVATE.map(Scheme::name))]
+    scheme: Option<String>,
+    /// The file to write the result to, which appears when it is whole: A's where both learn it; - is standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// The file to write B's result to, where both learn it; without it B's is not written
+    #[arg(long, value_name = "FILE")]
+    out_b: Option<PathBuf>,
     #[command(flatten)]
     between: Between,
     #[command(flatten)]
@@ -83,9 +102,9 @@ pub(crate) struct PsiArgs {
 }
 
 impl PsiArgs {
-    fn column(&self, side: Side) -> &str {
-        let own = if side == Side::A { &self.column_a } else { &self.column_b };
-        own.as_ref().or(self.column.as_ref()).map_or("", String::as_str)
+    fn key(&self, side: Side) -> &[String] {
+        let own = if side == Side::A { &self.key_a } else { &self.key_b };
+        if own.is_empty() { &self.key } else { own }
     }
 
     fn file(&self, side: Side) -> &Path {
@@ -96,12 +115,22 @@ impl PsiArgs {
     fn job(&self) -> Result<PsiJob, Error> {
         let reveal: Reveal = self.reveal.parse().map_err(Error::Usage)?;
         let mut job = PsiJob::new(reveal, "");
-        job.columns = SIDES.map(|side| self.column(side).to_owned());
-        job.protocol = self.protocol.parse().map_err(Error::Usage)?;
-        job.circuit = self.circuit.as_deref().map(str::parse).transpose().map_err(Error::Usage)?;
-        let scheme =
-            self.scheme.parse().map_err(|e: hushwire_garble::GarbleError| Error::Usage(e.to_string()))?;
-        job.scheme = (self.protocol == "yao").then_some(scheme);
+        job.columns = SIDES.map(|side| self.key(side).to_vec());
+        let forms = self
+            .normalise
+            .iter()
+            .map(|form| form.parse().map_err(|e| Error::Usage(format!("--normalise: {e}"))));
+        job.forms = forms.collect::<Result<_, Error>>()?;
+        job.to = match self.to.as_deref() {
+            None => vec![],
+            Some("a") => vec![Member::Party(0)],
+            Some("b") => vec![Member::Party(1)],
+            Some(_) => vec![Member::Party(0), Member::Party(1)],
+        };
+        job.method = parsed(self.method.as_deref())?;
+        job.security = self.security.parse().map_err(Error::Usage)?;
+        job.protocol = parsed(self.protocol.as_deref())?;
+        job.scheme = parsed(self.scheme.as_deref())?;
         Ok(job)
     }
 
@@ -113,6 +142,10 @@ impl PsiArgs {
         }
         stream()
     }
+}
+
+fn parsed<T: FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> Result<Option<T>, Error> {
+    text.map(|text| text.parse().map_err(|e| Error::Usage(format!("{e}")))).transpose()
 }
 
 /// The parties, in the order of their processes.
@@ -138,24 +171,54 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     }
     let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
     let json = args.common.json_file(&mut files, &job)?;
-    let out = args.out.as_deref().filter(|path| *path != Path::new("-"));
-    let out = out.map(|path| files.create("with --out", path, &job, 0o600)).transpose()?;
-    let named = out.is_some();
-    let bar = progress::bar(0, "ANDs");
-    let task = PsiTask::new(&args.job()?)?;
-    let ended = compute(args, &task, backend, &bar)?;
+    let task = PsiTask::new(&args.job()?).map_err(|e| of_sides(e.into()))?;
+    let learners: Vec<Side> =
+        (0..).zip(SIDES).filter(|(i, _)| task.learns(&Member::Party(*i))).map(|(_, s)| s).collect();
+    if args.out_b.is_some() && learners.len() < 2 {
+        return Err(Error::Usage("--out-b is for a result that both parties learn; use --out".into()));
+    }
+    let named = [args.out.as_deref().filter(|path| !is_stream(path)), args.out_b.as_deref()];
+    let mut outs = vec![];
+    for ((side, path), option) in learners.iter().zip(named).zip(["with --out", "with --out-b"]) {
+        let Some(path) = path else { continue };
+        let of = if outs.is_empty() { job.clone() } else { format!("{job}, B's") };
+        outs.push(Out {
+            side: *side,
+            file: files.create(option, path, &of, 0o600)?,
+            passing: Passing::new()?,
+        });
+    }
+    let bar = progress::bar(0, if task.protocol().is_some() { "ANDs" } else { "messages" });
+    let ended = compute(args, &task, backend, &bar, &outs)?;
     bar.finish_and_clear();
-    let text = report::result(&ended)?;
-    let shown = match out {
-        Some(out) => out.write(&text).map(|()| None)?,
-        None => Some(text),
-    };
-    let report = report::Report::new(args, &task, backend, &ended, begun.elapsed().as_secs_f64());
+    let first = learners.first().copied().unwrap_or(Side::A);
+    let text = report::result(&ended, first)?;
+    for out in outs {
+        out.deliver()?;
+    }
+    let report = report::Report::new(args, &task, backend, &ended, first, begun.elapsed().as_secs_f64());
     log::note!("{}", report.for_people().trim_end());
-    if let Some(path) = args.out.as_ref().filter(|_| named) {
+    for path in named.iter().flatten() {
         log::note!("the result is in {}", path.display());
     }
-    deliver(shown, &report, json, args.common.json.as_deref())
+    deliver(text, &report, json, args.common.json.as_deref())
+}
+
+/// A file of a result, and where the party's process puts it.
+struct Out {
+    side: Side,
+    file: NewFile,
+    passing: Passing,
+}
+
+impl Out {
+    /// What the process wrote becomes the file.
+    fn deliver(self) -> Result<(), Error> {
+        let from = self.passing.file();
+        let mut whole = File::open(&from).map_err(|e| Error::io("read", &from, &e))?;
+        io::copy(&mut whole, &mut self.file.writer()?).map_err(|e| self.file.error(&e))?;
+        Ok(self.file.commit()?)
+    }
 }
 
 /// Runs both parties to their ends.
@@ -164,9 +227,19 @@ fn compute(
     task: &PsiTask,
     backend: Backend,
     bar: &ProgressBar,
+    outs: &[Out],
 ) -> Result<Vec<OfProcess<Intersection>>, Error> {
     let rows = [args.rows(Side::A)?, args.rows(Side::B)?];
-    let local = Local::new(task).transport(args.between.kind()?).backend(backend).rows(rows);
+    let mut local = Local::new(task).transport(args.between.kind()?).backend(backend).rows(rows);
+    for (i, side) in (0..).zip(SIDES).filter(|(i, _)| task.learns(&Member::Party(*i))) {
+        let place = match outs.iter().find(|out| out.side == side) {
+            Some(out) => OutputPlace::File(out.passing.file()),
+            // B's result is not asked for.
+            None if i == 1 && task.learns(&Member::Party(0)) => OutputPlace::Discard,
+            None => OutputPlace::Show,
+        };
+        local = local.keep(Member::Party(i), PsiTask::RESULT, place);
+    }
     let who = |member: &Member| {
         let side = SIDES.into_iter().zip(0..).find(|(_, i)| *member == Member::Party(*i));
         side.map_or_else(|| member.to_string(), |(side, _)| name(side).to_owned())

@@ -283,7 +283,9 @@ pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
     loop {
         match supervisor.next()? {
             Event::Said(0, FromMember::Progress(done, of)) => progress(done, of),
-            Event::Said(_, FromMember::Note(note)) => bar.suspend(|| log::note!("{note}")),
+            Event::Said(i, FromMember::Note(note)) => {
+                bar.suspend(|| log::note!("{}: {note}", supervisor.parties[i].who));
+            }
             _ => {}
         }
         if let Some(ended) = supervisor.ended() {

@@ -79,17 +79,26 @@ impl Told for Prepared {
 #[derive(Serialize)]
 pub(crate) struct PsiReport {
     pub(crate) reveal: &'static str,
-    pub(crate) circuit: &'static str,
-    pub(crate) protocol: Protocol,
+    pub(crate) method: &'static str,
+    pub(crate) security: &'static str,
+    /// That of the method's circuits, where it has any.
+    pub(crate) protocol: Option<Protocol>,
     pub(crate) scheme: Option<&'static str>,
     /// Different keys of party 0 and of party 1.
     pub(crate) keys: [usize; 2],
+    /// The columns of a key in this party's file are of one form each.
+    normalise: Vec<String>,
+    /// Who learns it.
+    to: Vec<String>,
     /// The number of common keys; with flags, rows of this party's. None where it learns nothing.
     pub(crate) found: Option<u64>,
-    /// With items: which.
+    /// Rows of this party's file with a common key, where it learns which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+    /// With items that are in no file: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
-    /// With flags: of each of this party's rows.
+    /// With flags that are in no file: of each of this party's rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     flags: Option<Vec<bool>>,
     pub(crate) value_bits: usize,
@@ -100,7 +109,7 @@ impl Told for PsiTask {
     type Report = PsiReport;
 
     fn extent(&self) -> (u64, &'static str) {
-        (0, "ANDs")
+        (0, if self.protocol().is_some() { "ANDs" } else { "messages" })
     }
 
     fn work(&self, learnt: &Intersection) -> String {
@@ -113,21 +122,24 @@ impl Told for PsiTask {
     }
 
     fn report(&self, learnt: &Intersection) -> PsiReport {
-        let (found, items, flags) = match &learnt.common {
-            Common::Size(size) => (Some(*size), None, None),
-            Common::Items(items) => (Some(items.len() as u64), Some(items.clone()), None),
-            Common::Flags(flags) => {
-                (Some(flags.iter().filter(|flag| **flag).count() as u64), None, Some(flags.clone()))
-            }
-            Common::Nothing => (None, None, None),
+        let (items, flags) = match &learnt.common {
+            Common::Items(items) => (Some(items.clone()), None),
+            Common::Flags(flags) => (None, Some(flags.clone())),
+            Common::Size(_) | Common::Filed | Common::Nothing => (None, None),
         };
+        let rows = self.job().reveal == hushwire_psi::Reveal::Flags;
+        let found = if rows { learnt.rows } else { learnt.found };
         PsiReport {
             reveal: self.job().reveal.name(),
-            circuit: learnt.circuit.name(),
-            protocol: self.job().protocol,
+            method: learnt.method.name(),
+            security: self.job().security.name(),
+            protocol: self.protocol(),
             scheme: self.scheme().map(Scheme::name),
             keys: learnt.keys,
+            normalise: self.job().forms.iter().map(ToString::to_string).collect(),
+            to: self.recipients().iter().map(hushwire_job::Member::key).collect(),
             found,
+            rows: learnt.rows,
             items,
             flags,
             value_bits: learnt.width,

@@ -64,7 +64,7 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{Chosen, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
-pub use psi::{Common, Intersection, PsiJob, PsiPart, PsiTask};
+pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiSecurity, PsiTask};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input};
 pub use suggest::nearest;

@@ -216,6 +216,23 @@ pub(crate) mod by_name {
         }
     }
 
+    /// Likewise, several.
+    pub(crate) mod all {
+        use serde::{Deserialize, Deserializer, Serializer, de::Error};
+        use std::{fmt::Display, str::FromStr};
+
+        pub(crate) fn serialize<T: Display, S: Serializer>(values: &[T], to: S) -> Result<S::Ok, S::Error> {
+            to.collect_seq(values.iter().map(ToString::to_string))
+        }
+
+        pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<Vec<T>, D::Error> {
+            let names = Vec::<String>::deserialize(from)?;
+            names.iter().map(|name| name.parse().map_err(D::Error::custom)).collect()
+        }
+    }
+
     pub(crate) fn serialize<T: Display, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => to.serialize_some(&value.to_string()),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! strict   Rows        CSV files, strictly
-//! column   Column      a CSV file's column as a set of keys
+//! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
 //! plan     Terms, Plan what both agree on, what follows from the sets' sizes
@@ -11,6 +11,7 @@
 //! plain    Receiver, …  intersection of digests by an oblivious PRF: the method that scales
 //! circuit  receive, …   its size, or sums over it, by a programmable oblivious PRF and GMW
 //! okvs     Encoder, …   the stores below both
+//! oprf     publish, ask a few items against a large list, published once
 //! ```
 //!
 //! **What is learned** is what [`Reveal`] says. Public are the number of different keys of both sets, the terms, and how
@@ -21,10 +22,11 @@
 #![forbid(unsafe_code)]
 
 pub mod circuit;
-mod column;
 mod engine;
 mod error;
+mod keys;
 mod okvs;
+pub mod oprf;
 pub mod plain;
 mod plan;
 mod salt;
@@ -33,10 +35,10 @@ mod strict;
 mod tables;
 mod write;
 
-pub use column::Column;
 pub use error::{Place, PsiError};
+pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
 pub use strict::Rows;
-pub use write::{write_flags, write_flags_of, write_items};
+pub use write::{csv_line, write_flags, write_rows};

@@ -71,7 +71,7 @@ pub struct Outcome {
 pub fn intersect(
     channel: &mut Channel,
     side: Side,
-    keys: &[String],
+    keys: &[impl AsRef<[u8]>],
     terms: &Terms,
     backend: Backend,
     observer: &mut Observer<'_>,
@@ -163,7 +163,7 @@ struct Own {
 fn fit(
     channel: &mut Channel,
     side: Side,
-    keys: &[String],
+    keys: &[impl AsRef<[u8]>],
     plan: &Plan,
     sid: &[u8; 32],
 ) -> Result<(Salt, u8, Own), PsiError> {
@@ -182,9 +182,9 @@ fn fit(
 }
 
 /// The values under a salt; `None` if two are equal, or they do not fit.
-fn place(side: Side, keys: &[String], plan: &Plan, salt: &Salt) -> Option<Own> {
+fn place(side: Side, keys: &[impl AsRef<[u8]>], plan: &Plan, salt: &Salt) -> Option<Own> {
     let mut values = room(keys.len());
-    values.extend(keys.iter().map(|key| salt.value(key, plan.width)));
+    values.extend(keys.iter().map(|key| salt.value(key.as_ref(), plan.width)));
     let equal = sorted(&values).windows(2).fold(false, |any, two| any | (two[0] == two[1]));
     if equal {
         return None;
@@ -466,9 +466,7 @@ mod tests {
         for circuit in [Method::Scs, Method::Phasing] {
             let terms = Terms { circuit: Some(circuit), ..Terms::new(Reveal::Size) };
             let plan = Plan::new(&terms, [2, 2]).expect("it is small");
-            let placed = |keys: [&str; 2]| {
-                place(Side::A, &keys.map(str::to_owned), &plan, &Salt::new(&[1; 32], 0)).is_some()
-            };
+            let placed = |keys: [&str; 2]| place(Side::A, &keys, &plan, &Salt::new(&[1; 32], 0)).is_some();
             assert!(placed(["ann", "bob"]) && !placed(["ann", "ann"]));
         }
     }

@@ -133,7 +133,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn values(n: usize, width: usize, salt: &Salt) -> Vec<u128> {
-        (0..n).map(|i| salt.value(&format!("key {i}"), width)).collect()
+        (0..n).map(|i| salt.value(format!("key {i}").as_bytes(), width)).collect()
     }
 
     #[test]

@@ -1,58 +1,73 @@
 //! Results as CSV.
 
 use crate::{PsiError, Rows};
-use std::{
-    io::{Read, Write},
-    path::Path,
-};
+use std::{io::Write, path::Path};
 
 /// The name of the column with the flags.
 const FLAG: &str = "in_both";
 
-/// Items under the name of their column.
+/// Fields as a line of CSV, without its end.
 ///
 /// # Errors
-/// `out` takes no more.
-pub fn write_items(column: &str, items: &[String], out: impl Write) -> Result<(), PsiError> {
-    let mut writer = csv::WriterBuilder::new().from_writer(out);
-    let failed = |e: csv::Error| PsiError::Output(e.to_string());
-    writer.write_record([column.trim()]).map_err(failed)?;
-    for item in items {
-        writer.write_record([item]).map_err(failed)?;
+/// There is no memory for it.
+pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
+    let mut text = vec![];
+    {
+        let mut writer = csv::WriterBuilder::new().from_writer(&mut text);
+        writer.write_record(fields).map_err(failed)?;
+        writer.flush().map_err(|e| PsiError::Output(e.to_string()))?;
     }
+    let text = String::from_utf8(text).map_err(|e| PsiError::Output(e.to_string()))?;
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// The rows of a table whose flags are set, under the names of its columns. `path` is what errors name.
+///
+/// # Errors
+/// The table cannot be read, or has not as many rows; `out` takes no more.
+pub fn write_rows(path: &Path, rows: &mut Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+    let mut writer = csv::WriterBuilder::new().from_writer(out);
+    writer.write_byte_record(rows.header()).map_err(failed)?;
+    each(path, rows, flags, |row, flag| if flag { writer.write_byte_record(row) } else { Ok(()) })?;
     writer.flush().map_err(|e| PsiError::Output(e.to_string()))
 }
 
-/// The file `path` with a flag for each of its rows, 1 or 0, in a last column `in_both`.
+/// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what errors name.
 ///
 /// # Errors
-/// The file cannot be read, or has not as many rows; `out` takes no more.
-pub fn write_flags(path: &Path, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
-    write(path, Rows::open(path)?, flags, out)
-}
-
-/// As [`write_flags`], for rows from anything; `path` is what errors name.
-///
-/// # Errors
-/// As [`write_flags`].
-pub fn write_flags_of(path: &Path, csv: impl Read, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
-    write(path, Rows::new(path, csv)?, flags, out)
-}
-
-fn write(path: &Path, mut rows: Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+/// The table cannot be read, or has not as many rows; `out` takes no more.
+pub fn write_flags(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    out: impl Write,
+) -> Result<(), PsiError> {
     let mut writer = csv::WriterBuilder::new().from_writer(out);
-    let failed = |e: csv::Error| PsiError::Output(e.to_string());
     let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
     writer.write_byte_record(&header).map_err(failed)?;
+    each(path, rows, flags, |row, flag| {
+        let flag: &[u8] = if flag { b"1" } else { b"0" };
+        writer.write_record(row.iter().chain([flag]))
+    })?;
+    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+}
+
+fn failed(e: csv::Error) -> PsiError {
+    PsiError::Output(e.to_string())
+}
+
+/// All rows with their flags. A table that was read once and is read again may be another one by then.
+fn each(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    mut put: impl FnMut(&csv::ByteRecord, bool) -> csv::Result<()>,
+) -> Result<(), PsiError> {
     let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
     let mut flags = flags.iter();
     while let Some(row) = rows.read()? {
-        let flag: &[u8] = if *flags.next().ok_or_else(changed)? { b"1" } else { b"0" };
-        writer.write_record(row.iter().chain([flag])).map_err(failed)?;
+        put(row, *flags.next().ok_or_else(changed)?).map_err(failed)?;
     }
-    if flags.next().is_some() {
-        return Err(changed());
-    }
-    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+    flags.next().map_or(Ok(()), |_| Err(changed()))
 }

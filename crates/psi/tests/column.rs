@@ -2,20 +2,39 @@
 
 mod grammar;
 
-use hushwire_psi::{Column, PsiError, Rows, write_flags};
+use hushwire_psi::{KeyColumn, KeySpec, Keys, PsiError, Rows, Set, csv_line, write_flags, write_rows};
 use proptest::prelude::*;
 use std::path::Path;
 
-fn read(csv: &[u8], name: &str) -> Result<Column, String> {
-    Column::from_csv(Path::new("a.csv"), csv, name).map_err(|e| {
+fn read(csv: &[u8], name: &str) -> Result<Keys, String> {
+    Keys::from_csv(Path::new("a.csv"), csv, &KeySpec::column(name)).map_err(|e| {
         assert!(matches!(e, PsiError::File { .. }));
         e.to_string()
     })
 }
 
+/// The fields of each row's key.
+fn each(keys: &Keys) -> Vec<Option<Vec<String>>> {
+    keys.each().map(|key| key.map(Keys::fields)).collect()
+}
+
+fn set(keys: Keys) -> Set<[u8; 32]> {
+    Set::new(keys, |key| *blake3::hash(key).as_bytes())
+}
+
+/// Different keys.
+fn count(csv: &[u8]) -> Result<usize, String> {
+    read(csv, "id").map(|keys| set(keys).items().len())
+}
+
 #[test]
 fn files_of_many_programs_are_read() {
-    let keys = |csv: &[u8]| read(csv, "id").map(|c| c.keys.to_vec());
+    let keys = |csv: &[u8]| {
+        let mut all: Vec<_> =
+            read(csv, "id").map(|keys| each(&keys).into_iter().flatten().flatten().collect())?;
+        all.dedup();
+        Ok::<Vec<String>, String>(all)
+    };
     let expected = Ok(vec!["a".to_owned(), "b c".to_owned()]);
     assert_eq!(keys(b"id\na\nb c\n"), expected);
     assert_eq!(
@@ -23,16 +42,16 @@ fn files_of_many_programs_are_read() {
         expected,
         "a mark, Windows lines, no last line end"
     );
-    assert_eq!(keys(b"x, id \n1,\"a\"\n2,\" b c\"\n3,a\n"), expected, "quotes, white space, a duplicate");
+    assert_eq!(keys(b"x, id \n1,\"a\"\n1,a\n2,\" b c\"\n"), expected, "quotes, white space, a duplicate");
     assert_eq!(keys(b"id,x\na,\"two\nlines\"\nb c,\xff\n"), expected, "other columns may hold anything");
     assert_eq!(keys(b"id\n"), Ok(vec![]));
-    assert_eq!(read(b"id\nAnn\nann\n", "id").map(|c| c.keys.len()), Ok(2));
-    assert_eq!(Column::of(["x", "y", "x"]).rows[..], [Some(0), Some(1), Some(0)]);
+    assert_eq!(count(b"id\nAnn\nann\n"), Ok(2));
+    assert_eq!(set(Keys::of(["x", "y", "x"])).by_row().collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
 }
 
 #[test]
 fn what_is_wrong_is_said_with_file_line_and_remedy() {
-    let error = |csv: &[u8], name: &str| read(csv, name).unwrap_err();
+    let error = |csv: &[u8], name: &str| read(csv, name).err().unwrap();
     assert_eq!(
         error(b"", "id"),
         "cannot read a.csv: it is empty; its first line must name the columns, id among them"
@@ -54,7 +73,7 @@ fn what_is_wrong_is_said_with_file_line_and_remedy() {
         error(b"x,id\n1,2\n3,\xff\xfe\n", "id"),
         "cannot read a.csv, line 3: the key in column id is not UTF-8; save the file as UTF-8 at both parties"
     );
-    let missing = Column::read(Path::new("/nowhere/a.csv"), "id").unwrap_err().to_string();
+    let missing = Keys::read(Path::new("/nowhere/a.csv"), &KeySpec::column("id")).err().unwrap().to_string();
     assert!(
         missing.starts_with("cannot read /nowhere/a.csv: ") && missing.ends_with("; check the spelling"),
         "{missing}"
@@ -89,13 +108,13 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         (b"id\n\"a\"\rb\n", 2, 4, RETURN),
         (b"id\n\r\rb\n", 2, 1, RETURN),
     ] {
-        let error = Column::from_csv(Path::new("a.csv"), csv, "id").unwrap_err();
+        let error = Keys::from_csv(Path::new("a.csv"), csv, &KeySpec::column("id")).err().unwrap();
         let PsiError::File { place: Some(place), .. } = &error else { panic!("{error}") };
         assert_eq!((place.line, place.column), (line, Some(character)), "{}", csv.escape_ascii());
         let start = format!("cannot read a.csv, line {line}, character {character}: {cause}; ");
         assert!(error.to_string().starts_with(&start), "{error}");
     }
-    let wide = read(b"\xff\xfei\0d\0\n\0", "id").unwrap_err();
+    let wide = read(b"\xff\xfei\0d\0\n\0", "id").err().unwrap();
     assert_eq!(wide, "cannot read a.csv: it is UTF-16; save the file as UTF-8 at both parties");
 }
 
@@ -104,12 +123,12 @@ fn what_no_csv_has_is_refused_where_it_stands() {
 fn a_stray_quote_drops_no_rows() {
     let mut csv = String::from("id\n\"k0\n");
     (1..1000).for_each(|i| csv += &format!("k{i}\n"));
-    assert!(read(csv.as_bytes(), "id").unwrap_err().contains("line 2, character 1"));
+    assert!(read(csv.as_bytes(), "id").err().unwrap().contains("line 2, character 1"));
     csv = csv.replacen('"', "", 1);
-    assert_eq!(read(csv.as_bytes(), "id").map(|c| c.keys.len()), Ok(1000));
+    assert_eq!(count(csv.as_bytes()), Ok(1000));
     // Far behind what is read at once, too.
     csv += "\"late\n";
-    assert!(read(csv.as_bytes(), "id").unwrap_err().contains("line 1002, character 1"));
+    assert!(read(csv.as_bytes(), "id").err().unwrap().contains("line 1002, character 1"));
 }
 
 #[test]
@@ -126,12 +145,55 @@ fn rows_with_flags_are_written_strictly() {
     let flags = |csv: &str| {
         std::fs::write(&path, csv).unwrap();
         let mut out = vec![];
-        write_flags(&path, &[true, false], &mut out).map(|()| String::from_utf8(out).unwrap())
+        let mut rows = Rows::open(&path)?;
+        write_flags(&path, &mut rows, &[true, false], &mut out).map(|()| String::from_utf8(out).unwrap())
     };
     let written = flags("\u{feff}id,x\r\n1,\"a\"\"b\"\r\n\r\n2,\"c,d\"").unwrap();
     assert_eq!(written, "id,x,in_both\n1,\"a\"\"b\",1\n2,\"c,d\",0\n");
     assert!(flags("id,x\n1,a\n2,\"b\n").unwrap_err().to_string().contains("line 3, character 3"));
     assert!(flags("id,x\n1,a\n").unwrap_err().to_string().contains("changed"));
+}
+
+#[test]
+fn keys_of_several_columns_are_no_others_keys() {
+    let spec = |names: &[(&str, &str)]| {
+        let columns = names
+            .iter()
+            .map(|(name, form)| KeyColumn { name: (*name).to_owned(), normal: form.parse().unwrap() });
+        KeySpec::new(columns.collect())
+    };
+    let csv = "first,last,mail\nab,c,A@x\na,bc, a@X\nab,,b@x\n,c,c@x\nab,c,none\n";
+    let keys = |names: &[(&str, &str)]| {
+        Keys::from_csv(Path::new("a.csv"), csv.as_bytes(), &spec(names).unwrap()).unwrap()
+    };
+    let names = keys(&[("first", "trim"), ("last", "trim")]);
+    let field = |a: &str, b: &str| Some(vec![a.to_owned(), b.to_owned()]);
+    assert_eq!(each(&names), [field("ab", "c"), field("a", "bc"), None, None, field("ab", "c")]);
+    assert_eq!((names.rows(), names.keyed(), names.left_out().empty), (5, 3, 2));
+    let digests = set(names);
+    assert_eq!(digests.by_row().collect::<Vec<_>>(), [Some(0), Some(1), None, None, Some(0)]);
+    // The order of columns is the key's, and not the file's.
+    assert_eq!(each(&keys(&[("last", "trim"), ("first", "trim")]))[0], field("c", "ab"));
+    let mails = keys(&[("mail", "email")]);
+    assert_eq!(set(keys(&[("mail", "email")])).items().len(), 3, "one address in two spellings");
+    let left = mails.left_out();
+    assert_eq!((left.empty, left.malformed, left.first_malformed), (0, 1, Some(6)));
+    let samples: Vec<_> =
+        mails.samples().iter().map(|s| (s.before[0].as_str(), s.after[0].as_str())).collect();
+    assert_eq!(samples, [("A@x", "a@x"), (" a@X", "a@x"), ("b@x", "b@x")]);
+    assert!(spec(&[]).is_err() && spec(&[("a", "trim"), (" a", "case")]).is_err());
+}
+
+#[test]
+fn rows_are_written() {
+    let (path, mut out) = (Path::new("a.csv"), vec![]);
+    let mut rows = Rows::new(path, &b"id,x\r\n1,\"a,b\"\n2,c\n1,d\n"[..]).unwrap();
+    write_rows(path, &mut rows, &[true, false, true], &mut out).unwrap();
+    assert_eq!(out, b"id,x\n1,\"a,b\"\n1,d\n");
+    let mut rows = Rows::new(path, &b"id\n1\n"[..]).unwrap();
+    let error = write_rows(path, &mut rows, &[true, true], vec![]).unwrap_err().to_string();
+    assert_eq!(error, "cannot read a.csv: it has changed since the run began; run again");
+    assert_eq!(csv_line(&["1".to_owned(), "x,\"y".to_owned()]).unwrap(), "1,\"x,\"\"y\"");
 }
 
 /// A record in some way of those that RFC 4180 allows.

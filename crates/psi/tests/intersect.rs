@@ -1,7 +1,7 @@
 //! Whole runs against the standard library.
 
 use hushwire_aes::Backend;
-use hushwire_psi::{Column, Found, Method, Outcome, PsiError, Reveal, Side, Terms, intersect};
+use hushwire_psi::{Found, KeySpec, Keys, Method, Outcome, PsiError, Reveal, Set, Side, Terms, intersect};
 use hushwire_wire::{Channel, PartyId, Tap, inproc};
 use proptest::prelude::*;
 use std::{
@@ -256,12 +256,22 @@ fn a_peer_with_impossible_numbers_is_named() {
 
 #[test]
 fn duplicates_count_once_and_rows_keep_their_order() {
-    let column = |text: &str| Column::from_csv("x.csv".as_ref(), text.as_bytes(), "id").unwrap();
-    let a = column("name,id\nx,7\ny, 8 \nz,7\nw,\n\"v, w\",9\n");
-    assert_eq!(a.keys[..], ["7", "8", "9"]);
-    assert_eq!(a.rows[..], [Some(0), Some(1), Some(0), None, Some(2)]);
-    let b = column("id\n9\n9\n7\n");
-    let [outcome, _] = check(Terms::new(Reveal::Flags), [&a.keys, &b.keys]);
+    let keys =
+        |text: &str| Keys::from_csv("x.csv".as_ref(), text.as_bytes(), &KeySpec::column("id")).unwrap();
+    let sets = ["name,id\nx,7\ny, 8 \nz,7\nw,\n\"v, w\",9\n", "id\n9\n9\n7\n"].map(|text| {
+        let keys = keys(text);
+        let set = Set::of(&keys, |key| *blake3::hash(key).as_bytes());
+        let mut texts: Vec<Option<String>> = vec![None; set.items().len()];
+        for (key, item) in keys.each().zip(set.by_row()) {
+            if let (Some(key), Some(item)) = (key, item) {
+                texts[item] = Keys::fields(key).pop();
+            }
+        }
+        (set, texts.into_iter().map(Option::unwrap).collect::<Vec<_>>())
+    });
+    let [(a, ours), (_, theirs)] = sets;
+    assert_eq!(ours, ["7", "8", "9"]);
+    let [outcome, _] = check(Terms::new(Reveal::Flags), [&ours, &theirs]);
     let Found::Keys(found) = outcome.found else { panic!("A learns flags") };
-    assert_eq!(a.by_row(&found), [true, false, true, false, true]);
+    assert_eq!(a.flags(&found), [true, false, true, false, true]);
 }

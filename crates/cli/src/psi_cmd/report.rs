@@ -9,28 +9,23 @@ use crate::{
     told::{PsiReport, Told},
 };
 use hushwire_aes::Backend;
-use hushwire_job::{Common, Intersection, PsiTask};
+use hushwire_job::{Intersection, PsiTask};
+use hushwire_psi::Side;
 use serde::Serialize;
 
-/// The result as a file: a number, the items, or A's rows with a flag each. Both parties must have found the same.
-pub(super) fn result(ended: &[OfProcess<Intersection>]) -> Result<Vec<u8>, Error> {
+/// The result of `side` as it is printed, `None` where it is in a file. Both parties must have found as many keys.
+pub(super) fn result(ended: &[OfProcess<Intersection>], side: Side) -> Result<Option<Vec<u8>>, Error> {
     let differ = || {
         let cause = "the parties found different things".to_owned();
         Error::internal("comparing results", cause)
     };
-    let [a, b] = ended else { return Err(differ()) };
-    let sorted = |items: &[String]| {
-        let mut items = items.to_vec();
-        items.sort_unstable();
-        items
-    };
-    let [a, b] = [a, b].map(|process| &process.outcome.learnt);
-    let same = match (&a.common, &b.common) {
-        (Common::Items(a), Common::Items(b)) => sorted(a) == sorted(b),
-        (Common::Flags(_), Common::Nothing) => true,
-        (a, b) => a == b,
-    };
-    a.text.clone().filter(|_| same).ok_or_else(differ)
+    let found: Vec<u64> = ended.iter().filter_map(|process| process.outcome.learnt.found).collect();
+    let own = ended.get(usize::from(side == Side::B)).ok_or_else(differ)?;
+    match found.as_slice() {
+        [] => Err(differ()),
+        [first, rest @ ..] if rest.iter().all(|found| found == first) => Ok(own.outcome.learnt.text.clone()),
+        _ => Err(differ()),
+    }
 }
 
 /// The report; its fields are the JSON's.
@@ -45,6 +40,9 @@ pub(super) struct Report {
     transport: String,
     aes_tier: &'static str,
     parties: Vec<OfMember>,
+    /// Whether it speaks of B's rows.
+    #[serde(skip)]
+    of_b: bool,
 }
 
 impl Report {
@@ -53,13 +51,15 @@ impl Report {
         task: &PsiTask,
         backend: Backend,
         ended: &[OfProcess<Intersection>],
+        side: Side,
         seconds: f64,
     ) -> Self {
         let parties = ["a", "b"].iter().zip(ended);
         Report {
             command: "local psi",
             version: env!("CARGO_PKG_VERSION"),
-            of_kind: task.report(&ended[0].outcome.learnt),
+            of_kind: task.report(&ended[usize::from(side == Side::B)].outcome.learnt),
+            of_b: side == Side::B,
             seconds,
             transport: args.between.transport.clone(),
             aes_tier: backend.tier().name(),
@@ -69,19 +69,40 @@ impl Report {
 
     /// A few lines.
     pub(super) fn for_people(&self) -> String {
-        let PsiReport { reveal, circuit, protocol, scheme, keys: [a, b], found, value_bits, ands, .. } =
-            &self.of_kind;
+        let PsiReport {
+            reveal,
+            method,
+            security,
+            protocol,
+            scheme,
+            keys: [a, b],
+            found,
+            value_bits,
+            ands,
+            ..
+        } = &self.of_kind;
         let what = match (*reveal, found.unwrap_or_default()) {
-            ("flags", found) => format!("{found} of party A's rows have a key that is in both files"),
+            ("flags", found) => {
+                let side = if self.of_b { "B" } else { "A" };
+                format!("{found} of party {side}'s rows have a key that is in both files")
+            }
             (_, 1) => "1 key is in both files".to_owned(),
             (_, found) => format!("{found} keys are in both files"),
         };
         let with = scheme.map_or_else(String::new, |scheme| format!(" ({scheme})"));
+        let how = match protocol {
+            Some(protocol) => {
+                format!(
+                    "{protocol}{with} and the circuit {method}: {ands} ANDs on values of {value_bits} bits"
+                )
+            }
+            None => format!("{method} ({security}), values of {value_bits} bits"),
+        };
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
         let memory = self.parties.iter().filter_map(|p| p.peak_memory_bytes).max();
         format!(
             "{what}: {a} different keys at A, {b} at B\n\
-             computed with {protocol}{with} and the circuit {circuit}: {ands} ANDs on values of {value_bits} bits, {:.2} s\n\
+             computed with {how}, {:.2} s\n\
              sent: {} by A, {} by B, over {} in {} rounds; memory a process: {}",
             self.seconds,
             sent[0],

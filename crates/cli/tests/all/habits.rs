@@ -73,7 +73,11 @@ fn a_mark_begins_no_file() {
     good(&place, "circuit eval xor.txt --inputs 0=1,1=0", &["0=1"]);
     place.put("a.csv", "\u{feff}id,x\r\n1,a\r\n2,b\r\n".as_bytes());
     place.put("b.csv", b"id\n2\n3\n");
-    good(&place, "local psi --a a.csv --b b.csv --column id --reveal items --transport unix", &["id", "2"]);
+    good(
+        &place,
+        "local psi --a a.csv --b b.csv --column id --reveal items --transport unix",
+        &["id,x", "2,b"],
+    );
     good_bytes(&place, "keys init --name party0 --out key.pem");
     let pin = good_bytes(&place, "keys pin key.pem");
     let mut key = "\u{feff}".as_bytes().to_vec();

@@ -21,6 +21,7 @@ mod ot;
 mod outputs;
 mod psi;
 mod psi_members;
+mod psi_query;
 mod rehearsal;
 mod report;
 mod stdout;

@@ -35,6 +35,14 @@ impl World {
         self.a.iter().filter(|key| b.contains(key)).cloned().collect()
     }
 
+    /// The rows of a file whose keys are in both.
+    fn rows(&self, keys: &[String]) -> String {
+        let common = self.common();
+        let rows = keys.iter().enumerate().filter(|(_, key)| common.contains(*key));
+        let rows: String = rows.map(|(i, key)| format!("{i},{key},\"x, y\"\n")).collect();
+        format!("row,email,note\n{rows}")
+    }
+
     fn run(&self, options: &str) -> common::Ran {
         let ran = self.place.ran(&format!("local psi --a a.csv --b b.csv --column email {options}"));
         assert_eq!(ran.code, Some(0), "{options}: {}", ran.err);
@@ -65,22 +73,28 @@ fn sizes_are_those_of_the_plain_intersection() {
 #[test]
 fn items_are_those_of_the_plain_intersection() {
     let world = World::new(0..40, 33..90);
-    for circuit in ["scs", "phasing"] {
-        let ran = world.run(&format!("--reveal items --transport unix --circuit {circuit}"));
-        let mut lines = ran.out.lines();
-        assert_eq!(lines.next(), Some("email"));
-        assert_eq!(lines.map(str::to_owned).collect::<BTreeSet<_>>(), world.common());
+    for method in ["--circuit scs", "--method phasing", "--method vole", "--protocol gmw", ""] {
+        let ran = world.run(&format!("--reveal items --transport unix {method}"));
+        assert_eq!(ran.out, world.rows(&world.a), "{method}");
     }
-    world.run("--reveal items --transport unix --out common.csv --json report.json");
-    assert_eq!(
-        world.place.get("common.csv").iter().filter(|b| **b == b'\n').count(),
-        1 + world.common().len()
-    );
+    // Items are what there is without a word.
+    world.run("--transport unix --out common.csv --out-b theirs.csv --json report.json");
+    assert_eq!(world.place.get("common.csv"), world.rows(&world.a).as_bytes());
+    assert_eq!(world.place.get("theirs.csv"), world.rows(&world.b).as_bytes());
+    let one = world.run("--transport unix --to b --json -");
+    let report: serde_json::Value = serde_json::from_str(&one.out).unwrap_or_default();
+    assert_eq!(report["items"].as_array().map(Vec::len), Some(world.common().len()));
+    assert_eq!(report["to"], serde_json::json!(["party1"]));
+    assert_eq!(world.run("--transport unix --to b").out, world.rows(&world.b));
     let report: serde_json::Value =
         serde_json::from_slice(&world.place.get("report.json")).unwrap_or_default();
     assert_eq!(report["found"], world.common().len());
     assert_eq!(report["keys"], serde_json::json!([40, 57]));
-    assert_eq!(report["items"].as_array().map(Vec::len), Some(world.common().len()));
+    assert_eq!(
+        (&report["items"], &report["rows"]),
+        (&serde_json::Value::Null, &8.into()),
+        "they are in the file"
+    );
     assert_eq!(report["parties"].as_array().map(Vec::len), Some(2));
 }
 
@@ -109,9 +123,42 @@ fn empty_files_and_columns_of_other_names() {
     let options =
         "local psi --a a.csv --b b.csv --column-a mail --column-b address --transport unix --reveal";
     assert_eq!(place.ran(&format!("{options} size")).out, "0\n");
-    assert_eq!(place.ran(&format!("{options} items")).out, "mail\n");
+    assert_eq!(place.ran(&format!("{options} items")).out, "row,mail,note\n");
     let flags = place.ran(&format!("{options} flags")).out;
     assert_eq!(flags.lines().filter(|l| l.ends_with(",0")).count(), 4);
+}
+
+#[test]
+fn keys_are_compared_in_the_form_that_is_asked_for() {
+    let place = Place::new();
+    place
+        .put("a.csv", "first,last,mail\nAnn,Lee,Ann@X.org \nZoe\u{308},Ray,zoe@x\nBob,Ray,none\n".as_bytes());
+    place.put("b.csv", "mail,first,last\nann@x.ORG,ann,lee\nZOE@X,Zo\u{eb},ray\n".as_bytes());
+    let ran = place.ran("local psi --a a.csv --b b.csv --key mail --normalise email --transport unix --to a");
+    assert_eq!(ran.out, "first,last,mail\nAnn,Lee,Ann@X.org \nZoe\u{308},Ray,zoe@x\n", "{}", ran.err);
+    for line in [
+        "party A: 2 rows have a key of mail (email), 0 have not; the first ones as they are compared:",
+        "party A:   \"Ann@X.org \" → \"ann@x.org\"",
+        "party A: 1 row is in no set, since a field is not what its form is of; the first is in line 4",
+        "party B:   \"ZOE@X\" → \"zoe@x\"",
+    ] {
+        assert!(ran.err.contains(line), "{line}: {}", ran.err);
+    }
+    let names = "local psi --a a.csv --b b.csv --key first --key last --transport unix --reveal size";
+    assert_eq!(place.ran(names).out, "0\n");
+    assert_eq!(place.ran(&format!("{names} --normalise case --normalise case")).out, "1\n");
+    assert_eq!(place.ran(&format!("{names} --normalise nfc,case")).out, "2\n");
+    for (options, words) in [
+        ("--method vole --reveal size", "their number alone"),
+        ("--method vole --scheme mi", "of circuits"),
+        ("--normalise upper", "--normalise: \"upper\" is none of exact"),
+        ("--normalise nfc --normalise nfc --normalise nfc", "a key of 2 columns has 3 forms"),
+        ("--key-b mail", "2 columns in party A's file and 1 in party B's"),
+        ("--out x --out-b y --to a --reveal items", "--out-b is for a result that both parties learn"),
+    ] {
+        let ran = place.ran(&format!("{} {options}", names.replace(" --reveal size", "")));
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{options}: {:?} {}", ran.code, ran.err);
+    }
 }
 
 #[test]

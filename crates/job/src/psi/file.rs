@@ -7,14 +7,92 @@ use crate::{
 };
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
-use hushwire_psi::{Method, Reveal};
+use hushwire_psi::{KeyColumn, KeySpec, Method, Normal, Reveal};
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// The method of finding the intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PsiMethod {
+    /// An oblivious PRF of digests, [`hushwire_psi::plain`]: items and flags of sets of any size.
+    Vole,
+    /// A circuit that compares sets.
+    Circuit(Method),
+}
+
+impl PsiMethod {
+    /// The name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vole => "vole",
+            Self::Circuit(circuit) => circuit.name(),
+        }
+    }
+}
+
+impl fmt::Display for PsiMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PsiMethod {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let circuit = || name.parse().map(Self::Circuit);
+        if name == "vole" { Ok(Self::Vole) } else { circuit().map_err(|_| format!("{name:?} is no method")) }
+    }
+}
+
+/// The adversary that a run withstands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PsiSecurity {
+    /// A party that follows the protocol and tries to learn more.
+    SemiHonest,
+    /// A party that does anything.
+    Malicious,
+}
+
+impl PsiSecurity {
+    /// The name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
+        }
+    }
+}
+
+impl fmt::Display for PsiSecurity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PsiSecurity {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = [Self::SemiHonest, Self::Malicious].into_iter().find(|level| level.name() == name);
+        found.ok_or_else(|| format!("{name:?} is neither semi-honest nor malicious"))
+    }
+}
 
 /// An intersection, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsiJob {
-    /// The protocol: [`Protocol::Yao`] or [`Protocol::Gmw`].
-    pub protocol: Protocol,
+    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that and nothing is said of circuits, and else for the
+    /// circuit with fewer ANDs.
+    #[serde(default, with = "by_name")]
+    pub method: Option<PsiMethod>,
+    /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
+    #[serde(with = "by_name::one")]
+    pub security: PsiSecurity,
+    /// The protocol that computes circuits: [`Protocol::Yao`], which is there without a word, or [`Protocol::Gmw`].
+    pub protocol: Option<Protocol>,
     /// The garbling scheme, where the protocol garbles.
     #[serde(default, with = "by_name")]
     pub scheme: Option<Scheme>,
@@ -24,59 +102,132 @@ pub struct PsiJob {
     /// The part of the intersection that is learnt.
     #[serde(with = "by_name::one")]
     pub reveal: Reveal,
-    /// The circuit that compares sets; `None` for that with fewer ANDs.
-    #[serde(default, with = "by_name")]
-    pub circuit: Option<Method>,
-    /// The columns with the keys, of party 0's file and of party 1's.
-    pub columns: [String; 2],
+    /// The columns that make a key, of party 0's file and of party 1's: as many, in one order.
+    pub columns: [Vec<String>; 2],
+    /// The forms of their fields: one for each column, or one for all of them.
+    #[serde(with = "by_name::all")]
+    pub forms: Vec<Normal>,
     /// The parties that learn it; empty for both, and party 0 alone where flags are revealed.
     pub to: Vec<Member>,
 }
 
 impl PsiJob {
-    /// With everything else as it is by default, and one name for both columns.
+    /// With everything else as it is by default, and keys of one column that is called alike in both files.
     #[must_use]
     pub fn new(reveal: Reveal, column: &str) -> Self {
-        let columns = [column, column].map(str::to_owned);
-        let (scheme, ot, circuit, to) = (None, None, None, vec![]);
-        Self { protocol: Protocol::Yao, scheme, ot, reveal, circuit, columns, to }
+        let columns = [column, column].map(|column| vec![column.to_owned()]);
+        let (method, protocol, scheme, ot) = (None, None, None, None);
+        let security = PsiSecurity::SemiHonest;
+        Self {
+            method,
+            security,
+            protocol,
+            scheme,
+            ot,
+            reveal,
+            columns,
+            forms: vec![Normal::default()],
+            to: vec![],
+        }
+    }
+
+    /// The key's columns in party `index`'s file, each with its form.
+    ///
+    /// # Errors
+    /// There is none, one comes twice, or forms are neither one nor as many; the message says which.
+    pub fn key(&self, index: u8) -> Result<KeySpec, String> {
+        let columns = &self.columns[usize::from(index == 1)];
+        let form = |i: usize| match self.forms.as_slice() {
+            [] => Ok(Normal::default()),
+            [one] => Ok(*one),
+            forms if forms.len() == columns.len() => Ok(forms[i]),
+            forms => Err(format!("a key of {} columns has {} forms", columns.len(), forms.len())),
+        };
+        let named = columns.iter().enumerate();
+        let named = named.map(|(i, name)| Ok(KeyColumn { name: name.clone(), normal: form(i)? }));
+        KeySpec::new(named.collect::<Result<_, String>>()?)
     }
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"yao\""));
-        let protocol = protocol.transpose()?.unwrap_or(Protocol::Yao);
+        let protocol = protocol.transpose()?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
-        let reveal = top.need("reveal", "reveal = \"size\"")?;
-        let reveal = reveal.parsed(str::parse, "write \"size\", \"items\" or \"flags\"")?;
-        let circuit = top.take("circuit");
-        let remedy = "write \"scs\" or \"phasing\", or leave it out for the one with fewer ANDs";
-        let circuit = circuit.map(|v| v.parsed(str::parse, remedy)).transpose()?;
+        let reveal =
+            top.take("reveal").map(|v| v.parsed(str::parse, "write \"items\", \"flags\" or \"size\""));
+        let reveal = reveal.transpose()?.unwrap_or(Reveal::Items);
+        let method = method(&mut top)?;
+        let security =
+            top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
+        let security = security.transpose()?.unwrap_or(PsiSecurity::SemiHonest);
         let columns = columns(&mut top)?;
+        let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
         top.finish()?;
-        Ok(Self { protocol, scheme, ot, reveal, circuit, columns, to })
+        Ok(Self { method, security, protocol, scheme, ot, reveal, columns, forms, to })
     }
 }
 
-/// `column` for both, or `columns` with one for each.
-fn columns(top: &mut Section<'_>) -> Result<[String; 2], JobError> {
-    let named = |value: &Value<'_>| match value.text()?.trim() {
+/// `method`, or `circuit` as it was called when circuits were all there was.
+fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
+    let (method, circuit) = (top.take("method"), top.take("circuit"));
+    if let (Some(_), Some(circuit)) = (&method, &circuit) {
+        return Err(circuit.error("stands beside `method`", "keep `method`"));
+    }
+    let circuit = circuit.map(|v| v.parsed(str::parse::<Method>, "write method = \"phasing\" or \"scs\""));
+    if let Some(circuit) = circuit.transpose()? {
+        return Ok(Some(PsiMethod::Circuit(circuit)));
+    }
+    method.map(|v| v.parsed(str::parse, "write \"vole\", \"phasing\" or \"scs\"")).transpose()
+}
+
+/// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.
+fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], JobError> {
+    let all = ["key", "keys", "column", "columns"];
+    let given: Vec<_> = all.into_iter().filter_map(|name| Some((name, top.take(name)?))).collect();
+    let mut given = given.into_iter();
+    let (name, value) = match given.next() {
+        Some(first) => first,
+        None => ("key", top.need("key", "key = \"email\", or keys = [\"email\", \"mail\"]")?),
+    };
+    if let Some((_, other)) = given.next() {
+        return Err(other.error(format!("stands beside `{name}`"), "keep one of them"));
+    }
+    let wrong = value.error(
+        "does not name the columns of both files",
+        "write the key of party 0's file, then that of party 1's",
+    );
+    let both = match name {
+        "key" | "column" => {
+            let key = names(value)?;
+            [key.clone(), key]
+        }
+        _ => {
+            let both: Vec<_> = value.list()?.into_iter().map(names).collect::<Result<_, _>>()?;
+            both.try_into().map_err(|_| wrong)?
+        }
+    };
+    Ok(both)
+}
+
+/// The columns of one file's key.
+fn names(value: Value<'_>) -> Result<Vec<String>, JobError> {
+    let empty = value.error("is empty", "name the column with the keys");
+    let named = |value: Value<'_>| match value.text()?.trim() {
         "" => Err(value.error("is empty", "name the column with the keys")),
         name => Ok(name.to_owned()),
     };
-    let Some(list) = top.take("columns") else {
-        let column = named(&top.need("column", "column = \"email\", or columns = [\"email\", \"mail\"]")?)?;
-        return Ok([column.clone(), column]);
-    };
-    if let Some(column) = top.take("column") {
-        return Err(column.error("stands beside `columns`", "keep one of them"));
-    }
-    let wrong =
-        list.error("does not name two columns", "write that of party 0's file, then that of party 1's");
-    let names: Vec<_> = list.list()?.iter().map(named).collect::<Result<_, _>>()?;
-    names.try_into().map_err(|_| wrong)
+    let names: Vec<_> = value.list()?.into_iter().map(named).collect::<Result<_, _>>()?;
+    if names.is_empty() { Err(empty) } else { Ok(names) }
+}
+
+fn forms(value: Value<'_>) -> Result<Vec<Normal>, JobError> {
+    let empty = value.error("is empty", "leave it out, or name a form");
+    let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\" or \"exact\"";
+    let forms = value.list()?.into_iter().map(|form| form.parsed(str::parse, remedy));
+    let forms: Vec<_> = forms.collect::<Result<_, _>>()?;
+    if forms.is_empty() { Err(empty) } else { Ok(forms) }
 }
 
 fn recipients(value: Value<'_>) -> Result<Vec<Member>, JobError> {

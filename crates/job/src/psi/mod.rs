@@ -3,17 +3,21 @@
 //! ```text
 //! file   PsiJob    the keys of a job file of this kind
 //! plan   PsiTask   who is side A, what is revealed in which form; the agreement
-//! part   PsiPart   reads the column, intersects, writes the result
+//! rows   Table     a party's rows, read twice
+//! part   PsiPart   reads keys, writes the result
+//! found  circuits  the intersection by a circuit, or by an oblivious PRF of digests
 //! ```
 //!
 //! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a party is called `csv`, and its
 //! one output `result`.
 
 mod file;
+mod found;
 mod part;
 mod plan;
+mod rows;
 
-pub use file::PsiJob;
+pub use file::{PsiJob, PsiMethod, PsiSecurity};
 pub use part::PsiPart;
 pub(crate) use part::of_file;
 pub use plan::{Common, Intersection, PsiTask};

@@ -1,39 +1,37 @@
 //! One party's part of an intersection.
 
-use super::{CSV, Common, Intersection, PsiTask};
+use super::{
+    Common, Intersection, PsiTask,
+    found::{Ended, Find, Learnt},
+    rows::Table,
+};
 use crate::{
-    Event, InputPlace, JobError, Kind, Member, MemberConfig, NewFile, OutputPlace, Part,
+    Event, JobError, Kind, Member, MemberConfig, NewFile, OutputPlace, Part,
     agreement::Agreement,
     member_config::explain,
     run::{Links, MemberSession},
+    two_party::name,
     two_party_engine::Failure,
 };
-use hushwire_psi::{
-    Column, Found, Outcome, PsiError, Reveal, intersect, write_flags, write_flags_of, write_items,
-};
+use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Reveal, Sample};
 use hushwire_wire::{PartyId, Reason};
-use std::{io::Write, path::PathBuf, sync::Arc};
-use zeroize::Zeroizing;
+use std::io::Write;
 
 /// The step, as errors name it.
 const STEP: &str = "the intersection";
-
-/// A party's rows.
-enum Rows {
-    File(PathBuf),
-    Memory(Arc<Zeroizing<Vec<u8>>>),
-}
 
 /// A party's keys, and the place of its result.
 pub struct PsiPart {
     task: PsiTask,
     index: u8,
-    rows: Rows,
-    column: Column,
+    table: Table,
+    spec: KeySpec,
+    /// Until they are digests, or to the end where keys themselves go back to the caller.
+    keys: Option<Keys>,
     file: Option<NewFile>,
-    /// Whether the text goes back to the caller.
+    /// Whether the result goes back to the caller.
     shows: bool,
-    outcome: Option<Outcome>,
+    ended: Option<Ended>,
     text: Option<Vec<u8>>,
 }
 
@@ -42,104 +40,139 @@ impl PsiPart {
         let Member::Party(index) = config.me else {
             return Err(JobError::internal(STEP, "a client cannot take part"));
         };
-        let name = &task.job.columns[usize::from(index)];
-        let (rows, column) = match task.csv(config)? {
-            InputPlace::Memory(bytes) => {
-                let column = Column::from_csv(&memory(), &bytes[..], name);
-                (Rows::Memory(bytes.clone()), column)
-            }
-            InputPlace::File(path) => (Rows::File(path.clone()), Column::read(path, name)),
-            _ => {
-                return Err(JobError::internal(STEP, "rows are text"));
-            }
-        };
-        let column = column.map_err(of_file)?;
+        let spec = task.job.key(index).map_err(|e| JobError::internal(STEP, e))?;
+        let table = Table::new(task.csv(config)?)?;
+        let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
+        let keys = Some(keys.map_err(of_file)?);
         let place = task.result(config)?;
         let mut create = |path| config.files.create("for output result", path, &task.writer(), 0o600);
         let file = if let OutputPlace::File(path) = &place { Some(create(path)?) } else { None };
         let shows = matches!(place, OutputPlace::Show | OutputPlace::Memory);
-        Ok(Self { task: task.clone(), index, rows, column, file, shows, outcome: None, text: None })
+        Ok(Self { task: task.clone(), index, table, spec, keys, file, shows, ended: None, text: None })
     }
 
-    /// The result as a file has it; nothing where nothing is learnt.
-    fn text(&self, common: &Common) -> Result<Option<Vec<u8>>, PsiError> {
-        let mut text = vec![];
-        match common {
-            Common::Nothing => return Ok(None),
-            Common::Size(size) => text = format!("{size}\n").into_bytes(),
-            Common::Items(items) => {
-                write_items(&self.task.job.columns[usize::from(self.index)], items, &mut text)?;
-            }
-            Common::Flags(flags) => match &self.rows {
-                Rows::File(path) => write_flags(path, flags, &mut text)?,
-                Rows::Memory(bytes) => write_flags_of(&memory(), &bytes[..], flags, &mut text)?,
-            },
+    /// Tells its owner how keys are compared, where that is not how they stand.
+    fn remarks(&self) -> Vec<String> {
+        let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
+        let LeftOut { empty, malformed, first_malformed } = keys.left_out();
+        let mut remarks = vec![];
+        if columns.len() > 1 || columns.iter().any(|column| column.normal != Normal::default()) {
+            let forms: Vec<_> = columns.iter().map(|c| format!("{} ({})", c.name.trim(), c.normal)).collect();
+            remarks.push(format!(
+                "{} rows have a key of {}, {empty} have not; the first ones as they are compared:",
+                keys.keyed(),
+                forms.join(", ")
+            ));
+            remarks.extend(keys.samples().iter().map(shown));
         }
-        Ok(Some(text))
+        if let Some(line) = first_malformed {
+            let rows = if malformed == 1 { "row is" } else { "rows are" };
+            remarks.push(format!(
+                "{malformed} {rows} in no set, since a field is not what its form is of; the first is in line {line}"
+            ));
+        }
+        remarks
     }
 
     /// This party's result, in the form that was agreed.
-    fn common(&self, outcome: &Outcome) -> Common {
-        match (&outcome.found, self.task.job.reveal) {
-            (Found::Nothing, _) => Common::Nothing,
-            (Found::Size(size), _) => Common::Size(*size),
-            (Found::Keys(own), Reveal::Flags) => Common::Flags(self.column.by_row(own)),
-            (Found::Keys(own), _) => {
-                let common = self.column.keys.iter().zip(own).filter(|(_, found)| **found);
-                Common::Items(common.map(|(key, _)| key.clone()).collect())
+    fn common(&self, learnt: &Learnt) -> Result<Common, PsiError> {
+        Ok(match (learnt, self.task.job.reveal) {
+            (Learnt::Nothing, _) => Common::Nothing,
+            (Learnt::Size(size), _) => Common::Size(*size),
+            (Learnt::Rows { .. }, _) if !self.shows => Common::Filed,
+            (Learnt::Rows { flags, .. }, Reveal::Flags) => Common::Flags(flags.clone()),
+            (Learnt::Rows { flags, first, .. }, _) => {
+                let keys = self.keys.iter().flat_map(Keys::each).zip(flags).zip(first);
+                let common = keys.filter(|((_, found), first)| **found && **first);
+                let items = common.filter_map(|((key, _), _)| key.map(line));
+                Common::Items(items.collect::<Result<_, _>>()?)
             }
-        }
+        })
     }
 }
 
-/// The name of rows that are in no file.
-fn memory() -> PathBuf {
-    PathBuf::from(format!("input {CSV}"))
+/// A key's field as it stands; several as a line of CSV.
+fn line(key: &[u8]) -> Result<String, PsiError> {
+    let mut fields = Keys::fields(key);
+    if fields.len() == 1 {
+        return Ok(fields.remove(0));
+    }
+    hushwire_psi::csv_line(&fields)
+}
+
+fn shown(sample: &Sample) -> String {
+    let list = |fields: &[String]| fields.iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(", ");
+    format!("  {} → {}", list(&sample.before), list(&sample.after))
 }
 
 impl Part for PsiPart {
     type Learnt = Intersection;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        self.remarks().into_iter().for_each(|remark| (member.observer)(Event::Note(remark)));
         let (agreement, peer) = (member.agreement.clone(), PartyId(1 - self.index));
-        let control = member.channel(1, agreement.control_lane(), Some(peer), Some(peer))?;
+        let mut control = member.channel(1, agreement.control_lane(), Some(peer), Some(peer))?;
         let mut channel = member.channel(0, 0, Some(peer), Some(peer))?;
+        let context = name(member, self.index.into(), &mut control)?;
         let observer = member.observer.clone();
         let mut hears = |done, of| observer(Event::Progress(done, of));
-        let (side, backend) = (self.task.side(self.index), member.config.backend);
-        let keys = &self.column.keys;
-        let outcome = intersect(&mut channel, side, keys, &self.task.terms, backend, &mut hears);
-        self.outcome = Some(outcome.map_err(|e| {
-            if let (PsiError::Malformed { .. }, Some(watch)) = (&e, member.net.watch()) {
+        let find = Find { task: &self.task, index: self.index, context, observer: &mut hears };
+        let keys = self.keys.take().unwrap_or_default();
+        let ended = match &self.task.terms {
+            None => find.by_vole(&mut channel, keys, self.shows),
+            Some(terms) => find.by_circuit(&mut channel, keys, terms),
+        };
+        let (ended, keys) = ended.map_err(|e| {
+            if let (PsiError::Malformed { .. } | PsiError::Abort { .. }, Some(watch)) =
+                (&e, member.net.watch())
+            {
                 // It would otherwise learn only that links closed.
                 watch.abort(peer, Reason::Cheated, STEP);
             }
             failed(&agreement, e)
-        })?);
+        })?;
+        self.keys = keys.filter(|_| self.shows);
+        self.ended = Some(ended);
         Ok(Links { word: vec![control], kept: vec![channel] })
     }
 
     fn prepare(&mut self) -> Result<(), JobError> {
-        let Some(outcome) = &self.outcome else { return Ok(()) };
-        let text = self.text(&self.common(outcome)).map_err(of_file)?;
-        if let (Some(file), Some(text)) = (&self.file, &text) {
-            file.writer()?.write_all(text).map_err(|e| file.error(&e))?;
-            file.sync()?;
+        let Some(ended) = &self.ended else { return Ok(()) };
+        let reveal = self.task.job.reveal;
+        match (&ended.learnt, &self.file) {
+            (Learnt::Nothing, _) => {}
+            (Learnt::Size(size), Some(file)) => {
+                writeln!(file.writer()?, "{size}").map_err(|e| file.error(&e))?;
+            }
+            (Learnt::Size(size), None) => self.text = Some(format!("{size}\n").into_bytes()),
+            (Learnt::Rows { flags, .. }, Some(file)) => {
+                self.table.write_file(reveal, flags, file, of_file)?
+            }
+            (Learnt::Rows { flags, .. }, None) if self.shows => {
+                let mut text = vec![];
+                self.table.write(reveal, flags, &mut text).map_err(of_file)?;
+                self.text = Some(text);
+            }
+            (Learnt::Rows { .. }, None) => {}
         }
-        self.text = text;
-        Ok(())
+        self.file.as_ref().map_or(Ok(()), NewFile::sync)
     }
 
     fn commit(mut self) -> Result<Intersection, JobError> {
         let missing = || JobError::internal(STEP, "there is no result");
-        let outcome = self.outcome.take().ok_or_else(missing)?;
-        let common = self.common(&outcome);
-        let [a, b] = outcome.sizes;
-        let keys = if self.task.side(0) == hushwire_psi::Side::A { [a, b] } else { [b, a] };
+        let ended = self.ended.take().ok_or_else(missing)?;
+        let common = self.common(&ended.learnt).map_err(of_file)?;
+        let (found, rows) = match &ended.learnt {
+            Learnt::Nothing => (None, None),
+            Learnt::Size(size) => (Some(*size), None),
+            Learnt::Rows { flags, found, .. } => {
+                (Some(*found), Some(flags.iter().filter(|flag| **flag).count() as u64))
+            }
+        };
+        let Ended { sizes: keys, method, width, ands, .. } = ended;
         let text = if self.shows { self.text.take() } else { None };
         self.file.take().map_or(Ok(()), NewFile::commit)?;
-        let Outcome { circuit, width, ands, .. } = outcome;
-        Ok(Intersection { common, text, keys, circuit, width, ands })
+        Ok(Intersection { common, text, found, rows, keys, method, width, ands })
     }
 }
 
@@ -159,11 +192,13 @@ fn failed(agreement: &Agreement, e: PsiError) -> JobError {
     let failure = match e {
         e @ PsiError::File { .. } => return of_file(e),
         PsiError::Net(e) => return explain(agreement, e).during(STEP),
+        PsiError::Ot(e) => Failure::from(e),
         PsiError::Yao(e) => Failure::from(e),
         PsiError::Gmw(e) => Failure::from(e),
         PsiError::Terms { .. } | PsiError::TooLarge { .. } => {
             Failure::ours(Kind::Usage, e.cause(), e.remedy())
         }
+        PsiError::NoStore | PsiError::Random(_) => Failure::ours(Kind::Internal, e.cause(), e.remedy()),
         e => Failure::peer(e.cause(), e.remedy()),
     };
     failure.explain(agreement).during(STEP)

@@ -44,8 +44,9 @@ fn the_intersection_that_ships_is_read_and_its_column_is_in_both_files() {
     let job = Job::read(&dir.join("customers.toml")).unwrap_or_else(|e| panic!("{e}"));
     let Job::Psi(job) = job else { panic!("{job:?}") };
     PsiTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
-    for (file, column) in ["shop.csv", "charity.csv"].into_iter().zip(&job.columns) {
-        hushwire_psi::Column::read(&dir.join(file), column).unwrap_or_else(|e| panic!("{e}"));
+    for (file, index) in ["shop.csv", "charity.csv"].into_iter().zip(0..) {
+        let key = job.key(index).unwrap_or_else(|e| panic!("{e}"));
+        hushwire_psi::Keys::read(&dir.join(file), &key).unwrap_or_else(|e| panic!("{e}"));
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -41,6 +41,11 @@ fn key() -> Identity {
 
 /// Both parties on threads, each with its own job and places.
 fn both(tasks: [&PsiTask; 2], places: [Places; 2]) -> [Ended; 2] {
+    let silent: hushwire_job::Observer = Arc::new(|_| {});
+    both_heard(tasks, places, &silent)
+}
+
+fn both_heard(tasks: [&PsiTask; 2], places: [Places; 2], observer: &hushwire_job::Observer) -> [Ended; 2] {
     let [a, b] = places;
     let mut configs = [config(0, a, key()), config(1, b, key())];
     let mut peers = vec![];
@@ -53,9 +58,7 @@ fn both(tasks: [&PsiTask; 2], places: [Places; 2]) -> [Ended; 2] {
     for config in &mut configs {
         config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
     }
-    let observer: hushwire_job::Observer = Arc::new(|_| {});
     thread::scope(|scope| {
-        let observer = &observer;
         let running = configs.into_iter().zip(tasks);
         let running = running.map(|(config, task)| scope.spawn(move || run(task, config, observer)));
         let running: Vec<_> = running.collect();
@@ -100,9 +103,25 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
             assert_eq!((ended.keys, ended.text.as_deref()), ([3, 4], Some(&b"2\n"[..])));
         }
     }
-    let items = task(&format!("reveal = \"items\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
-    let ended = both([&items, &items], [(memory(A), None), (memory(B), None)]).map(learnt);
-    for (ended, text) in ended.into_iter().zip(["email\nann@x\neve@x\n", "mail\neve@x\nann@x\n"]) {
+    for keys in [
+        "",
+        "method = \"vole\"",
+        "security = \"malicious\"",
+        "method = \"phasing\"",
+        "circuit = \"scs\"",
+        "protocol = \"gmw\"",
+    ] {
+        let items = task(&format!("{keys}\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+        both_learn_items(&items);
+    }
+}
+
+fn both_learn_items(items: &PsiTask) {
+    assert_eq!(items.job().reveal, hushwire_psi::Reveal::Items, "what there is without a word");
+    let ended = both([items, items], [(memory(A), None), (memory(B), None)]).map(learnt);
+    for (ended, text) in
+        ended.into_iter().zip(["id,email\n1,ann@x\n4,eve@x\n5,ann@x\n", "mail\neve@x\nann@x\n"])
+    {
         let Common::Items(items) = ended.common else { panic!("{:?}", ended.common) };
         assert_eq!(items.into_iter().collect::<BTreeSet<_>>(), common());
         assert_eq!(ended.text.as_deref(), Some(text.as_bytes()), "its own order and column");
@@ -120,14 +139,18 @@ fn one_party_alone_learns_flags_or_items() {
                     "mail,in_both\neve@x,1\nann@x,1\nzoe@x,0\nyan@x,0\n",
                 ],
             ),
-            ("items", ["email\nann@x\neve@x\n", "mail\neve@x\nann@x\n"]),
+            ("items", ["id,email\n1,ann@x\n4,eve@x\n5,ann@x\n", "mail\neve@x\nann@x\n"]),
         ] {
-            let task = task(&format!("reveal = \"{reveal}\"\n{COLUMNS}\nto = \"party{learner}\""));
-            let task = task.unwrap_or_else(|e| panic!("{e}"));
-            let ended = both([&task, &task], [(memory(A), None), (memory(B), None)]).map(learnt);
-            assert_eq!(ended[learner].text.as_deref(), Some(texts[learner].as_bytes()), "{reveal}");
-            assert!(ended.iter().all(|ended| ended.keys == [3, 4]), "those of party 0 come first");
-            assert_eq!((&ended[1 - learner].common, &ended[1 - learner].text), (&Common::Nothing, &None));
+            for method in ["vole", "scs"] {
+                let task = task(&format!(
+                    "method = \"{method}\"\nreveal = \"{reveal}\"\n{COLUMNS}\nto = \"party{learner}\""
+                ));
+                let task = task.unwrap_or_else(|e| panic!("{e}"));
+                let ended = both([&task, &task], [(memory(A), None), (memory(B), None)]).map(learnt);
+                assert_eq!(ended[learner].text.as_deref(), Some(texts[learner].as_bytes()), "{reveal}");
+                assert!(ended.iter().all(|ended| ended.keys == [3, 4]), "those of party 0 come first");
+                assert_eq!((&ended[1 - learner].common, &ended[1 - learner].text), (&Common::Nothing, &None));
+            }
         }
     }
 }
@@ -149,32 +172,103 @@ fn results_are_files_that_appear_when_both_have_confirmed() {
         })
     };
     let ended = both([&task, &task], places("a")).map(learnt);
-    assert!(ended.iter().all(|ended| ended.text.is_none()), "it is in the file");
-    assert_eq!(fs::read_to_string(at("a.out")).ok().as_deref(), Some("email\nann@x\neve@x\n"));
+    assert!(
+        ended.iter().all(|ended| ended.text.is_none() && ended.common == Common::Filed),
+        "it is in the file"
+    );
+    assert_eq!(ended.map(|ended| (ended.found, ended.rows)), [(Some(2), Some(3)), (Some(2), Some(2))]);
+    assert_eq!(
+        fs::read_to_string(at("a.out")).ok().as_deref(),
+        Some("id,email\n1,ann@x\n4,eve@x\n5,ann@x\n")
+    );
     assert_eq!(fs::read_to_string(at("b.out")).ok().as_deref(), Some("mail\neve@x\nann@x\n"));
     let over = (InputPlace::File(at("a.csv")), Some(OutputPlace::File(at("a.csv"))));
     let error = refused(&task, 0, over);
     assert!(error.kind == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
 }
 
+/// Two files that write one thing differently have one key for it, in the order of columns that the job has.
+#[test]
+fn keys_of_several_columns_are_compared_in_their_forms() {
+    let a = "name,phone,id\n Zoe\u{308} ,030 123456,1\nAnn,+49 30 99999,2\nBob,none,3\nAnn,,4\n";
+    let b = "tel,wer\n+4930123456,ZO\u{cb}\n0049 30 99999,Anne\n";
+    let task = task(
+        "keys = [[\"name\", \"phone\"], [\"wer\", \"tel\"]]\nnormalise = [\"nfc case\", \"phone:+49\"]\nreveal = \"items\"",
+    );
+    let task = task.unwrap_or_else(|e| panic!("{e}"));
+    let ended = both([&task, &task], [(memory(a), None), (memory(b), None)]).map(learnt);
+    let texts = ["name,phone,id\n Zoe\u{308} ,030 123456,1\n", "tel,wer\n+4930123456,ZO\u{cb}\n"];
+    for (ended, text) in ended.iter().zip(texts) {
+        assert_eq!(ended.text.as_deref(), Some(text.as_bytes()), "rows stand as their party has them");
+        assert_eq!(ended.common, Common::Items(vec!["zo\u{eb},+4930123456".to_owned()]));
+        assert_eq!((ended.found, ended.rows, ended.keys), (Some(1), Some(1), [2, 2]));
+    }
+}
+
+#[test]
+fn owners_see_how_their_keys_are_compared() {
+    let task =
+        task("key = \"mail\"\nnormalise = \"email\"\nreveal = \"size\"").unwrap_or_else(|e| panic!("{e}"));
+    let notes = Arc::new(Mutex::new(vec![]));
+    let heard = notes.clone();
+    let observer: hushwire_job::Observer = Arc::new(move |event| {
+        if let hushwire_job::Event::Note(note) = event {
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        }
+    });
+    let rows = || (memory("mail\n Ann@X.org\nnone\n\"\"\nbob@x\n"), None);
+    for ended in both_heard([&task, &task], [rows(), rows()], &observer) {
+        learnt(ended);
+    }
+    let notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+    for line in [
+        "2 rows have a key of mail (email), 1 have not; the first ones as they are compared:",
+        "  \" Ann@X.org\" → \"ann@x.org\"",
+        "1 row is in no set, since a field is not what its form is of; the first is in line 3",
+    ] {
+        assert!(notes.iter().filter(|note| *note == line).count() == 2, "{line}: {notes:?}");
+    }
+}
+
 #[test]
 fn whoever_has_another_plan_is_told_what_differs() {
     let plan = |keys: &str| task(keys).unwrap_or_else(|e| panic!("{e}"));
-    let ours = plan("reveal = \"items\"\ncolumn = \"email\"");
+    let ours = plan("reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"yao\"");
     for (theirs, field) in [
-        ("reveal = \"size\"\ncolumn = \"email\"", "reveal (ours: items)"),
-        ("reveal = \"items\"\ncolumn = \"mail\"", "columns (ours: \"email\" and \"email\")"),
-        ("reveal = \"items\"\ncolumn = \"email\"\nto = \"party1\"", "to (ours: party0 and party1)"),
-        ("reveal = \"items\"\ncolumn = \"email\"\ncircuit = \"scs\"", "circuit (ours: that with fewer ANDs)"),
+        ("reveal = \"size\"\ncolumn = \"email\"\nprotocol = \"yao\"", "reveal (ours: items)"),
+        (
+            "reveal = \"items\"\ncolumn = \"mail\"\nprotocol = \"yao\"",
+            "columns (ours: \"email\" and \"email\")",
+        ),
+        (
+            "reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"yao\"\nto = \"party1\"",
+            "to (ours: party0 and party1)",
+        ),
+        (
+            "reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"yao\"\ncircuit = \"scs\"",
+            "method (ours: that with fewer ANDs)",
+        ),
         ("reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"gmw\"", "protocol (ours: yao, scheme mi, "),
         ("reveal = \"items\"\ncolumn = \"email\"\nscheme = \"prp\"", "protocol (ours: yao, scheme mi, "),
+        (
+            "reveal = \"items\"\ncolumn = \"email\"\nprotocol = \"yao\"\nnormalise = \"email\"",
+            "normalise (ours: trim)",
+        ),
+        ("reveal = \"items\"\nkeys = [\"email\", \"name\"]\nprotocol = \"yao\"", "columns (ours: "),
         ("reveal = \"items\"\ncolumn = \"email\"\not = \"iknp\"", "protocol (ours: yao, scheme mi, "),
     ] {
         let differences = ours.agreement().differences(&plan(theirs).agreement().tags());
         assert!(differences.len() == 1 && differences[0].starts_with(field), "{theirs}: {differences:?}");
         assert_ne!(ours.agreement().digest(), plan(theirs).agreement().digest());
     }
-    let theirs = plan("reveal = \"size\"\ncolumn = \"email\"");
+    let vole = plan("column = \"email\"").agreement();
+    let differences = vole.differences(&ours.agreement().tags());
+    assert_eq!(differences.len(), 2, "{differences:?}");
+    assert!(
+        differences[0].starts_with("protocol (ours: semi-honest, ")
+            && differences[1] == "method (ours: vole)"
+    );
+    let theirs = plan("reveal = \"size\"\ncolumn = \"email\"\nprotocol = \"yao\"");
     let rows = || (memory("email\nx\n"), None);
     let [first, _] = both([&ours, &theirs], [rows(), rows()]);
     let error = first.err().map(|e| e.to_string()).unwrap_or_default();
@@ -187,12 +281,35 @@ fn whoever_has_another_plan_is_told_what_differs() {
 #[test]
 fn files_and_plans_that_make_no_sense_are_refused() {
     for (keys, words) in [
-        ("column = \"email\"", ["`reveal` is missing", "line 1"]),
+        ("column = \"email\"\nsecurity = \"good\"", ["line 3", "neither semi-honest"]),
+        (
+            "column = \"email\"\nmethod = \"scs\"\nsecurity = \"malicious\"",
+            ["semi-honest parties", "method vole"],
+        ),
+        (
+            "column = \"email\"\nreveal = \"size\"\nsecurity = \"malicious\"",
+            ["semi-honest parties", "method vole"],
+        ),
+        ("column = \"email\"\nmethod = \"volt\"", ["line 3", "phasing"]),
+        ("column = \"email\"\nmethod = \"vole\"\ncircuit = \"scs\"", ["line 4", "keep `method`"]),
+        ("column = \"email\"\nmethod = \"vole\"\nprotocol = \"gmw\"", ["of circuits", "phasing or scs"]),
+        (
+            "column = \"email\"\nmethod = \"vole\"\nreveal = \"size\"",
+            ["their number alone", "phasing or scs"],
+        ),
         ("reveal = \"all\"\ncolumn = \"email\"", ["line 2", "size"]),
-        ("reveal = \"size\"", ["`column` is missing", "columns"]),
-        ("reveal = \"size\"\ncolums = \"email\"", ["line 3", "`column"]),
-        ("reveal = \"size\"\ncolumns = [\"a\"]", ["line 3", "two columns"]),
-        ("reveal = \"size\"\ncolumn = \"a\"\ncolumns = [\"a\", \"b\"]", ["line 3", "keep one"]),
+        ("reveal = \"size\"", ["`key` is missing", "keys = "]),
+        ("reveal = \"size\"\nkeyy = \"email\"", ["line 3", "`key`"]),
+        ("reveal = \"size\"\ncolumns = [\"a\"]", ["line 3", "both files"]),
+        ("reveal = \"size\"\ncolumn = \"a\"\ncolumns = [\"a\", \"b\"]", ["line 4", "keep one"]),
+        ("reveal = \"size\"\nkey = []", ["line 3", "is empty"]),
+        ("reveal = \"size\"\nkey = [\"a\", \" a\"]", ["the column a twice", "one form"]),
+        ("reveal = \"size\"\nkeys = [[\"a\", \"b\"], \"c\"]", ["2 columns in party 0's", "as many for both"]),
+        ("reveal = \"size\"\nkey = \"a\"\nnormalise = \"upper\"", ["line 4", "\"upper\" is none of exact"]),
+        (
+            "reveal = \"size\"\nkey = \"a\"\nnormalise = [\"trim\", \"nfc\"]",
+            ["key of 1 columns has 2 forms", "each"],
+        ),
         ("reveal = \"size\"\ncolumn = \"a\"\ninstances = 3", ["line 4", "instances"]),
         ("reveal = \"size\"\ncolumn = \"a\"\nto = \"party1\"", ["learnt by both", "`to`"]),
         ("reveal = \"flags\"\ncolumn = \"a\"\nto = [\"party0\", \"party1\"]", ["by one party", "items"]),

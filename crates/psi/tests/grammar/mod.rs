@@ -1,6 +1,6 @@
 //! A plain reading of RFC 4180's grammar, beside which tests and the fuzz target `csv` put the reader of files.
 
-use hushwire_psi::{Column, PsiError, Rows};
+use hushwire_psi::{KeySpec, Keys, PsiError, Rows};
 use std::path::Path;
 
 /// The grammar, field by field; `None` where the bytes do not follow it.
@@ -82,9 +82,9 @@ pub(crate) fn compare(csv: &[u8]) {
             assert_eq!(read, wanted);
             for name in wanted.first().into_iter().flatten() {
                 if let Ok(name) = std::str::from_utf8(name) {
-                    // An error is said with its place; a column has a row for each record.
-                    if let Ok(column) = Column::from_csv(Path::new("a.csv"), csv, name) {
-                        assert_eq!(column.rows.len(), wanted.len() - 1);
+                    // An error is said with its place; keys have a row for each record.
+                    if let Ok(keys) = Keys::from_csv(Path::new("a.csv"), csv, &KeySpec::column(name)) {
+                        assert_eq!(keys.rows(), wanted.len() - 1);
                     }
                 }
             }

@@ -168,8 +168,9 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
             ],
         ),
         Protocol::Psi | Protocol::LocalPsi => (
-            &["the intersection", "confirmation"],
+            &["naming the run", "the intersection", "confirmation"],
             &[
+                "naming the run",
                 "hello",
                 "salt",
                 "Yao terms",

@@ -1,0 +1,397 @@
+//! `hushwire psi`: a few keys against a large published list. The owner publishes once and answers; who asks learns which of its keys
+//! are in the list.
+
+mod link;
+mod secret;
+
+use crate::{
+    error::Error,
+    files::{Replace, RunFiles, is_stream},
+    log, out, progress, size,
+};
+use clap::{Args, Subcommand};
+use hushwire_job::JobError;
+use hushwire_psi::{
+    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set,
+    oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
+    write_rows,
+};
+use link::{LinkArgs, Side};
+use secret::Secret;
+use std::{
+    fs,
+    io::BufWriter,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire psi publish --in customers.csv --key email --normalise email --secret customers.key --out customers.list
+  hushwire psi answer --secret customers.key --listen 0.0.0.0:7000 --identity owner.pem --pin sha256:…
+  hushwire psi query --in mine.csv --key mail --normalise email --list customers.list --connect 10.0.0.2:7000 \\
+      --identity mine.pem --pin sha256:… --out known.csv
+
+The owner of a large set publishes a list of it once, 6 bytes a key that say nothing to anybody, and answers whoever has the list \
+and a key of its own: 64 bytes for each key asked. Who asks learns which of its keys are in the list, and the owner how many were \
+asked. `hushwire keys init` makes the identities and prints the pins. docs/psi.md says what is hidden.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used, \
+5 refused because it would not be safe.";
+
+/// LOCAL: keys that a query may have where nothing is said.
+const AT_ONCE: u64 = 1000;
+/// LOCAL: keys that are answered in an hour where nothing is said.
+const PER_HOUR: u64 = 10_000;
+/// LOCAL: how long an owner waits after a query that failed, so that failing costs who fails more than it costs the owner.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A few keys against a large published list.
+#[derive(Args)]
+pub(crate) struct OprfArgs {
+    #[command(subcommand)]
+    command: OprfCommand,
+}
+
+#[derive(Subcommand)]
+enum OprfCommand {
+    /// Publish a list of a large set, under a secret key that is made where it is not there.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire psi publish --in customers.csv --key email --secret customers.key --out customers.list"
+    )]
+    Publish(PublishArgs),
+    /// Answer queries to a list, one after the other.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire psi answer --secret customers.key --listen 0.0.0.0:7000 --identity owner.pem --pin sha256:…"
+    )]
+    Answer(AnswerArgs),
+    /// Learn which keys of a small file are in a list.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire psi query --in mine.csv --key email --list customers.list --connect 10.0.0.2:7000 --identity mine.pem --pin sha256:…"
+    )]
+    Query(QueryArgs),
+}
+
+/// The keys of a file.
+#[derive(Args)]
+struct KeyArgs {
+    /// The CSV file; its first line names its columns
+    #[arg(long = "in", value_name = "FILE")]
+    input: PathBuf,
+    /// The column with the keys; given several times, the columns that make a key together
+    #[arg(long, value_name = "NAME", required = true)]
+    key: Vec<String>,
+    /// The form in which keys are compared, the same for the list and who asks: trim, "nfc case", email, phone:+49, exact
+    #[arg(long, value_name = "FORM", default_value = "trim")]
+    normalise: Vec<String>,
+}
+
+#[derive(Args)]
+struct PublishArgs {
+    #[command(flatten)]
+    keys: KeyArgs,
+    /// The file of the secret key, made if it is not there; whoever has it can try out keys on the list
+    #[arg(long, value_name = "FILE")]
+    secret: PathBuf,
+    /// The file to write the list to
+    #[arg(long, value_name = "LIST")]
+    out: PathBuf,
+    /// The threads that compute [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+#[derive(Args)]
+struct AnswerArgs {
+    /// The file of the secret key
+    #[arg(long, value_name = "FILE")]
+    secret: PathBuf,
+    /// The address on which queries are waited for, HOST:PORT
+    #[arg(long, value_name = "ADDRESS")]
+    listen: String,
+    #[command(flatten)]
+    link: LinkArgs,
+    /// The most keys of one query
+    #[arg(long, value_name = "KEYS", default_value_t = AT_ONCE, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    most: u64,
+    /// The most keys that are answered in an hour
+    #[arg(long, value_name = "KEYS", default_value_t = PER_HOUR)]
+    per_hour: u64,
+    /// End after so many queries [default: never]
+    #[arg(long, value_name = "N")]
+    queries: Option<u64>,
+}
+
+#[derive(Args)]
+struct QueryArgs {
+    #[command(flatten)]
+    keys: KeyArgs,
+    /// The list, as its owner published it
+    #[arg(long, value_name = "LIST")]
+    list: PathBuf,
+    /// The address on which the owner listens
+    #[arg(long, value_name = "ADDRESS")]
+    connect: String,
+    #[command(flatten)]
+    link: LinkArgs,
+    /// The file to write the rows to whose keys are in the list; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &OprfArgs) -> Result<(), Error> {
+    match &args.command {
+        OprfCommand::Publish(args) => publish_list(args),
+        OprfCommand::Answer(args) => answer_queries(args),
+        OprfCommand::Query(args) => query(args),
+    }
+}
+
+impl KeyArgs {
+    fn spec(&self) -> Result<KeySpec, Error> {
+        let forms = match self.normalise.as_slice() {
+            [one] => vec![one; self.key.len()],
+            forms => forms.iter().collect(),
+        };
+        if forms.len() != self.key.len() {
+            let (keys, forms) = (self.key.len(), forms.len());
+            return Err(Error::Usage(format!("--normalise: a key of {keys} columns has {forms} forms")));
+        }
+        let columns = self.key.iter().zip(forms).map(|(name, form)| {
+            let normal = form.parse().map_err(|e| Error::Usage(format!("--normalise: {e}")))?;
+            Ok(KeyColumn { name: name.clone(), normal })
+        });
+        KeySpec::new(columns.collect::<Result<_, Error>>()?).map_err(|e| Error::Usage(format!("--key: {e}")))
+    }
+
+    /// The different keys of the file, and the forms in which they are.
+    fn read(&self) -> Result<(Set<[u8; 32]>, String), Error> {
+        let spec = self.spec()?;
+        let forms: Vec<_> = spec.columns().iter().map(|column| column.normal.agreed()).collect();
+        let keys = Keys::read(&self.input, &spec).map_err(of_file)?;
+        let LeftOut { empty, malformed, .. } = keys.left_out();
+        if empty + malformed > 0 {
+            log::note!("{} of {} rows have no key", empty + malformed, keys.rows());
+        }
+        Ok((Set::new(keys, digest), forms.join("; ")))
+    }
+}
+
+fn of_file(e: PsiError) -> Error {
+    match e {
+        PsiError::File { path, place, cause, remedy } => {
+            let place = place.map_or_else(String::new, |place| format!("{place}: "));
+            Error::file("read", &path, format!("{place}{cause}"), remedy)
+        }
+        e => Error::internal("writing the result", e.cause()),
+    }
+}
+
+fn publish_list(args: &PublishArgs) -> Result<(), Error> {
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the set", &args.keys.input);
+    let there = args.secret.exists();
+    if there {
+        files.reads("the secret key", &args.secret);
+    }
+    let job = format!("list of {}", crate::files::absolute(&args.keys.input));
+    let out = files.create("with --out", &args.out, &job, 0o644)?;
+    let (set, forms) = args.keys.read()?;
+    let secret = match there {
+        true => Secret::read(&args.secret)?,
+        false => {
+            let made =
+                Secret { key: hushwire_psi::oprf::Key::draw().map_err(of_file)?, forms: forms.clone() };
+            files
+                .create("with --secret", &args.secret, RunFiles::ONCE, 0o600)?
+                .write(made.text().as_bytes())?;
+            log::note!("made the secret key {}", args.secret.display());
+            made
+        }
+    };
+    if secret.forms != forms {
+        let cause = format!("{} is a key of lists in the form {}", args.secret.display(), secret.forms);
+        return Err(Error::refused(cause, "give the same --normalise, or another --secret"));
+    }
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let (threads, items, begun) = (args.threads.map_or(processors, usize::from), set.items(), Instant::now());
+    let bar = progress::bar(items.len() as u64, "keys");
+    let published =
+        publish(&secret.key, items, &forms, threads, |done| bar.set_position(done as u64), out.writer()?);
+    bar.finish_and_clear();
+    published.map_err(|e| match e {
+        PublishError::Io(e) => out.error(&e).into(),
+        PublishError::TooLarge => Error::file(
+            "use",
+            &args.keys.input,
+            "it has more keys than a list",
+            "split it, and publish several lists",
+        ),
+        PublishError::Thread => Error::internal("publishing", "a thread ended"),
+    })?;
+    out.commit()?;
+    let bytes = fs::metadata(&args.out).map_or(0, |meta| meta.len());
+    let seconds = begun.elapsed().as_secs_f64();
+    log::note!(
+        "{} keys published in {seconds:.1} s: {} in {}",
+        items.len(),
+        size::show(bytes),
+        args.out.display()
+    );
+    Ok(())
+}
+
+/// The keys that may still be answered: as many as an hour has, which come back evenly.
+struct Budget {
+    left: f64,
+    at: Instant,
+    per_hour: f64,
+}
+
+impl Budget {
+    fn now(&mut self) -> u64 {
+        let back = self.at.elapsed().as_secs_f64() * self.per_hour / 3600.0;
+        (self.left, self.at) = ((self.left + back).min(self.per_hour), Instant::now());
+        self.left as u64
+    }
+}
+
+fn answer_queries(args: &AnswerArgs) -> Result<(), Error> {
+    let secret = Secret::read(&args.secret)?;
+    let terms = Terms { public: secret.key.public(), forms: secret.forms.clone() };
+    let side = Side::Owner(
+        hushwire_wire::Listener::bind(&args.listen).map_err(|e| JobError::from(e).during("listening"))?,
+    );
+    let link = args.link.prepare(side, &terms)?;
+    let per_hour = args.per_hour as f64;
+    let mut budget = Budget { left: per_hour, at: Instant::now(), per_hour };
+    let mut answered = 0;
+    while args.queries != Some(answered) {
+        match one(&link, &secret, args.most, &mut budget) {
+            Ok(Some(told)) => {
+                answered += 1;
+                log::note!("{told}");
+            }
+            Ok(None) => {}
+            Err(e) => {
+                log::failed(&e);
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits for a query and answers it; `None` if nobody came.
+fn one(
+    link: &link::Prepared,
+    secret: &Secret,
+    most: u64,
+    budget: &mut Budget,
+) -> Result<Option<String>, Error> {
+    let Some(mut open) = link.open()? else { return Ok(None) };
+    let left = budget.now();
+    let answered = answer(&mut open.channel, &secret.key, most, left).map_err(|e| open.failed(e))?;
+    let told = match answered {
+        Ok(count) => {
+            budget.left -= count as f64;
+            format!("answered {count} keys")
+        }
+        Err(Refusal::AtOnce(_)) => "refused a query: more keys than --most".to_owned(),
+        Err(Refusal::ForNow(left)) => format!("refused a query: {left} keys are left of --per-hour"),
+    };
+    open.confirm()?;
+    Ok(Some(told))
+}
+
+fn query(args: &QueryArgs) -> Result<(), Error> {
+    let list = List::open(&args.list).map_err(of_file)?;
+    let mut files = RunFiles::new(args.replace.force);
+    files.reads("the keys", &args.keys.input);
+    files.reads("the list", &args.list);
+    args.link.reads(&mut files);
+    let job = format!("query of {}", crate::files::absolute(&args.keys.input));
+    let stream = is_stream(&args.out);
+    let out = (!stream).then(|| files.create("with --out", &args.out, &job, 0o600)).transpose()?;
+    let (set, forms) = args.keys.read()?;
+    if list.forms() != forms {
+        let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());
+        return Err(Error::Usage(format!("--normalise: {cause}")));
+    }
+    let terms = Terms { public: list.public(), forms };
+    let link = args.link.prepare(Side::Asker(args.connect.clone()), &terms)?;
+    let mut open = link.open()?.ok_or_else(|| link.nobody())?;
+    let values = match ask(&mut open.channel, set.items()).map_err(|e| open.failed(e))? {
+        Ok(values) => values,
+        Err(refusal) => {
+            open.confirm()?;
+            return Err(refused(refusal, set.items().len()));
+        }
+    };
+    open.confirm()?;
+    let found =
+        values.iter().map(|value| list.contains(*value)).collect::<Result<Vec<_>, _>>().map_err(of_file)?;
+    let flags = set.flags(&found);
+    let write = |to: &mut dyn std::io::Write| {
+        let path: &Path = &args.keys.input;
+        write_rows(path, &mut Rows::open(path)?, &flags, to)
+    };
+    match out {
+        None => {
+            let mut text = vec![];
+            write(&mut text).map_err(of_file)?;
+            out::text(text)?;
+        }
+        Some(file) => {
+            let mut to = BufWriter::new(file.writer()?);
+            write(&mut to).map_err(|e| match e {
+                PsiError::Output(e) => file.error(&std::io::Error::other(e)).into(),
+                e => of_file(e),
+            })?;
+            drop(to);
+            file.commit()?;
+        }
+    }
+    let common = found.iter().filter(|found| **found).count();
+    log::note!("{common} of {} keys are in the list of {}", found.len(), list.items());
+    Ok(())
+}
+
+fn refused(refusal: Refusal, asked: usize) -> Error {
+    let (cause, remedy) = match refusal {
+        Refusal::AtOnce(most) => (
+            format!("the owner answers {most} keys at once, and these are {asked}"),
+            "split the file, or ask the owner for a larger --most",
+        ),
+        Refusal::ForNow(left) => (
+            format!("the owner answers {left} more keys for now, and these are {asked}"),
+            "ask again later, or ask the owner for more --per-hour",
+        ),
+    };
+    JobError::new(hushwire_job::Kind::Network, "the query", cause, remedy).of("the owner").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_come_back_evenly() {
+        let mut budget = Budget { left: 10.0, at: Instant::now(), per_hour: 3600.0 };
+        budget.left -= 10.0;
+        assert_eq!(budget.now(), 0);
+        budget.at -= Duration::from_secs(7);
+        assert_eq!(budget.now(), 7);
+        budget.at -= Duration::from_secs(36_000);
+        assert_eq!(budget.now(), 3600);
+    }
+}

@@ -1,0 +1,151 @@
+//! The connection between who asks and the owner of a list.
+
+use crate::{error::Error, files::RunFiles, keys, log};
+use clap::Args;
+use hushwire_job::{JobError, Kind, session_of};
+use hushwire_psi::{PsiError, oprf::Terms};
+use hushwire_wire::{
+    Channel, Identity, Listener, Net, NetError, PartyId, PeerConfig, Pin, Reason, SessionConfig,
+    TransportKind, connect,
+};
+use std::{path::PathBuf, time::Duration};
+
+/// LOCAL: how long no byte may move while the other side is alive.
+const STALL: Duration = Duration::from_secs(120);
+/// LOCAL: how long an owner waits before it begins to wait again.
+const IDLE: Duration = Duration::from_secs(3600);
+const STEP: &str = "the query";
+
+/// Who both sides are.
+#[derive(Args)]
+pub(super) struct LinkArgs {
+    /// This side's own key, which `hushwire keys init` made
+    #[arg(long, value_name = "FILE")]
+    identity: PathBuf,
+    /// The other side's pin, which `hushwire keys pin` prints there
+    #[arg(long, value_name = "PIN")]
+    pin: String,
+    /// The time to wait for the owner, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    wait: u64,
+}
+
+/// A side, and its place.
+pub(super) enum Side {
+    Owner(Listener),
+    /// The owner's address.
+    Asker(String),
+}
+
+impl Side {
+    fn id(&self) -> PartyId {
+        PartyId(u8::from(matches!(self, Self::Asker(_))))
+    }
+
+    fn name(&self) -> &'static str {
+        if matches!(self, Self::Owner(_)) { "the owner" } else { "who asks" }
+    }
+}
+
+/// Everything that a connection needs.
+pub(super) struct Prepared {
+    side: Side,
+    identity: Identity,
+    pin: Pin,
+    wait: Duration,
+    digest: [u8; 32],
+}
+
+/// A connection.
+pub(super) struct Link<'a> {
+    prepared: &'a Prepared,
+    pub(super) channel: Channel,
+    /// Last, so that the channel closes before the goodbye.
+    net: Net,
+}
+
+impl LinkArgs {
+    pub(super) fn reads(&self, files: &mut RunFiles) {
+        files.reads("this side's private key", &self.identity);
+    }
+
+    pub(super) fn prepare(&self, side: Side, terms: &Terms) -> Result<Prepared, Error> {
+        let pin = self.pin.parse().map_err(|e| Error::Usage(format!("--pin: {e}")))?;
+        let identity = keys::identity(&self.identity)?;
+        let wait = Duration::from_secs(self.wait);
+        if let Side::Owner(listener) = &side {
+            log::note!("listening on {}", listener.address());
+        }
+        Ok(Prepared { side, identity, pin, wait, digest: terms.digest() })
+    }
+}
+
+impl Prepared {
+    /// Meets the other side; `None` where an owner has waited and nobody came.
+    pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
+        let other = PartyId(1 - self.side.id().0);
+        let (listener, address, wait) = match &self.side {
+            Side::Owner(listener) => (Some(listener), None, IDLE),
+            Side::Asker(address) => (None, Some(address.clone()), self.wait),
+        };
+        let peer = PeerConfig { id: other, address, pin: self.pin };
+        let config = SessionConfig {
+            job_digest: self.digest,
+            connect_timeout: wait,
+            stall: STALL,
+            ..SessionConfig::new(
+                self.side.id(),
+                session_of("hushwire psi query"),
+                vec![peer],
+                TransportKind::TcpTls,
+            )
+        };
+        let mut net = match connect(&config, &self.identity, listener) {
+            Err(NetError::Absent { .. }) if listener.is_some() => return Ok(None),
+            net => net.map_err(|e| self.explain("connect", e))?,
+        };
+        let channel = net.channel(0, Some(other), Some(other)).map_err(|e| self.explain("connect", e))?;
+        Ok(Some(Link { prepared: self, channel, net }))
+    }
+
+    pub(super) fn nobody(&self) -> Error {
+        Error::internal("asking", "nobody came")
+    }
+
+    /// A network error in the words of this command.
+    fn explain(&self, step: &str, e: NetError) -> Error {
+        let differs = matches!(e, NetError::HandshakeMismatch { field: "job digest", .. });
+        let mut error = JobError::from(e);
+        if differs {
+            error.cause = "the list is not of the owner's key".to_owned();
+            error.remedy =
+                "get the list again from its owner, who names the --secret it was published under".to_owned();
+        }
+        for (id, name) in [(0, "the owner"), (1, "who asks")] {
+            for text in [&mut error.cause, &mut error.remedy] {
+                *text = text.replace(&PartyId(id).to_string(), name);
+            }
+        }
+        error.during(step).of(self.side.name()).into()
+    }
+}
+
+impl Link<'_> {
+    /// Both sides say that they have all that they want.
+    pub(super) fn confirm(&mut self) -> Result<(), Error> {
+        let said = self.channel.exchange("confirmation", &[1], &mut [0]);
+        said.map_err(|e| self.prepared.explain("confirmation", e))
+    }
+
+    pub(super) fn failed(&self, e: PsiError) -> Error {
+        match e {
+            PsiError::Net(e) => self.prepared.explain(STEP, e),
+            e => {
+                if let PsiError::Malformed { .. } = e {
+                    self.net.abort(PartyId(1 - self.prepared.side.id().0), Reason::Cheated, STEP);
+                }
+                JobError::new(Kind::Network, STEP, e.cause(), e.remedy()).of(self.prepared.side.name()).into()
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The file of a list's secret key, for its owner alone.
+
+use crate::error::Error;
+use hushwire_job::read_private_key;
+use hushwire_psi::oprf::Key;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// So that no output ever replaces it (`RunFiles`), and no command reads it from a file that others can read.
+const BEGIN: &str = "-----BEGIN HUSHWIRE PSI PRIVATE KEY-----";
+const END: &str = "-----END HUSHWIRE PSI PRIVATE KEY-----";
+
+/// A key, and the forms of the keys in its lists.
+///
+/// ```text
+/// -----BEGIN HUSHWIRE PSI PRIVATE KEY-----
+/// 64 hexadecimal digits
+/// forms
+/// -----END HUSHWIRE PSI PRIVATE KEY-----
+/// ```
+pub(super) struct Secret {
+    pub(super) key: Key,
+    pub(super) forms: String,
+}
+
+impl Secret {
+    pub(super) fn text(&self) -> Zeroizing<String> {
+        let digits = Zeroizing::new(hex::encode(&self.key.to_bytes()[..]));
+        Zeroizing::new(format!("{BEGIN}\n{}\n{}\n{END}\n", *digits, self.forms))
+    }
+
+    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+        let wrong = |cause: &str| {
+            Error::file("use the key", path, cause, "name a file that `hushwire psi publish` made")
+        };
+        if !path.exists() {
+            return Err(wrong("there is no such file"));
+        }
+        let text = read_private_key(path)?;
+        let lines: Vec<&str> = text.lines().collect();
+        let [BEGIN, digits, forms, END] = lines.as_slice() else {
+            return Err(wrong("it holds no key of a list"));
+        };
+        let mut bytes = Zeroizing::new([0; 32]);
+        let decoded =
+            hex::decode_to_slice(digits, &mut bytes[..]).ok().and_then(|()| Key::from_bytes(&bytes));
+        let key = decoded.ok_or_else(|| wrong("its key is damaged"))?;
+        Ok(Self { key, forms: (*forms).to_owned() })
+    }
+}

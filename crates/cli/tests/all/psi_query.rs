@@ -1,0 +1,126 @@
+//! `hushwire psi`: a list published once, and queries to its owner, each side a process with its own files.
+
+use crate::common::{Place, Ran};
+use hushwire_wire::Identity;
+use std::{
+    fs::Permissions,
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
+
+/// The longest time of a run, whatever goes wrong.
+const LONG: Duration = Duration::from_secs(60);
+const PUBLISH: &str =
+    "psi publish --in all.csv --key email --normalise email --secret all.key --out all.list";
+
+struct World {
+    place: Place,
+    address: String,
+    pins: [String; 2],
+}
+
+impl World {
+    /// A published list of 300 addresses, and six to ask for, of which four are in it.
+    fn new() -> Self {
+        let place = Place::new();
+        let pins = ["owner", "asker"].map(|name| {
+            let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
+            let file = format!("{name}.pem");
+            place.put(&file, identity.to_pem().as_bytes());
+            let private = Permissions::from_mode(0o600);
+            std::fs::set_permissions(place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
+            identity.pin().to_string()
+        });
+        let all: String = (0..300).map(|i| format!("{i},User{i}@x.org\n")).collect();
+        place.put("all.csv", format!("id,email\n{all}").as_bytes());
+        let mine = "mail,note\nuser7@x.org,a\nuser300@x.org,b\n USER299@X.org ,c\nnone,d\nuser0@x.org,e\nuser7@X.org,f\n";
+        place.put("mine.csv", mine.as_bytes());
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
+        let address = socket.local_addr().unwrap_or_else(|e| panic!("{e}")).to_string();
+        let world = Self { place, address, pins };
+        let ran = world.place.ran(PUBLISH);
+        assert!(ran.code == Some(0) && ran.err.contains("300 keys published"), "{}", ran.err);
+        world
+    }
+
+    fn start(&self, args: &str) -> Child {
+        let mut command = self.place.hushwire(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn answer(&self, options: &str) -> Child {
+        let [_, asker] = &self.pins;
+        let link = format!("--listen {} --identity owner.pem --pin {asker}", self.address);
+        self.start(&format!("psi answer --secret all.key {link} --queries 1 {options}"))
+    }
+
+    fn query(&self, options: &str) -> Ran {
+        let [owner, _] = &self.pins;
+        let link = format!("--connect {} --identity asker.pem --pin {owner} --wait 20", self.address);
+        let keys = "--in mine.csv --key mail --normalise email --list all.list";
+        ended(self.start(&format!("psi query {keys} {link} {options}")))
+    }
+}
+
+fn ended(mut child: Child) -> Ran {
+    let begun = Instant::now();
+    while child.try_wait().unwrap_or_else(|e| panic!("{e}")).is_none() {
+        if begun.elapsed() > LONG {
+            let killed = child.kill().and_then(|()| child.wait());
+            panic!("a side did not end within {LONG:?} and was killed: {killed:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")))
+}
+
+#[test]
+fn who_asks_learns_which_of_its_rows_are_in_the_list() {
+    let world = World::new();
+    let owner = world.answer("");
+    let ran = world.query("");
+    assert_eq!(
+        ran.out, "mail,note\nuser7@x.org,a\n USER299@X.org ,c\nuser0@x.org,e\nuser7@X.org,f\n",
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("3 of 4 keys are in the list of 300"), "{}", ran.err);
+    let owner = ended(owner);
+    assert!(owner.code == Some(0) && owner.err.contains("answered 4 keys"), "{}", owner.err);
+    let owner = world.answer("--most 3");
+    let ran = world.query("--out known.csv");
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.err.contains("answers 3 keys at once, and these are 4"), "{}", ran.err);
+    assert!(ended(owner).err.contains("refused a query: more keys than --most"));
+    assert!(!world.place.at("known.csv").exists(), "nothing is left of a query that was refused");
+    let owner = world.answer("--per-hour 2");
+    assert!(world.query("").err.contains("answers 2 more keys for now, and these are 4"));
+    drop(ended(owner));
+}
+
+#[test]
+fn keys_stay_private_and_lists_fit_them() {
+    let world = World::new();
+    assert_eq!((world.place.mode("all.key"), world.place.mode("all.list")), (0o600, 0o644));
+    let first = world.place.get("all.key");
+    // The same list again under the same key; another form would be another list.
+    assert_eq!(world.place.ran(PUBLISH).code, Some(0));
+    assert_eq!(world.place.get("all.key"), first);
+    let ran = world.place.ran(&PUBLISH.replace("--normalise email", "--normalise case --force"));
+    assert!(ran.code == Some(5) && ran.err.contains("is a key of lists in the form email"), "{}", ran.err);
+    // No output replaces a secret key, and none is read that others can read.
+    let ran =
+        world.place.ran("psi publish --in all.csv --key email --secret other.key --out all.key --force");
+    assert!(ran.code == Some(5) && ran.err.contains("a private key"), "{}", ran.err);
+    let open = std::fs::set_permissions(world.place.at("all.key"), Permissions::from_mode(0o644));
+    open.unwrap_or_else(|e| panic!("{e}"));
+    let ran = world.place.ran(&format!("{PUBLISH} --force"));
+    assert!(ran.code == Some(5) && ran.err.contains("let other users at the private key"), "{}", ran.err);
+    let ran = world.query("--normalise trim");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    world.place.put("all.list", b"nonsense");
+    let ran = world.query("");
+    assert!(ran.code == Some(4) && ran.err.contains("it is no list"), "{}", ran.err);
+}

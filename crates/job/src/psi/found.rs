@@ -1,0 +1,188 @@
+//! A party's half of finding the intersection, by either method.
+//!
+//! ```text
+//! vole     set sizes 8 ◄──►   digests under the session's name; the machine of hushwire_psi::plain
+//! circuit  all of hushwire_psi::intersect
+//! ```
+
+use super::{PsiMethod, PsiSecurity, PsiTask};
+use hushwire_ot::{Context, Level};
+use hushwire_prg::Seed;
+use hushwire_psi::{
+    Found, Keys, Outcome, PsiError, Set, Side, Terms, intersect,
+    plain::{Digester, ItemDigest, Parameters, Receiver, Sender, cost},
+};
+use hushwire_wire::{
+    Channel,
+    drive::{Driver, Machine},
+};
+use zeroize::Zeroizing;
+
+/// The end of a party's half.
+pub(super) struct Ended {
+    pub(super) learnt: Learnt,
+    /// Different keys of party 0 and of party 1.
+    pub(super) sizes: [usize; 2],
+    pub(super) method: PsiMethod,
+    /// Bits of a value.
+    pub(super) width: usize,
+    pub(super) ands: u64,
+}
+
+pub(super) enum Learnt {
+    Nothing,
+    Size(u64),
+    /// For each row whether its key is in both; how many different keys are; the rows with which a key comes first, where keys
+    /// stay.
+    Rows {
+        flags: Vec<bool>,
+        found: u64,
+        first: Vec<bool>,
+    },
+}
+
+/// A party that is about to begin.
+pub(super) struct Find<'a> {
+    pub(super) task: &'a PsiTask,
+    pub(super) index: u8,
+    /// Named by what both parties said freshly, after their sets were read.
+    pub(super) context: Context,
+    pub(super) observer: &'a mut dyn FnMut(u64, u64),
+}
+
+/// The keys come back where they are kept.
+type Kept = (Ended, Option<Keys>);
+
+impl Find<'_> {
+    pub(super) fn by_vole(mut self, channel: &mut Channel, keys: Keys, keep: bool) -> Result<Kept, PsiError> {
+        let digester = Digester::new(&self.context.sid);
+        let digest = |key: &[u8]| digester.digest(key);
+        let (mut set, kept) = match keep {
+            true => (Set::of(&keys, digest), Some(keys)),
+            false => (Set::new(keys, digest), None),
+        };
+        let sizes = self.sizes(channel, set.count())?;
+        let receiver = self.task.receiver(sizes);
+        let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
+        let security = match self.task.job.security {
+            PsiSecurity::SemiHonest => Level::SemiHonest,
+            PsiSecurity::Malicious => Level::Malicious,
+        };
+        let both_learn = self.task.recipients().len() == 2;
+        let parameters = Parameters { receiver_items, sender_items, security, both_learn };
+        let common = if self.index == receiver {
+            Some(self.receive(channel, &parameters, set.take_items())?)
+        } else {
+            self.send(channel, &parameters, set.take_items())?
+        };
+        let learnt = common.map_or(Learnt::Nothing, |common| {
+            let mut own = vec![false; set.count()];
+            common.iter().for_each(|item| own[*item as usize] = true);
+            let first = if kept.is_some() { first(&set) } else { vec![] };
+            Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first }
+        });
+        let width = if security == Level::Malicious { 128 } else { hushwire_psi::value_width(sizes) };
+        Ok((Ended { learnt, sizes, method: PsiMethod::Vole, width, ands: 0 }, kept))
+    }
+
+    fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
+        let mut theirs = [0; 8];
+        channel.exchange("set sizes", &(own as u64).to_le_bytes(), &mut theirs)?;
+        let theirs = usize::try_from(u64::from_le_bytes(theirs)).unwrap_or(usize::MAX);
+        Ok(if self.index == 0 { [own, theirs] } else { [theirs, own] })
+    }
+
+    fn receive(
+        &mut self,
+        channel: &mut Channel,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+    ) -> Result<Vec<u32>, PsiError> {
+        let mut machine = Receiver::new(&self.context, parameters, digests, &Seed::random())?;
+        self.drive(channel, &mut machine, cost(parameters)[0].rounds)?;
+        Ok(machine.finish())
+    }
+
+    fn send(
+        &mut self,
+        channel: &mut Channel,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+    ) -> Result<Option<Vec<u32>>, PsiError> {
+        let mut machine = Sender::new(&self.context, parameters, digests, &Seed::random())?;
+        self.drive(channel, &mut machine, cost(parameters)[1].rounds)?;
+        Ok(machine.finish())
+    }
+
+    /// Runs a machine to its end; `rounds` are what is known of them before.
+    fn drive(
+        &mut self,
+        channel: &mut Channel,
+        machine: &mut dyn Machine<Error = PsiError>,
+        rounds: u64,
+    ) -> Result<(), PsiError> {
+        (self.observer)(0, rounds);
+        let (mut driver, mut done) = (Driver::new(), 0);
+        let mut run = driver.begin(machine);
+        loop {
+            let more = run.step(std::slice::from_mut(channel)).map_err(|e| of_peer(e, channel))?;
+            if !more {
+                break;
+            }
+            done += 1;
+            (self.observer)(done.min(rounds), rounds);
+        }
+        Ok(())
+    }
+
+    pub(super) fn by_circuit(
+        self,
+        channel: &mut Channel,
+        keys: Keys,
+        terms: &Terms,
+    ) -> Result<Kept, PsiError> {
+        // Digests find equal keys here, and are seen by nobody.
+        let mut secret = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut secret[..]).map_err(|e| PsiError::Random(e.to_string()))?;
+        let set = Set::of(&keys, |key| *blake3::keyed_hash(&secret, key).as_bytes());
+        let first = first(&set);
+        let different: Vec<&[u8]> =
+            keys.each().zip(&first).filter_map(|(key, new)| key.filter(|_| *new)).collect();
+        let (side, backend) = (self.task.side(self.index), self.context.backend);
+        let outcome = intersect(channel, side, &different, terms, backend, self.observer)?;
+        let learnt = match &outcome.found {
+            Found::Nothing => Learnt::Nothing,
+            Found::Size(size) => Learnt::Size(*size),
+            Found::Keys(own) => {
+                let found = own.iter().filter(|found| **found).count() as u64;
+                Learnt::Rows { flags: set.flags(own), found, first }
+            }
+        };
+        let Outcome { sizes: [a, b], circuit, width, ands, .. } = outcome;
+        let sizes = if self.task.side(0) == Side::A { [a, b] } else { [b, a] };
+        Ok((Ended { learnt, sizes, method: PsiMethod::Circuit(circuit), width, ands }, Some(keys)))
+    }
+}
+
+/// The rows with which a key comes first.
+fn first<D: Copy + Ord + AsRef<[u8]> + zeroize::Zeroize>(set: &Set<D>) -> Vec<bool> {
+    let mut seen = 0;
+    let new = |item: Option<usize>| {
+        let new = item == Some(seen);
+        seen += usize::from(new);
+        new
+    };
+    set.by_row().map(new).collect()
+}
+
+/// The machine does not know who the peer is.
+fn of_peer(e: PsiError, channel: &Channel) -> PsiError {
+    match e {
+        PsiError::Malformed { peer: None, message, what } => {
+            PsiError::Malformed { peer: channel.from(), message, what }
+        }
+        PsiError::Abort { peer: None, check } => PsiError::Abort { peer: channel.from(), check },
+        PsiError::Ot(e) => PsiError::Ot(e.of(channel.from())),
+        e => e,
+    }
+}

@@ -1,0 +1,121 @@
+//! A party's rows: read once for their keys, and again for the result, so that they are never held.
+
+use super::CSV;
+use crate::{InputPlace, JobError, NewFile};
+use hushwire_psi::{Place, PsiError, Reveal, Rows, write_flags, write_rows};
+use std::{
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+use zeroize::Zeroizing;
+
+/// The rows, and their name in messages.
+pub(super) struct Table {
+    path: PathBuf,
+    rows: Source,
+}
+
+enum Source {
+    File(Stamp),
+    Memory(Arc<Zeroizing<Vec<u8>>>),
+}
+
+/// The length of a file and when it was changed, which are others if it is.
+#[derive(PartialEq, Eq)]
+struct Stamp(Option<(u64, Option<SystemTime>)>);
+
+impl Stamp {
+    fn of(path: &Path) -> Self {
+        Self(fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok())))
+    }
+}
+
+impl Table {
+    pub(super) fn new(place: &InputPlace) -> Result<Self, JobError> {
+        match place {
+            InputPlace::Memory(bytes) => {
+                Ok(Self { path: PathBuf::from(format!("input {CSV}")), rows: Source::Memory(bytes.clone()) })
+            }
+            InputPlace::File(path) => Ok(Self { path: path.clone(), rows: Source::File(Stamp::of(path)) }),
+            _ => Err(JobError::internal("reading inputs", "rows are text")),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn open(&self) -> Result<Rows<'_>, PsiError> {
+        match &self.rows {
+            Source::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
+            Source::File(stamp) => {
+                let rows = Rows::open(&self.path)?;
+                if *stamp != Stamp::of(&self.path) {
+                    return Err(self.changed());
+                }
+                Ok(rows)
+            }
+        }
+    }
+
+    fn changed(&self) -> PsiError {
+        let (cause, remedy) = ("it has changed since the run began".to_owned(), "run again".to_owned());
+        PsiError::File { path: self.path.clone(), place: None::<Place>, cause, remedy }
+    }
+
+    /// Writes rows with set flags, or all of them with their flags.
+    pub(super) fn write(&self, reveal: Reveal, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+        let mut rows = self.open()?;
+        match reveal {
+            Reveal::Flags => write_flags(&self.path, &mut rows, flags, out),
+            _ => write_rows(&self.path, &mut rows, flags, out),
+        }
+    }
+
+    /// The same, to a file that has no name yet. Of an error the file is named to which it belongs.
+    pub(super) fn write_file(
+        &self,
+        reveal: Reveal,
+        flags: &[bool],
+        file: &NewFile,
+        of: impl Fn(PsiError) -> JobError,
+    ) -> Result<(), JobError> {
+        let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, file.writer()?), error: None };
+        let written = self.write(reveal, flags, &mut heard);
+        match (written, heard.error) {
+            (Err(_), Some(e)) => Err(file.error(&e)),
+            (Err(e), None) => Err(of(e)),
+            (Ok(()), _) => Ok(()),
+        }
+    }
+}
+
+/// A file, and the error by which it refused.
+struct Heard<W> {
+    file: W,
+    error: Option<std::io::Error>,
+}
+
+impl<W> Heard<W> {
+    fn note<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        result.inspect_err(|e| {
+            let copy = e.raw_os_error().map_or_else(|| e.kind().into(), std::io::Error::from_raw_os_error);
+            self.error = Some(copy);
+        })
+    }
+}
+
+impl<W: Write> Write for Heard<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = self.file.flush();
+        self.note(flushed)
+    }
+}

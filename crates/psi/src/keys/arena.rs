@@ -1,0 +1,221 @@
+//! The keys of a table's rows, one behind the other in blocks, so that ten million rows are as many bytes as their keys have and
+//! not as many strings.
+
+use super::{
+    Formed, KeySpec,
+    spec::{Encoded, fields},
+};
+use crate::{PsiError, Rows, error::Place};
+use std::{io::Read, path::Path};
+use zeroize::Zeroizing;
+
+/// LOCAL: bytes of a block; a longer key has a block for itself.
+const BLOCK: usize = 1 << 20;
+/// LOCAL: keys that are shown to their owner.
+const SAMPLES: usize = 3;
+/// LOCAL: rows of a table. Places of rows are numbers of 32 bits, of which the last one stands for none.
+const MOST_ROWS: usize = u32::MAX as usize - 1;
+
+/// Rows without a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Rows with an empty field in a column of the key.
+    pub empty: usize,
+    /// Rows with a field that is not what its form is of.
+    pub malformed: usize,
+    /// The line of the first of the latter.
+    pub first_malformed: Option<u64>,
+}
+
+/// A key before and after its fields were brought into their forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// As the table has the fields.
+    pub before: Vec<String>,
+    /// As they are compared.
+    pub after: Vec<String>,
+}
+
+/// The keys of a table, row by row.
+///
+/// ```text
+/// record  length 4 (0: the row has no key), the key's encoding
+/// ```
+/// Blocks are wiped when dropped, and never grow; the buffers through which the file was read are not wiped.
+#[derive(Default)]
+pub struct Keys {
+    blocks: Vec<Zeroizing<Vec<u8>>>,
+    rows: usize,
+    keyed: usize,
+    left_out: LeftOut,
+    samples: Vec<Sample>,
+}
+
+impl Keys {
+    /// The keys of a file with columns, CSV as [`Rows`] has it.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no table, a column is missing or there twice, or a field of a key is not UTF-8.
+    pub fn read(path: &Path, spec: &KeySpec) -> Result<Self, PsiError> {
+        Self::from_rows(path, &mut Rows::open(path)?, spec)
+    }
+
+    /// As [`Keys::read`], of CSV from anything; `path` is what errors name.
+    ///
+    /// # Errors
+    /// As [`Keys::read`].
+    pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, PsiError> {
+        Self::from_rows(path, &mut Rows::new(path, csv)?, spec)
+    }
+
+    /// As [`Keys::read`], of rows that are read to their end.
+    ///
+    /// # Errors
+    /// As [`Keys::read`].
+    pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, PsiError> {
+        let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
+        while let Some(row) = rows.read()? {
+            let line = || row.position().map(|p| p.line());
+            key.clear();
+            let mut whole = Formed::Text;
+            for (place, column) in places.iter().zip(spec.columns()) {
+                let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| {
+                    let cause = format!("the key in column {} is not UTF-8", column.name.trim());
+                    PsiError::file(
+                        path,
+                        line().map(Place::line),
+                        cause,
+                        "save the file as UTF-8 at both parties",
+                    )
+                })?;
+                whole = match (whole, key.push(column.normal, field)) {
+                    (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
+                    (Formed::Empty, _) | (_, Formed::Empty) => Formed::Empty,
+                    _ => Formed::Text,
+                };
+            }
+            match whole {
+                Formed::Text => {
+                    if keys.samples.len() < SAMPLES {
+                        let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+                        let before = places.iter().map(|place| text(row.get(*place).unwrap_or_default()));
+                        let after = fields(&key.bytes).map(text);
+                        keys.samples.push(Sample { before: before.collect(), after: after.collect() });
+                    }
+                }
+                Formed::Empty => {
+                    key.clear();
+                    keys.left_out.empty += 1;
+                }
+                Formed::Malformed => {
+                    key.clear();
+                    keys.left_out.malformed += 1;
+                    keys.left_out.first_malformed = keys.left_out.first_malformed.or_else(line);
+                }
+            }
+            if keys.rows == MOST_ROWS {
+                let remedy =
+                    "split the file by a first letter or another public rule, and intersect the parts";
+                return Err(PsiError::file(path, None, "it has more than four billion rows", remedy));
+            }
+            keys.push(&key.bytes);
+        }
+        Ok(keys)
+    }
+
+    /// Keys of one field each, as they stand.
+    ///
+    /// # Panics
+    /// A key is longer than four gigabytes, or there are more than four billion (the caller's bug).
+    pub fn of(keys: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let (mut all, mut encoded) = (Self::default(), Encoded::default());
+        let exact = "exact".parse().unwrap_or_default();
+        for key in keys {
+            encoded.clear();
+            if encoded.push(exact, key.as_ref()) == Formed::Empty {
+                all.left_out.empty += 1;
+            }
+            assert!(all.rows < MOST_ROWS, "more rows than there are numbers");
+            all.push(&encoded.bytes);
+        }
+        all
+    }
+
+    /// A row with that key; with none where it is empty.
+    fn push(&mut self, key: &[u8]) {
+        let needed = 4 + key.len();
+        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < needed) {
+            self.blocks.push(Zeroizing::new(Vec::with_capacity(needed.max(BLOCK))));
+        }
+        let Some(block) = self.blocks.last_mut() else { return };
+        block.extend_from_slice(&(key.len() as u32).to_le_bytes());
+        block.extend_from_slice(key);
+        self.rows += 1;
+        self.keyed += usize::from(!key.is_empty());
+    }
+
+    /// Rows of the table.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that have a key.
+    #[must_use]
+    pub fn keyed(&self) -> usize {
+        self.keyed
+    }
+
+    /// Rows that have none.
+    #[must_use]
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// The first keys, before and after.
+    #[must_use]
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// The encoded key of each row, `None` where it has none.
+    pub fn each(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.blocks.iter().flat_map(|block| Records(block))
+    }
+
+    /// Hands the encoded key of each row to `take`, and gives a block's memory back when it is through.
+    pub(super) fn drain(mut self, mut take: impl FnMut(Option<&[u8]>)) {
+        for block in std::mem::take(&mut self.blocks) {
+            Records(&block).for_each(&mut take);
+        }
+    }
+
+    /// The fields of an encoded key, as text.
+    #[must_use]
+    pub fn fields(key: &[u8]) -> Vec<String> {
+        fields(key).map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+    }
+}
+
+/// The records of a block.
+struct Records<'a>(&'a [u8]);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Option<&'a [u8]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (length, rest) = self.0.split_first_chunk::<4>()?;
+        let (key, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        self.0 = rest;
+        Some((!key.is_empty()).then_some(key))
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        use zeroize::Zeroize;
+        for sample in &mut self.samples {
+            sample.before.iter_mut().chain(&mut sample.after).for_each(Zeroize::zeroize);
+        }
+    }
+}

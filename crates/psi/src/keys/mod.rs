@@ -1,0 +1,22 @@
+//! Keys of a table's rows: of one column or several, each in a form that both parties agree on.
+//!
+//! ```text
+//! normal, phone  Normal   the form of a field
+//! spec           KeySpec  the columns of a key, each with its form
+//! arena          Keys     the keys of all rows, in blocks that are wiped
+//! set            Set      different keys as digests, and which of them each row has
+//! ```
+//!
+//! A row has a key if every column of it has something left in its form: an empty field, or an e-mail address that is none,
+//! leaves the row out of the set. Such rows are counted.
+
+mod arena;
+mod normal;
+mod phone;
+mod set;
+mod spec;
+
+pub use arena::{Keys, LeftOut, Sample};
+pub use normal::{Formed, Normal};
+pub use set::Set;
+pub use spec::{KeyColumn, KeySpec};

@@ -1,0 +1,191 @@
+//! Different keys, found by sorting digests.
+
+use super::Keys;
+use zeroize::{Zeroize, Zeroizing};
+
+/// The place of a row without a key.
+const NONE: u32 = u32::MAX;
+
+/// The different keys of a table as digests, in the order in which they come first, and which of them each row has.
+///
+/// Digests take the keys' place: 32 bytes each whatever a key's length, and the text is not kept. They are compared by sorting
+/// their first eight bytes, 16 bytes a row while it lasts. Wiped when dropped.
+#[derive(Default)]
+pub struct Set<D: Zeroize> {
+    items: Zeroizing<Vec<D>>,
+    /// Of items, also once they were given away.
+    count: usize,
+    of_row: Zeroizing<Vec<u32>>,
+}
+
+impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
+    /// The set of all keys under a digest of which no two different keys have the same. Equal digests are equal keys.
+    pub fn new(keys: Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
+        let mut set = Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) };
+        keys.drain(|key| set.push(key.map(&mut digest)));
+        set.unify();
+        set.count = set.items.len();
+        set
+    }
+
+    /// The same, and the keys stay.
+    pub fn of(keys: &Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
+        let mut set = Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) };
+        keys.each().for_each(|key| set.push(key.map(&mut digest)));
+        set.unify();
+        set.count = set.items.len();
+        set
+    }
+
+    fn push(&mut self, item: Option<D>) {
+        self.of_row.push(if item.is_some() { self.items.len() as u32 } else { NONE });
+        self.items.extend(item);
+    }
+
+    /// Leaves the first of equal digests.
+    fn unify(&mut self) {
+        let mut order = room(self.items.len());
+        order.extend(self.items.iter().zip(0u32..).map(|(item, i)| (start(item), i)));
+        order.sort_unstable();
+        let equal = |two: &[(u64, u32)]| two[0].0 == two[1].0;
+        if !order.windows(2).any(equal) {
+            return;
+        }
+        // The place of the first equal one, at or before each.
+        let mut first: Zeroizing<Vec<u32>> = room(self.items.len());
+        first.extend(0..self.items.len() as u32);
+        for run in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            run.sort_unstable_by_key(|(_, i)| (self.items[*i as usize], *i));
+            for same in run.chunk_by(|a, b| self.items[a.1 as usize] == self.items[b.1 as usize]) {
+                same.iter().for_each(|(_, i)| first[*i as usize] = same[0].1);
+            }
+        }
+        drop(order);
+        let mut count = 0;
+        for i in 0..first.len() {
+            let leader = first[i] as usize;
+            first[i] = if leader == i {
+                self.items[count as usize] = self.items[i];
+                count += 1;
+                count - 1
+            } else {
+                first[leader]
+            };
+        }
+        self.items.truncate(count as usize);
+        for place in self.of_row.iter_mut().filter(|place| **place != NONE) {
+            *place = first[*place as usize];
+        }
+    }
+
+    /// Digests of the different keys.
+    #[must_use]
+    pub fn items(&self) -> &[D] {
+        &self.items
+    }
+
+    /// Rows of the table.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.of_row.len()
+    }
+
+    /// The place of each row's key among the items, row by row.
+    pub fn by_row(&self) -> impl Iterator<Item = Option<usize>> {
+        self.of_row.iter().map(|place| (*place != NONE).then_some(*place as usize))
+    }
+
+    /// Whether each row's key is among those found, which is of every item; false where a row has no key.
+    ///
+    /// # Panics
+    /// There are fewer flags than items (the caller's bug).
+    #[must_use]
+    pub fn flags(&self, found: &[bool]) -> Vec<bool> {
+        assert_eq!(found.len(), self.count, "a flag for each item");
+        self.by_row().map(|item| item.is_some_and(|item| found[item])).collect()
+    }
+
+    /// The number of different keys.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Gives the digests away, for a protocol that takes them for itself; rows stay.
+    #[must_use]
+    pub fn take_items(&mut self) -> Vec<D> {
+        std::mem::take(&mut *self.items)
+    }
+}
+
+/// Room that does not grow, so that nothing is left behind in a smaller one.
+fn room<T: Zeroize>(count: usize) -> Zeroizing<Vec<T>> {
+    Zeroizing::new(Vec::with_capacity(count))
+}
+
+fn start<D: AsRef<[u8]>>(digest: &D) -> u64 {
+    digest.as_ref().first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// A digest of few values in its first eight bytes, so that runs of equal ones are of different keys too.
+    fn weak(key: &[u8]) -> [u8; 32] {
+        let mut digest = *blake3::hash(key).as_bytes();
+        let start = digest[8] & 3;
+        digest[..8].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, start]);
+        digest
+    }
+
+    fn strong(key: &[u8]) -> [u8; 32] {
+        *blake3::hash(key).as_bytes()
+    }
+
+    proptest! {
+        /// Against a hash map: each key once, in the order in which they come first, and each row's own.
+        #[test]
+        fn sets_are_those_of_a_map(texts in prop::collection::vec("[a-c]{0,3}", 0..60)) {
+            let (mut places, mut order, mut rows) = (HashMap::new(), vec![], vec![]);
+            for text in &texts {
+                rows.push((!text.is_empty()).then(|| {
+                    *places.entry(text).or_insert_with(|| { order.push(text); order.len() - 1 })
+                }));
+            }
+            for digest in [weak, strong] {
+                let keys = Keys::of(&texts);
+                prop_assert_eq!(keys.keyed(), texts.iter().filter(|t| !t.is_empty()).count());
+                let set = Set::of(&keys, digest);
+                prop_assert_eq!(set.by_row().collect::<Vec<_>>(), rows.clone());
+                prop_assert_eq!(set.items().len(), order.len());
+                let firsts = order.iter().map(|text| {
+                    digest(keys.each().flatten().find(|key| Keys::fields(key) == [text.as_str()]).expect("it is there"))
+                });
+                prop_assert_eq!(set.items().to_vec(), firsts.collect::<Vec<_>>());
+                let found: Vec<bool> = (0..order.len()).map(|i| i % 2 == 0).collect();
+                let flags: Vec<bool> = rows.iter().map(|row| row.is_some_and(|row| row % 2 == 0)).collect();
+                prop_assert_eq!(Set::new(keys, digest).flags(&found), flags);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_longer_than_a_block_and_many_blocks_are_kept() {
+        let long = "x".repeat(3 << 20);
+        let texts: Vec<String> =
+            (0..90_000).map(|i| format!("{i:040}")).chain([long.clone(), long]).collect();
+        let keys = Keys::of(&texts);
+        assert!(
+            keys.each()
+                .flatten()
+                .map(Keys::fields)
+                .zip(&texts)
+                .all(|(fields, text)| fields == [text.as_str()])
+        );
+        let set = Set::new(keys, strong);
+        assert_eq!((set.rows(), set.items().len()), (90_002, 90_001));
+    }
+}

@@ -1,0 +1,251 @@
+//! The published list: values in order, cut, by their first bits.
+//!
+//! ```text
+//! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6
+//! ```
+//! A value's first p bits name its bucket, in which the next 48 stand in order; `starts` say where buckets begin. Numbers are
+//! little endian. p = ⌈log n⌉ − 5, and so 16 to 32 items are in a bucket and a list has 6.1 to 6.3 bytes an item. Forms name how keys
+//! were brought into their forms, so that who asks does the same.
+
+use super::{Item, Key, PublicKey};
+use crate::PsiError;
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Write},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    thread,
+};
+
+/// AGREEMENT: the first bytes of a list.
+const MAGIC: &[u8; 8] = b"HWPSIL\x00\x01";
+/// AGREEMENT: bytes of a value past its bucket.
+const REST: usize = 6;
+/// AGREEMENT: bits that a bucket's number lacks of that of items.
+const BUCKET: u32 = 5;
+/// LOCAL: bytes of forms.
+const FORMS: usize = 1 << 12;
+/// LOCAL: items that a thread evaluates between two words on progress.
+const CHUNK: usize = 1 << 10;
+
+fn prefix_bits(items: usize) -> u32 {
+    items.next_power_of_two().ilog2().saturating_sub(BUCKET)
+}
+
+/// The bucket and the rest of a value.
+fn cut(value: u128, bits: u32) -> (u32, u64) {
+    let top = value >> (128 - bits - 8 * REST as u32);
+    ((top >> (8 * REST)) as u32, (top & ((1 << (8 * REST)) - 1)) as u64)
+}
+
+/// Writes the list of `items`, which are all different, under a key. `threads` evaluate; `progress` hears of how many items.
+///
+/// # Errors
+/// `out` takes no more; there are more items than numbers of 32 bits.
+pub fn publish(
+    key: &Key,
+    items: &[Item],
+    forms: &str,
+    threads: usize,
+    mut progress: impl FnMut(usize),
+    out: impl Write,
+) -> Result<(), PublishError> {
+    if items.len() >= u32::MAX as usize || forms.len() > FORMS {
+        return Err(PublishError::TooLarge);
+    }
+    let mut values: Vec<u128> = Vec::with_capacity(items.len());
+    for chunk in items.chunks(CHUNK * threads.max(1)) {
+        thread::scope(|scope| {
+            let parts: Vec<_> =
+                chunk.chunks(CHUNK).map(|part| scope.spawn(move || key.values(part))).collect();
+            for part in parts {
+                values.extend(part.join().unwrap_or_default());
+            }
+        });
+        progress(values.len());
+    }
+    if values.len() != items.len() {
+        return Err(PublishError::Thread);
+    }
+    values.sort_unstable();
+    let bits = prefix_bits(items.len());
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    out.write_all(MAGIC)?;
+    out.write_all(&key.public())?;
+    for number in [values.len() as u64, bits.into(), forms.len() as u64] {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    out.write_all(forms.as_bytes())?;
+    let mut next = 0;
+    for bucket in 0..=1u64 << bits {
+        while next < values.len() && u64::from(cut(values[next], bits).0) < bucket {
+            next += 1;
+        }
+        out.write_all(&(next as u32).to_le_bytes())?;
+    }
+    for value in &values {
+        out.write_all(&cut(*value, bits).1.to_le_bytes()[..REST])?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The reason why a list was not written.
+#[derive(Debug)]
+pub enum PublishError {
+    /// The output refused.
+    Io(io::Error),
+    /// More items, or longer forms, than a list has.
+    TooLarge,
+    /// A thread ended before its work.
+    Thread,
+}
+
+impl From<io::Error> for PublishError {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+/// A list in a file, of which a query reads a bucket an item.
+pub struct List {
+    path: PathBuf,
+    file: File,
+    public: PublicKey,
+    items: u64,
+    bits: u32,
+    forms: String,
+    starts: u64,
+}
+
+impl List {
+    /// Opens a list.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is none.
+    pub fn open(path: &Path) -> Result<Self, PsiError> {
+        let wrong =
+            |cause: &str| PsiError::file(path, None, cause, "name a list that `hushwire psi publish` wrote");
+        let refused = |e: io::Error| crate::strict::refused(path, &e);
+        let mut file = File::open(path).map_err(refused)?;
+        let mut head = [0; 64];
+        file.read_exact(&mut head).map_err(|_| wrong("it is no list"))?;
+        let number = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let (items, bits, length) = (number(40), number(48), number(56));
+        let expected = usize::try_from(items).ok().filter(|n| *n < u32::MAX as usize).map(prefix_bits);
+        if head[..8] != *MAGIC || expected.map(u64::from) != Some(bits) || length > FORMS as u64 {
+            return Err(wrong("it is no list"));
+        }
+        let mut forms = vec![0; length as usize];
+        file.read_exact(&mut forms).map_err(|_| wrong("it is cut off"))?;
+        let forms = String::from_utf8(forms).map_err(|_| wrong("it is no list"))?;
+        let starts = 64 + length;
+        let whole = starts + 4 * ((1 << bits) + 1) + REST as u64 * items;
+        if file.metadata().map_err(refused)?.len() != whole {
+            return Err(wrong("it is cut off, or longer than it says"));
+        }
+        let public = head[8..].first_chunk().copied().unwrap_or_default();
+        Ok(Self { path: path.to_owned(), file, public, items, bits: bits as u32, forms, starts })
+    }
+
+    /// The public key under which it was made.
+    #[must_use]
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    /// Its length.
+    #[must_use]
+    pub fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// The forms of its keys.
+    #[must_use]
+    pub fn forms(&self) -> &str {
+        &self.forms
+    }
+
+    /// Whether a value is in it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its buckets are out of order.
+    pub fn contains(&self, value: u128) -> Result<bool, PsiError> {
+        let refused = |e: io::Error| crate::strict::refused(&self.path, &e);
+        let (bucket, rest) = cut(value, self.bits);
+        let mut ends = [0; 8];
+        self.file.read_exact_at(&mut ends, self.starts + 4 * u64::from(bucket)).map_err(refused)?;
+        let [from, to] =
+            [&ends[..4], &ends[4..]].map(|end| end.first_chunk().map_or(0, |b| u32::from_le_bytes(*b)));
+        if from > to || u64::from(to) > self.items {
+            return Err(PsiError::file(
+                &self.path,
+                None,
+                "its buckets are out of order",
+                "get it again from its owner",
+            ));
+        }
+        let first = self.starts + 4 * ((1 << self.bits) + 1);
+        let mut bytes = vec![0; REST * (to - from) as usize];
+        self.file.read_exact_at(&mut bytes, first + REST as u64 * u64::from(from)).map_err(refused)?;
+        Ok(bytes.chunks_exact(REST).any(|entry| *entry == rest.to_le_bytes()[..REST]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(i: u32) -> Item {
+        super::super::digest(&i.to_le_bytes())
+    }
+
+    fn list(dir: &Path, key: &Key, items: &[Item]) -> (List, Vec<u8>) {
+        let (path, mut bytes) = (dir.join("list"), vec![]);
+        publish(key, items, "trim", 2, |_| {}, &mut bytes).expect("it is small");
+        std::fs::write(&path, &bytes).expect("a file");
+        (List::open(&path).expect("a list"), bytes)
+    }
+
+    #[test]
+    fn lists_hold_what_was_published_and_nothing_else() {
+        let (dir, key) = (tempfile::tempdir().expect("a directory"), Key::draw().expect("random bytes"));
+        for n in [0, 1, 31, 33, 200] {
+            let items: Vec<Item> = (0..n).map(item).collect();
+            let (list, bytes) = list(dir.path(), &key, &items);
+            assert_eq!((list.items(), list.public(), list.forms()), (n.into(), key.public(), "trim"));
+            assert!(bytes.len() <= 68 + 8 + 7 * n as usize, "{n}: {}", bytes.len());
+            let others: Vec<Item> = (n..n + 50).map(item).collect();
+            assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
+            assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
+            // Under another key nothing is found.
+            let other = Key::draw().expect("random bytes").values(&items);
+            assert!(!other.into_iter().any(|value| list.contains(value).expect("it is read")));
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        let (dir, key) = (tempfile::tempdir().expect("a directory"), Key::draw().expect("random bytes"));
+        let items: Vec<Item> = (0..100).map(item).collect();
+        let (whole, bytes) = list(dir.path(), &key, &items);
+        let path = dir.path().join("changed");
+        let opened = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).expect("a file");
+            List::open(&path)
+        };
+        for cut in [0, 7, 63, 65, bytes.len() - 1] {
+            assert!(opened(&bytes[..cut]).is_err(), "{cut}");
+        }
+        assert!(opened(&[&bytes[..], b"x"].concat()).is_err());
+        for at in [0, 40, 47, 48, 55, 56, 63] {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x40;
+            assert!(opened(&changed).is_err(), "{at}");
+        }
+        // Buckets that go backwards or past the end are found out when they are read.
+        let mut changed = bytes.clone();
+        let starts = whole.starts as usize;
+        changed[starts..starts + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(opened(&changed).expect("it opens").contains(0).is_err());
+    }
+}

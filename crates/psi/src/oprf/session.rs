@@ -1,0 +1,213 @@
+//! One query over a channel.
+//!
+//! ```text
+//! asker ──► count 8
+//! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now; then how many it would, 8
+//! asker ──► count × 32: blinded items
+//! owner ──► count × 32: the same times its key
+//! ```
+
+use super::{
+    Item, Key, PublicKey,
+    suite::{POINT, finalize, hash_to_group, number, point, scalar},
+};
+use crate::PsiError;
+use curve25519_dalek::scalar::Scalar;
+use hushwire_wire::Channel;
+use zeroize::Zeroizing;
+
+/// AGREEMENT: separates the digest of terms from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire psi oprf terms v1";
+
+/// The terms that asker and owner must have alike: key and forms of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The owner's public key.
+    pub public: PublicKey,
+    /// How keys are brought into their forms.
+    pub forms: String,
+}
+
+impl Terms {
+    /// A digest for a handshake.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
+        *hash.update(&self.public).update(self.forms.as_bytes()).finalize().as_bytes()
+    }
+}
+
+/// The owner does not answer so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// More items at once than it answers; it would answer so many.
+    AtOnce(u64),
+    /// More than it still answers for now; it would answer so many.
+    ForNow(u64),
+}
+
+/// Asks for the values of items.
+///
+/// # Errors
+/// The owner sends what is no point, or the channel failed.
+pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Refusal>, PsiError> {
+    channel.send("items asked", &(items.len() as u64).to_le_bytes())?;
+    let mut verdict = [0; 9];
+    channel.recv("verdict", &mut verdict)?;
+    let most = verdict[1..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    match verdict[0] {
+        0 => {}
+        1 => return Ok(Err(Refusal::AtOnce(most))),
+        2 => return Ok(Err(Refusal::ForNow(most))),
+        _ => return Err(malformed(channel, "verdict", "neither 0, 1 nor 2")),
+    }
+    let mut blinds: Zeroizing<Vec<Scalar>> = Zeroizing::new(Vec::with_capacity(items.len()));
+    let mut message = Vec::with_capacity(POINT * items.len());
+    for item in items {
+        let blind = scalar()?;
+        message.extend((hash_to_group(item) * blind).compress().to_bytes());
+        blinds.push(blind);
+    }
+    channel.send("blinded items", &message)?;
+    channel.recv("evaluated items", &mut message)?;
+    let mut values = Vec::with_capacity(items.len());
+    for ((item, blind), bytes) in items.iter().zip(blinds.iter()).zip(message.as_chunks().0) {
+        let Some(point) = point(bytes) else {
+            return Err(malformed(channel, "evaluated items", "what is no point of the group"));
+        };
+        values.push(number(&finalize(item, &(point * blind.invert()).compress())));
+    }
+    Ok(Ok(values))
+}
+
+/// Answers one query of up to `at_once` items, and `for_now`, if those are fewer; the number of items asked comes back, also where it
+/// was refused.
+///
+/// # Errors
+/// The asker sends what is no point, or the channel failed.
+pub fn answer(
+    channel: &mut Channel,
+    key: &Key,
+    at_once: u64,
+    for_now: u64,
+) -> Result<Result<u64, Refusal>, PsiError> {
+    let mut count = [0; 8];
+    channel.recv("items asked", &mut count)?;
+    let count = u64::from_le_bytes(count);
+    let refusal = match count {
+        count if count > at_once => Some((1, Refusal::AtOnce(at_once), at_once)),
+        count if count > for_now => Some((2, Refusal::ForNow(for_now), for_now)),
+        _ => None,
+    };
+    let mut verdict = [0; 9];
+    if let Some((code, refusal, most)) = refusal {
+        verdict[0] = code;
+        verdict[1..].copy_from_slice(&most.to_le_bytes());
+        channel.send("verdict", &verdict)?;
+        return Ok(Err(refusal));
+    }
+    channel.send("verdict", &verdict)?;
+    let mut message = vec![0; POINT * count as usize];
+    channel.recv("blinded items", &mut message)?;
+    for bytes in message.as_chunks_mut().0 {
+        let Some(point) = point(bytes) else {
+            return Err(malformed(channel, "blinded items", "what is no point of the group"));
+        };
+        *bytes = (point * key.0).compress().to_bytes();
+    }
+    channel.send("evaluated items", &message)?;
+    Ok(Ok(count))
+}
+
+fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> PsiError {
+    PsiError::Malformed { peer: channel.from(), message, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_wire::{PartyId, inproc};
+    use std::{thread, time::Duration};
+
+    fn channels() -> [Channel; 2] {
+        let ids = [PartyId(0), PartyId(1)];
+        let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
+        [0, 1].map(|me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new"))
+    }
+
+    #[test]
+    fn what_is_asked_is_what_the_owner_evaluates() {
+        let key = Key::draw().expect("random bytes");
+        let items: Vec<Item> = (0..9u8).map(|i| super::super::digest(&[i])).collect();
+        for count in [0, 1, 9] {
+            let [mut asker, mut owner] = channels();
+            let theirs = key.clone();
+            let answered = thread::spawn(move || answer(&mut owner, &theirs, 9, 9));
+            let values = ask(&mut asker, &items[..count]).expect("an honest owner").expect("few items");
+            assert_eq!(values, key.values(&items[..count]));
+            assert_eq!(answered.join().expect("it ends").expect("an honest asker"), Ok(count as u64));
+        }
+    }
+
+    #[test]
+    fn limits_are_told() {
+        let items = [[1; 32]; 5];
+        for (at_once, for_now, refusal) in [(4, 9, Refusal::AtOnce(4)), (5, 2, Refusal::ForNow(2))] {
+            let [mut asker, mut owner] = channels();
+            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, at_once, for_now));
+            assert_eq!(ask(&mut asker, &items).expect("a verdict"), Err(refusal));
+            assert_eq!(answered.join().expect("it ends").expect("a verdict"), Err(refusal));
+        }
+    }
+
+    /// Each message of either side changed: the other one names it. An element of small order or another encoding would tell
+    /// something of the key.
+    #[test]
+    fn what_is_no_point_ends_the_query() {
+        for bad in [[0; 32], [0xff; 32]] {
+            let [mut asker, mut owner] = channels();
+            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, 9).map(drop));
+            asker.send("items asked", &1u64.to_le_bytes()).expect("it goes");
+            asker.recv("verdict", &mut [0; 9]).expect("it comes");
+            asker.send("blinded items", &bad).expect("it goes");
+            let error = answered.join().expect("it ends").expect_err("no point");
+            assert!(matches!(error, PsiError::Malformed { message: "blinded items", .. }), "{error}");
+
+            let [mut asker, mut owner] = channels();
+            let owner = thread::spawn(move || {
+                owner.recv("items asked", &mut [0; 8]).expect("it comes");
+                owner.send("verdict", &[0; 9]).expect("it goes");
+                owner.recv("blinded items", &mut [0; 32]).expect("it comes");
+                owner.send("evaluated items", &bad).expect("it goes");
+            });
+            let error = ask(&mut asker, &[[3; 32]]).expect_err("no point");
+            assert!(matches!(error, PsiError::Malformed { message: "evaluated items", .. }), "{error}");
+            owner.join().expect("it ends");
+        }
+        let [mut asker, mut owner] = channels();
+        let owner = thread::spawn(move || {
+            owner.recv("items asked", &mut [0; 8]).expect("it comes");
+            owner.send("verdict", &[3; 9]).expect("it goes");
+        });
+        let error = ask(&mut asker, &[[3; 32]]).expect_err("no verdict");
+        assert!(matches!(error, PsiError::Malformed { message: "verdict", .. }), "{error}");
+        owner.join().expect("it ends");
+    }
+
+    /// What the owner sees of an item is another point each time.
+    #[test]
+    fn what_is_asked_says_nothing_of_the_item() {
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..4 {
+            let [mut asker, mut owner] = channels();
+            let asking = thread::spawn(move || ask(&mut asker, &[[7; 32]]));
+            owner.recv("items asked", &mut [0; 8]).expect("it comes");
+            owner.send("verdict", &[0; 9]).expect("it goes");
+            let mut blinded = [0; 32];
+            owner.recv("blinded items", &mut blinded).expect("it comes");
+            assert!(seen.insert(blinded) && blinded != hash_to_group(&[7; 32]).compress().to_bytes());
+            drop(owner);
+            assert!(asking.join().expect("it ends").is_err());
+        }
+    }
+}
