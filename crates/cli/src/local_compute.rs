@@ -143,6 +143,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     if args.file != Path::new("-") {
         run.reads("the computation", &args.file);
     }
+    task.reads().into_iter().for_each(|(role, path)| run.reads(role, &path));
     for (name, place) in &inputs {
         place.path().into_iter().for_each(|path| run.reads(format!("input {name}"), path));
     }

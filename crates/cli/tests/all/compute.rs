@@ -255,7 +255,13 @@ fn public_values_are_everybodys_and_secret_ones_are_brought_by_whom_the_job_says
         job(rest);
         bad(&place, "local files job.toml --dir made", code, &[words]);
     }
-    bad(&place, &format!("{run} --out due=rates.csv --force"), 4, &[]);
+    job("[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n[owners]\nseed = \"client:carl\"\n");
+    bad(
+        &place,
+        &format!("{run} --out due=rates.csv --force"),
+        5,
+        &["that would overwrite public input rate"],
+    );
 }
 
 #[test]
@@ -448,6 +454,7 @@ fn every_field_of_a_report_is_documented_and_there() {
     for (of, form) in cost["protocols"].as_array().into_iter().flatten().zip(["steps", "circuit", "circuit"])
     {
         assert_eq!((&of["form"], of["ands"].is_null()), (&json!(form), form == "steps"), "{of}");
+        assert_eq!(of["memory_bytes"].is_null(), form == "circuit", "{of}");
         let seconds = ["loopback_seconds", "lan_seconds", "wan_seconds"].map(|key| of[key].as_f64());
         assert!(seconds[0] > Some(0.0) && seconds[1] < seconds[2], "{of}");
         assert!(of["rounds"].as_u64() > Some(0) && of["bytes_sent"].as_u64() > Some(0), "{of}");
