@@ -53,7 +53,7 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
                 Type::U8 => small::<u8>(&point),
                 Type::U16 => small::<u16>(&point),
                 Type::U32 => wide::<u32>(&point),
-                Type::U64 => wide::<u64>(&point),
+                Type::U64 | Type::U63 | Type::Bits64 => wide::<u64>(&point),
             };
             measure(ctx, backend, &point, &made, spoiled)
         };
@@ -63,24 +63,28 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
 }
 
 /// An operation of the table, on words of 32 or 64 bits.
-fn wide<W: Word>(Point { op, n, columns, .. }: &Point) -> Made {
+fn wide<W: Word>(Point { op, kind, n, columns, .. }: &Point) -> Made {
     let (n, columns) = (*n, *columns);
-    match op {
-        Op::Mul => ops::mul::<W>(n),
-        Op::Dot => ops::dot::<W>(n, columns),
-        Op::MatMul => ops::matmul::<W>(n, columns),
-        Op::Conv2d => ops::conv2d::<W>(n, columns),
-        Op::Reveal => ops::reveal::<W>(n),
-        Op::ToBits => bits::to_bits::<W>(n),
-        Op::ToNumbers => bits::to_numbers::<W>(n),
-        Op::Inject => bits::inject::<W>(n),
-        Op::Less => bits::less::<W>(n),
-        Op::LessArith => bits::less_arith::<W>(n),
-        Op::Equal => bits::equal::<W>(n),
-        Op::Trunc => bits::trunc::<W>(n),
-        Op::Select => bits::select::<W>(n),
-        Op::Shuffle => orders::shuffle::<W>(n),
-        Op::Sort => orders::sort::<W>(n),
+    match (op, kind) {
+        (Op::Mul, _) => ops::mul::<W>(n),
+        (Op::Dot, _) => ops::dot::<W>(n, columns),
+        (Op::MatMul, _) => ops::matmul::<W>(n, columns),
+        (Op::Conv2d, _) => ops::conv2d::<W>(n, columns),
+        (Op::Reveal, _) => ops::reveal::<W>(n),
+        (Op::ToBits, _) => bits::to_bits::<W>(n),
+        (Op::ToNumbers, _) => bits::to_numbers::<W>(n),
+        (Op::Inject, _) => bits::inject::<W>(n),
+        (Op::Less, _) => bits::less(W::BITS, n),
+        (Op::LessArith, Type::U63) => bits::less_bounded::<W>(n),
+        (Op::LessArith, _) => bits::less_arith::<W>(n),
+        (Op::Equal, Type::Bits64) => bits::equal_strings(W::BITS, n),
+        (Op::Equal, _) => bits::equal::<W>(n),
+        (Op::Trunc, _) => bits::trunc::<W>(n),
+        (Op::Select, Type::Bits64) => bits::select_strings(W::BITS, n),
+        (Op::Select, _) => bits::select::<W>(n),
+        (Op::Shuffle, _) => orders::shuffle::<W>(n, columns),
+        (Op::Sort, _) => orders::sort::<W>(n, columns),
+        (Op::Permute, _) => orders::permute::<W>(n, columns),
     }
 }
 
@@ -106,6 +110,7 @@ fn measure(
 ) -> Result<Vec<Row>, BoxError> {
     let lanes = match (point.transport, point.net) {
         (Transport::Inproc, _) => 1,
+        _ if point.is_long() => 1,
         (_, Shape::NONE) => LANES,
         _ => FAR_LANES,
     };
@@ -114,12 +119,14 @@ fn measure(
     let mut threads = links.threads(backend, None, |party| Part::all(party, made, point.threads))?;
     let timer = ctx.timer();
     let timer = crate::Timer { budget: timer.budget / 2, ..timer };
-    three::parts_mut(&mut threads).for_each(|part| part.runs = 1);
-    let alone = timer.durations(|n| crew::time(&mut threads, n))?;
     let runs = if lanes == 1 { 1 } else { RUNS * lanes };
+    three::parts_mut(&mut threads).for_each(|part| part.runs = 1);
+    // One run at a time is one run alone: it is not timed twice.
+    let alone = if runs == 1 { None } else { Some(timer.durations(|n| crew::time(&mut threads, n))?) };
     three::parts_mut(&mut threads).for_each(|part| part.runs = runs);
     let link = Link::three_flows(point.transport, moved.bytes / moved.rounds.max(1));
     let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;
+    let alone = alone.unwrap_or_else(|| seconds.clone());
     // Results are copied, which no row should time: once more, of the same work.
     three::parts_mut(&mut threads).for_each(|part| part.keep = true);
     crew::time(&mut threads, 1)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::date;
 
 /// CPU features that the kernels can use, as Linux names them.
-const FEATURES: [&str; 15] = [
+const FEATURES: [&str; 16] = [
     "aes",
     "vaes",
     "gfni",
@@ -20,6 +20,7 @@ const FEATURES: [&str; 15] = [
     "bmi2",
     "avx512f",
     "avx512bw",
+    "avx512dq",
     "avx512vl",
     "asimd",
     "pmull",

@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::Adder;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::ring::{
-    Bits, Column, Equal, Inject, Less, LessBounded, Select, ToBits, ToNumbers, Truncate, Word,
+    Bits, Column, Equal, Inject, Less, LessBounded, OnBits, Select, ToBits, ToNumbers, Truncate, Word,
     test_support::{share_bits, share_words},
 };
 use hushwire_rep3::{Batch, Role};
@@ -81,7 +81,57 @@ fn compared([x, y]: &[Vec<u64>; 2], compare: fn(&u64, &u64) -> bool) -> (Vec<u64
     (x.iter().zip(y).map(|(x, y)| compare(x, y).into()).collect(), Parts::Xor)
 }
 
-pub(crate) fn less<W: Word>(n: usize) -> Made {
+/// Two columns of strings, of which every other row is equal.
+fn strings(width: usize, n: usize) -> ([Vec<u64>; 2], [[Arc<Bits>; 3]; 2]) {
+    let (x, xs) = deal_bits(3, width, n);
+    let (mut y, _) = deal_bits(4, width, n);
+    y.iter_mut().zip(&x).step_by(2).for_each(|(y, x)| *y = *x);
+    let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([5; 16]), "bench compute strings");
+    let ys = share_bits(&mut prg, width, &y).map(Arc::new);
+    ([x, y], [xs, ys])
+}
+
+/// Both shares of so many bits a row.
+fn touched_bits(n: usize, bits: usize) -> usize {
+    2 * n.div_ceil(8) * bits
+}
+
+pub(crate) fn less(width: usize, n: usize) -> Made {
+    let (numbers, [x, y]) = strings(width, n);
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(OnBits::less(&mut batch, &x[role.index()], &y[role.index()], false, ADDER)?)
+    };
+    let end = |run: OnBits| rows_of(&run.finish());
+    elements(touched_bits(n, 2 * width), compared(&numbers, |x, y| x < y), begin, end)
+}
+
+pub(crate) fn equal_strings(width: usize, n: usize) -> Made {
+    let (numbers, [x, y]) = strings(width, n);
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(OnBits::equal(&mut batch, &x[role.index()], &y[role.index()])?)
+    };
+    let end = |run: OnBits| rows_of(&run.finish());
+    elements(touched_bits(n, 2 * width), compared(&numbers, |x, y| x == y), begin, end)
+}
+
+pub(crate) fn select_strings(width: usize, n: usize) -> Made {
+    let (choices, choose) = deal_bits(2, 1, n);
+    let (numbers, [x, y]) = strings(width, n);
+    let begin = move |role: Role, mut batch: Batch| {
+        let i = role.index();
+        Ok(OnBits::select(&mut batch, &choose[i], &x[i], &y[i])?)
+    };
+    let expected = (chosen(&choices, &numbers), Parts::Xor);
+    elements(touched_bits(n, 3 * width), expected, begin, |run: OnBits| rows_of(&run.finish()))
+}
+
+/// Of two numbers the first where a choice is 1.
+fn chosen(choices: &[u64], [x, y]: &[Vec<u64>; 2]) -> Vec<u64> {
+    let rows = choices.iter().zip(x.iter().zip(y));
+    rows.map(|(choice, (x, y))| if *choice == 1 { *x } else { *y }).collect()
+}
+
+pub(crate) fn less_arith<W: Word>(n: usize) -> Made {
     let (numbers, [x, y]) = pair::<W>(n, 0);
     let begin = move |role: Role, mut batch: Batch| {
         Ok(Less::new(&mut batch, &x[role.index()], &y[role.index()], false, ADDER)?)
@@ -91,7 +141,7 @@ pub(crate) fn less<W: Word>(n: usize) -> Made {
     })
 }
 
-pub(crate) fn less_arith<W: Word>(n: usize) -> Made {
+pub(crate) fn less_bounded<W: Word>(n: usize) -> Made {
     let (numbers, [x, y]) = pair::<W>(n, 1);
     let begin = move |role: Role, mut batch: Batch| {
         Ok(LessBounded::new(&mut batch, &x[role.index()], &y[role.index()], ADDER)?)
@@ -122,13 +172,11 @@ pub(crate) fn trunc<W: Word>(n: usize) -> Made {
 
 pub(crate) fn select<W: Word>(n: usize) -> Made {
     let (choices, choose) = deal_bits(2, 1, n);
-    let ([x_numbers, y_numbers], [x, y]) = pair::<W>(n, 0);
+    let (numbers, [x, y]) = pair::<W>(n, 0);
     let begin = move |role: Role, mut batch: Batch| {
         let i = role.index();
         Ok(Select::new(&mut batch, &choose[i], &x[i], &y[i])?)
     };
-    let rows = choices.iter().zip(x_numbers.iter().zip(&y_numbers));
-    let expected = rows.map(|(choice, (x, y))| if *choice == 1 { *x } else { *y }).collect();
-    let end = |run: Select<W>| widened(&run.finish().own);
-    elements(touched::<W>(n, 3), (expected, Parts::Sum(W::BITS)), begin, end)
+    let expected = (chosen(&choices, &numbers), Parts::Sum(W::BITS));
+    elements(touched::<W>(n, 3), expected, begin, |run: Select<W>| widened(&run.finish().own))
 }

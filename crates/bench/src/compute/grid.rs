@@ -23,9 +23,9 @@ pub(crate) enum Op {
     ToNumbers,
     /// One bit a row to numbers 0 and 1.
     Inject,
-    /// Order, exact over the full range.
+    /// Order of strings of bits.
     Less,
-    /// Order of numbers below half the modulus, by the sign of their difference.
+    /// Order of numbers.
     LessArith,
     /// Equality.
     Equal,
@@ -33,10 +33,12 @@ pub(crate) enum Op {
     Trunc,
     /// One of two numbers by a shared bit.
     Select,
-    /// A column in an order that nobody knows.
+    /// Columns in an order that nobody knows.
     Shuffle,
-    /// A column in order by its own bits.
+    /// Columns in order by a key.
     Sort,
+    /// Columns by the shared places of their rows.
+    Permute,
 }
 
 /// A line of the table of operations: what it is called, and the sizes that are measured of it, `n` and `columns`. The first is
@@ -45,29 +47,49 @@ pub(crate) struct Line {
     pub(crate) op: Op,
     name: &'static str,
     sizes: &'static [(usize, usize)],
+    /// Sizes of which a figure is asked.
+    named: &'static [(usize, usize)],
     types: &'static [Type],
+    /// Whether it is measured over all lengths that a column may have.
+    curve: bool,
 }
 
 /// Rows of what is made of bits: many, and few where rounds count.
 const MANY: &[(usize, usize)] = &[(1 << 17, 1), (1 << 10, 1)];
+/// Rows of circuits that are deep and narrow, where what goes between the layers counts.
+const NARROW: &[(usize, usize)] = &[(1 << 16, 1)];
+const SHUFFLED: &[(usize, usize)] = &[(1 << 20, 1), (1 << 20, 6)];
+const SORTED: &[(usize, usize)] = &[(100_000, 1), (1 << 20, 1)];
+/// Lengths of a curve.
+const CURVE: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+const LINE: Line = Line { op: Op::Mul, name: "", sizes: MANY, named: &[], types: Type::WIDE, curve: false };
 
 /// All operations. A new one needs a line here, its arm in `operation`, and a function in [`ops`](super::ops) or beside it.
-pub(crate) const TABLE: [Line; 15] = [
-    Line { op: Op::Mul, name: "mul", sizes: &[(1 << 20, 1), (1 << 12, 1)], types: &Type::ALL },
-    Line { op: Op::Dot, name: "dot", sizes: &[(1 << 10, 1 << 10), (1 << 16, 4)], types: Type::WIDE },
-    Line { op: Op::MatMul, name: "matmul", sizes: &[(256, 256), (1024, 1024), (1024, 1)], types: Type::WIDE },
-    Line { op: Op::Conv2d, name: "conv2d", sizes: &[(32, 32), (112, 64)], types: Type::WIDE },
-    Line { op: Op::Reveal, name: "reveal", sizes: &[(1 << 20, 1)], types: &Type::ALL },
-    Line { op: Op::ToBits, name: "a2b", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::ToNumbers, name: "b2a", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Inject, name: "inject", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Less, name: "less", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::LessArith, name: "less-arith", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Equal, name: "equal", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Trunc, name: "trunc", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Select, name: "select", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Shuffle, name: "shuffle", sizes: MANY, types: Type::WIDE },
-    Line { op: Op::Sort, name: "sort", sizes: &[(1 << 14, 1)], types: Type::WIDE },
+pub(crate) const TABLE: [Line; 16] = [
+    Line {
+        op: Op::Mul,
+        name: "mul",
+        sizes: &[(1 << 20, 1), (1 << 12, 1)],
+        types: &Type::WORDS,
+        curve: true,
+        ..LINE
+    },
+    Line { op: Op::Dot, name: "dot", sizes: &[(1 << 10, 1 << 10), (1 << 16, 4)], ..LINE },
+    Line { op: Op::MatMul, name: "matmul", sizes: &[(256, 256), (1024, 1024), (1024, 1)], ..LINE },
+    Line { op: Op::Conv2d, name: "conv2d", sizes: &[(32, 32), (112, 64)], ..LINE },
+    Line { op: Op::Reveal, name: "reveal", sizes: &[(1 << 20, 1)], types: &Type::WORDS, ..LINE },
+    Line { op: Op::ToBits, name: "a2b", ..LINE },
+    Line { op: Op::ToNumbers, name: "b2a", ..LINE },
+    Line { op: Op::Inject, name: "inject", ..LINE },
+    Line { op: Op::Less, name: "less", named: NARROW, curve: true, ..LINE },
+    Line { op: Op::LessArith, name: "less-arith", types: Type::HALVED, curve: true, ..LINE },
+    Line { op: Op::Equal, name: "equal", named: NARROW, types: Type::STRINGS, ..LINE },
+    Line { op: Op::Trunc, name: "trunc", ..LINE },
+    Line { op: Op::Select, name: "select", named: NARROW, types: Type::STRINGS, ..LINE },
+    Line { op: Op::Shuffle, name: "shuffle", named: SHUFFLED, ..LINE },
+    Line { op: Op::Sort, name: "sort", sizes: &[(1 << 14, 1)], named: SORTED, curve: true, ..LINE },
+    Line { op: Op::Permute, name: "permute", ..LINE },
 ];
 
 impl Op {
@@ -80,19 +102,28 @@ impl Op {
     }
 }
 
-/// The words of a column.
+/// The elements of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     U8,
     U16,
     U32,
     U64,
+    /// Numbers below half of the modulus of 64 bits, of which a difference has a sign.
+    U63,
+    /// Strings of bits, of no use as numbers.
+    Bits64,
 }
 
 impl Type {
-    pub(crate) const ALL: [Self; 4] = [Self::U8, Self::U16, Self::U32, Self::U64];
+    /// Words of every ring.
+    pub(crate) const WORDS: [Self; 4] = [Self::U8, Self::U16, Self::U32, Self::U64];
     /// Those of models and of sums.
     pub(crate) const WIDE: &'static [Self] = &[Self::U32, Self::U64];
+    /// And of comparisons that know more of their operands.
+    const HALVED: &'static [Self] = &[Self::U32, Self::U64, Self::U63];
+    /// And of what goes on bits without numbers.
+    const STRINGS: &'static [Self] = &[Self::U32, Self::U64, Self::Bits64];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -100,6 +131,8 @@ impl Type {
             Self::U16 => "u16",
             Self::U32 => "u32",
             Self::U64 => "u64",
+            Self::U63 => "u63",
+            Self::Bits64 => "bits64",
         }
     }
 }
@@ -117,21 +150,30 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// The whole grid, for these numbers of threads. In lockstep there is no network.
+    /// The whole grid, for these numbers of threads. In lockstep there is no network; curves are over plain TCP alone.
     pub(crate) fn all(threads: &[usize], nets: &[Shape]) -> Vec<Self> {
-        let mut points = Vec::new();
-        for Line { op, sizes, types, .. } in &TABLE {
-            for (kind, (n, columns)) in
-                types.iter().flat_map(|kind| sizes.iter().map(move |size| (kind, *size)))
-            {
+        let mut points: Vec<Self> = Vec::new();
+        let mut add = |point: Self| {
+            if !points.contains(&point) {
+                points.push(point);
+            }
+        };
+        for Line { op, sizes, named, types, curve, .. } in &TABLE {
+            let shapes =
+                types.iter().flat_map(|kind| sizes.iter().chain(*named).map(move |size| (*kind, *size)));
+            for (kind, (n, columns)) in shapes {
                 for transport in Transport::ALL {
                     let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
                     for net in nets.iter().copied().filter(far) {
-                        let point =
-                            |&threads| Self { op: *op, kind: *kind, n, columns, transport, net, threads };
-                        points.extend(threads.iter().map(point));
+                        let point = |&threads| Self { op: *op, kind, n, columns, transport, net, threads };
+                        threads.iter().map(point).for_each(&mut add);
                     }
                 }
+            }
+            if *curve && nets.contains(&Shape::NONE) {
+                let (kind, transport, net) = (Type::U64, Transport::TcpInsecure, Shape::NONE);
+                let point = |n| Self { op: *op, kind, n, columns: 1, transport, net, threads: threads[0] };
+                CURVE.into_iter().map(point).for_each(&mut add);
             }
         }
         points
@@ -149,21 +191,45 @@ impl Point {
             .with("threads", self.threads)
     }
 
-    /// The first size of an operation, in 64 bits, or in 32 where it is of matrices.
-    fn is_first(&self) -> bool {
+    /// In 64 bits, or in 32 where it is of matrices.
+    fn is_usual(&self) -> bool {
         let kind = if matches!(self.op, Op::MatMul | Op::Conv2d) { Type::U32 } else { Type::U64 };
-        (self.n, self.columns) == self.op.line().sizes[0] && self.kind == kind
+        self.kind == kind
     }
 
-    /// Whether a run without options measures it: every size and type in lockstep, first sizes over every transport, and over
-    /// networks with TLS.
+    /// The first size of an operation, of its usual type.
+    fn is_first(&self) -> bool {
+        (self.n, self.columns) == self.op.line().sizes[0] && self.is_usual()
+    }
+
+    /// A size of which a figure is asked, in 64 bits.
+    fn is_named(&self) -> bool {
+        let of_64 = matches!(self.kind, Type::U64 | Type::Bits64);
+        self.op.line().named.contains(&(self.n, self.columns)) && of_64
+    }
+
+    /// Whether a run without options measures it: every type and usual size in lockstep, first sizes over every transport, and over
+    /// networks with TLS; sizes of which figures are asked over TCP, and the longest sort over the slowest network.
     pub(crate) fn is_core(&self, least_threads: usize) -> bool {
-        self.threads == least_threads
-            && match self.transport {
-                Transport::Inproc => true,
-                Transport::TcpTls => self.is_first(),
-                _ => self.is_first() && self.net == Shape::NONE,
+        let line = self.op.line();
+        if self.threads != least_threads {
+            return false;
+        }
+        let near = self.net == Shape::NONE;
+        match self.transport {
+            Transport::Inproc => line.sizes.contains(&(self.n, self.columns)),
+            Transport::TcpInsecure if near && self.is_named() => true,
+            Transport::TcpTls if self.is_named() => {
+                near || self.op == Op::Sort && self.net == Shape::wan() && self.n == SORTED[1].0
             }
+            Transport::TcpTls => self.is_first(),
+            _ => self.is_first() && near,
+        }
+    }
+
+    /// Whether a run of it is so long that one after the other is measured, and none beside it.
+    pub(crate) fn is_long(&self) -> bool {
+        self.n * self.columns >= 1 << 19 && !matches!(self.op, Op::Mul | Op::Dot | Op::Reveal)
     }
 
     /// Whether `--quick` measures it.

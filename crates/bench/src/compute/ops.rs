@@ -3,7 +3,7 @@
 //! ```text
 //! op       n, columns                                               unit
 //! mul      n products                                               element
-//! dot      n inner products of `columns` numbers                    MAC
+//! dot      n inner products of `columns` numbers                    element of a factor
 //! matmul   n × n numbers times n × `columns`                        MAC
 //! conv2d   a picture of n × n pixels of `columns` channels, as many
 //!          filters of 3 × 3, zeros around the picture               MAC
@@ -123,11 +123,13 @@ pub(super) fn widened<W: Word>(words: &[W]) -> Vec<u64> {
 type Plain<W> = fn(&[usize], &[W], &[W]) -> Vec<W>;
 type New<W, F> = fn(&[usize], Context, Arc<Column<W>>, Arc<Column<W>>) -> Result<Bilinear<W, F>, ShareError>;
 
-/// A bilinear operation: lengths of its factors, multiplications for a result, and its plain form.
+/// A bilinear operation: lengths of its factors, work for a result, and its plain form.
 struct Form<W: Word, F> {
     shape: Vec<usize>,
     factors: [usize; 2],
+    /// Multiplications for a result, and what they are called.
     macs: usize,
+    unit: &'static str,
     new: New<W, F>,
     plain: Plain<W>,
 }
@@ -136,7 +138,7 @@ fn bilinear<W: Word, F: Send + 'static>(form: Form<W, F>) -> Made
 where
     Bilinear<W, F>: Machine<Error = NetError> + Send,
 {
-    let Form { shape, factors, macs, new, plain } = form;
+    let Form { shape, factors, macs, unit, new, plain } = form;
     let ((x, xs), (y, ys)) = (deal::<W>(1, factors[0]), deal::<W>(2, factors[1]));
     let expected = plain(&shape, &x, &y);
     let results = expected.len();
@@ -165,7 +167,7 @@ where
     let units = count((results * macs) as u64);
     Made {
         units,
-        unit: if macs == 1 { "elements" } else { "MAC" },
+        unit,
         masked: true,
         // Both shares of the factors and of the result, and both messages.
         touched: (2 * factors[0] + 2 * factors[1] + 4 * results) * W::BYTES,
@@ -180,6 +182,7 @@ pub(crate) fn mul<W: Word>(n: usize) -> Made {
         shape: vec![],
         factors: [n, n],
         macs: 1,
+        unit: "elements",
         new: |_, cx, x, y| Product::new(cx, x, y),
         plain: |_, x, y| x.iter().zip(y).map(|(x, y)| x.times(*y)).collect(),
     })
@@ -190,6 +193,7 @@ pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> Made {
         shape: vec![n, columns],
         factors: [n * columns; 2],
         macs: columns,
+        unit: "elements",
         new: |shape, cx, x, y| Dot::new(cx, [shape[0], shape[1]], x, y),
         plain: |shape, x, y| {
             let rows = x.chunks(shape[1]).zip(y.chunks(shape[1]));
@@ -203,6 +207,7 @@ pub(crate) fn matmul<W: Word>(n: usize, columns: usize) -> Made {
         shape: vec![n, columns],
         factors: [n * n, n * columns],
         macs: n,
+        unit: "MAC",
         new: |shape, cx, x, y| MatMul::new(cx, [shape[0], shape[0], shape[1]], x, y),
         plain: |shape, x, y| product(shape[0], shape[0], shape[1], x, y),
     })
@@ -237,6 +242,7 @@ pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made {
         shape: vec![n, channels],
         factors: [n * n * channels, 9 * channels * channels],
         macs: 9 * channels,
+        unit: "MAC",
         new: |shape, cx, x, y| Conv2d::new(cx, geometry(shape), x, y),
         plain: |shape, x, y| {
             let [n, channels] = [shape[0], shape[1]];
