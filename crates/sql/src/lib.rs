@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Reading a query does no input or output and knows no protocol. What cannot be computed is refused with the clause's name, its
-//! line and column. [`cell`] reads and writes values as text, for whoever reads files.
+//! line and column. [`cell`] reads and writes values as text, and [`schema`] columns, for whoever reads files.
 #![forbid(unsafe_code)]
 
 mod bind;
@@ -15,6 +15,7 @@ mod catalog;
 pub mod cell;
 mod error;
 mod logical;
+pub mod schema;
 #[cfg(test)]
 mod tests;
 

@@ -3,6 +3,7 @@
 mod cells;
 mod plans;
 mod refused;
+mod schemas;
 
 use crate::{Catalog, Options, SqlError, relation};
 use hushwire_tables::algebra::{Column, ColumnType, Part, Relation, Schema, Table};

@@ -1,12 +1,14 @@
-//! Joins, pair by pair.
+//! Joins, pair by pair: partners are found by their keys.
 
 use super::{Row, Tables, bound_promise, broken, evaluate, expr::converted, is_true, value};
 use crate::{
     TableError,
     algebra::{
-        Expr, JoinKind, Operator, Pairing, Relation, Schema, Value, common_type, is_partnership, pairing,
+        ColumnType, Expr, JoinKind, Operator, Pairing, Relation, Schema, Value, common_type, is_partnership,
+        pairing,
     },
 };
+use std::collections::BTreeMap;
 
 pub(super) fn joined(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableError> {
     let Operator::Join { left, right, kind, on, residual, bound } = relation.operator() else {
@@ -14,24 +16,36 @@ pub(super) fn joined(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, T
     };
     let (a_rows, b_rows) = (evaluate(left, tables)?, evaluate(right, tables)?);
     let both = Schema([left.schema().columns(), right.schema().columns()].concat());
-    let key = |(e, f): &(Expr, Expr), a: &Row, b: &Row| {
+    let sides = on.iter().map(|(e, f)| {
         let types = [e.check(left.schema()), f.check(right.schema())].map(|t| t.expect("it was checked").ty);
         let common = common_type(types[0], types[1]).expect("it was checked");
-        let x = converted(value(e, left.schema(), a), types[0], common);
-        let y = converted(value(f, right.schema(), b), types[1], common);
-        !x.is_null() && x == y
+        ((e, types[0], common), (f, types[1], common))
+    });
+    let (of_left, of_right): (Vec<_>, Vec<_>) = sides.unzip();
+    // NULLs are equal to nothing.
+    let key = |of: &[(&Expr, ColumnType, ColumnType)], schema: &Schema, row: &Row| -> Option<Row> {
+        let one = |(e, from, to): &(&Expr, ColumnType, ColumnType)| {
+            Some(converted(value(e, schema, row), *from, *to)).filter(|v| !v.is_null())
+        };
+        of.iter().map(one).collect()
     };
+    let mut by_key: BTreeMap<Row, Vec<usize>> = BTreeMap::new();
+    for (j, b) in b_rows.iter().enumerate() {
+        if let Some(key) = key(&of_right, right.schema(), b) {
+            by_key.entry(key).or_default().push(j);
+        }
+    }
     let mut pairs = vec![];
     let mut matched = 0u64;
+    let (mut left_in, mut right_in) = (vec![false; a_rows.len()], vec![false; b_rows.len()]);
     for (i, a) in a_rows.iter().enumerate() {
-        for (j, b) in b_rows.iter().enumerate() {
-            if !on.iter().all(|pair| key(pair, a, b)) {
-                continue;
-            }
+        let partners = key(&of_left, left.schema(), a).and_then(|key| by_key.get(&key));
+        for j in partners.into_iter().flatten() {
             matched += 1;
-            let row = [a.clone(), b.clone()].concat();
+            let row = [a.clone(), b_rows[*j].clone()].concat();
             if residual.as_ref().is_none_or(|e| is_true(e, &both, &row)) {
-                pairs.push((i, j, row));
+                (left_in[i], right_in[*j]) = (true, true);
+                pairs.push(row);
             }
         }
     }
@@ -41,26 +55,24 @@ pub(super) fn joined(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, T
     {
         return Err(broken(bound_promise("pairs", most)));
     }
-    let in_pairs = |i: usize| pairs.iter().any(|(at, ..)| *at == i);
     let nulls = |n: usize| vec![Value::Null; n];
     let lone_left = || {
-        let lone = a_rows.iter().enumerate().filter(|(i, _)| !in_pairs(*i));
-        lone.map(|(_, a)| [a.clone(), nulls(right.schema().columns().len())].concat()).collect::<Vec<_>>()
+        let lone = a_rows.iter().zip(&left_in).filter(|(_, paired)| !**paired);
+        lone.map(|(a, _)| [a.clone(), nulls(right.schema().columns().len())].concat()).collect::<Vec<_>>()
     };
     let lone_right = || {
-        let lone = b_rows.iter().enumerate().filter(|(j, _)| !pairs.iter().any(|(_, at, _)| at == j));
-        lone.map(|(_, b)| [nulls(left.schema().columns().len()), b.clone()].concat()).collect::<Vec<_>>()
+        let lone = b_rows.iter().zip(&right_in).filter(|(_, paired)| !**paired);
+        lone.map(|(b, _)| [nulls(left.schema().columns().len()), b.clone()].concat()).collect::<Vec<_>>()
     };
-    let found: Vec<Row> = pairs.iter().map(|(.., row)| row.clone()).collect();
     Ok(match kind {
-        JoinKind::Inner => found,
-        JoinKind::Left => [found, lone_left()].concat(),
-        JoinKind::Right => [found, lone_right()].concat(),
-        JoinKind::Full => [found, lone_left(), lone_right()].concat(),
+        JoinKind::Inner => pairs,
+        JoinKind::Left => [pairs, lone_left()].concat(),
+        JoinKind::Right => [pairs, lone_right()].concat(),
+        JoinKind::Full => [pairs, lone_left(), lone_right()].concat(),
         JoinKind::Semi | JoinKind::Anti => {
             let wanted = *kind == JoinKind::Semi;
-            let kept = a_rows.iter().enumerate().filter(|(i, _)| in_pairs(*i) == wanted);
-            kept.map(|(_, a)| a.clone()).collect()
+            let kept = a_rows.iter().zip(&left_in).filter(|(_, paired)| **paired == wanted);
+            kept.map(|(a, _)| a.clone()).collect()
         }
     })
 }

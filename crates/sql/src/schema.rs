@@ -1,0 +1,134 @@
+//! Columns as declarations, and as what fields of a file are.
+
+use crate::{SqlError, cell};
+use hushwire_tables::algebra::{Column, ColumnType, MAX_DIGITS, MAX_TEXT};
+
+/// The type that a text names, as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST` or `DOUBLE(32)`; letters' case does not matter.
+#[must_use]
+pub fn parse_type(text: &str) -> Option<ColumnType> {
+    let (name, arguments) = match text.trim().split_once('(') {
+        Some((name, rest)) => (name.trim(), Some(rest.trim().strip_suffix(')')?)),
+        None => (text.trim(), None),
+    };
+    let numbers: Vec<u16> = arguments
+        .map(|list| list.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>())
+        .map_or(Some(vec![]), |list| list)?;
+    let small = |n: u16| u8::try_from(n).ok();
+    let ty = match (name.to_ascii_uppercase().as_str(), &numbers[..]) {
+        ("BOOLEAN" | "BOOL", []) => ColumnType::Boolean,
+        ("SMALLINT", []) => ColumnType::SmallInt,
+        ("INTEGER" | "INT", []) => ColumnType::Integer,
+        ("BIGINT", []) => ColumnType::BigInt,
+        ("DECIMAL" | "NUMERIC", [p]) => ColumnType::Decimal { precision: small(*p)?, scale: 0 },
+        ("DECIMAL" | "NUMERIC", [p, s]) => ColumnType::Decimal { precision: small(*p)?, scale: small(*s)? },
+        ("DATE", []) => ColumnType::Date,
+        ("TIMESTAMP", []) => ColumnType::Timestamp,
+        ("VARCHAR" | "CHAR", [n]) => ColumnType::Varchar(*n),
+        ("DIGEST", []) => ColumnType::Digest,
+        ("DOUBLE", []) => ColumnType::Double { frac: 32 },
+        ("DOUBLE", [frac]) => ColumnType::Double { frac: small(*frac)? },
+        _ => return None,
+    };
+    ty.is_valid().then_some(ty)
+}
+
+/// The column of a declaration, as `person INTEGER NOT NULL` and as columns are shown; without NOT NULL it may be NULL.
+///
+/// # Errors
+/// It is no name and type.
+pub fn column(text: &str) -> Result<Column, SqlError> {
+    let wrong = || {
+        let remedy =
+            "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"";
+        SqlError::new(format!("{text:?} declares no column"), remedy)
+    };
+    let (name, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(wrong)?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let not_null = matches!(&words[..], [.., not, null] if not.eq_ignore_ascii_case("not") && null.eq_ignore_ascii_case("null"));
+    let ty = if not_null { words[..words.len() - 2].join(" ") } else { words.join(" ") };
+    let made = Column::new(name, parse_type(&ty).ok_or_else(wrong)?);
+    Ok(if not_null { made } else { made.nullable() })
+}
+
+/// The narrowest type that takes all fields of a column, from what was seen of it.
+#[derive(Clone, Debug)]
+pub struct Inferred {
+    candidates: Vec<ColumnType>,
+    whole: u8,
+    scale: u8,
+    bytes: u16,
+    empty: bool,
+    any: bool,
+}
+
+impl Default for Inferred {
+    fn default() -> Self {
+        use ColumnType::{BigInt, Boolean, Date, Integer, Timestamp};
+        let digits = ColumnType::Decimal { precision: MAX_DIGITS, scale: MAX_DIGITS / 2 };
+        let candidates = vec![Boolean, Integer, BigInt, digits, Date, Timestamp];
+        Inferred { candidates, whole: 1, scale: 0, bytes: 1, empty: false, any: false }
+    }
+}
+
+impl Inferred {
+    /// Takes a field in. An empty one is NULL.
+    ///
+    /// # Errors
+    /// It is longer than any string may be.
+    pub fn see(&mut self, field: &str) -> Result<(), SqlError> {
+        if field.is_empty() {
+            self.empty = true;
+            return Ok(());
+        }
+        let bytes = u16::try_from(field.len()).ok().filter(|n| *n <= MAX_TEXT).ok_or_else(|| {
+            SqlError::new(format!("a field has {} bytes", field.len()), format!("shorten it to {MAX_TEXT}"))
+        })?;
+        (self.any, self.bytes) = (true, self.bytes.max(bytes));
+        self.candidates.retain(|ty| match ty {
+            // 0 and 1 are numbers first.
+            ColumnType::Boolean => {
+                ["true", "false"].iter().any(|word| field.trim().eq_ignore_ascii_case(word))
+            }
+            // A number that begins with zeros is a code, whose zeros count.
+            ty if ty.is_numeric() && is_code(field.trim()) => false,
+            ColumnType::Decimal { .. } => is_number(field.trim()),
+            ty => cell::read(field, *ty).is_ok(),
+        });
+        let number = field.trim().trim_start_matches(['+', '-']);
+        let (whole, behind) = number.split_once('.').unwrap_or((number, ""));
+        self.whole = self.whole.max(whole.len().min(usize::from(MAX_DIGITS)) as u8);
+        self.scale = self.scale.max(behind.len().min(usize::from(MAX_DIGITS)) as u8);
+        Ok(())
+    }
+
+    /// The column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Column {
+        let ty = match self.candidates.first() {
+            Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.decimal(),
+            Some(ColumnType::Decimal { .. }) => self.decimal(),
+            Some(ty) if self.any => *ty,
+            _ => ColumnType::Varchar(self.bytes),
+        };
+        let made = Column::new(name, ty);
+        if self.empty { made.nullable() } else { made }
+    }
+
+    fn decimal(&self) -> ColumnType {
+        let ty = ColumnType::Decimal { precision: self.whole.saturating_add(self.scale), scale: self.scale };
+        if ty.is_valid() { ty } else { ColumnType::Varchar(self.bytes) }
+    }
+}
+
+fn is_code(field: &str) -> bool {
+    field.len() > 1 && field.starts_with('0') && !field.starts_with("0.")
+}
+
+/// Whether it is digits with a sign, a point, or none, no more than a decimal may have.
+fn is_number(field: &str) -> bool {
+    let size = field.strip_prefix(['+', '-']).unwrap_or(field);
+    let (whole, behind) = size.split_once('.').unwrap_or((size, ""));
+    let digits = whole.len() + behind.len();
+    [whole, behind].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()))
+        && (1..=usize::from(MAX_DIGITS)).contains(&digits)
+}

@@ -1,0 +1,68 @@
+use crate::schema::{Inferred, column, parse_type};
+use hushwire_tables::algebra::ColumnType;
+
+#[test]
+fn declarations_are_read_as_they_are_written() {
+    for text in [
+        "a BOOLEAN",
+        "a SMALLINT NOT NULL",
+        "a INTEGER",
+        "a BIGINT NOT NULL",
+        "a DECIMAL(12, 2)",
+        "a DATE NOT NULL",
+        "a TIMESTAMP",
+        "a VARCHAR(512)",
+        "a DIGEST NOT NULL",
+        "a DOUBLE(48)",
+    ] {
+        assert_eq!(column(text).map(|c| c.to_string()), Ok(text.to_owned()));
+    }
+    let money = ColumnType::Decimal { precision: 12, scale: 2 };
+    assert_eq!(
+        column("  Total  numeric( 12,2 )  not  null ").map(|c| (c.ty, c.nullable)),
+        Ok((money, false))
+    );
+    for wrong in [
+        "",
+        "a",
+        "a TEXT",
+        "a VARCHAR",
+        "a VARCHAR(0)",
+        "a VARCHAR(9999)",
+        "a DECIMAL(39)",
+        "a INTEGER(3)",
+        "a DECIMAL(3",
+        "a NOT NULL",
+    ] {
+        assert!(column(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(parse_type("decimal(5)"), Some(ColumnType::Decimal { precision: 5, scale: 0 }));
+}
+
+#[test]
+fn types_are_the_narrowest_that_take_all_fields() {
+    let inferred = |fields: &[&str]| {
+        let mut all = Inferred::default();
+        fields.iter().for_each(|field| all.see(field).unwrap_or_else(|e| panic!("{e}")));
+        all.column("c").to_string()
+    };
+    for (fields, expected) in [
+        (&["1", "-2"][..], "c INTEGER NOT NULL"),
+        (&["1", ""], "c INTEGER"),
+        (&["1", "3000000000"], "c BIGINT NOT NULL"),
+        (&["1", "30000000000000000000"], "c DECIMAL(20, 0) NOT NULL"),
+        (&["1.5", "-220"], "c DECIMAL(4, 1) NOT NULL"),
+        (&["0.25", "0"], "c DECIMAL(3, 2) NOT NULL"),
+        (&["1.0"], "c DECIMAL(2, 1) NOT NULL"),
+        (&["007", "1"], "c VARCHAR(3) NOT NULL"),
+        (&["true", "FALSE"], "c BOOLEAN NOT NULL"),
+        (&["2026-11-23"], "c DATE NOT NULL"),
+        (&["2026-11-23", "2026-11-23 10:00"], "c TIMESTAMP NOT NULL"),
+        (&["2026-11-23", "soon"], "c VARCHAR(10) NOT NULL"),
+        (&[], "c VARCHAR(1) NOT NULL"),
+        (&["", ""], "c VARCHAR(1)"),
+    ] {
+        assert_eq!(inferred(fields), expected, "{fields:?}");
+    }
+    assert!(Inferred::default().see(&"x".repeat(513)).is_err());
+}
