@@ -112,6 +112,9 @@ pub(crate) enum LocalJob {
     Files(local_files::FilesArgs),
     /// Find what two CSV files have in common, without showing either to the other party.
     Psi(Box<psi_cmd::PsiArgs>),
+    /// Ask a question in SQL of CSV files that no party sees.
+    #[cfg(feature = "sql")]
+    Query(Box<crate::local_query::LocalQueryArgs>),
 }
 
 const AES_CTR_HELP: &str = "\

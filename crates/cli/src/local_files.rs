@@ -62,6 +62,8 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         Job::Psi(job) => PsiTask::new(job)?.agreement().members(),
         Job::Compute(job) => ComputeTask::new(job)?.agreement().members(),
         Job::AesCtr(job) => job.agreement().members(),
+        #[cfg(feature = "sql")]
+        Job::Query(job) => hushwire_job::QueryTask::new(job)?.agreement().members(),
         _ => return Err(unknown_kind()),
     };
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
@@ -127,6 +129,7 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
         Job::Psi(_) => line(format!("\n[inputs]\ncsv = {{ file = \"{}.csv\" }}", own.member.key())),
         Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
         Job::Compute(job) => columns(job, &own.member).into_iter().for_each(line),
+        Job::Query(job) => tables(job, &own.member).into_iter().for_each(line),
         _ => {}
     }
     text
@@ -149,6 +152,14 @@ fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
     let inputs: Vec<_> = inputs
         .map(|(_, (name, _))| format!("{name} = {{ csv = \"{name}.csv\", column = \"{name}\" }}"))
         .collect();
+    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
+}
+
+/// The tables that a member of a query brings.
+fn tables(job: &hushwire_job::QueryJob, me: &Member) -> Vec<String> {
+    let mine = job.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
+    let inputs: Vec<_> =
+        mine.map(|table| format!("{} = {{ file = \"{}.csv\" }}", quoted(&table.name), table.name)).collect();
     if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
 }
 

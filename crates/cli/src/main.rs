@@ -17,6 +17,8 @@ mod keys;
 mod local;
 mod local_compute;
 mod local_files;
+#[cfg(feature = "sql")]
+mod local_query;
 mod local_run;
 mod log;
 mod man;
@@ -64,6 +66,8 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Compute(args) } => local_compute::run(&args),
         Command::Local { job: LocalJob::Files(args) } => local_files::run(&args),
         Command::Local { job: LocalJob::Psi(args) } => psi_cmd::run(&args),
+        #[cfg(feature = "sql")]
+        Command::Local { job: LocalJob::Query(args) } => local_query::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),

@@ -52,6 +52,10 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, JobError> {
         Job::Circuit(job) => Prepared::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
         Job::Compute(job) => ComputeTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
         Job::Psi(job) => PsiTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
+        #[cfg(feature = "sql")]
+        Job::Query(job) => {
+            hushwire_job::QueryTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
+        }
         Job::AesCtr(job) => {
             let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);
             joined(orders, own, job, key_id).map_err(plainly)

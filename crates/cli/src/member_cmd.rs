@@ -61,13 +61,19 @@ fn run_job(
         Job::AesCtr(job) => member(args, job, config()?),
         Job::Psi(job) => member(args, &PsiTask::new(job)?, config()?),
         Job::Compute(job) => member(args, &ComputeTask::new(job)?, config()?),
+        #[cfg(feature = "sql")]
+        Job::Query(job) => member(args, &hushwire_job::QueryTask::new(job)?, config()?),
         _ => Err(unknown_kind()),
     }
 }
 
 /// A kind of job that the library has and the command line does not.
 pub(crate) fn unknown_kind() -> Error {
-    Error::internal("planning the job", "its kind is not known here")
+    if cfg!(feature = "sql") {
+        Error::internal("planning the job", "its kind is not known here")
+    } else {
+        Error::Usage("this hushwire was built without SQL: build it with `cargo build --release -p hushwire-cli --features sql`".into())
+    }
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.

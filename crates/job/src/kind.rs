@@ -2,7 +2,7 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, ComputeJob, JobError, PsiJob,
+    CircuitJob, ComputeJob, JobError, PsiJob, QueryJob,
     aes_ctr::AesCtrJob,
     suggest,
     toml_file::{Section, Source},
@@ -23,6 +23,8 @@ pub enum Job {
     Psi(PsiJob),
     /// A computation on numbers, columns and tensors.
     Compute(ComputeJob),
+    /// SQL over members' tables.
+    Query(QueryJob),
 }
 
 /// The key that names the kind, taken from a file's top.
@@ -35,13 +37,17 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
     };
     let kind = top.take("kind").map(|value| value.parsed(parse, "leave it out for a circuit"));
     // A computation says by its key what it is.
-    let unsaid = if top.has("computation") { "compute" } else { Job::KINDS[0] };
+    let unsaid = match (top.has("computation"), top.has("sql")) {
+        (true, _) => "compute",
+        (_, true) => "query",
+        _ => Job::KINDS[0],
+    };
     Ok(kind.transpose()?.unwrap_or(unsaid))
 }
 
 impl Job {
     /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 4] = ["circuit", "psi", AesCtrJob::KIND, "compute"];
+    pub const KINDS: [&str; 5] = ["circuit", "psi", AesCtrJob::KIND, "compute", "query"];
 
     /// Reads a job file.
     ///
@@ -69,6 +75,7 @@ impl Job {
             AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
             "psi" => PsiJob::from_section(top).map(Self::Psi),
             "compute" => ComputeJob::from_section(top).map(Self::Compute),
+            "query" => QueryJob::from_section(top).map(Self::Query),
             _ => CircuitJob::from_section(top).map(Self::Circuit),
         }
     }

@@ -37,6 +37,7 @@ mod prepare;
 mod private_file;
 mod protocol;
 mod psi;
+mod query;
 mod run;
 mod run_files;
 mod suggest;
@@ -65,6 +66,9 @@ pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{Chosen, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiSecurity, PsiTask};
+#[cfg(feature = "sql")]
+pub use query::{Answer, Pad, QueryPart, QueryTask, infer};
+pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input};
 pub use suggest::nearest;

@@ -154,6 +154,12 @@ impl Sink {
         self.value = Some((extent.clone(), records));
     }
 
+    /// Its records, once they are there.
+    #[cfg(feature = "sql")]
+    pub(super) fn records(&self) -> Option<(&Extent, &[u8])> {
+        self.value.as_ref().map(|(extent, records)| (extent, &records[..]))
+    }
+
     /// Puts it on the disk, still without a name.
     pub(super) fn prepare(&self) -> Result<(), JobError> {
         let missing = || JobError::internal("writing outputs", "an output was not computed");

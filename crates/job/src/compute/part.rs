@@ -67,6 +67,16 @@ impl ComputePart {
     }
 }
 
+#[cfg(feature = "sql")]
+impl ComputePart {
+    /// The records of what this member learns, by the output's place, once they are computed.
+    pub(crate) fn learnt(&self) -> impl Iterator<Item = (usize, &super::bound::Extent, &[u8])> {
+        self.sinks
+            .iter()
+            .filter_map(|(j, sink)| sink.records().map(|(extent, records)| (*j, extent, records)))
+    }
+}
+
 fn lacks(me: &Member, name: &str) -> JobError {
     let remedy = format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
     JobError::usage("reading inputs", format!("{me} has no values for input `{name}`"), remedy)

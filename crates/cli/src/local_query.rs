@@ -1,0 +1,300 @@
+//! `hushwire local query`: SQL over CSV files among processes of this machine, each with its owner's files.
+
+use crate::{
+    error::Error,
+    files::RunFiles,
+    log,
+    member_cmd::has_aes,
+    options::{Between, Common},
+    out, progress,
+    run_report::{OfMember, deliver, split},
+    size,
+    supervisor::run_all,
+    told::{QueryReport, Told, aligned},
+};
+use clap::Args;
+use hushwire::Local;
+use hushwire_job::{
+    Answer, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, Task,
+    infer,
+};
+use hushwire_wire::Shape;
+use serde::Serialize;
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire local query --table salaries=a.csv@alice --table people=b.csv@bob --key people=id --sql \"SELECT city, AVG(salary) FROM salaries JOIN people ON person = id GROUP BY city\"
+                                      the mean by city; neither owner sees the other's rows
+  hushwire local query --table accounts=north.csv@north --table accounts=south.csv@south --sql \"SELECT COUNT(*) FROM accounts\" --out count.csv
+                                      one table in two parts; the result in a file
+  hushwire local query --table t=t.csv@alice --sql \"SELECT …\" --explain
+                                      the plan, its price, and what each member learns; nothing runs
+
+Types of columns are the narrowest that take the files' fields; empty fields are NULL. Column names, types and row counts are public; \
+--pad hides how many rows there are below a bound. Members of a job file have them written down: see docs/sql.md.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
+5 refused because it would not be safe.";
+
+/// Ask a question in SQL of CSV files. Each owner's process reads its own file; three parties compute on shares of them.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct LocalQueryArgs {
+    /// A table, or a part of one: its name, its CSV file, and who brings it
+    #[arg(long = "table", value_name = "NAME=FILE@OWNER", required = true)]
+    tables: Vec<String>,
+    /// The key of a table: columns of which no two rows have the same values
+    #[arg(long, value_name = "TABLE=COLUMN,…")]
+    key: Vec<String>,
+    /// The query
+    #[arg(long, value_name = "QUERY", required_unless_present = "sql_file", conflicts_with = "sql_file")]
+    sql: Option<String>,
+    /// The file with the query
+    #[arg(long, value_name = "FILE")]
+    sql_file: Option<PathBuf>,
+    /// Who learns the result
+    #[arg(long, value_name = "MEMBER", default_value = "analyst")]
+    to: Vec<String>,
+    /// The CSV file of the result, which appears when it is whole [default: standard output, as a table for people]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or a number
+    #[arg(long, value_name = "ROWS", default_value = "none")]
+    pad: Pad,
+    /// Leave out groups of fewer rows than this
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    min_group: u64,
+    /// Most pairs of a join neither of whose sides is unique by its keys
+    #[arg(long, value_name = "ROWS")]
+    join_bound: Option<u64>,
+    /// Show the plan, its price and what each member learns, and run nothing
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    between: Between,
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    #[arg(long, value_name = "NET", default_value = "none")]
+    net: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// `party0` is a party; every other name is a client's.
+fn member(option: &str, name: &str) -> Result<Member, Error> {
+    let whole = match name.parse::<Member>() {
+        Ok(member) => return Ok(member),
+        Err(_) => format!("client:{name}"),
+    };
+    whole.parse().map_err(|e| Error::Usage(format!("{option} {name}: {e}")))
+}
+
+/// A part of a table as the command line has it.
+struct Given {
+    table: String,
+    path: PathBuf,
+    owner: Member,
+}
+
+impl LocalQueryArgs {
+    fn given(&self) -> Result<Vec<Given>, Error> {
+        let part = |text: &String| {
+            let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
+            let (table, rest) = text.split_once('=').ok_or_else(form)?;
+            let (path, owner) = rest.rsplit_once('@').ok_or_else(form)?;
+            let owner = member("--table", owner)?;
+            Ok(Given { table: table.to_owned(), path: PathBuf::from(path), owner })
+        };
+        self.tables.iter().map(part).collect()
+    }
+
+    /// The tables, whose types and row counts are those of the files.
+    fn declared(&self, given: &[Given]) -> Result<Vec<QueryTable>, Error> {
+        let mut names: Vec<&str> = vec![];
+        for part in given {
+            if !names.contains(&part.table.as_str()) {
+                names.push(&part.table);
+            }
+        }
+        let mut tables = vec![];
+        for name in names {
+            let parts: Vec<&Given> = given.iter().filter(|part| part.table == name).collect();
+            let files: Vec<&Path> = parts.iter().map(|part| part.path.as_path()).collect();
+            let (columns, counts) = infer(&files)?;
+            let part = |(part, rows): (&&Given, &u64)| {
+                let padded = self.pad.rows(*rows).ok_or_else(|| {
+                    Error::Usage(format!("--pad: {} has {rows} rows, which are more", part.path.display()))
+                })?;
+                Ok(QueryPartOf { owner: part.owner.clone(), rows: padded })
+            };
+            let parts = parts.iter().zip(&counts).map(part).collect::<Result<Vec<_>, Error>>()?;
+            let columns = columns.iter().map(ToString::to_string).collect();
+            let padded = self.pad != Pad::None;
+            tables.push(QueryTable { name: name.to_owned(), columns, key: vec![], parts, padded });
+        }
+        for text in &self.key {
+            let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));
+            let (name, columns) = text.split_once('=').ok_or_else(form)?;
+            let table = tables.iter_mut().find(|table| table.name == name);
+            let table = table.ok_or_else(|| Error::Usage(format!("--key: there is no table {name}")))?;
+            table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
+        }
+        Ok(tables)
+    }
+
+    fn job(&self, given: &[Given]) -> Result<QueryJob, Error> {
+        let sql = match (&self.sql, &self.sql_file) {
+            (Some(sql), _) => sql.clone(),
+            (None, Some(path)) => std::fs::read_to_string(path).map_err(|e| Error::io("read", path, &e))?,
+            (None, None) => return Err(Error::Usage("write the query with --sql".into())),
+        };
+        let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
+        let tables = self.declared(given)?;
+        Ok(QueryJob { sql, to, min_group: self.min_group, join_bound: self.join_bound, tables })
+    }
+}
+
+/// Runs the query.
+pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
+    let begun = Instant::now();
+    let backend = args.common.backend()?;
+    let shape = crate::options::net(&args.net)?;
+    let given = args.given()?;
+    let job = args.job(&given)?;
+    let task = QueryTask::new(&job)?;
+    if args.explain {
+        return out::text(explained(&task, has_aes(backend))?);
+    }
+    let mut run = RunFiles::new(args.common.replace.force);
+    for part in &given {
+        run.reads(format!("a part of table {}", part.table), &part.path);
+    }
+    if let Some(path) = &args.out {
+        run.check("with --out", path, "the result of a query")?;
+    }
+    let json = args.common.json_file(&mut run, "local query")?;
+    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    local = local.force(args.common.replace.force);
+    let read: Vec<&str> = task.query().tables().iter().map(|table| table.name.as_str()).collect();
+    for part in given.iter().filter(|part| read.contains(&part.table.as_str())) {
+        local = local.bring(part.owner.clone(), &part.table, InputPlace::File(part.path.clone()));
+    }
+    for (i, who) in job.to.iter().enumerate() {
+        let place = match &args.out {
+            Some(path) if i == 0 => OutputPlace::Csv(path.clone()),
+            Some(_) => OutputPlace::Discard,
+            None => OutputPlace::Show,
+        };
+        local = local.keep(who.clone(), "result", place);
+    }
+    let bar = progress::bar(0, "steps");
+    let phases = ["reading the files", "the query"];
+    let ended = run_all(local, &Job::Query(job.clone()), Member::to_string, phases, &bar, |done, of| {
+        bar.set_length(of);
+        bar.set_position(done);
+    })?;
+    bar.finish_and_clear();
+    let mut learnt = Answer::default();
+    for answer in ended.iter().map(|process| &process.outcome.learnt).filter(|answer| answer.count.is_some())
+    {
+        if learnt.count.is_some_and(|count| Some(count) != answer.count) {
+            return Err(Error::internal("comparing results", "those who learn it found different ones"));
+        }
+        if learnt.rows.is_empty() {
+            learnt = answer.clone();
+        }
+    }
+    let members = task.agreement().members().into_iter().zip(&ended);
+    let (parties, clients) = split(
+        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
+    );
+    let report = Report {
+        command: "local query",
+        version: env!("CARGO_PKG_VERSION"),
+        of_kind: task.report(&learnt),
+        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+        seconds: begun.elapsed().as_secs_f64(),
+        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
+        transport: args.between.transport.clone(),
+        net: shape.to_string(),
+        aes_tier: backend.tier().name(),
+        parties,
+        clients,
+    };
+    log::note!("{}", report.for_people(&learnt).trim_end());
+    if let Some(path) = &args.out {
+        log::note!("the result is in {}", path.display());
+    }
+    let printed = args.out.is_none().then(|| aligned(&learnt).into_bytes());
+    deliver(printed, &report, json, args.common.json.as_deref())
+}
+
+/// The plan, its price over three networks, and who learns what.
+fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
+    let mut text = task.query().explain(None);
+    let price = task.price(aes)?;
+    let mut line = |s: String| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{s}");
+    };
+    line(format!("{} rounds, {} from the party that sends most", price.rounds, size::show(price.bytes_sent)));
+    for (name, net) in
+        [("on this machine", Shape::NONE), ("over a LAN", Shape::lan()), ("over a WAN", Shape::wan())]
+    {
+        line(format!("predicted {name}: {}", progress::duration(price.seconds(net))));
+    }
+    let to: Vec<String> = task.job().to.iter().map(ToString::to_string).collect();
+    for member in task.agreement().members() {
+        let learns = if task.job().to.contains(&member) {
+            "the result, and nothing more"
+        } else {
+            "nothing of rows or of the result"
+        };
+        line(format!("{member} learns {learns}"));
+    }
+    line(format!("the result goes to {}", to.join(", ")));
+    Ok(text)
+}
+
+/// The report; its fields are the JSON's.
+#[derive(Serialize)]
+struct Report {
+    command: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    of_kind: QueryReport,
+    /// Exchanges one after the other, of the busiest party.
+    rounds: u64,
+    /// The whole command, until the result was there.
+    seconds: f64,
+    /// From the first connection on, of the slowest party.
+    run_seconds: f64,
+    transport: String,
+    net: String,
+    aes_tier: &'static str,
+    parties: Vec<OfMember>,
+    clients: Vec<OfMember>,
+}
+
+impl Report {
+    /// A few lines.
+    fn for_people(&self, learnt: &Answer) -> String {
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
+        let rows = learnt.count.map_or(String::new(), |count| format!("{count} rows; "));
+        format!(
+            "{rows}time: {:.2} s; {:.2} s while connected\nsent by each party: {} in {} rounds\nwith: {}, AES {}, memory a process: {}\n",
+            self.seconds,
+            self.run_seconds,
+            sent.join(", "),
+            self.rounds,
+            self.transport,
+            self.aes_tier,
+            memory.map_or("unknown".to_owned(), size::show)
+        )
+    }
+}

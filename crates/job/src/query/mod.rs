@@ -1,0 +1,30 @@
+//! SQL over members' tables as a job: [`hushwire_sql`] and [`hushwire_tables`] on CSV files, run as a computation.
+//!
+//! ```text
+//! file   QueryJob    the keys of a job file of this kind
+//! plan   QueryTask   the query as a computation, whose members are the owners and those who learn the result
+//! rows   a table's part from a CSV file, and a result as one
+//! part   QueryPart   reads its parts, computes, writes the result
+//! ```
+//!
+//! Row counts, columns and their types are in the job, so that all members plan the same computation; the digest of that is agreed on.
+
+mod file;
+#[cfg(feature = "sql")]
+mod part;
+#[cfg(feature = "sql")]
+mod plan;
+#[cfg(feature = "sql")]
+mod rows;
+
+pub use file::{QueryJob, QueryPartOf, QueryTable};
+#[cfg(feature = "sql")]
+pub use part::QueryPart;
+#[cfg(feature = "sql")]
+pub use plan::{Answer, QueryTask};
+#[cfg(feature = "sql")]
+pub use rows::{Pad, infer};
+
+/// The output's name in member files.
+#[cfg(feature = "sql")]
+const RESULT: &str = "result";

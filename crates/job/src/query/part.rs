@@ -1,0 +1,119 @@
+//! One member's part of a query.
+
+use super::{
+    Answer, QueryTask, RESULT,
+    plan::of_tables,
+    rows::{csv, read, shown},
+};
+use crate::{
+    ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task,
+    run::{Links, MemberSession},
+    suggest,
+};
+use hushwire_compute::Tensor;
+use std::{collections::BTreeMap, io::Write, sync::Arc};
+use zeroize::Zeroizing;
+
+/// A member's rows on their way in, and the place of the result.
+pub struct QueryPart {
+    task: QueryTask,
+    inner: ComputePart,
+    /// Whether this member learns the result.
+    learns: bool,
+    file: Option<NewFile>,
+    /// Whether the rows go back to the caller.
+    shows: bool,
+    rows: Option<Vec<Vec<Option<String>>>>,
+}
+
+impl QueryPart {
+    pub(super) fn open(task: &QueryTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+        let (me, query) = (config.me.clone(), task.query());
+        let learns = task.job().to.contains(&me);
+        let mine: Vec<&str> =
+            task.parts_of(&me).iter().map(|(table, _)| query.tables()[*table].name.as_str()).collect();
+        let declared = |name: &String| {
+            let parts = task.job().tables.iter().filter(|table| table.name == *name);
+            parts.flat_map(|table| &table.parts).any(|part| part.owner == me)
+        };
+        if let Some(odd) = config.inputs.keys().find(|name| !declared(name)) {
+            let cause = format!("{me} does not bring a table called `{odd}`");
+            return Err(JobError::usage("reading tables", cause, suggest::remedy(odd, &mine)));
+        }
+        let mut inputs = BTreeMap::new();
+        for (at, part) in task.parts_of(&me) {
+            let table = &query.tables()[at];
+            let place = config.inputs.get(&table.name).ok_or_else(|| {
+                let remedy =
+                    format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
+                JobError::usage("reading tables", format!("{me} has no rows of table {}", table.name), remedy)
+            })?;
+            let rows = read(table, place)?;
+            inputs.extend(query.inputs(&table.name, part, &rows).map_err(of_tables)?);
+        }
+        let records = |tensor: &Tensor| InputPlace::Memory(Arc::new(Zeroizing::new(tensor.records())));
+        config.inputs = inputs.iter().map(|(name, tensor)| (name.clone(), records(tensor))).collect();
+
+        let place = config.outputs.remove(RESULT).filter(|_| learns);
+        if let Some(odd) = config.outputs.keys().next() {
+            let known: &[&str] = if learns { &[RESULT] } else { &[] };
+            let cause = format!("{me} does not learn an output called `{odd}`");
+            return Err(JobError::usage("preparing the result", cause, suggest::remedy(odd, known)));
+        }
+        let mut create = |path| config.files.create("for the result", path, "the result of a query", 0o600);
+        let file = match &place {
+            Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => Some(create(path)?),
+            Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
+                let remedy = "write result = { csv = \"result.csv\" }";
+                return Err(JobError::usage("preparing the result", "a query gives rows", remedy));
+            }
+            _ => None,
+        };
+        let shows = learns && matches!(place, None | Some(OutputPlace::Show | OutputPlace::Memory));
+        config.outputs = task
+            .compute()
+            .outputs_of(&me)
+            .map(|j| (query.computation().outputs()[j].name.clone(), OutputPlace::Memory))
+            .collect();
+        let inner = task.compute().open(config)?;
+        Ok(Self { task: task.clone(), inner, learns, file, shows, rows: None })
+    }
+}
+
+impl Part for QueryPart {
+    type Learnt = Answer;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        self.inner.compute(member)
+    }
+
+    fn prepare(&mut self) -> Result<(), JobError> {
+        self.inner.prepare()?;
+        if !self.learns {
+            return Ok(());
+        }
+        let query = self.task.query();
+        let outputs = self.inner.learnt().map(|(j, extent, records)| {
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
+            (query.computation().outputs()[j].name.clone(), tensor)
+        });
+        let rows = query.rows(&outputs.collect()).map_err(of_tables)?;
+        let rows = shown(query.schema(), &rows);
+        if let Some(file) = &self.file {
+            file.writer()?.write_all(&csv(query.schema(), &rows)?).map_err(|e| file.error(&e))?;
+            file.sync()?;
+        }
+        self.rows = Some(rows);
+        Ok(())
+    }
+
+    fn commit(mut self) -> Result<Answer, JobError> {
+        self.inner.commit()?;
+        self.file.take().map_or(Ok(()), NewFile::commit)?;
+        let columns = self.task.query().schema().columns().iter();
+        let columns = columns.map(|column| (column.name.clone(), column.ty.to_string())).collect();
+        let count = self.rows.as_ref().map(|rows| rows.len() as u64);
+        let rows = self.rows.take().filter(|_| self.shows).unwrap_or_default();
+        Ok(Answer { columns, rows, count })
+    }
+}

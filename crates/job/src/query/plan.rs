@@ -1,0 +1,179 @@
+//! The agreement on a query, and the computation that it is.
+
+use super::{QueryJob, QueryPart};
+use crate::{
+    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
+    MemberConfig, Protocol, Task, suggest,
+};
+use hushwire_sql::{Catalog, Options, SqlError, relation, schema};
+use hushwire_tables::{
+    Query, TableError,
+    algebra::{Part, Schema, Table},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A query's job, planned.
+#[derive(Clone)]
+pub struct QueryTask {
+    job: QueryJob,
+    query: Arc<Query>,
+    compute: ComputeTask,
+}
+
+/// The result of a query at a member.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Names of columns, and their types.
+    pub columns: Vec<(String, String)>,
+    /// Fields as text, NULLs as none; empty where a file has them, or this member learns nothing.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// Rows, where this member learns them.
+    pub count: Option<u64>,
+}
+
+/// The names of members in the computation are those that people use, without their kind.
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Client(name) => name.clone(),
+        Member::Party(i) => format!("party{i}"),
+    }
+}
+
+pub(super) fn of_sql(e: &SqlError) -> JobError {
+    let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
+    JobError::usage(format!("the query{place}"), e.cause(), e.remedy())
+}
+
+pub(super) fn of_tables(e: TableError) -> JobError {
+    match e {
+        TableError::Type { cause, remedy } => JobError::usage("the query", cause, remedy),
+        TableError::Rows { table, cause, remedy } => JobError::usage(format!("table {table}"), cause, remedy),
+        TableError::Promise { promise, remedy } => {
+            JobError::usage("the result", format!("a promise is broken, {promise}"), remedy)
+        }
+        e => JobError::internal("the query", e),
+    }
+}
+
+/// The tables that a job declares.
+fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
+    let mut tables = vec![];
+    for table in &job.tables {
+        let columns = table.columns.iter().map(|text| schema::column(text));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|e| of_sql(&e))?;
+        let schema = Schema(columns);
+        let place = |name: &String| {
+            schema.find(name).ok_or_else(|| {
+                let names: Vec<&str> = schema.columns().iter().map(|c| c.name.as_str()).collect();
+                let cause = format!("its key names no column of it: {name}");
+                JobError::usage(format!("table {}", table.name), cause, suggest::remedy(name, &names))
+            })
+        };
+        let key = table.key.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        let mut owners: Vec<&Member> = table.parts.iter().map(|part| &part.owner).collect();
+        owners.sort();
+        if owners.windows(2).any(|two| two[0] == two[1]) {
+            let cause = "one member brings two parts of it";
+            return Err(JobError::usage(format!("table {}", table.name), cause, "bring them as one file"));
+        }
+        let parts = table.parts.iter().map(|part| Part { owner: name_of(&part.owner), rows: part.rows });
+        tables.push(Table {
+            name: table.name.clone(),
+            schema: schema.clone(),
+            parts: parts.collect(),
+            padded: table.padded,
+            unique: if key.is_empty() { vec![] } else { vec![key] },
+        });
+    }
+    Catalog::new(tables).map_err(|e| of_sql(&e))
+}
+
+impl QueryTask {
+    /// Plans the query.
+    ///
+    /// # Errors
+    /// The query is refused, names what is not declared, or is larger than a computation may be.
+    pub fn new(job: &QueryJob) -> Result<Self, JobError> {
+        let catalog = catalog(job)?;
+        let options = Options { min_group: job.min_group, join_bound: job.join_bound };
+        let relation = relation(&job.sql, &catalog, options).map_err(|e| of_sql(&e))?;
+        let to: Vec<String> = job.to.iter().map(name_of).collect();
+        let to: Vec<&str> = to.iter().map(String::as_str).collect();
+        let query = Query::new("query", &relation, &to).map_err(of_tables)?;
+        let mut compute = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(String::new()));
+        let owners = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
+        let names = query.computation().members();
+        compute.members = owners
+            .chain(&job.to)
+            .map(|member| (name_of(member), member.clone()))
+            .filter(|(name, _)| names.contains(name))
+            .collect::<BTreeMap<_, _>>();
+        let computation = Arc::new(query.computation().clone());
+        let compute = ComputeTask::of(&compute, computation)?;
+        Ok(QueryTask { job: job.clone(), query: Arc::new(query), compute })
+    }
+
+    /// The job.
+    #[must_use]
+    pub fn job(&self) -> &QueryJob {
+        &self.job
+    }
+
+    /// The query as a computation.
+    #[must_use]
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The job of the computation.
+    pub(super) fn compute(&self) -> &ComputeTask {
+        &self.compute
+    }
+
+    /// The place of each part of the tables that the query reads that `member` brings: the table's among those, and the part's.
+    pub(super) fn parts_of(&self, member: &Member) -> Vec<(usize, usize)> {
+        let name = name_of(member);
+        let of = |(at, table): (usize, &Table)| {
+            let mine = table.parts.iter().enumerate().filter(|(_, part)| part.owner == name);
+            mine.map(move |(part, _)| (at, part)).collect::<Vec<_>>()
+        };
+        self.query.tables().iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The run of the computation, bound.
+    ///
+    /// # Errors
+    /// It is too large for this machine.
+    pub fn bound(&self) -> Result<Bound, JobError> {
+        self.compute.bound(&BTreeMap::new())
+    }
+
+    /// The forecast of a run.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, JobError> {
+        Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
+    }
+}
+
+impl Task for QueryTask {
+    type Learnt = Answer;
+    type Part = QueryPart;
+
+    fn agreement(&self) -> Agreement {
+        let inner = self.compute.agreement();
+        let digest = blake3::hash(self.job.sql.as_bytes());
+        let sql = Field {
+            shown: Some(format!("digest {}", &digest.to_hex()[..16])),
+            ..Field::new("sql", digest.to_hex().to_string())
+        };
+        let fields = std::iter::once(sql).chain(inner.fields).collect();
+        Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, JobError> {
+        QueryPart::open(self, config)
+    }
+}
