@@ -79,6 +79,10 @@ fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, S
     };
     let mut binder = Binder::new(catalog);
     let bound = binder.whole(query)?;
+    if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
+        let remedy = "group by columns, or ask without a least size of groups";
+        return Err(SqlError::new("the query shows rows where only groups may be shown", remedy));
+    }
     let plan = logical::prune(bound.plan, &logical::needed(&bound.columns));
     logical::emit(&plan, &bound.columns, &binder.columns, catalog, options)
 }

@@ -59,7 +59,7 @@ impl QueryPartOf {
     fn parse(text: &str) -> Result<Self, String> {
         let (owner, rows) =
             text.trim().rsplit_once(char::is_whitespace).ok_or("it names no member and rows")?;
-        let owner = owner.trim().parse().map_err(|e| format!("{e}"))?;
+        let owner = owner.trim().parse()?;
         let rows = rows.parse().map_err(|_| format!("{rows} is no number of rows"))?;
         Ok(QueryPartOf { owner, rows })
     }

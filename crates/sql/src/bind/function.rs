@@ -169,7 +169,7 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, SqlError> {
         calls.aggregate(at)?;
         calls.inside = true;
-        let made = self.argument(env, calls, function, args, filter, at);
+        let made = self.argument(env, calls, (function, distinct), args, filter, at);
         calls.inside = false;
         let argument = made?;
         if argument.is_none() {
@@ -185,7 +185,7 @@ impl<'q> Binder<'q> {
         &mut self,
         env: &Env<'_>,
         calls: &mut Calls<'q>,
-        function: Function,
+        (function, distinct): (Function, bool),
         args: Option<&[&'q ast::Expr]>,
         filter: Option<&'q ast::Expr>,
         at: At,
@@ -198,7 +198,11 @@ impl<'q> Binder<'q> {
         let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;
         Ok(match (of, filter) {
             // A literal that is not NULL counts in every row.
-            (Some(Expr::Literal(value, _)), None) if function == Function::Count && !value.is_null() => None,
+            (Some(Expr::Literal(value, _)), None)
+                if function == Function::Count && !distinct && !value.is_null() =>
+            {
+                None
+            }
             (of, None) => of,
             (of, Some(condition)) => {
                 let branches = vec![(condition, of.unwrap_or(truth(true)))];

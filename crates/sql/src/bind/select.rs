@@ -103,7 +103,8 @@ impl<'q> Binder<'q> {
         let mut plan = plan;
         let mut groups = Groups::default();
         if grouped {
-            let by_query = !keys.is_empty();
+            // Of scalar subqueries there is one row, whatever they count.
+            let by_query = !keys.is_empty() || outer.is_none();
             plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
         }
         let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, SqlError> {
@@ -212,7 +213,8 @@ impl<'q> Binder<'q> {
             let cause = "SELECT DISTINCT is ordered by what its list has not";
             return Err(SqlError::at(at, cause, "order by columns of the list"));
         }
-        if Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
+        let firm = self.catalog.tables().iter().all(|table| table.parts.len() == 1);
+        if firm && Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
             return Ok(plan);
         }
         Ok(self.group(plan, &keys, vec![], false))

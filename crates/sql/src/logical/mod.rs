@@ -147,3 +147,18 @@ pub(crate) fn argument(call: &WindowFunction) -> Option<&Expr> {
         _ => None,
     }
 }
+
+/// Whether all rows of a plan are groups that the query asked for, so that small ones are left out.
+pub(crate) fn shows_groups(plan: &Plan) -> bool {
+    match plan {
+        Plan::Group { asked, .. } => *asked,
+        Plan::Filter { input, .. }
+        | Plan::Project { input, .. }
+        | Plan::Window { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. } => shows_groups(input),
+        Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => shows_groups(left),
+        Plan::Set { left, right, .. } => shows_groups(&left.0) && shows_groups(&right.0),
+        Plan::Join { .. } | Plan::Scan { .. } | Plan::One => false,
+    }
+}

@@ -146,6 +146,28 @@ fn names_that_differ_in_case_alone_are_one() {
 }
 
 #[test]
+fn with_a_least_size_only_groups_are_shown() {
+    let options = Options { min_group: 3, ..Options::default() };
+    let ask = |sql: &str| relation(sql, &catalog(), options).map(drop).map_err(|e| e.cause().to_owned());
+    for sql in [
+        "SELECT city, COUNT(*) FROM shop GROUP BY city ORDER BY 2 LIMIT 3",
+        "SELECT COUNT(*) FROM shop",
+        "SELECT city FROM shop GROUP BY city UNION SELECT name FROM goods GROUP BY name",
+    ] {
+        assert_eq!(ask(sql), Ok(()), "{sql}");
+    }
+    for sql in [
+        "SELECT city FROM shop",
+        "SELECT DISTINCT city FROM shop",
+        "SELECT city, (SELECT COUNT(*) FROM sale) FROM shop",
+        "SELECT n FROM (SELECT COUNT(*) AS n FROM shop) AS t, goods",
+        "SELECT city FROM shop GROUP BY city UNION SELECT name FROM goods",
+    ] {
+        assert_eq!(ask(sql), Err("the query shows rows where only groups may be shown".into()), "{sql}");
+    }
+}
+
+#[test]
 fn a_join_of_many_with_many_needs_a_bound() {
     let mut tables = catalog().tables().to_vec();
     tables[2].parts[0].rows = 1 << 20;
