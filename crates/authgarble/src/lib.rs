@@ -46,6 +46,7 @@ mod krrw;
 mod leaky;
 mod masks;
 mod online;
+mod party;
 mod preprocess;
 #[cfg(test)]
 mod rig;
@@ -65,6 +66,7 @@ mod wrk;
 pub use cost::{garble as garble_cost, online as online_cost, preprocess as preprocess_cost};
 pub use error::{AuthError, Check};
 pub use garble::{Form, Garbled, Task};
+pub use party::Party;
 pub use preprocess::Need;
 pub use roles::Roles;
 pub use script::Script;

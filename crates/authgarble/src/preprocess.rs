@@ -26,6 +26,14 @@ pub struct Need {
     pub masks: u64,
 }
 
+impl Need {
+    /// Whether there is as much of everything as `other` takes.
+    #[must_use]
+    pub fn covers(self, other: Need) -> bool {
+        self.triples >= other.triples && self.masks >= other.masks
+    }
+}
+
 pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stock, AuthError> {
     let context = setup.context.child("authgarble preprocessing", 0);
     let mut room = Room::new(talk, context, &setup.seed);

@@ -15,7 +15,7 @@
 
 use crate::{
     Agreement, CircuitSource, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task,
-    client, party,
+    client, n_party, party,
     place::{self, Shown},
     run::{Links, MemberSession},
     two_party,
@@ -78,6 +78,9 @@ impl Part for CircuitPart {
             (Member::Party(_), Protocol::Rep3) => party::compute(self, member),
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
                 two_party::compute(self, member, usize::from(*index))
+            }
+            (Member::Party(index), Protocol::Authgarble(_)) => {
+                n_party::compute(self, member, usize::from(*index))
             }
         }
     }

@@ -44,6 +44,7 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
         (Protocol::Yao, Some(Scheme::Prf)) => [8e6, 4e5],
         (Protocol::Yao, _) => [2e7, 7e5],
         (Protocol::Gmw, _) => [3e6, 2e5],
+        (Protocol::Authgarble(_), _) => [2e5, 2e4],
     }
 }
 
@@ -107,6 +108,7 @@ impl Forecast {
                 8 * format.and_bytes + format.and_bits
             }
             Protocol::Gmw => TRIPLE_BITS + 2,
+            Protocol::Authgarble(n) => 8 * authenticated(chosen_ot(None), n, ands),
         };
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
@@ -171,6 +173,12 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
             let triples = triples.unwrap_or_default();
             Cost { rounds: cost.rounds, bytes_sent: cost.bytes_sent + triples.bytes_sent + ends }
         }
+        Protocol::Authgarble(parties) => {
+            let ands = program.ands() * n as u64;
+            let each = authenticated(chosen_ot(chosen.ot), parties, ands) as u64;
+            // Coins, checks and openings of a set-up, a preprocessing and a run: about as many whatever the circuit is.
+            Cost { rounds: 80, bytes_sent: ands * each + 16 * ends * 8 }
+        }
         Protocol::Yao => {
             let format = chosen.scheme.unwrap_or_default().format();
             let xors = if format.xor_bytes == 0 { 0 } else { xors(program) };
@@ -184,6 +192,19 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
             Cost { rounds: 1, bytes_sent: (tables + labels) * n as u64 + ots + ends }
         }
     }
+}
+
+/// The extension that there is without a word.
+fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
+    given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
+}
+
+/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling among `n` parties.
+fn authenticated(ot: hushwire_ot::Protocol, n: u8, ands: u64) -> usize {
+    let (n, ands) = (usize::from(n), ands.clamp(1, 1 << 16));
+    let need = hushwire_authgarble::Need { triples: ands, masks: ands };
+    let made = hushwire_authgarble::preprocess_cost(n, ot, need).bytes_sent / ands;
+    made as usize + hushwire_authgarble::Form::best(n).table_bytes(n, ands as usize) / ands as usize
 }
 
 fn xors(program: &Program) -> u64 {

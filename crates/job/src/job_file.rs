@@ -152,6 +152,7 @@ impl CircuitJob {
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.need("protocol", "protocol = \"rep3\"")?;
         let protocol: Protocol = protocol.parsed(str::parse, "write protocol = \"rep3\"")?;
+        let protocol = among(&mut top, protocol)?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
@@ -198,11 +199,23 @@ impl CircuitJob {
         parties.chain(self.clients().into_iter().map(Member::Client)).collect()
     }
 
-    /// The number of computing parties, 2 or 3.
+    /// The number of computing parties.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()
     }
+}
+
+/// The protocol among `parties`, where the file says how many.
+pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protocol, JobError> {
+    let Some(parties) = top.take("parties") else { return Ok(protocol) };
+    let n = parties.number(2..=crate::MOST_PARTIES.into())? as u8;
+    let fits = matches!(protocol, Protocol::Authgarble(_)) || n == protocol.parties();
+    if fits {
+        return Ok(protocol.among(n));
+    }
+    let cause = format!("protocol {protocol} has {} parties", protocol::words(protocol.parties()));
+    Err(parties.error(cause, "leave `parties` out, or take protocol authgarble"))
 }
 
 /// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which knows all of them.

@@ -28,6 +28,7 @@ mod job_file;
 mod kind;
 mod member;
 mod member_config;
+mod n_party;
 mod new_file;
 mod party;
 mod party_file;

@@ -11,7 +11,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Member {
-    /// 0, 1 or 2; which of them there are is the protocol's.
+    /// 0 to 7; which of them there are is the protocol's.
     Party(u8),
     /// By its name in the job.
     Client(String),
@@ -70,7 +70,7 @@ impl FromStr for Member {
             text.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok());
         match index {
             Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
-            Some(index) => Err(format!("there is no party {index}, only 0, 1 and 2")),
+            Some(index) => Err(format!("there is no party {index}, only 0 to {}", MOST_PARTIES - 1)),
             None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
         }
     }
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(member.key().parse(), Ok(member));
         }
         assert_eq!("party 1".parse(), Ok(Member::Party(1)));
-        for bad in ["party3", "party", "party-1", "client:", "client:a b", "alice", "", "client"] {
+        for bad in ["party8", "party", "party-1", "client:", "client:a b", "alice", "", "client"] {
             assert!(bad.parse::<Member>().is_err(), "{bad}");
         }
     }

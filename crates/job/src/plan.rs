@@ -3,7 +3,9 @@
 use crate::{
     BitOrderChoice, Chosen, CircuitJob, JobError, Member, Protocol,
     agreement::{Agreement, Field},
+    n_party,
 };
+use hushwire_authgarble::Roles;
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
@@ -16,6 +18,8 @@ const BATCH: u64 = 4096;
 const BATCH_BYTES: u64 = 8 << 20;
 /// AGREEMENT: bytes of the labels of all registers of a batch.
 const LABEL_BYTES: u64 = 32 << 20;
+/// AGREEMENT: ANDs of a batch of authenticated garbling: each takes some hundred bytes of triples and tables.
+const AUTHENTICATED: u64 = 1 << 17;
 /// Bytes of a label.
 const LABEL: u64 = 16;
 /// AGREEMENT: compute threads, where the job does not say.
@@ -140,6 +144,13 @@ impl Plan {
         )
     }
 
+    /// Owners and recipients among as many parties as the protocol has.
+    #[must_use]
+    pub(crate) fn among(&self, program: &Program) -> Roles {
+        let owners = self.inputs.iter().map(|(_, from)| from);
+        n_party::roles(program, self.parties().into(), owners, self.outputs.iter().map(|(_, to)| &to[..]))
+    }
+
     /// Everything that binds, and the links that members make.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
@@ -242,6 +253,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     let fits = |batch: u64| match protocol {
         Protocol::Rep3 | Protocol::Gmw => batch <= 64 || registers * (batch / 8) <= BATCH_BYTES,
         Protocol::Yao => batch <= 1 || registers * LABEL * batch <= LABEL_BYTES,
+        Protocol::Authgarble(_) => batch <= 1 || program.ands() * batch <= AUTHENTICATED,
     };
     while !fits(batch) {
         batch /= 2;
@@ -262,7 +274,7 @@ fn admitted(job: &CircuitJob) -> Result<(), JobError> {
 fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),
-        (Protocol::Yao | Protocol::Gmw, None | Some(1)) => Ok(1),
+        (Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_), None | Some(1)) => Ok(1),
         (protocol, Some(_)) => Err(wrong(
             format!("protocol {protocol} has one lane on each thread"),
             "leave out `lanes`, and raise `threads` under [parameters]",

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// The most parties that a protocol has.
-pub const MOST_PARTIES: u8 = 3;
+pub const MOST_PARTIES: u8 = 8;
 
-/// The protocol between computing parties. All are semi-honest.
+/// The protocol between computing parties. All but [`Protocol::Authgarble`] are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -19,13 +19,31 @@ pub enum Protocol {
     Yao,
     /// Two parties on XOR shares, ANDs from triples of oblivious transfer.
     Gmw,
+    /// So many parties, of which all but one may be corrupt and deviate.
+    Authgarble(u8),
 }
 
 impl Protocol {
-    /// The three protocols, in the order of [`Self::NAMES`].
+    /// The protocols whose number of parties is fixed, in the order of [`Self::NAMES`].
     pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
-    /// Names in job files and `--protocol`, in the order of [`Self::ALL`].
-    pub const NAMES: [&str; 3] = ["rep3", "yao", "gmw"];
+    /// Names in job files and `--protocol`, in the order of [`Self::ALL`]; `authgarble:5` has five parties.
+    pub const NAMES: [&str; 4] = ["rep3", "yao", "gmw", "authgarble"];
+    /// Everything that may be written for `--protocol`.
+    pub const WRITTEN: [&str; 11] = [
+        "rep3",
+        "yao",
+        "gmw",
+        "authgarble",
+        "authgarble:2",
+        "authgarble:3",
+        "authgarble:4",
+        "authgarble:5",
+        "authgarble:6",
+        "authgarble:7",
+        "authgarble:8",
+    ];
+    /// Parties of `authgarble` where nobody says otherwise.
+    pub const FEW: u8 = 3;
 
     /// As files have it.
     #[must_use]
@@ -34,15 +52,26 @@ impl Protocol {
             Self::Rep3 => "rep3",
             Self::Yao => "yao",
             Self::Gmw => "gmw",
+            Self::Authgarble(_) => "authgarble",
         }
     }
 
-    /// The number of computing parties, 2 or 3.
+    /// The same among `n` parties, where it may have as many.
+    #[must_use]
+    pub(crate) const fn among(self, n: u8) -> Self {
+        match self {
+            Self::Authgarble(_) => Self::Authgarble(n),
+            fixed => fixed,
+        }
+    }
+
+    /// The number of computing parties.
     #[must_use]
     pub const fn parties(self) -> u8 {
         match self {
             Self::Rep3 => 3,
             Self::Yao | Self::Gmw => 2,
+            Self::Authgarble(n) => n,
         }
     }
 
@@ -75,7 +104,15 @@ impl Protocol {
         match (self, given) {
             (Self::Rep3, Some(_)) => Err(self.has_no("ot", "no oblivious transfer")),
             (Self::Rep3, None) => Ok(None),
-            (Self::Yao | Self::Gmw, given) => Ok(Some(given.unwrap_or(Extension::SoftSpoken4))),
+            (Self::Authgarble(_), Some(given)) if !given.supports(Level::Malicious) => {
+                let cause = format!("protocol {self} is malicious, and {given} is not");
+                Err(JobError::usage(
+                    "planning the job",
+                    cause,
+                    "take one of the softspoken or ferret extensions",
+                ))
+            }
+            (_, given) => Ok(Some(given.unwrap_or(Extension::SoftSpoken4))),
         }
     }
 
@@ -90,7 +127,11 @@ impl Protocol {
             Member::Party(index) if *index < self.parties() => Ok(()),
             Member::Party(_) => {
                 let all: Vec<_> = (0..self.parties()).map(|i| format!("party{i}")).collect();
-                let numbers = if self.parties() == 2 { "0 and 1" } else { "0, 1 and 2" };
+                let numbers = match self.parties() {
+                    2 => "0 and 1".to_owned(),
+                    3 => "0, 1 and 2".to_owned(),
+                    n => format!("0 to {}", n - 1),
+                };
                 let cause = format!("{}: protocol {self} has parties {numbers}", member.key());
                 Err((cause, format!("name one of {}, or take protocol rep3", all.join(", "))))
             }
@@ -180,7 +221,19 @@ pub fn extension(name: &str) -> Result<Extension, String> {
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            Self::Authgarble(n) => f.pad(&format!("authgarble:{n}")),
+            _ => f.pad(self.name()),
+        }
+    }
+}
+
+/// A number of parties in words.
+pub(crate) fn words(parties: u8) -> String {
+    match parties {
+        2 => "two".to_owned(),
+        3 => "three".to_owned(),
+        n => n.to_string(),
     }
 }
 
@@ -188,6 +241,15 @@ impl FromStr for Protocol {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
+        if let Some(rest) = name.strip_prefix("authgarble") {
+            let parties = match rest.strip_prefix(':') {
+                None if rest.is_empty() => Some(Self::FEW),
+                None => None,
+                Some(n) => n.parse().ok().filter(|n| (2..=MOST_PARTIES).contains(n)),
+            };
+            let remedy = format!("write authgarble:N for N parties, 2 to {MOST_PARTIES}");
+            return parties.map(Self::Authgarble).ok_or(format!("no protocol is called {name:?}; {remedy}"));
+        }
         Self::ALL
             .into_iter()
             .find(|p| p.name() == name)
@@ -257,6 +319,13 @@ mod tests {
         for (protocol, name) in Protocol::ALL.into_iter().zip(Protocol::NAMES) {
             assert_eq!((protocol.name(), name.parse()), (name, Ok(protocol)));
         }
+        for n in 2..=MOST_PARTIES {
+            assert_eq!(Protocol::Authgarble(n).to_string().parse(), Ok(Protocol::Authgarble(n)));
+        }
+        assert!(Protocol::WRITTEN.iter().all(|name| name.parse::<Protocol>().is_ok()));
+        for bad in ["authgarble:", "authgarble:1", "authgarble:9", "authgarbled"] {
+            assert!(bad.parse::<Protocol>().is_err(), "{bad}");
+        }
         let error = "yoa".parse::<Protocol>().err().unwrap_or_default();
         assert!(error.contains("yoa") && error.contains("`yao`"), "{error}");
     }
@@ -266,6 +335,7 @@ mod tests {
         for (protocol, member, cause) in [
             (Protocol::Yao, Member::Party(2), "party2: protocol yao has parties 0 and 1"),
             (Protocol::Rep3, Member::Party(3), "party3: protocol rep3 has parties 0, 1 and 2"),
+            (Protocol::Authgarble(5), Member::Party(5), "party5: protocol authgarble:5 has parties 0 to 4"),
             (Protocol::Gmw, Member::Client("a".into()), "client:a: protocol gmw has no clients"),
         ] {
             assert_eq!(protocol.admits(&member).err().map(|e| e.0).as_deref(), Some(cause));
@@ -287,6 +357,8 @@ mod tests {
         assert!(error.is_some_and(|e| e.contains("every wire's value") && e.contains("three-halves")));
         assert_eq!(Protocol::Gmw.extension(None).ok(), Some(Some(Extension::SoftSpoken4)));
         assert!(Protocol::Rep3.extension(Some(Extension::Iknp)).is_err());
+        assert!(Protocol::Authgarble(3).extension(Some(Extension::Iknp)).is_err());
+        assert_eq!(Protocol::Authgarble(3).extension(None).ok(), Some(Some(Extension::SoftSpoken4)));
         assert!(extension("kos").is_err() && extension("ferret-b12") == Ok(Extension::FerretB12));
         let error = private_scheme("privacy-free").err().unwrap_or_default();
         assert!(error.contains("hides nothing") && error.contains("prp"), "{error}");

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::{
-    Forecast, JobError, Kind, MemberConfig,
+    Forecast, JobError, Kind, MemberConfig, Protocol,
     agreement::Agreement,
     confirm,
     member_config::{Observer, explain},
@@ -215,7 +215,7 @@ impl MemberSession {
     /// Exchanges one after the other. Among three parties those of the control lane come first, where it is part of
     /// computing; the others run beside each other.
     fn rounds(&self) -> u64 {
-        if self.agreement.parties() == 2 {
+        if self.agreement.protocol != Protocol::Rep3 {
             return self.turns.rounds();
         }
         let (control, exchanges) = (self.agreement.control_lane(), self.meters[0].reading().exchanges);
@@ -234,7 +234,7 @@ impl MemberSession {
         let channel = self.net.channel(lane, to, from);
         let mut channel = channel.map_err(|e| explain(&self.agreement, e).during("channel set-up"))?;
         channel.tap(self.meters[meter].tap());
-        if meter == 0 && self.agreement.parties() == 2 {
+        if meter == 0 && self.agreement.protocol != Protocol::Rep3 {
             channel.tap(self.turns.tap());
         }
         Ok(channel)

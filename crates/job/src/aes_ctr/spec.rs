@@ -163,7 +163,7 @@ impl AesCtrJob {
 fn three(name: &str) -> Result<(), String> {
     match name.parse::<Protocol>()? {
         Protocol::Rep3 => Ok(()),
-        other => Err(format!("{other} has two parties, and files are encrypted by three")),
+        other => Err(format!("{other} has no shares of three parties, by whom files are encrypted")),
     }
 }
 

@@ -6,7 +6,8 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
-use crate::{Chosen, Forecast, JobError, Member, Protocol, plan::between_two};
+use crate::{Chosen, Forecast, JobError, Member, Protocol, n_party, plan::between_two};
+use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
 use hushwire_rep3::Addition;
@@ -204,7 +205,7 @@ impl Bound {
     pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
         let steps = match protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
-            Protocol::Yao | Protocol::Gmw => None,
+            Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_) => None,
         };
         match steps {
             Some(plan) => Ok(Form::Steps(plan)),
@@ -231,6 +232,11 @@ impl Bound {
             Form::Steps(plan) => Some(plan.memory(far(threads))),
             Form::Circuit(_) => None,
         })
+    }
+
+    /// Owners and recipients among `n` parties.
+    pub(crate) fn among(&self, program: &Program, n: usize) -> Roles {
+        n_party::roles(program, n, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
     /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.

@@ -114,7 +114,7 @@ impl ComputeJob {
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
-        let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
+        let protocol = crate::job_file::among(&mut top, protocol.transpose()?.unwrap_or(Protocol::Rep3))?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);

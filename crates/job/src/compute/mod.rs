@@ -25,6 +25,7 @@ mod client;
 mod delay;
 mod file;
 mod lengths;
+mod many;
 mod outputs;
 mod part;
 mod plan;

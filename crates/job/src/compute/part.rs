@@ -5,6 +5,7 @@ use super::{
     bound::{Bound, Form},
     client::Client,
     lengths::Lengths,
+    many::Many,
     outputs::{Sink, sinks},
     threads::within,
     three::Three,
@@ -86,6 +87,7 @@ fn lacks(me: &Member, name: &str) -> JobError {
 pub(super) enum Engine {
     Three(Box<Three>),
     Two(Box<Two>),
+    Many(Box<Many>),
     Client(Box<Client>),
 }
 
@@ -121,6 +123,9 @@ impl Engine {
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
                 Engine::Two(Box::new(Two::open(member, index, chosen)?))
             }
+            (Member::Party(index), Protocol::Authgarble(_)) => {
+                Engine::Many(Box::new(Many::open(member, index, chosen)?))
+            }
         })
     }
 
@@ -139,6 +144,7 @@ impl Engine {
             symbols.extend(match self {
                 Engine::Three(engine) => engine.agree(member, lengths),
                 Engine::Two(engine) => engine.agree(member, lengths),
+                Engine::Many(engine) => engine.agree(member, lengths),
                 Engine::Client(engine) => engine.agree(member, lengths),
             }?);
         }
@@ -160,6 +166,7 @@ impl Engine {
         let learnt = match self {
             Engine::Three(engine) => engine.run(member, &bound, &form, own, go_on)?,
             Engine::Two(engine) => engine.run(member, &bound, &form, own)?,
+            Engine::Many(engine) => engine.run(member, &bound, &form, own)?,
             Engine::Client(engine) => engine.run(member, &bound, own)?,
         };
         if ands > 0 {
@@ -173,6 +180,7 @@ impl Engine {
         match self {
             Engine::Three(engine) => engine.links(),
             Engine::Two(engine) => Links { both: vec![&mut engine.control], ..Links::default() },
+            Engine::Many(engine) => Links { both: engine.control.iter_mut().collect(), ..Links::default() },
             Engine::Client(engine) => engine.links(),
         }
     }
@@ -181,6 +189,7 @@ impl Engine {
         match self {
             Engine::Three(engine) => engine.into_links(),
             Engine::Two(engine) => engine.into_links(),
+            Engine::Many(engine) => engine.into_links(),
             Engine::Client(engine) => engine.into_links(),
         }
     }

@@ -8,7 +8,7 @@ use super::{
     threads::{lanes, threads},
     values::Values,
 };
-use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task};
+use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, protocol};
 use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -272,8 +272,12 @@ fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Job
     if names.len() <= usize::from(job.protocol.parties()) {
         return Ok(Member::Party(i as u8));
     }
-    let cause =
-        format!("protocol {} has two parties, and the computation {} members", job.protocol, names.len());
+    let cause = format!(
+        "protocol {} has {} parties, and the computation {} members",
+        job.protocol,
+        protocol::words(job.protocol.parties()),
+        names.len()
+    );
     Err(wrong(
         cause,
         format!("say which party each is under [members], as in {name} = \"party0\", or take protocol rep3"),
@@ -339,7 +343,7 @@ impl Task for ComputeTask {
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
         let Chosen { protocol, scheme, .. } = self.chosen;
         // Three parties count steps, each of which takes a time of its own.
-        let ands = ands.filter(|_| protocol.parties() == 2);
+        let ands = ands.filter(|_| protocol != Protocol::Rep3);
         ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
     }
 

@@ -56,33 +56,41 @@ impl Two {
         let Form::Circuit(program) = form else {
             return Err(JobError::internal(COMPUTE, "two parties have no steps"));
         };
-        let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
-        let mut registers = Zeroizing::new(vec![]);
-        for ((_, extent), records) in mine.zip(own) {
-            let start = registers.len();
-            registers.resize(start + extent.bits(), 0);
-            extent.spread(&extent.planes(records), &mut registers[start..]);
-        }
-        let internal = |e| JobError::internal(COMPUTE, e);
-        let inputs = Planes::new(registers.len(), 1, registers).map_err(internal)?;
+        let inputs = inputs(&self.me, bound, own)?;
         let who = bound.between_two(program);
         let learnt = self.engine.run(&mut self.channel, program, &who, &inputs);
         let learnt = learnt.map_err(|e| failed(member, self.index, COMPUTE, e))?;
-        let mine = bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me));
-        let mut at = 0;
-        Ok(mine
-            .map(|(_, extent): (_, &Extent)| {
-                at += extent.bits();
-                let mut planes = Zeroizing::new(vec![0; extent.bytes()]);
-                extent.gather(&learnt[at - extent.bits()..at], &mut planes);
-                extent.records(&planes)
-            })
-            .collect())
+        Ok(outputs(&self.me, bound, &learnt))
     }
 
     pub(super) fn into_links(self) -> Links {
         Links { word: vec![self.control], kept: vec![self.channel] }
     }
+}
+
+/// The planes of a party's inputs, from their records in order: a byte a register.
+pub(super) fn inputs(me: &Member, bound: &Bound, own: &[Zeroizing<Vec<u8>>]) -> Result<Planes, JobError> {
+    let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| *owner == me);
+    let mut registers = Zeroizing::new(vec![]);
+    for ((_, extent), records) in mine.zip(own) {
+        let start = registers.len();
+        registers.resize(start + extent.bits(), 0);
+        extent.spread(&extent.planes(records), &mut registers[start..]);
+    }
+    Planes::new(registers.len(), 1, registers).map_err(|e| JobError::internal(COMPUTE, e))
+}
+
+/// The records of the outputs that a party learns, from their planes.
+pub(super) fn outputs(me: &Member, bound: &Bound, learnt: &Planes) -> Vec<Zeroizing<Vec<u8>>> {
+    let mine = bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(me));
+    let mut at = 0;
+    mine.map(|(_, extent): (_, &Extent)| {
+        at += extent.bits();
+        let mut planes = Zeroizing::new(vec![0; extent.bytes()]);
+        extent.gather(&learnt[at - extent.bits()..at], &mut planes);
+        extent.records(&planes)
+    })
+    .collect()
 }
 
 fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> JobError {

@@ -9,6 +9,7 @@ mod examples;
 mod files;
 mod forecast;
 mod masks;
+mod n_party;
 mod plans;
 mod psi;
 mod run;

@@ -109,7 +109,7 @@ fn mistakes_in_a_job_name_their_line_and_the_near_word() {
         ("from = \"client:alice\"", "form = \"client:alice\"", &["line 9", "`form`", "`from`"]),
         ("client:alice", "alice", &["line 9", "alice", "client:alice"]),
         ("sample", "smaple", &["line 10", "`smaple`", "`sample`"]),
-        ("party1\"\n", "party3\"\n", &["line 13", "no party 3"]),
+        ("party1\"\n", "party3\"\n", &["line 13", "party3: protocol rep3"]),
         ("name = \"less\"", "name = \"a b\"", &["line 16", "a b"]),
         ("\"party0\"]", "\"party1\"]", &["line 17", "party 1 twice"]),
         ("threads", "thread", &["line 21", "`thread`", "`threads`"]),
@@ -146,7 +146,7 @@ fn a_whole_party_file_is_read() {
 #[test]
 fn mistakes_in_a_party_file_name_their_line() {
     for (from, to, words) in [
-        ("index = 0", "index = 3", &["line 2", "from 0 to 2"][..]),
+        ("index = 0", "index = 8", &["line 2", "from 0 to 7"][..]),
         ("index = 0", "idnex = 0", &["line 2", "`idnex`", "`index`"]),
         ("listen", "lisen", &["line 3", "`lisen`", "`listen`"]),
         ("127.0.0.1:7000", "127.0.0.1", &["line 3", "host:port"]),

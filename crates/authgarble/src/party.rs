@@ -1,0 +1,142 @@
+//! One party of a session over channels: all phases of one circuit after the other.
+
+use crate::{AuthError, Form, Need, Roles, Script, Setup, Stock, Task};
+use hushwire_circuit::{Planes, Program};
+use hushwire_ot::{Context, OtError, Protocol};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, drive::Driver};
+
+/// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in memory.
+const AHEAD: u64 = 1 << 18;
+
+/// A party that runs circuits with its peers, and preprocesses for them when a stock is used up, each time after a set-up of its own.
+///
+/// After an error it is of no use: open another in a new session.
+pub struct Party {
+    context: Context,
+    me: usize,
+    n: usize,
+    ot: Protocol,
+    form: Form,
+    seed: Seed,
+    stock: Option<Stock>,
+    /// Set-ups so far.
+    epochs: u64,
+    driver: Driver,
+    lost: bool,
+}
+
+impl Party {
+    /// Party `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of no other session; `seed` is this party's secret
+    /// randomness for this session alone.
+    #[must_use]
+    pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
+        let seed = seed.clone();
+        let (stock, driver) = (None, Driver::new());
+        Party { context: *context, me, n, ot, form, seed, stock, epochs: 0, driver, lost: false }
+    }
+
+    /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those that this party brings, in the circuit's
+    /// order; gives the outputs that it learns, likewise. `ahead` is what this run and those after it take, for one preprocessing
+    /// as far as it is not too much; agreed. A channel for each peer, in the order of parties.
+    ///
+    /// # Errors
+    /// A check failed, the parties run different things, or a channel failed.
+    ///
+    /// # Panics
+    /// If the roles are another program's, or there is not a channel for each peer (the caller's bug).
+    pub fn run(
+        &mut self,
+        channels: &mut [Channel],
+        program: &Program,
+        roles: &Roles,
+        inputs: &Planes,
+        ahead: Need,
+    ) -> Result<Planes, AuthError> {
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(OtError::Lost { step: "authenticated garbling" }.into());
+        }
+        let task = Task::new(program, roles.clone(), inputs.instances(), self.form);
+        let mut stock = match self.stock.take().filter(|stock| stock.left().covers(task.need())) {
+            Some(stock) => stock,
+            None => self.stock(channels, task.need(), ahead)?,
+        };
+        let garbled = drive(&mut self.driver, channels, stock.garble(&task))?;
+        let outputs = drive(&mut self.driver, channels, garbled.evaluate(inputs))?;
+        (self.stock, self.lost) = (Some(stock), false);
+        Ok(outputs)
+    }
+
+    fn stock(&mut self, channels: &mut [Channel], now: Need, ahead: Need) -> Result<Stock, AuthError> {
+        let (context, seed) = (
+            self.context.child("authgarble epoch", self.epochs),
+            self.seed.derive("authgarble epoch", &self.epochs.to_le_bytes()),
+        );
+        self.epochs += 1;
+        let part = |all: u64| if ahead.triples > AHEAD { all * AHEAD / ahead.triples } else { all };
+        let need =
+            Need { triples: part(ahead.triples).max(now.triples), masks: part(ahead.masks).max(now.masks) };
+        let open = Setup::open(&context, self.me, self.n, self.ot, &seed);
+        let setup = drive(&mut self.driver, channels, open)?;
+        drive(&mut self.driver, channels, setup.preprocess(need))
+    }
+}
+
+fn drive<T>(
+    driver: &mut Driver,
+    channels: &mut [Channel],
+    mut script: Script<'_, T>,
+) -> Result<T, AuthError> {
+    let mut run = driver.begin(&mut script);
+    while run.step(channels)? {}
+    Ok(script.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::{World, context, random_circuit, seed};
+    use hushwire_aes::Backend;
+    use hushwire_prg::Prg;
+    use hushwire_wire::{PartyId, inproc};
+    use std::{thread, time::Duration};
+
+    /// Parties on threads, circuits one after the other, over queues that hold less than a message.
+    #[test]
+    fn parties_over_channels() {
+        let mut prg = Prg::new(Backend::best(), &seed(5, 0), "party");
+        for (n, form) in [(2, Form::HalfGates), (3, Form::Rows)] {
+            let program = random_circuit(&mut prg);
+            let worlds: Vec<_> = (1..4).map(|k| World::new(&mut prg, &program, n, k, form)).collect();
+            // Enough for the first two; the third finds too little and preprocesses anew.
+            let need = worlds[0].task.need();
+            let ahead = Need { triples: 3 * need.triples, masks: 3 * need.masks };
+            let ids: Vec<_> = (0..n).map(|p| PartyId(p as u8)).collect();
+            let nets = inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 4096);
+            thread::scope(|scope| {
+                for (me, mut net) in nets.into_iter().enumerate() {
+                    let (worlds, program, ids) = (&worlds, &program, &ids);
+                    scope.spawn(move || {
+                        let peers = ids.iter().filter(|id| usize::from(id.0) != me);
+                        let mut channels: Vec<_> = peers
+                            .map(|id| net.channel(0, Some(*id), Some(*id)).expect("the lane is there"))
+                            .collect();
+                        let ot = Protocol::SoftSpoken4;
+                        let mut party = Party::new(&context(7), [me, n], ot, form, &seed(7, me));
+                        for world in worlds {
+                            let ran = party.run(
+                                &mut channels,
+                                program,
+                                &world.task.roles,
+                                &world.inputs[me],
+                                ahead,
+                            );
+                            assert!(ran.expect("honest parties") == world.outputs[me]);
+                        }
+                        assert_eq!(party.epochs, 2);
+                    });
+                }
+            });
+        }
+    }
+}

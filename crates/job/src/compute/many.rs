@@ -1,0 +1,71 @@
+//! One of n parties, of whom all but one may be corrupt: its links, and a computation on them.
+
+use super::{
+    bound::{Bound, Form},
+    lengths::Lengths,
+    two,
+};
+use crate::{
+    Chosen, JobError, Member,
+    flow::COMPUTE,
+    n_party,
+    run::{Links, MemberSession},
+};
+use hushwire_authgarble::Party;
+use hushwire_wire::Channel;
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+/// A party's links and its engine.
+pub(super) struct Many {
+    me: Member,
+    index: usize,
+    n: usize,
+    pub(super) control: Vec<Channel>,
+    channels: Vec<Channel>,
+    party: Party,
+}
+
+impl Many {
+    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+        let (lane, me, index) = (member.agreement.control_lane(), Member::Party(index), usize::from(index));
+        let mut control = n_party::channels(member, 1, lane, index)?;
+        let context = n_party::name(member, index, &mut control)?;
+        let channels = n_party::channels(member, 0, 0, index)?;
+        let party = n_party::party(chosen, &context, index)?;
+        Ok(Self { me, index, n: usize::from(chosen.protocol.parties()), control, channels, party })
+    }
+
+    pub(super) fn agree(
+        &mut self,
+        member: &MemberSession,
+        lengths: Lengths,
+    ) -> Result<BTreeMap<String, u64>, JobError> {
+        let mut control: Vec<_> = self.control.iter_mut().collect();
+        lengths.at_party(&member.agreement, &mut control, std::iter::empty())
+    }
+
+    /// Runs a computation: records of this party's inputs go in, in order, and those of what it learns come out.
+    pub(super) fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        form: &Form,
+        own: &[Zeroizing<Vec<u8>>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let Form::Circuit(program) = form else {
+            return Err(JobError::internal(COMPUTE, "n parties have no steps"));
+        };
+        let inputs = two::inputs(&self.me, bound, own)?;
+        let roles = bound.among(program, self.n);
+        let ahead = n_party::need(program, &roles, 1);
+        let learnt = self.party.run(&mut self.channels, program, &roles, &inputs, ahead).map_err(|e| {
+            n_party::failed(&member.agreement, member.net.watch().as_ref(), self.index, COMPUTE, e)
+        })?;
+        Ok(two::outputs(&self.me, bound, &learnt))
+    }
+
+    pub(super) fn into_links(self) -> Links {
+        Links { word: self.control, kept: self.channels }
+    }
+}

@@ -1,0 +1,225 @@
+//! The side of one of n parties in a run, of whom all but one may be corrupt: every thread has a channel to each peer.
+//!
+//! ```text
+//! all       32 fresh bytes each to every other ─► the run's name; every thread has a name under it
+//! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling, evaluation
+//! ```
+//!
+//! Whoever says other fresh bytes to one party than to another gives them names that differ, and their first messages do not fit.
+
+use crate::{
+    JobError, Kind, Member, Plan,
+    agreement::Agreement,
+    circuit::CircuitPart,
+    doors::IN,
+    flow::COMPUTE,
+    member_config::explain,
+    place,
+    run::{Links, MemberSession},
+    threads::{Progress, on_threads},
+};
+use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
+use hushwire_circuit::{Planes, Program};
+use hushwire_ot::{Context, OtError, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, PartyId, Reason, Watch};
+use std::sync::Arc;
+
+/// AGREEMENT: separates the run's name from any other use of BLAKE3.
+const DOMAIN: &str = "hushwire 2026 job of n sid v1";
+const NAME: &str = "naming the run";
+
+/// A channel to each peer, in the order of parties.
+pub(crate) fn channels(
+    member: &mut MemberSession,
+    meter: usize,
+    lane: u16,
+    index: usize,
+) -> Result<Vec<Channel>, JobError> {
+    let parties = member.agreement.parties();
+    let peers = (0..parties).filter(|p| usize::from(*p) != index).map(|p| Some(PartyId(p)));
+    peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
+}
+
+/// The name of this run and no other: every party's fresh part makes it new, whatever the session's id.
+pub(crate) fn name(
+    member: &MemberSession,
+    index: usize,
+    control: &mut [Channel],
+) -> Result<Context, JobError> {
+    let mut own = [0; 32];
+    getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
+    let failed = |e| explain(&member.agreement, e).during(NAME);
+    for channel in &mut *control {
+        channel.start(NAME, &own).map_err(failed)?;
+    }
+    let mut fresh = vec![];
+    for channel in control {
+        let mut theirs = [0; 32];
+        channel.finish(NAME, &own, &mut theirs).map_err(failed)?;
+        fresh.push(theirs);
+    }
+    fresh.insert(index, own);
+    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
+    hash.update(&member.session().0).update(&member.agreement.digest());
+    for fresh in &fresh {
+        hash.update(fresh);
+    }
+    Ok(Context { sid: Sid(*hash.finalize().as_bytes()), backend: member.config.backend })
+}
+
+/// A party of a protocol among n, which was told its OT extension.
+pub(crate) fn party(chosen: crate::Chosen, context: &Context, index: usize) -> Result<Party, JobError> {
+    let Some(ot) = chosen.ot else {
+        return Err(JobError::internal(COMPUTE, format!("{chosen} is no plan for n parties")));
+    };
+    let n = usize::from(chosen.protocol.parties());
+    Ok(Party::new(context, [index, n], ot, Form::best(n), &Seed::random()))
+}
+
+/// Owners and recipients among `n` parties. Nobody else is counted.
+pub(crate) fn roles<'a>(
+    program: &Program,
+    n: usize,
+    owners: impl Iterator<Item = &'a Member>,
+    recipients: impl Iterator<Item = &'a [Member]>,
+) -> Roles {
+    let owner = |from: &Member| match from {
+        Member::Party(index) => usize::from(*index),
+        Member::Client(_) => 0,
+    };
+    let learns = |to: &[Member]| (0..n).map(|p| to.contains(&Member::Party(p as u8))).collect();
+    Roles::new(program, n, owners.map(owner).collect(), recipients.map(learns).collect())
+}
+
+/// What runs on so many instances take.
+pub(crate) fn need(program: &Program, roles: &Roles, instances: usize) -> Need {
+    Task::new(program, roles.clone(), instances, Form::Rows).need()
+}
+
+/// In the words of the job; all parties are told which check failed, and whom it blames.
+pub(crate) fn failed(
+    agreement: &Agreement,
+    watch: Option<&Watch>,
+    index: usize,
+    step: &str,
+    e: AuthError,
+) -> JobError {
+    let blamed = match &e {
+        AuthError::Abort { peer, .. }
+        | AuthError::Ot(OtError::Abort { peer, .. } | OtError::Malformed { peer, .. }) => *peer,
+        AuthError::Malformed { peer, .. } | AuthError::Mismatch { peer } => Some(*peer),
+        AuthError::Net(_) | AuthError::Ot(OtError::Net(_)) => {
+            return match e {
+                AuthError::Net(e) | AuthError::Ot(OtError::Net(e)) => explain(agreement, e).during(step),
+                e => JobError::internal(step, e),
+            };
+        }
+        AuthError::Misstep(_) => None,
+        AuthError::Inputs { .. } | AuthError::Short { .. } | AuthError::Ot(_) => {
+            return JobError::new(Kind::Internal, step, e.cause(), e.remedy());
+        }
+    };
+    if let Some(watch) = watch {
+        let (who, why) = match blamed {
+            Some(peer) => (peer, Reason::Cheated),
+            None => (PartyId(index as u8), Reason::Failed),
+        };
+        let what = match &e {
+            AuthError::Abort { check, .. } => format!("{step}: {check} check"),
+            _ => step.to_owned(),
+        };
+        watch.abort(who, why, &what);
+    }
+    JobError::new(Kind::Network, step, e.cause(), e.remedy())
+}
+
+/// The state that all threads share.
+struct Shared {
+    index: usize,
+    me: Member,
+    plan: Arc<Plan>,
+    agreement: Arc<Agreement>,
+    program: Arc<Program>,
+    roles: Roles,
+    context: Context,
+    sources: Arc<Vec<Option<place::Source>>>,
+    sinks: Arc<Vec<Option<place::Sink>>>,
+    watch: Option<Watch>,
+    /// Of all threads, in instances.
+    progress: Progress,
+}
+
+/// Computes all batches as party `index`.
+pub(crate) fn compute(
+    part: &CircuitPart,
+    member: &mut MemberSession,
+    index: usize,
+) -> Result<Links, JobError> {
+    let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
+    let mut control = channels(member, 1, agreement.control_lane(), index)?;
+    let context = name(member, index, &mut control)?;
+    let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
+    let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
+    let shared = Shared {
+        index,
+        me: member.config.me.clone(),
+        roles: plan.among(&part.prepared.program),
+        agreement,
+        program: part.prepared.program.clone(),
+        context,
+        sources: part.sources.clone(),
+        sinks: part.sinks.clone(),
+        watch: member.net.watch(),
+        progress: Progress::new(plan.instances, &member.observer),
+        plan,
+    };
+    let kept = on_threads(lanes.into_iter().zip(0..).collect(), |(channels, t)| shared.run(t, channels))?;
+    Ok(Links { word: control, kept: kept.into_iter().flatten().collect() })
+}
+
+impl Shared {
+    /// All of thread `t`'s batches.
+    fn run(&self, t: u16, mut channels: Vec<Channel>) -> Result<Vec<Channel>, JobError> {
+        self.batches(t, &mut channels).inspect_err(|_| self.progress.fail())?;
+        Ok(channels)
+    }
+
+    fn batches(&self, t: u16, channels: &mut [Channel]) -> Result<(), JobError> {
+        let mut party = party(self.plan.chosen(), &self.context.child("thread", t.into()), self.index)?;
+        let mine: Vec<u32> = (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()).collect();
+        let mut left: u64 = mine.iter().map(|b| self.plan.instances_of(*b) as u64).sum();
+        let each = need(&self.program, &self.roles, 1);
+        for b in mine {
+            self.progress.go_on()?;
+            let n = self.plan.instances_of(b);
+            let first = u64::from(b) * u64::from(self.plan.batch);
+            let inputs = self.inputs(first, n)?;
+            let ahead = Need { triples: left * each.triples, masks: left * each.masks };
+            let learnt = party
+                .run(channels, &self.program, &self.roles, &inputs, ahead)
+                .map_err(|e| failed(&self.agreement, self.watch.as_ref(), self.index, &self.step(b), e))?;
+            place::put(&self.plan, &self.sinks, self.plan.outputs_of(&self.me), first, &learnt)?;
+            self.progress.add(n as u64);
+            left -= n as u64;
+        }
+        Ok(())
+    }
+
+    /// Batch `b`, as errors name it.
+    fn step(&self, b: u32) -> String {
+        match self.plan.batches() {
+            1 => COMPUTE.to_owned(),
+            all => format!("{COMPUTE} batch {} of {all}", b + 1),
+        }
+    }
+
+    /// This party's inputs, in the circuit's order.
+    fn inputs(&self, first: u64, n: usize) -> Result<Planes, JobError> {
+        let sources = self.plan.inputs_of(&self.me).map(|i| self.sources[i].as_ref());
+        let planes = sources.map(|source| {
+            source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?.planes(first, n)
+        });
+        Ok(Planes::join(n, planes.collect::<Result<Vec<_>, JobError>>()?))
+    }
+}
