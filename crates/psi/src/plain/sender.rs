@@ -394,3 +394,41 @@ impl<S: Security, F: Field> Half for State<S, F> {
         self.parameters.both_learn.then_some(self.common)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_aes::Backend;
+    use hushwire_ot::Sid;
+
+    /// Whoever lacks an item cannot say its tag; a bit alone would have been believed.
+    #[test]
+    fn only_tags_prove_what_is_common() {
+        let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
+        let security = Level::Malicious;
+        let parameters = Parameters { receiver_items: 4, sender_items: 4, security, both_learn: true };
+        let state = || {
+            let seed = Seed::from_bytes([1; 16]);
+            let mut state = State::<Malicious, Full128>::new(&context, &parameters, vec![[0; 32]; 3], &seed)
+                .expect("few items");
+            // Items 2, 0, nobody's and 1, by their values; item 3 is no item.
+            state.keys = [2, 0, 3, 1].iter().zip(1..).map(|(item, value)| value << 32 | item).collect();
+            state.tags = vec![10, 11, 12, 13];
+            state
+        };
+        let answer = |tags: [u64; 4]| tags.map(u64::to_le_bytes).concat();
+        for (tags, common) in [
+            ([12, 10, 13, 11], vec![0, 1, 2]),
+            ([12, 0, 0, 0], vec![2]),
+            ([0, 0, 0, 11], vec![1]),
+            // A value's own tag counts, not another one's.
+            ([10, 12, 11, 13], vec![]),
+            ([u64::MAX; 4], vec![]),
+            ([1; 4], vec![]),
+        ] {
+            let mut state = state();
+            state.learn(&answer(tags));
+            assert_eq!(state.common, common, "{tags:?}");
+        }
+    }
+}
