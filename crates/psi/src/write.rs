@@ -14,7 +14,7 @@ pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
     let mut text = vec![];
     {
         let mut writer = csv::WriterBuilder::new().from_writer(&mut text);
-        writer.write_record(fields).map_err(failed)?;
+        writer.write_record(fields).map_err(|e| failed(&e))?;
         writer.flush().map_err(|e| PsiError::Output(e.to_string()))?;
     }
     let text = String::from_utf8(text).map_err(|e| PsiError::Output(e.to_string()))?;
@@ -27,7 +27,7 @@ pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
 /// The table cannot be read, or has not as many rows; `out` takes no more.
 pub fn write_rows(path: &Path, rows: &mut Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
     let mut writer = csv::WriterBuilder::new().from_writer(out);
-    writer.write_byte_record(rows.header()).map_err(failed)?;
+    writer.write_byte_record(rows.header()).map_err(|e| failed(&e))?;
     each(path, rows, flags, |row, flag| if flag { writer.write_byte_record(row) } else { Ok(()) })?;
     writer.flush().map_err(|e| PsiError::Output(e.to_string()))
 }
@@ -45,7 +45,7 @@ pub fn write_flags(
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
-    writer.write_byte_record(&header).map_err(failed)?;
+    writer.write_byte_record(&header).map_err(|e| failed(&e))?;
     each(path, rows, flags, |row, flag| {
         let flag: &[u8] = if flag { b"1" } else { b"0" };
         writer.write_record(row.iter().chain([flag]))
@@ -53,7 +53,7 @@ pub fn write_flags(
     writer.flush().map_err(|e| PsiError::Output(e.to_string()))
 }
 
-fn failed(e: csv::Error) -> PsiError {
+fn failed(e: &csv::Error) -> PsiError {
     PsiError::Output(e.to_string())
 }
 
@@ -67,7 +67,7 @@ fn each(
     let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
     let mut flags = flags.iter();
     while let Some(row) = rows.read()? {
-        put(row, *flags.next().ok_or_else(changed)?).map_err(failed)?;
+        put(row, *flags.next().ok_or_else(changed)?).map_err(|e| failed(&e))?;
     }
     flags.next().map_or(Ok(()), |_| Err(changed()))
 }

@@ -140,20 +140,19 @@ impl Part for PsiPart {
         let Some(ended) = &self.ended else { return Ok(()) };
         let reveal = self.task.job.reveal;
         match (&ended.learnt, &self.file) {
-            (Learnt::Nothing, _) => {}
             (Learnt::Size(size), Some(file)) => {
                 writeln!(file.writer()?, "{size}").map_err(|e| file.error(&e))?;
             }
             (Learnt::Size(size), None) => self.text = Some(format!("{size}\n").into_bytes()),
             (Learnt::Rows { flags, .. }, Some(file)) => {
-                self.table.write_file(reveal, flags, file, of_file)?
+                self.table.write_file(reveal, flags, file, of_file)?;
             }
             (Learnt::Rows { flags, .. }, None) if self.shows => {
                 let mut text = vec![];
                 self.table.write(reveal, flags, &mut text).map_err(of_file)?;
                 self.text = Some(text);
             }
-            (Learnt::Rows { .. }, None) => {}
+            (Learnt::Nothing | Learnt::Rows { .. }, _) => {}
         }
         self.file.as_ref().map_or(Ok(()), NewFile::sync)
     }

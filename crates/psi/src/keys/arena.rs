@@ -75,7 +75,7 @@ impl Keys {
     pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, PsiError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
         while let Some(row) = rows.read()? {
-            let line = || row.position().map(|p| p.line());
+            let line = || row.position().map(csv::Position::line);
             key.clear();
             let mut whole = Formed::Text;
             for (place, column) in places.iter().zip(spec.columns()) {
