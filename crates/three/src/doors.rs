@@ -62,8 +62,7 @@ pub(crate) fn numbers(computation: &Computation, ring: impl Fn(Scalar) -> Option
         for (k, argument) in node.arguments.iter().enumerate() {
             let from = argument.0 as usize;
             let want = match &node.op {
-                Op::Mul | Op::MatMul | Op::PrefixSum(_) if ringed => Want::Numbers,
-                Op::Conv2d { .. } if ringed => Want::Numbers,
+                Op::Mul | Op::MatMul | Op::Conv2d { .. } | Op::PrefixSum(_) if ringed => Want::Numbers,
                 Op::Reduce(reduction, _) | Op::Pool { reduction, .. }
                     if ringed && matches!(reduction, Reduction::Sum | Reduction::Mean) =>
                 {

@@ -31,7 +31,7 @@ pub fn shared(prg: &mut Prg, value: &Tensor, door: Door) -> [Shares; 3] {
 /// If they are none of that door's.
 #[must_use]
 pub fn opened(shares: [&Shares; 3], door: Door, ty: &Type) -> Tensor {
-    let mut sum = shares[0].own.to_vec();
+    let mut sum = shares[0].own.clone();
     assert_eq!(sum.len(), door.bytes());
     shares[1..].iter().for_each(|share| door.addition().add(&mut sum, &share.own));
     let lengths = ty.shape.lengths().expect("values of that door");
