@@ -22,6 +22,8 @@ mod outputs;
 mod psi;
 mod psi_members;
 mod psi_query;
+#[cfg(feature = "sql")]
+mod query;
 mod rehearsal;
 mod report;
 mod stdout;
