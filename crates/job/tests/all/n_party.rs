@@ -1,7 +1,13 @@
 //! Jobs of n parties of whom all but one may be corrupt, over real links, each party a thread, judged by the plain evaluator.
 
 use crate::common::{World, check};
-use hushwire_job::{InputPlace, Member};
+use hushwire_job::{
+    ComputationSource, ComputeJob, ComputeTask, InputPlace, Member, MemberConfig, Observer, OutputPlace,
+    Peer, Protocol, Task, run,
+};
+use hushwire_wire::{Identity, Listener, TransportKind};
+use std::{sync::Arc, thread};
+use zeroize::Zeroizing;
 
 fn among(n: usize) -> String {
     format!("protocol = \"authgarble\"\nparties = {n}")
@@ -41,4 +47,48 @@ fn another_number_of_parties_is_another_job() {
         let outcome = outcome.as_ref().unwrap_or_else(|e| panic!("{member}: {e}"));
         assert_eq!(outcome.learnt.digits, [(0, "11".to_owned())], "{member}");
     }
+}
+
+/// Five people, none of whom trusts another, learn the sum of their salaries, and one whether it earns less than the mean.
+#[test]
+fn five_salaries() {
+    const TEXT: &str = "computation salaries\nmembers a, b, c, d, e\ninput pa: u32 from a\ninput pb: u32 from b\n\
+        input pc: u32 from c\ninput pd: u32 from d\ninput pe: u32 from e\ntotal = pa + pb + pc + pd + pe\n\
+        output sum = total to a, b, c, d, e\noutput below = pc * 5 < total to c\n";
+    let job = ComputeJob::new(Protocol::Authgarble(5), ComputationSource::Text(TEXT.to_owned()));
+    let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for me in task.agreement().members() {
+        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
+        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
+        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
+        let config = MemberConfig::new(me, identity, Some(listener));
+        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
+    }
+    for (i, config) in configs.iter_mut().enumerate() {
+        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
+        let name = format!("p{}", ["a", "b", "c", "d", "e"][i]);
+        let pay = InputPlace::Values(Zeroizing::new((1000 * (i + 1)).to_string()));
+        config.inputs.insert(name, pay);
+        config.outputs.insert("sum".into(), OutputPlace::Memory);
+    }
+    configs[2].outputs.insert("below".into(), OutputPlace::Memory);
+    let records: Vec<Vec<Vec<u8>>> = thread::scope(|scope| {
+        let task = &task;
+        let running = configs.into_iter().map(|config| {
+            scope.spawn(move || {
+                let quiet: Observer = Arc::new(|_| {});
+                let outcome = run(task, config, &quiet).unwrap_or_else(|e| panic!("{e}"));
+                outcome.learnt.records.into_iter().map(|(_, records)| records).collect()
+            })
+        });
+        let running: Vec<_> = running.collect();
+        running.into_iter().map(|party| party.join().expect("a party ends")).collect()
+    });
+    for (i, records) in records.iter().enumerate() {
+        assert_eq!(records[0], 15_000u32.to_le_bytes(), "party {i}");
+        assert_eq!(records.len(), if i == 2 { 2 } else { 1 });
+    }
+    // Exactly the mean.
+    assert_eq!(records[2][1], [0]);
 }
