@@ -64,7 +64,7 @@ fn a_plan_is_explained_and_mistakes_are_named() {
     }
     for (sql, more, code, words) in [
         ("SELECT town FROM people", "", 2, "the query, line 1, column 8: no column is called town"),
-        ("SELECT city FROM people", "--pad 2", 2, "b.csv has 5 rows, which are more"),
+        ("SELECT city FROM people", "--pad 2", 2, "a.csv has 5 rows, which are more"),
         ("SELECT city FROM people", "--key salaries=wage", 2, "its key names no column of it: wage"),
         (
             "SELECT id, city FROM people",

@@ -322,7 +322,9 @@ fn party_files_that_do_not_fit_are_named() {
     world.change("r/party1.toml", "index = 1\n", "index = 2\n");
     one(&["party 2", "party2: protocol yao has parties 0 and 1"], 2);
     world.change("r/party1.toml", "index = 2\n", "index = 3\n");
-    one(&["line 1", "from 0 to 2"], 4);
+    one(&["party 3", "party3: protocol yao has parties 0 and 1"], 2);
+    world.change("r/party1.toml", "index = 3\n", "index = 8\n");
+    one(&["line 1", "from 0 to 7"], 4);
 }
 
 #[test]

@@ -193,6 +193,10 @@ fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec
     for item in value.list()? {
         let party = item.parsed(str::parse, "write \"party0\", \"party1\" or \"party2\"")?;
         match party {
+            Member::Party(index) if index >= Protocol::Rep3.parties() => {
+                return Err(item
+                    .error("names a party that there is not", "write \"party0\", \"party1\" or \"party2\""));
+            }
             Member::Party(index) if !parties.contains(&index) => parties.push(index),
             Member::Party(_) => return Err(item.error("names a party twice", "name each once")),
             Member::Client(_) => return Err(item.error("names a client", "name parties only")),
