@@ -11,7 +11,7 @@ use hushwire_circuit::Program;
 impl Plan {
     /// Bytes that values and what works on them take at one party, at most: every value from its step to the last that reads it, and beside
     /// them the work of a step without a message, or of one group on each lane. Inputs and outputs are among the values. What machines
-    /// take was measured, and rounded up.
+    /// take is estimated from what they hold, and rounded up.
     #[must_use]
     pub fn memory(&self, cut: Cut) -> u64 {
         let sizes = self.sizes();
