@@ -86,7 +86,7 @@ impl Liar {
     }
 }
 
-/// What a run with a lie came to.
+/// The end of a run with a lie.
 enum End<T> {
     Done(Vec<T>),
     /// The error, and who was done with the phase by then: only the last one's results are outputs.

@@ -76,7 +76,7 @@ impl Task {
         Task { program: program.clone(), roles, instances, form }
     }
 
-    /// What it takes of a stock.
+    /// The part of a stock that it takes.
     #[must_use]
     pub fn need(&self) -> Need {
         let triples = self.program.ands() * self.instances as u64;
@@ -121,7 +121,7 @@ impl Drop for Garbled {
     }
 }
 
-/// What a party keeps besides its masks.
+/// State of a party besides its masks.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) enum Side {
     /// Party 0: each garbler's tables.

@@ -36,7 +36,7 @@ fn keys(context: &Context, number: u64) -> [Aes128; 2] {
         .map(|label| hash_key(context.backend, &context.sid, label, number))
 }
 
-/// What a share adds to a label: keys of the peer's bit, and Δ where this party's bit is 1.
+/// A share's part in a label: keys of the peer's bit, and Δ where this party's bit is 1.
 fn part(shares: &Shares, delta: Block, k: usize) -> Block {
     shares.keys[0][k] ^ delta.and_bit(shares.bit(k))
 }

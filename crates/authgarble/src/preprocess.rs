@@ -17,7 +17,7 @@ use crate::{
 use hushwire_block::Block;
 use hushwire_prg::Prg;
 
-/// What a stock is made for.
+/// The use that a stock is made for.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Need {
     /// Authenticated triples: one for every AND of every instance.

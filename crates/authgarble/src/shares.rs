@@ -85,7 +85,7 @@ impl Shares {
     }
 }
 
-/// What a public 1 adds: to the MACs of party 0, which flips its bit, and to the keys that others hold of it.
+/// The share of a public 1: it adds to the MACs of party 0, which flips its bit, and to the keys that others hold of it.
 pub(crate) fn one(me: usize, delta: Block) -> Block {
     let bit = Block::from_u128(1);
     if me == 0 { bit } else { delta ^ bit }

@@ -1,4 +1,4 @@
-//! What the function-independent phase leaves: triples and masks that serve once.
+//! The stock that the function-independent phase leaves: triples and masks that serve once.
 
 use crate::{
     AuthError, Setup,

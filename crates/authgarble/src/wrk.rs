@@ -134,7 +134,7 @@ fn fill(table: &mut [Block], job: &Job<'_>, k: usize, [u, v]: [bool; 2], label: 
     table[last] ^= sum;
 }
 
-/// What the evaluator gets: Λ and the labels of the outputs.
+/// The evaluator's result: Λ and the labels of the outputs.
 pub(crate) struct Evaluated {
     /// Λ of every output bit, one a byte.
     pub(crate) outputs: Vec<u8>,

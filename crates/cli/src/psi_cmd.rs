@@ -212,7 +212,7 @@ struct Out {
 }
 
 impl Out {
-    /// What the process wrote becomes the file.
+    /// The bytes that the process wrote become the file.
     fn deliver(self) -> Result<(), Error> {
         let from = self.passing.file();
         let mut whole = File::open(&from).map_err(|e| Error::io("read", &from, &e))?;

@@ -78,7 +78,7 @@ impl Computation {
         cut.or_else(|_| self.rest(&cutting, &constants, false))
     }
 
-    /// What is left. `promise` says whether its inputs promise the ranges that they have.
+    /// The rest of the computation. `promise` says whether its inputs promise the ranges that they have.
     fn rest<O: Clone + PartialEq>(
         &self,
         cutting: &Cutting<'_, O>,
@@ -280,7 +280,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
     }
 
-    /// What the rest is given or reads, in order.
+    /// Values that the rest is given or reads, in order.
     fn wanted(&self) -> impl Iterator<Item = (Value, &Known<O>)> {
         let all = self.known.iter().zip(&self.wanted).enumerate();
         all.filter(|(_, (_, wanted))| **wanted).map(|(at, (known, _))| (Value(at as u32), known))

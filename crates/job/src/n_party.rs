@@ -92,7 +92,7 @@ pub(crate) fn roles<'a>(
     Roles::new(program, n, owners.map(owner).collect(), recipients.map(learns).collect())
 }
 
-/// What runs on so many instances take.
+/// The stock that runs on so many instances take.
 pub(crate) fn need(program: &Program, roles: &Roles, instances: usize) -> Need {
     Task::new(program, roles.clone(), instances, Form::Rows).need()
 }

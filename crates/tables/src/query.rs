@@ -114,7 +114,7 @@ impl Query {
         &self.schema
     }
 
-    /// What it stands on; whether each of them holds is opened to those who learn the result.
+    /// Promises that it stands on; whether each of them holds is opened to those who learn the result.
     #[must_use]
     pub fn promises(&self) -> &[String] {
         &self.promises

@@ -37,7 +37,7 @@ fn deal_columns<W: Word>(n: usize, columns: usize) -> (Vec<W>, [Columns<W>; 3]) 
     (numbers, shares)
 }
 
-/// What must come out of columns whose row `order[i]` comes `i`-th.
+/// The expected result of columns whose row `order[i]` comes `i`-th.
 fn ordered<W: Word>(numbers: &[W], order: &[usize]) -> Vec<u64> {
     let columns = numbers.chunks(order.len());
     columns.flat_map(|column| order.iter().map(|row| column[*row].number())).collect()

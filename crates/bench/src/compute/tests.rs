@@ -66,7 +66,7 @@ fn operations_on_bits_and_orders_are_right() {
     assert!(report.rows[0].rounds.unwrap() > 10, "levels of comparisons");
 }
 
-/// What every row says, whatever its operation: names, numbers as numbers, units, limits.
+/// Fields of every row, whatever its operation: names, numbers as numbers, units, limits.
 #[test]
 fn every_row_of_the_json_has_every_field() {
     let names: Vec<&str> = grid::TABLE.iter().map(|line| line.op.name()).collect();

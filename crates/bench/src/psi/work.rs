@@ -66,7 +66,7 @@ fn digests(context: &Context, n: usize, is_sender: bool) -> Vec<plain::ItemDiges
     (0..n).map(|i| digester.digest(&item(i, n, is_sender))).collect()
 }
 
-/// What every method does at least.
+/// The least that every method does.
 pub(super) fn digest_all(n: usize) {
     let context = Context { sid: Sid([1; 32]), backend: Backend::default() };
     std::hint::black_box(digests(&context, n, false));

@@ -1,4 +1,4 @@
-//! What owners do alone, against the whole.
+//! Tests that owners' own parts and the rest together give what the whole gives.
 
 use crate::test_support::{computation, inputs};
 use crate::{Computation, Cut, Member, Op, Tensor, Visibility, circuits, evaluate};

@@ -43,7 +43,7 @@ pub use session::{Outcome, receive, send};
 use crate::PsiError;
 use crate::okvs::Layout;
 
-/// What the parties learn.
+/// The values that parties learn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reveal {
     /// Both learn the number of common items.

@@ -194,7 +194,7 @@ mod tests {
         owner.join().expect("it ends");
     }
 
-    /// What the owner sees of an item is another point each time.
+    /// The owner sees another point each time of the same item.
     #[test]
     fn what_is_asked_says_nothing_of_the_item() {
         let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! What malicious modes add: the sender's mask under a commitment, and a comparison of all that was said.
+//! Additions of malicious modes: the sender's mask under a commitment, and a comparison of all that was said.
 
 use hushwire_block::Block;
 use hushwire_ot::{Role, Sid, Transcript};
@@ -78,7 +78,7 @@ impl Spoken {
         }
     }
 
-    /// What the party that is `role` says of it: another word for each, so that none can be sent back.
+    /// The word on it of the party that is `role`: another word for each, so that none can be sent back.
     pub(super) fn digest(&self, role: Role) -> [u8; DIGEST] {
         let transcript = self.0.as_ref().expect("malicious modes close");
         let step = match role {

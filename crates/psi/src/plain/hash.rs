@@ -20,7 +20,7 @@ pub(super) struct Functions {
     output_key: [u8; 32],
 }
 
-/// What the oblivious PRF gives for an item.
+/// The oblivious PRF's value of an item.
 pub(super) struct Output {
     pub(super) value: u128,
     /// Proof that whoever says it knows the item; in malicious modes alone.

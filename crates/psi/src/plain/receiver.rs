@@ -106,7 +106,7 @@ struct State<S: Security, F: Field> {
     store: Vec<F::Base>,
     entries: Option<ReceiverEntries<F>>,
     functions: Functions,
-    /// What is said in malicious modes; the commitment that came; the sum of both masks.
+    /// Words of malicious modes; the commitment that came; the sum of both masks.
     spoken: Spoken,
     commitment: [u8; DIGEST],
     mask: Block,

@@ -108,7 +108,7 @@ struct State<S: Security, F: Field> {
     binned: Binned,
     entries: Option<SenderEntries>,
     functions: Functions,
-    /// What is said in malicious modes; this party's mask; the sum of both.
+    /// Words of malicious modes; this party's mask; the sum of both.
     spoken: Spoken,
     own_mask: Mask,
     mask: Block,
@@ -278,7 +278,7 @@ impl<S: Security, F: Field> State<S, F> {
         Ok(())
     }
 
-    /// What a bin's items are hashed from, once its part of A' is there; and the values, where there are no masks.
+    /// Inputs of a bin's hashes, once its part of A' is there; and the values, where there are no masks.
     fn evaluate(&mut self, bin: usize, message: &[u8]) {
         let entries = self.entries.as_mut().expect("the VOLE is done");
         let (len, delta) = (self.layout.bin_entries(), *entries.delta);

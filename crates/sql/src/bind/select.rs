@@ -18,7 +18,7 @@ pub(super) struct Selected {
     pub(super) one: bool,
     /// Its figures, whose values of no row at all a scalar subquery must know.
     pub(super) figures: Vec<(Id, Aggregate)>,
-    /// What the list computes, before it was given columns.
+    /// The list's expressions, before it was given columns.
     pub(super) list: Vec<Expr>,
 }
 

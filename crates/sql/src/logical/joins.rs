@@ -109,7 +109,7 @@ fn edge(condition: &Expr, items: &mut [Plan], columns: &mut Columns) -> Option<E
     None
 }
 
-/// What a join costs: many rows with many, no columns that are equal, rows.
+/// The price of a join: many rows with many, no columns that are equal, rows.
 type Price = (bool, bool, u64);
 /// Two items and the pairs of columns that are equal.
 type Next = (usize, usize, Vec<(Id, Id)>);

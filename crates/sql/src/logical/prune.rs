@@ -1,4 +1,4 @@
-//! What nobody reads goes: columns of tables, figures of groups, and projections of what there is already.
+//! Removal of all that nobody reads: columns of tables, figures of groups, and projections of what there is already.
 
 use super::{Ids, Plan, reads};
 use hushwire_tables::algebra::{Expr, SetOperation};

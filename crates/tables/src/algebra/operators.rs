@@ -100,7 +100,7 @@ impl Relation {
     /// Rows of which a condition is true.
     ///
     /// # Errors
-    /// What is no condition on the columns.
+    /// Conjuncts that are no condition on the columns.
     pub fn filter(&self, condition: Expr) -> Made {
         condition.check_truth(self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());

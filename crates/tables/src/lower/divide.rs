@@ -8,7 +8,7 @@ use crate::algebra::Range;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Netlist, Op, Scalar, Val};
 
-/// What is divided by.
+/// The divisor.
 #[derive(Clone, Copy)]
 pub(super) enum Divisor<'b> {
     /// A public number, positive.

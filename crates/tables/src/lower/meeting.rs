@@ -95,12 +95,12 @@ impl<'b> Meeting<'b> {
         self.order.map_or(val, |order| val.permute(order))
     }
 
-    /// What right rows bring, zeros in left ones.
+    /// Values of right rows, zeros in left ones.
     pub(super) fn of_right(&self, val: Val<'b>) -> Val<'b> {
         self.sorted(behind(self.b, val, self.zeros(val, self.all - self.right)))
     }
 
-    /// What left rows bring, zeros in right ones.
+    /// Values of left rows, zeros in right ones.
     pub(super) fn of_left(&self, val: Val<'b>) -> Val<'b> {
         self.sorted(behind(self.b, self.zeros(val, self.right), val))
     }
@@ -134,7 +134,7 @@ impl<'b> Meeting<'b> {
     }
 }
 
-/// What was found of right rows for left ones.
+/// Right rows that were found for left ones.
 pub(super) struct Found<'b> {
     pub(super) meeting: Meeting<'b>,
     /// A live right row of its key stands before it.

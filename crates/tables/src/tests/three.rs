@@ -130,7 +130,7 @@ fn operators() -> Vec<Relation> {
     all
 }
 
-/// What is said depends on public sizes, and in a sort on ranks, which are uniform: two sets of data whose keys have equal ranks, and
+/// Messages depend on public sizes, and in a sort on ranks, which are uniform: two sets of data whose keys have equal ranks, and
 /// of which filters leave different rows.
 #[test]
 fn lengths_of_messages_tell_nothing() {
