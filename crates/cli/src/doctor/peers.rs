@@ -102,6 +102,12 @@ fn measured(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.check == "round trip" && check.verdict != Verdict::Skipped)
 }
 
+/// Whether the peer answered but could not be greeted: it may want to look at us while our time lasts.
+fn turned_away(checks: &[Check]) -> bool {
+    let ok = |name| checks.iter().any(|check| check.check == name && check.verdict == Verdict::Ok);
+    ok("reachable") && !ok("version")
+}
+
 impl Rounds<'_> {
     /// Answers until all is over.
     fn answer(&self) {
@@ -157,32 +163,36 @@ impl Rounds<'_> {
         let awaited: Vec<_> = peers
             .iter()
             .zip(looked)
-            .filter_map(|((_, peer), checks)| {
-                (peer.address.is_none() || measured(checks)).then_some((peer.id, measured(checks)))
-            })
+            .filter(|((_, peer), checks)| peer.address.is_none() || measured(checks) || turned_away(checks))
+            .map(|((member, peer), checks)| (member, peer.id, measured(checks)))
             .collect();
-        let absent = |(_, peer): &&(&Member, PeerConfig)| {
-            peer.address.is_none() && !lock(&self.came).by.contains_key(&peer.id)
+        let missing = |id: &_, measured: bool| match lock(&self.came).by.get(id) {
+            Some(Way::Measured) => false,
+            // One that cannot be measured has seen us by now.
+            Some(_) => measured,
+            None => true,
         };
-        let clients: Vec<_> = peers.iter().filter(absent).map(|(member, _)| member.to_string()).collect();
+        let absent: Vec<_> = awaited
+            .iter()
+            .filter(|(_, id, measured)| !measured && missing(id, *measured))
+            .map(|(member, ..)| member.to_string())
+            .collect();
         let left = self.deadline.saturating_duration_since(Instant::now()).as_secs();
-        if !clients.is_empty() && left > 0 {
+        if !absent.is_empty() && left > 0 {
             log::note!(
                 "waits {left} s more for {}, who may run `hushwire doctor` as well",
-                clients.join(", ")
+                absent.join(", ")
             );
         }
         loop {
             let now = Instant::now();
-            let came = lock(&self.came);
-            let missing = |measured_only: bool| {
-                let mut left = awaited.iter().filter(|(_, measured)| *measured || !measured_only);
-                left.any(|(id, _)| !matches!(came.by.get(id), Some(Way::Measured)))
+            let any = |measured_only: bool| {
+                let mut left = awaited.iter().filter(|(.., measured)| *measured || !measured_only);
+                left.any(|(_, id, measured)| missing(id, *measured))
             };
-            if !missing(false) || (now >= self.deadline && !missing(true)) || now >= self.deadline + GRACE {
+            if !any(false) || (now >= self.deadline && !any(true)) || now >= self.deadline + GRACE {
                 return;
             }
-            drop(came);
             thread::sleep(LOOK);
         }
     }
