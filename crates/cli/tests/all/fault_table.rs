@@ -105,7 +105,7 @@ fn assert_says(member: &Ended, code: i32, patterns: &[&str]) {
 fn a_death_deep_in_yao_is_found_where_it_was() {
     let cell = Cell { protocol: Protocol::Yao, member: "party1", fault: Fault::Kill, after: Duration::ZERO };
     for victim in ["party0", "party1"] {
-        let world = World::new(cell);
+        let world = World::new(cell, 1);
         let start = |name| {
             let command = world.files.place.hushwire(&format!("{} -vv", Rehearsal::line(name)));
             world.files.spawn(name, command)
