@@ -1,0 +1,90 @@
+//! Errors of a run.
+
+use hushwire_compute::ComputeError;
+use hushwire_ot::OtError;
+use hushwire_wire::{NetError, PartyId, drive::Misstep};
+use std::{borrow::Cow, fmt};
+use thiserror::Error;
+
+/// The reason why a run ended without a result. The party is lost then: open a new session.
+///
+/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+#[derive(Debug, Error)]
+pub enum TwoError {
+    /// The parties are not about to run the same thing.
+    Mismatch {
+        /// The party at fault, where the channel knows it.
+        peer: Option<PartyId>,
+    },
+    /// This party's inputs are not those that the plan takes from it.
+    Inputs {
+        /// Values that came.
+        found: usize,
+        /// Values that it takes.
+        expected: usize,
+    },
+    /// An input of this party has another type or other lengths than the plan says.
+    Input {
+        /// Its place among the party's inputs.
+        place: usize,
+    },
+    /// A run before failed.
+    Lost,
+    /// The caller cancelled the run.
+    Cancelled,
+    /// An operation on values that are known failed, or the computation cannot be planned.
+    Compute(#[from] ComputeError),
+    /// The OTs failed.
+    Ot(#[from] OtError),
+    /// The channel failed.
+    Net(#[from] NetError),
+}
+
+impl From<Misstep> for TwoError {
+    fn from(misstep: Misstep) -> Self {
+        Self::Net(misstep.into())
+    }
+}
+
+impl fmt::Display for TwoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause(), self.remedy())
+    }
+}
+
+impl TwoError {
+    /// The peer to blame, where one is, and the cause, as one clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Mismatch { peer } => {
+                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
+                format!("{peer}: runs another computation, other owners or another run of the session")
+            }
+            Self::Inputs { found, expected } => {
+                format!("this party's inputs: found {found} values, expected {expected}")
+            }
+            Self::Input { place } => {
+                format!("this party's input {place} has another type or other lengths than the plan")
+            }
+            Self::Lost => "this party is lost, because a run before failed".to_owned(),
+            Self::Cancelled => "the caller cancelled the run".to_owned(),
+            Self::Compute(e) => e.cause(),
+            Self::Ot(e) => e.cause(),
+            Self::Net(e) => e.cause(),
+        }
+    }
+
+    /// The next thing to do about it, as one clause.
+    #[must_use]
+    pub fn remedy(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Mismatch { .. } => "give both parties the same job",
+            Self::Inputs { .. } | Self::Input { .. } => "bring a value for each of its inputs, as the plan has them",
+            Self::Lost | Self::Cancelled => "set up a new session",
+            Self::Compute(e) => return e.remedy().to_string().into(),
+            Self::Ot(e) => return e.remedy(),
+            Self::Net(e) => return e.remedy(),
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! Correlated OTs put to use: products of one party's bits with the other party's numbers.
+//!
+//! ```text
+//! made ahead   sender q, Δ        receiver r, t = q ⊕ rΔ                         a block each
+//! choices      c ⊕ r to the sender, who takes q' = q ⊕ (c ⊕ r)Δ                  1 bit each
+//! pads         H(q'), H(q' ⊕ Δ)   H(t), which is that of c
+//! payload      H(q') − H(q' ⊕ Δ) + v to the receiver                              ℓ bits each
+//! shares       −H(q')             H(t) + c(payload)                               of c·v modulo 2^ℓ
+//! ```
+//!
+//! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 5.4; products from it: N. Gilboa,
+//! "Two party RSA key generation", Crypto 1999. An OT is used once, and each block of pads has a tweak of its own under a key of its own
+//! allotment, so that H is what the `ot` crate's hash is: tweakable circular correlation robust.
+
+use crate::{
+    TwoError,
+    play::Talk,
+    ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
+};
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::Block;
+use hushwire_ot::Context;
+use zeroize::Zeroizing;
+
+/// LOCAL: OTs that are hashed at a time, so that their pads stay in the cache.
+const STRIP: usize = 512;
+
+/// AGREEMENT: bits of payload in a message, unless a single vector has more.
+const CHUNK: usize = 1 << 25;
+
+pub(crate) type Blocks = Zeroizing<Vec<Block>>;
+
+/// One party's correlated OTs for one use: those that it sends and those that it receives.
+pub(crate) struct Cots {
+    pub(crate) delta: Block,
+    pub(crate) q: Blocks,
+    pub(crate) t: Blocks,
+}
+
+/// Everything that a protocol of one party needs besides shares.
+pub(crate) struct Kit {
+    pub(crate) talk: Talk,
+    pub(crate) index: usize,
+    backend: Backend,
+    cots: Cots,
+    /// OTs that are used, sent and received.
+    used: [usize; 2],
+    /// Keys of the pads of the OTs that party 0 and party 1 send, and their next tweaks.
+    keys: [Aes128; 2],
+    tweaks: [u128; 2],
+}
+
+/// The direction of some OTs, as one party sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Sent,
+    Received,
+}
+
+/// So many OTs in a row, with payload of one width.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) count: usize,
+    pub(crate) width: u32,
+}
+
+/// The parts of a payload that go in one message: the first OT, how many, and their width.
+pub(crate) type Chunk = Vec<(usize, usize, u32)>;
+
+/// A payload in messages: vectors of `each` numbers.
+pub(crate) fn chunks(runs: &[Run], each: usize) -> Vec<Chunk> {
+    let (mut all, mut chunk, mut bits, mut at) = (vec![], vec![], 0, 0);
+    for run in runs {
+        let one = each * run.width as usize;
+        let mut left = run.count;
+        while left > 0 && one > 0 {
+            let fits = (CHUNK.saturating_sub(bits) / one).max(usize::from(bits == 0)).min(left);
+            if fits > 0 {
+                chunk.push((at, fits, run.width));
+                (at, left, bits) = (at + fits, left - fits, bits + fits * one);
+            }
+            if left > 0 {
+                all.push(std::mem::take(&mut chunk));
+                bits = 0;
+            }
+        }
+        at += left;
+    }
+    if !chunk.is_empty() {
+        all.push(chunk);
+    }
+    all
+}
+
+/// Bytes of a message's payload.
+pub(crate) fn chunk_bytes(chunk: &Chunk, each: usize) -> usize {
+    packed(chunk.iter().map(|(_, count, width)| count * *width as usize).sum(), each)
+}
+
+fn count(runs: &[Run]) -> usize {
+    runs.iter().map(|run| run.count).sum()
+}
+
+impl Kit {
+    /// `context` is of this allotment alone.
+    pub(crate) fn new(talk: Talk, index: usize, context: &Context, cots: Cots) -> Kit {
+        let key = |sender: u64| {
+            let name = context.sid.child("two pads", sender);
+            Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"))
+        };
+        let keys = [key(0), key(1)];
+        Kit { talk, index, backend: context.backend, cots, used: [0; 2], keys, tweaks: [0; 2] }
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    fn key(&self, side: Side) -> usize {
+        if side == Side::Sent { self.index } else { 1 - self.index }
+    }
+
+    /// The first of `n` fresh tweaks of that direction: both parties count alike.
+    pub(crate) fn tweaks(&mut self, side: Side, n: usize) -> u128 {
+        let next = &mut self.tweaks[if side == Side::Sent { self.index } else { 1 - self.index }];
+        *next += n as u128;
+        *next - n as u128
+    }
+
+    /// Pads of some blocks.
+    pub(crate) fn hash(&self, side: Side, tweak: u128, x: &[Block], out: &mut [Block]) {
+        self.backend.tccr::<1>(&self.keys[self.key(side)], tweak, x, out);
+    }
+
+    pub(crate) fn delta(&self) -> Block {
+        self.cots.delta
+    }
+
+    /// Unused blocks that the receiver holds.
+    fn receive(&mut self, n: usize) -> Blocks {
+        let from = self.used[1];
+        self.used[1] += n;
+        Zeroizing::new(self.cots.t[from..from + n].to_vec())
+    }
+
+    /// The blocks of the next OTs, for choices that each party brings as bits in bytes of their own: q' of `sends` of them, and t. One round.
+    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> [Blocks; 2] {
+        let t = self.receive(choices.len());
+        let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
+        let heard = self.talk.exchange("choices", pack_bits(&said), packed(sends, 1)).await;
+        let (from, delta) = (self.used[0], self.cots.delta.to_u128());
+        self.used[0] += sends;
+        let q = &self.cots.q[from..from + sends];
+        let turned = q.iter().zip(unpack_bits(&heard, sends)).map(|(q, d)| {
+            Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta))
+        });
+        [Zeroizing::new(turned.collect()), t]
+    }
+
+    /// Products of choices with vectors of `each` numbers: `corr(g, m)` is number m of the vector of OT g that this party sends;
+    /// `put(side, g, m, share)` takes its shares, modulo 2^width. One round, and one for each message of payload.
+    pub(crate) async fn products(
+        &mut self,
+        choices: &[u8],
+        [sent, received]: [&[Run]; 2],
+        each: usize,
+        corr: impl Fn(usize, usize) -> u64,
+        mut put: impl FnMut(Side, usize, usize, u64),
+    ) -> Result<(), TwoError> {
+        let [q, t] = self.choose(choices, count(sent)).await;
+        let mut out = chunks(sent, each).into_iter();
+        let mut into = chunks(received, each).into_iter();
+        loop {
+            let (now, next) = (out.next(), into.next());
+            if now.is_none() && next.is_none() {
+                return Ok(());
+            }
+            let (now, next) = (now.unwrap_or_default(), next.unwrap_or_default());
+            let mut packer = Packer::new(chunk_bytes(&now, each));
+            for (first, count, width) in now {
+                self.say_run(&q, [first, count, each], width, &corr, &mut put, &mut packer);
+            }
+            let heard = self.talk.exchange("payload", packer.finish(), chunk_bytes(&next, each)).await;
+            let mut unpacker = Unpacker::new(&heard);
+            for (first, count, width) in next {
+                self.hear_run(&t, choices, [first, count, each], width, &mut put, &mut unpacker);
+            }
+        }
+    }
+
+    fn say_run(
+        &mut self,
+        q: &[Block],
+        [first, count, each]: [usize; 3],
+        width: u32,
+        corr: &impl Fn(usize, usize) -> u64,
+        put: &mut impl FnMut(Side, usize, usize, u64),
+        packer: &mut Packer,
+    ) {
+        let (held, delta) = (128 / width as usize, self.cots.delta);
+        let blocks = each.div_ceil(held);
+        let (mut turned, mut zeros, mut ones) = (vec![], vec![], vec![]);
+        for start in (first..first + count).step_by(STRIP) {
+            let q = &q[start..(start + STRIP).min(first + count)];
+            let n = q.len();
+            turned.clear();
+            turned.extend(q.iter().map(|q| *q ^ delta));
+            zeros.resize(blocks * n, Block::ZERO);
+            ones.resize(blocks * n, Block::ZERO);
+            for j in 0..blocks {
+                let tweak = self.tweaks(Side::Sent, n);
+                self.hash(Side::Sent, tweak, q, &mut zeros[j * n..][..n]);
+                self.hash(Side::Sent, tweak, &turned, &mut ones[j * n..][..n]);
+            }
+            for g in 0..n {
+                for m in 0..each {
+                    let (block, shift) = (m / held * n + g, (m % held) as u32 * width);
+                    let zero = (zeros[block].to_u128() >> shift) as u64;
+                    let one = (ones[block].to_u128() >> shift) as u64;
+                    let said = zero.wrapping_sub(one).wrapping_add(corr(start + g, m));
+                    packer.push(said & mask(width), width);
+                    put(Side::Sent, start + g, m, zero.wrapping_neg() & mask(width));
+                }
+            }
+        }
+    }
+
+    fn hear_run(
+        &mut self,
+        t: &[Block],
+        choices: &[u8],
+        [first, count, each]: [usize; 3],
+        width: u32,
+        put: &mut impl FnMut(Side, usize, usize, u64),
+        unpacker: &mut Unpacker<'_>,
+    ) {
+        let held = 128 / width as usize;
+        let blocks = each.div_ceil(held);
+        let mut pads = vec![];
+        for start in (first..first + count).step_by(STRIP) {
+            let t = &t[start..(start + STRIP).min(first + count)];
+            let n = t.len();
+            pads.resize(blocks * n, Block::ZERO);
+            for j in 0..blocks {
+                let tweak = self.tweaks(Side::Received, n);
+                self.hash(Side::Received, tweak, t, &mut pads[j * n..][..n]);
+            }
+            for g in 0..n {
+                let chosen = u64::from(choices[start + g]).wrapping_neg();
+                for m in 0..each {
+                    let (block, shift) = (m / held * n + g, (m % held) as u32 * width);
+                    let pad = (pads[block].to_u128() >> shift) as u64;
+                    let share = pad.wrapping_add(unpacker.pull(width) & chosen) & mask(width);
+                    put(Side::Received, start + g, m, share);
+                }
+            }
+        }
+    }
+
+    /// Shares of u·v of shared bits u and shared strings v of `width` bits, at most 8, in bytes; runs of as many rows have one width each.
+    /// Two rounds, two OTs a row, one each way.
+    pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Vec<u8> {
+        let n = u.len();
+        let [q, t] = self.choose(u, n).await;
+        let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
+        let widths = || runs.iter().flat_map(|run| std::iter::repeat_n(run.width, run.count));
+        let turned: Blocks = Zeroizing::new(q.iter().map(|q| *q ^ self.cots.delta).collect());
+        let mut pads = [(); 3].map(|()| vec![Block::ZERO; n]);
+        let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
+        self.hash(Side::Sent, sent, &q, &mut pads[0]);
+        self.hash(Side::Sent, sent, &turned, &mut pads[1]);
+        self.hash(Side::Received, received, &t, &mut pads[2]);
+        let mut packer = Packer::new(bits / 8);
+        let mut out = vec![0; n];
+        for (i, width) in widths().enumerate() {
+            let most = mask(width) as u8;
+            let [zero, one, pad] = [0, 1, 2].map(|k| pads[k][i].to_u128() as u8);
+            packer.push(u64::from((zero ^ one ^ v[i]) & most), width);
+            out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
+        }
+        let heard = self.talk.exchange("payload", packer.finish(), packed(bits, 1)).await;
+        let mut unpacker = Unpacker::new(&heard);
+        for (i, width) in widths().enumerate() {
+            out[i] ^= unpacker.pull(width) as u8 & u[i].wrapping_neg();
+        }
+        out
+    }
+
+    /// Opens numbers: this party's shares and the other's, as many bits each.
+    pub(crate) async fn open(&mut self, shares: &[u64], bits: u32) -> Vec<u64> {
+        let said = crate::ring::pack(shares, bits);
+        let bytes = said.len();
+        let heard = self.talk.exchange("opening", said, bytes).await;
+        let theirs = crate::ring::unpack(&heard, shares.len(), bits);
+        shares.iter().zip(theirs).map(|(a, b)| a.wrapping_add(b) & mask(bits)).collect()
+    }
+}

@@ -1,0 +1,393 @@
+//! Operations on shares: each party calls them with its own shares, in the same order.
+//!
+//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of their own.
+
+use crate::{
+    TwoError,
+    compare::{Part, half},
+    kit::{Kit, Run, Side},
+    ring::mask,
+};
+use hushwire_circuit::{Planes, Program};
+use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock};
+use hushwire_wire::drive::{Exchanged, Machine};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+pub(crate) type Made<T> = Result<T, TwoError>;
+
+/// What is known of the numbers that are shifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Unsigned, of the whole ring.
+    None,
+    /// Signed, of the whole ring.
+    Any,
+    /// In [0, 2^(ℓ−1)).
+    Positive,
+    /// In [−2^(ℓ−2), 2^(ℓ−2)).
+    Short,
+}
+
+impl Sign {
+    /// The number that is added before, so that what is shifted has no sign.
+    fn offset(self, ring: u32) -> u64 {
+        match self {
+            Sign::None | Sign::Positive => 0,
+            Sign::Any => 1 << (ring - 1),
+            Sign::Short => 1 << (ring - 2),
+        }
+    }
+
+    /// Whether the highest bit is 0 then.
+    pub(crate) fn is_known(self) -> bool {
+        matches!(self, Sign::Positive | Sign::Short)
+    }
+}
+
+/// Which parties hold a factor: one alone of what is private, both of what is shared.
+pub(crate) type Holders = [bool; 2];
+
+/// Matrices and their shape: `rows` × `inner` by `inner` × `columns`.
+pub(crate) type Shape = [usize; 3];
+
+impl Kit {
+    /// Whether this party is the sender in a row, where both are in half of them each.
+    fn sends(&self, row: usize, rows: usize) -> bool {
+        (row < half(rows)) == (self.index == 0)
+    }
+
+    /// The rows in which this party sends, and those in which it receives.
+    fn turns(&self, rows: usize) -> [std::ops::Range<usize>; 2] {
+        let [a, b] = [0..half(rows), half(rows)..rows];
+        if self.index == 0 { [a, b] } else { [b, a] }
+    }
+
+    /// Highest bits of numbers of `ring` bits.
+    pub(crate) async fn signs(&mut self, x: &[u64], ring: u32) -> Vec<u8> {
+        let carry = self.carries(x, &[Part::order(ring - 1)]).await.remove(0).greater;
+        x.iter().zip(carry).map(|(x, c)| (x >> (ring - 1) & 1) as u8 ^ c).collect()
+    }
+
+    /// x < y where every difference is a signed number of the ring.
+    pub(crate) async fn less_bounded(&mut self, x: &[u64], y: &[u64], ring: u32) -> Vec<u8> {
+        self.signs(&minus(x, y, ring), ring).await
+    }
+
+    /// x < y of any numbers of the ring.
+    pub(crate) async fn less(&mut self, x: &[u64], y: &[u64], ring: u32, signed: bool) -> Vec<u8> {
+        let all = Zeroizing::new([&minus(x, y, ring), x, y].concat());
+        let signs = self.signs(&all, ring).await;
+        let n = x.len();
+        let (d, x, y) = (&signs[..n], &signs[n..2 * n], &signs[2 * n..]);
+        // Where the signs are the same, that of the difference; else that of one of them.
+        let one = if signed { x } else { y };
+        let u: Vec<u8> = x.iter().zip(y).map(|(x, y)| x ^ y).collect();
+        let v: Vec<u8> = d.iter().zip(one).map(|(d, s)| d ^ s).collect();
+        let product = self.and(&u, &v, &[Run { count: n, width: 1 }]).await;
+        d.iter().zip(product).map(|(d, p)| d ^ p).collect()
+    }
+
+    /// x = y.
+    pub(crate) async fn equal(&mut self, x: &[u64], y: &[u64], ring: u32) -> Vec<u8> {
+        // x − y = d_S + d_R is 0 where d_S = −d_R.
+        let d = minus(x, y, ring).into_iter().enumerate().map(|(i, d)| {
+            if self.sends(i, x.len()) { d } else { d.wrapping_neg() & mask(ring) }
+        });
+        let own: Zeroizing<Vec<u64>> = Zeroizing::new(d.collect());
+        let part = Part { from: 0, bits: ring, equal: true };
+        self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
+    }
+
+    /// b·x of shared bits and numbers. Two OTs a row, one each way.
+    pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Made<Vec<u64>> {
+        // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.
+        let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
+        let mut sum: Vec<u64> = b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect();
+        let run = [Run { count: x.len(), width: ring }];
+        let corr = |g: usize, _| x[g].wrapping_sub(part(b[g], x[g]) << 1);
+        let put = |_, g: usize, _, share: u64| sum[g] = sum[g].wrapping_add(share) & mask(ring);
+        self.products(b, [&run, &run], 1, corr, put).await?;
+        Ok(sum)
+    }
+
+    /// Where the bit is 1 the first, else the second.
+    pub(crate) async fn choose_by(&mut self, b: &[u8], x: &[u64], y: &[u64], ring: u32) -> Made<Vec<u64>> {
+        let moved = self.times_bit(b, &minus(x, y, ring), ring).await?;
+        Ok(plus(&moved, y, ring))
+    }
+
+    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it would be as good: one comparison and a product.
+    pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Made<Vec<u64>> {
+        let mut keep = self.signs(x, ring).await;
+        if self.index == 0 {
+            keep.iter_mut().for_each(|b| *b ^= 1);
+        }
+        self.times_bit(&keep, x, ring).await
+    }
+
+    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo 2^width: those who send bring theirs as the
+    /// number, those who receive as the choice.
+    async fn bits_by_bits(&mut self, bits: &[&[u8]], widths: &[u32]) -> Made<Vec<Vec<u64>>> {
+        let rows = bits.first().map_or(0, |b| b.len());
+        let [sent, received] = self.turns(rows);
+        let used: Vec<usize> = (0..bits.len()).filter(|k| widths[*k] > 0).collect();
+        let runs = |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
+        let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
+        let choices = Zeroizing::new(choices);
+        let mut out = vec![vec![0; rows]; bits.len()];
+        let corr = |g: usize, _| u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
+        let put = |side, g: usize, _, share: u64| {
+            let of = if side == Side::Sent { &sent } else { &received };
+            out[used[g / of.len()]][of.start + g % of.len()] = share;
+        };
+        let (out_runs, in_runs) = (runs(sent.len()), runs(received.len()));
+        self.products(&choices, [&out_runs, &in_runs], 1, corr, put).await?;
+        Ok(out)
+    }
+
+    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none for the ring's highest.
+    pub(crate) async fn to_words(&mut self, bits: &[&[u8]], ring: u32) -> Made<Vec<u64>> {
+        let bits = &bits[..bits.len().min(ring as usize)];
+        let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
+        let products = self.bits_by_bits(bits, &widths).await?;
+        let mut out = vec![0u64; bits.first().map_or(0, |b| b.len())];
+        for (i, (bit, product)) in bits.iter().zip(products).enumerate() {
+            for ((out, bit), product) in out.iter_mut().zip(*bit).zip(product) {
+                // b_0 + b_1 − 2 b_0 b_1.
+                let number = u64::from(*bit).wrapping_sub(product << 1);
+                *out = out.wrapping_add(number << i) & mask(ring);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Numbers without their `by` lowest bits, rounded towards −∞; exact.
+    pub(crate) async fn truncate(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
+        if by == 0 {
+            return Ok(x.to_vec());
+        }
+        let u = self.offset(x, ring, sign);
+        let mut parts = vec![Part::order(by)];
+        if !sign.is_known() {
+            parts.push(Part { from: by, bits: ring - by, equal: true });
+        }
+        let mut orders = self.carries(&u, &parts).await.into_iter();
+        let low = orders.next().expect("a part each").greater;
+        let wrap = match orders.next() {
+            None => top(&u, ring),
+            Some(high) => {
+                let equal = high.equal.expect("it was asked for");
+                let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+                high.greater.iter().zip(through).map(|(g, t)| g ^ t).collect()
+            }
+        };
+        let widths = [ring - 1, wrap_width(by, sign)];
+        let products = self.bits_by_bits(&[&low, &wrap], &widths).await?;
+        let carry = low.iter().zip(&products[0]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
+        let y = u.iter().zip(carry).map(|(u, c)| (u >> by).wrapping_add(c)).collect::<Vec<u64>>();
+        Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
+    }
+
+    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the highest bit is known.
+    pub(crate) async fn truncate_below(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
+        assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
+        if by == 0 {
+            return Ok(x.to_vec());
+        }
+        let u = self.offset(x, ring, sign);
+        let wrap = top(&u, ring);
+        let products = self.bits_by_bits(&[&wrap], &[wrap_width(by, sign)]).await?;
+        let y: Vec<u64> = u.iter().map(|u| u >> by).collect();
+        Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
+    }
+
+    fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Zeroizing<Vec<u64>> {
+        let first = if self.index == 0 { sign.offset(ring) } else { 0 };
+        Zeroizing::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
+    }
+
+    /// What shares lost by wrapping, and the offset, taken off again.
+    fn unwrapped(&self, y: &[u64], wrap: &[u8], product: &[u64], ring: u32, by: u32, sign: Sign) -> Vec<u64> {
+        let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
+        // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
+        let twice = u32::from(!sign.is_known());
+        let one = |((y, w), p): ((&u64, &u8), &u64)| {
+            let w = u64::from(*w).wrapping_sub(p << twice);
+            y.wrapping_sub(w << (ring - by)).wrapping_sub(offset) & mask(ring)
+        };
+        y.iter().zip(wrap).zip(product).map(one).collect()
+    }
+
+    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The factor with fewer elements gives the choices.
+    pub(crate) async fn matmul(
+        &mut self,
+        [a, b]: [&[u64]; 2],
+        shape: Shape,
+        holders: [Holders; 2],
+        ring: u32,
+    ) -> Made<Vec<u64>> {
+        let [rows, inner, columns] = shape;
+        let mut out = local_matmul(a, b, shape, ring);
+        if columns > rows {
+            // (A B)ᵀ = Bᵀ Aᵀ, so that fewer choices have longer vectors.
+            let turned = self
+                .crossed([&transposed(b, inner, columns), &transposed(a, rows, inner)], [columns, inner, rows], [
+                    holders[1], holders[0],
+                ], ring)
+                .await?;
+            let turned = transposed(&turned, columns, rows);
+            out.iter_mut().zip(turned).for_each(|(out, t)| *out = out.wrapping_add(t) & mask(ring));
+            return Ok(out);
+        }
+        let crossed = self.crossed([a, b], shape, holders, ring).await?;
+        out.iter_mut().zip(crossed).for_each(|(out, t)| *out = out.wrapping_add(t) & mask(ring));
+        Ok(out)
+    }
+
+    /// A_0 B_1 + A_1 B_0: the bits of B are choices.
+    async fn crossed(
+        &mut self,
+        [a, b]: [&[u64]; 2],
+        [rows, inner, columns]: Shape,
+        holders: [Holders; 2],
+        ring: u32,
+    ) -> Made<Vec<u64>> {
+        let (me, peer) = (self.index, 1 - self.index);
+        let entries = inner * columns;
+        let runs = |is: bool| -> Vec<Run> {
+            let run = |i| Run { count: entries, width: ring - i };
+            if is { (0..ring).map(run).collect() } else { vec![] }
+        };
+        let receives = holders[1][me] && holders[0][peer];
+        let sends = holders[0][me] && holders[1][peer];
+        let mut choices = Zeroizing::new(vec![]);
+        if receives {
+            choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
+        }
+        // Vectors are columns of A.
+        let columns_of_a = Zeroizing::new(transposed(a, rows, inner));
+        let mut out = vec![0u64; rows * columns];
+        let corr = |g: usize, m: usize| columns_of_a[g % entries / columns * rows + m];
+        let put = |_, g: usize, m: usize, share: u64| {
+            let out = &mut out[m * columns + g % columns];
+            *out = out.wrapping_add(share << (g / entries));
+        };
+        let (sent, received) = (runs(sends), runs(receives));
+        self.products(&choices, [&sent, &received], rows, corr, put).await?;
+        out.iter_mut().for_each(|out| *out &= mask(ring));
+        Ok(out)
+    }
+
+    /// Products of numbers row by row.
+    pub(crate) async fn multiply(&mut self, a: &[u64], b: &[u64], holders: [Holders; 2], ring: u32) -> Made<Vec<u64>> {
+        let (me, peer, n) = (self.index, 1 - self.index, a.len());
+        let runs = |is: bool| -> Vec<Run> {
+            if is { (0..ring).map(|i| Run { count: n, width: ring - i }).collect() } else { vec![] }
+        };
+        let receives = holders[1][me] && holders[0][peer];
+        let sends = holders[0][me] && holders[1][peer];
+        let mut choices = Zeroizing::new(vec![]);
+        if receives {
+            choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
+        }
+        let mut out: Vec<u64> = a.iter().zip(b).map(|(a, b)| a.wrapping_mul(*b)).collect();
+        let put = |_, g: usize, _, share: u64| {
+            let out = &mut out[g % n];
+            *out = out.wrapping_add(share << (g / n));
+        };
+        let (sent, received) = (runs(sends), runs(receives));
+        self.products(&choices, [&sent, &received], 1, |g, _| a[g % n], put).await?;
+        out.iter_mut().for_each(|out| *out &= mask(ring));
+        Ok(out)
+    }
+
+    /// A circuit on shared bits, on as many rows as the planes have.
+    pub(crate) async fn circuit(&mut self, program: Arc<Program>, inputs: &Planes, stock: Stock) -> Made<Planes> {
+        if inputs.instances() == 0 {
+            return Ok(Planes::zeros(program.output_bits(), 0));
+        }
+        let ws = CircuitWorkspace::default();
+        let mut batch = CircuitBatch::new(self.backend(), self.index, &program, inputs, stock, ws);
+        self.machine(&mut batch).await?;
+        Ok(batch.output())
+    }
+
+    /// Any machine with one slot, as a part of a protocol.
+    async fn machine<M: Machine<Error: Into<TwoError>>>(&mut self, machine: &mut M) -> Made<()> {
+        let mut round = machine.round(0);
+        let mut own = vec![];
+        if let Some(first) = round {
+            own.resize(first.out, 0);
+            machine.write(0, &mut own).map_err(Into::into)?;
+        }
+        while let Some(now) = round {
+            let heard = self.talk.exchange(now.name, own.clone(), now.into).await;
+            let messages = [Exchanged { own: &own, heard: &heard }];
+            if let Some(next) = machine.upcoming() {
+                let mut out = vec![0; next.out];
+                machine.turn(&messages, &mut out).map_err(Into::into)?;
+                (own, round) = (out, Some(next));
+                continue;
+            }
+            machine.read(&messages).map_err(Into::into)?;
+            round = machine.round(0);
+            own = vec![0; round.map_or(0, |round| round.out)];
+            if round.is_some() {
+                machine.write(0, &mut own).map_err(Into::into)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of shared numbers: a circuit adds the shares, which `program` is.
+    pub(crate) async fn to_bits(&mut self, x: &[u64], ring: u32, program: Arc<Program>, stock: Stock) -> Made<Planes> {
+        let own = planes_of(x, ring);
+        let other = Planes::zeros(ring as usize, x.len());
+        let both = if self.index == 0 { [own, other] } else { [other, own] };
+        self.circuit(program, &Planes::join(x.len(), both), stock).await
+    }
+}
+
+/// Bit planes of numbers.
+pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
+    let bytes = ring.div_ceil(8) as usize;
+    let values: Zeroizing<Vec<u8>> =
+        Zeroizing::new(x.iter().flat_map(|x| x.to_le_bytes().into_iter().take(bytes)).collect());
+    Planes::pack(&values, ring as usize, x.len())
+}
+
+/// Bits of the wrap's product that count.
+pub(crate) fn wrap_width(by: u32, sign: Sign) -> u32 {
+    by - u32::from(!sign.is_known())
+}
+
+fn top(u: &[u64], ring: u32) -> Vec<u8> {
+    u.iter().map(|u| (u >> (ring - 1) & 1) as u8).collect()
+}
+
+pub(crate) fn plus(x: &[u64], y: &[u64], ring: u32) -> Vec<u64> {
+    x.iter().zip(y).map(|(x, y)| x.wrapping_add(*y) & mask(ring)).collect()
+}
+
+pub(crate) fn minus(x: &[u64], y: &[u64], ring: u32) -> Vec<u64> {
+    x.iter().zip(y).map(|(x, y)| x.wrapping_sub(*y) & mask(ring)).collect()
+}
+
+fn transposed(a: &[u64], rows: usize, columns: usize) -> Vec<u64> {
+    (0..columns).flat_map(|c| (0..rows).map(move |r| a[r * columns + c])).collect()
+}
+
+pub(crate) fn local_matmul(a: &[u64], b: &[u64], [rows, inner, columns]: Shape, ring: u32) -> Vec<u64> {
+    let mut out = vec![0u64; rows * columns];
+    for r in 0..rows {
+        let out = &mut out[r * columns..][..columns];
+        for k in 0..inner {
+            let a = a[r * inner + k];
+            let b = &b[k * columns..][..columns];
+            out.iter_mut().zip(b).for_each(|(out, b)| *out = out.wrapping_add(a.wrapping_mul(*b)));
+        }
+        out.iter_mut().for_each(|out| *out &= mask(ring));
+    }
+    out
+}
