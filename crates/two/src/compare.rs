@@ -78,7 +78,8 @@ pub(crate) const NOBODYS: usize = 16;
 
 /// mΔ for all digits m, and for [`NOBODYS`].
 pub(crate) fn multiples(delta: Block) -> Blocks {
-    let powers: Vec<u128> = std::iter::successors(Some(delta.to_u128()), |x| Some(double(*x))).take(5).collect();
+    let powers: Vec<u128> =
+        std::iter::successors(Some(delta.to_u128()), |x| Some(double(*x))).take(5).collect();
     let of = |m: usize| (0..5).filter(|j| m >> j & 1 == 1).fold(0, |sum, j| sum ^ powers[j]);
     Zeroizing::new((0..=NOBODYS).map(|m| Block::from_u128(of(m))).collect())
 }
@@ -178,7 +179,8 @@ impl Kit {
             self.hash(Side::Sent, own + (k * STRIP) as u128, &x, &mut out);
             for ((word, a), pad) in words.iter().zip(&mut digits).zip(&out) {
                 let share = pad.to_u128() as u32 & 3;
-                let said = word ^ table(a) ^ (share & 1) * 0x5555_5555 ^ (share >> 1) * 0xaaaa_aaaa;
+                let shares_of_all = ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
+                let said = word ^ table(a) ^ shares_of_all;
                 packer.push(u64::from(said) & ((1 << (2u32 << d)) - 1), 2 << d);
                 shares.push(share as u8);
             }
@@ -198,7 +200,8 @@ impl Kit {
         self.tweaks(Side::Received, keys.len());
         let mut out = vec![Block::ZERO; keys.len()];
         self.hash(Side::Received, tweak, keys, &mut out);
-        let share = |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
+        let share =
+            |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
         digits.zip(&out).map(share).collect()
     }
 

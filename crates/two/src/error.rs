@@ -80,9 +80,11 @@ impl TwoError {
     pub fn remedy(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Mismatch { .. } => "give both parties the same job",
-            Self::Inputs { .. } | Self::Input { .. } => "bring a value for each of its inputs, as the plan has them",
+            Self::Inputs { .. } | Self::Input { .. } => {
+                "bring a value for each of its inputs, as the plan has them"
+            }
             Self::Lost | Self::Cancelled => "set up a new session",
-            Self::Compute(e) => return e.remedy().to_string().into(),
+            Self::Compute(e) => return e.remedy().clone().into(),
             Self::Ot(e) => return e.remedy(),
             Self::Net(e) => return e.remedy(),
         })

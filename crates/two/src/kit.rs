@@ -151,9 +151,10 @@ impl Kit {
         let (from, delta) = (self.used[0], self.cots.delta.to_u128());
         self.used[0] += sends;
         let q = &self.cots.q[from..from + sends];
-        let turned = q.iter().zip(unpack_bits(&heard, sends)).map(|(q, d)| {
-            Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta))
-        });
+        let turned = q
+            .iter()
+            .zip(unpack_bits(&heard, sends))
+            .map(|(q, d)| Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta)));
         [Zeroizing::new(turned.collect()), t]
     }
 
@@ -284,14 +285,5 @@ impl Kit {
             out[i] ^= unpacker.pull(width) as u8 & u[i].wrapping_neg();
         }
         out
-    }
-
-    /// Opens numbers: this party's shares and the other's, as many bits each.
-    pub(crate) async fn open(&mut self, shares: &[u64], bits: u32) -> Vec<u64> {
-        let said = crate::ring::pack(shares, bits);
-        let bytes = said.len();
-        let heard = self.talk.exchange("opening", said, bytes).await;
-        let theirs = crate::ring::unpack(&heard, shares.len(), bits);
-        shares.iter().zip(theirs).map(|(a, b)| a.wrapping_add(b) & mask(bits)).collect()
     }
 }

@@ -1,14 +1,47 @@
 //! Computations between two parties.
+//!
+//! ```text
+//! Computation ── Plan::new ──► steps ── Party::run ──► waves: what is local, then what is ready, abreast
+//!
+//! a value's forms     known   both parties have it           constants, what is revealed
+//!                     words   x_0 + x_1 modulo 2^ℓ, ℓ ≤ 64   sums are free, products and comparisons by OT
+//!                     bits    shares of bit planes           logic, by circuits
+//! ```
+//!
+//! A value is brought from one form to another where an operation asks for it, once; a ring has exactly as many bits as the numbers of its
+//! scalar. Every result has the bits of [`hushwire_compute::evaluate`].
+//!
+//! **Functionality.** A [`Computation`](hushwire_compute::Computation), each party with inputs of its own → the outputs, to whom they are due.
+//! **Papers.** Comparisons, shifts and choices as D. Rathee et al., "CrypTFlow2", CCS 2020, have them; products by N. Gilboa, Crypto 1999;
+//! circuits by [`hushwire_gmw`].
+//! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run, and the lengths of all messages, follow
+//! from the computation and its bound lengths alone. Values are opened where the computation says `reveal`.
+//! **Rounds and bytes.** [`Plan::tally`].
 #![forbid(unsafe_code)]
 
+mod apply;
 mod compare;
 mod error;
+mod form;
 mod kit;
+mod local;
+mod lower;
 mod ops;
+mod party;
+mod plan;
 mod play;
 mod ring;
+mod run;
+mod shift;
+mod supply;
+mod talk;
+mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use apply::Operation;
 pub use error::TwoError;
-pub use ops::Sign;
+pub use party::Party;
+pub use plan::Plan;
+pub use shift::Sign;
+pub use tally::Tally;

@@ -16,35 +16,6 @@ use zeroize::Zeroizing;
 
 pub(crate) type Made<T> = Result<T, TwoError>;
 
-/// What is known of the numbers that are shifted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Unsigned, of the whole ring.
-    None,
-    /// Signed, of the whole ring.
-    Any,
-    /// In [0, 2^(ℓ−1)).
-    Positive,
-    /// In [−2^(ℓ−2), 2^(ℓ−2)).
-    Short,
-}
-
-impl Sign {
-    /// The number that is added before, so that what is shifted has no sign.
-    fn offset(self, ring: u32) -> u64 {
-        match self {
-            Sign::None | Sign::Positive => 0,
-            Sign::Any => 1 << (ring - 1),
-            Sign::Short => 1 << (ring - 2),
-        }
-    }
-
-    /// Whether the highest bit is 0 then.
-    pub(crate) fn is_known(self) -> bool {
-        matches!(self, Sign::Positive | Sign::Short)
-    }
-}
-
 /// Which parties hold a factor: one alone of what is private, both of what is shared.
 pub(crate) type Holders = [bool; 2];
 
@@ -91,9 +62,10 @@ impl Kit {
     /// x = y.
     pub(crate) async fn equal(&mut self, x: &[u64], y: &[u64], ring: u32) -> Vec<u8> {
         // x − y = d_S + d_R is 0 where d_S = −d_R.
-        let d = minus(x, y, ring).into_iter().enumerate().map(|(i, d)| {
-            if self.sends(i, x.len()) { d } else { d.wrapping_neg() & mask(ring) }
-        });
+        let d = minus(x, y, ring)
+            .into_iter()
+            .enumerate()
+            .map(|(i, d)| if self.sends(i, x.len()) { d } else { d.wrapping_neg() & mask(ring) });
         let own: Zeroizing<Vec<u64>> = Zeroizing::new(d.collect());
         let part = Part { from: 0, bits: ring, equal: true };
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
@@ -128,11 +100,12 @@ impl Kit {
 
     /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo 2^width: those who send bring theirs as the
     /// number, those who receive as the choice.
-    async fn bits_by_bits(&mut self, bits: &[&[u8]], widths: &[u32]) -> Made<Vec<Vec<u64>>> {
+    pub(crate) async fn bits_by_bits(&mut self, bits: &[&[u8]], widths: &[u32]) -> Made<Vec<Vec<u64>>> {
         let rows = bits.first().map_or(0, |b| b.len());
         let [sent, received] = self.turns(rows);
         let used: Vec<usize> = (0..bits.len()).filter(|k| widths[*k] > 0).collect();
-        let runs = |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
+        let runs =
+            |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
         let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
         let choices = Zeroizing::new(choices);
         let mut out = vec![vec![0; rows]; bits.len()];
@@ -147,7 +120,7 @@ impl Kit {
     }
 
     /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none for the ring's highest.
-    pub(crate) async fn to_words(&mut self, bits: &[&[u8]], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Made<Vec<u64>> {
         let bits = &bits[..bits.len().min(ring as usize)];
         let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
         let products = self.bits_by_bits(bits, &widths).await?;
@@ -160,63 +133,6 @@ impl Kit {
             }
         }
         Ok(out)
-    }
-
-    /// Numbers without their `by` lowest bits, rounded towards −∞; exact.
-    pub(crate) async fn truncate(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
-        if by == 0 {
-            return Ok(x.to_vec());
-        }
-        let u = self.offset(x, ring, sign);
-        let mut parts = vec![Part::order(by)];
-        if !sign.is_known() {
-            parts.push(Part { from: by, bits: ring - by, equal: true });
-        }
-        let mut orders = self.carries(&u, &parts).await.into_iter();
-        let low = orders.next().expect("a part each").greater;
-        let wrap = match orders.next() {
-            None => top(&u, ring),
-            Some(high) => {
-                let equal = high.equal.expect("it was asked for");
-                let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
-                high.greater.iter().zip(through).map(|(g, t)| g ^ t).collect()
-            }
-        };
-        let widths = [ring - 1, wrap_width(by, sign)];
-        let products = self.bits_by_bits(&[&low, &wrap], &widths).await?;
-        let carry = low.iter().zip(&products[0]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
-        let y = u.iter().zip(carry).map(|(u, c)| (u >> by).wrapping_add(c)).collect::<Vec<u64>>();
-        Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
-    }
-
-    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the highest bit is known.
-    pub(crate) async fn truncate_below(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
-        assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
-        if by == 0 {
-            return Ok(x.to_vec());
-        }
-        let u = self.offset(x, ring, sign);
-        let wrap = top(&u, ring);
-        let products = self.bits_by_bits(&[&wrap], &[wrap_width(by, sign)]).await?;
-        let y: Vec<u64> = u.iter().map(|u| u >> by).collect();
-        Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
-    }
-
-    fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Zeroizing<Vec<u64>> {
-        let first = if self.index == 0 { sign.offset(ring) } else { 0 };
-        Zeroizing::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
-    }
-
-    /// What shares lost by wrapping, and the offset, taken off again.
-    fn unwrapped(&self, y: &[u64], wrap: &[u8], product: &[u64], ring: u32, by: u32, sign: Sign) -> Vec<u64> {
-        let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
-        // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
-        let twice = u32::from(!sign.is_known());
-        let one = |((y, w), p): ((&u64, &u8), &u64)| {
-            let w = u64::from(*w).wrapping_sub(p << twice);
-            y.wrapping_sub(w << (ring - by)).wrapping_sub(offset) & mask(ring)
-        };
-        y.iter().zip(wrap).zip(product).map(one).collect()
     }
 
     /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The factor with fewer elements gives the choices.
@@ -232,9 +148,12 @@ impl Kit {
         if columns > rows {
             // (A B)ᵀ = Bᵀ Aᵀ, so that fewer choices have longer vectors.
             let turned = self
-                .crossed([&transposed(b, inner, columns), &transposed(a, rows, inner)], [columns, inner, rows], [
-                    holders[1], holders[0],
-                ], ring)
+                .crossed(
+                    [&transposed(b, inner, columns), &transposed(a, rows, inner)],
+                    [columns, inner, rows],
+                    [holders[1], holders[0]],
+                    ring,
+                )
                 .await?;
             let turned = transposed(&turned, columns, rows);
             out.iter_mut().zip(turned).for_each(|(out, t)| *out = out.wrapping_add(t) & mask(ring));
@@ -280,7 +199,13 @@ impl Kit {
     }
 
     /// Products of numbers row by row.
-    pub(crate) async fn multiply(&mut self, a: &[u64], b: &[u64], holders: [Holders; 2], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn multiply(
+        &mut self,
+        a: &[u64],
+        b: &[u64],
+        holders: [Holders; 2],
+        ring: u32,
+    ) -> Made<Vec<u64>> {
         let (me, peer, n) = (self.index, 1 - self.index, a.len());
         let runs = |is: bool| -> Vec<Run> {
             if is { (0..ring).map(|i| Run { count: n, width: ring - i }).collect() } else { vec![] }
@@ -303,7 +228,12 @@ impl Kit {
     }
 
     /// A circuit on shared bits, on as many rows as the planes have.
-    pub(crate) async fn circuit(&mut self, program: Arc<Program>, inputs: &Planes, stock: Stock) -> Made<Planes> {
+    pub(crate) async fn circuit(
+        &mut self,
+        program: Arc<Program>,
+        inputs: &Planes,
+        stock: Stock,
+    ) -> Made<Planes> {
         if inputs.instances() == 0 {
             return Ok(Planes::zeros(program.output_bits(), 0));
         }
@@ -341,7 +271,13 @@ impl Kit {
     }
 
     /// The bits of shared numbers: a circuit adds the shares, which `program` is.
-    pub(crate) async fn to_bits(&mut self, x: &[u64], ring: u32, program: Arc<Program>, stock: Stock) -> Made<Planes> {
+    pub(crate) async fn bits_of(
+        &mut self,
+        x: &[u64],
+        ring: u32,
+        program: Arc<Program>,
+        stock: Stock,
+    ) -> Made<Planes> {
         let own = planes_of(x, ring);
         let other = Planes::zeros(ring as usize, x.len());
         let both = if self.index == 0 { [own, other] } else { [other, own] };
@@ -355,15 +291,6 @@ pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
     let values: Zeroizing<Vec<u8>> =
         Zeroizing::new(x.iter().flat_map(|x| x.to_le_bytes().into_iter().take(bytes)).collect());
     Planes::pack(&values, ring as usize, x.len())
-}
-
-/// Bits of the wrap's product that count.
-pub(crate) fn wrap_width(by: u32, sign: Sign) -> u32 {
-    by - u32::from(!sign.is_known())
-}
-
-fn top(u: &[u64], ring: u32) -> Vec<u8> {
-    u.iter().map(|u| (u >> (ring - 1) & 1) as u8).collect()
 }
 
 pub(crate) fn plus(x: &[u64], y: &[u64], ring: u32) -> Vec<u64> {

@@ -1,4 +1,7 @@
 //! Operations and runs against what they compute in the open.
 
+mod attacks;
 mod ops;
 mod pair;
+mod random;
+mod session;

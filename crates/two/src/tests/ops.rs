@@ -61,18 +61,18 @@ fn signs_and_comparisons() {
 fn bits_times_numbers() {
     for ring in RINGS {
         let (x, y) = (numbers("x", ROWS, ring), numbers("y", ROWS, ring));
-        let bits: [Vec<u8>; 2] = ["c", "d"].map(|l| random(&mut prg(l), ROWS, 1).iter().map(|b| *b as u8).collect());
+        let bits: [Vec<u8>; 2] =
+            ["c", "d"].map(|l| random(&mut prg(l), ROWS, 1).iter().map(|b| *b as u8).collect());
         let (xs, ys) = (shared(&mut prg("a"), &x, ring), shared(&mut prg("b"), &y, ring));
         let (made, _) = both([100 * ROWS; 2], |mut kit, i| {
             let (x, y, b) = (xs[i].clone(), ys[i].clone(), bits[i].clone());
             async move {
                 let chosen = kit.choose_by(&b, &x, &y, ring).await?;
-                let words = kit.to_words(&[&b], ring).await?;
+                let words = kit.words_of(&[&b], ring).await?;
                 Ok([chosen, words, kit.relu(&x, ring).await?])
             }
         });
-        let [chosen, words, relu] =
-            [0, 1, 2].map(|k| sum(&[made[0][k].clone(), made[1][k].clone()], ring));
+        let [chosen, words, relu] = [0, 1, 2].map(|k| sum(&[made[0][k].clone(), made[1][k].clone()], ring));
         for (i, b) in xor(&bits).into_iter().enumerate() {
             assert_eq!(chosen[i], if b { x[i] } else { y[i] });
             assert_eq!(words[i], u64::from(b));
@@ -87,10 +87,12 @@ fn numbers_of_bits() {
         let x = numbers("x", ROWS, ring);
         let one = random(&mut prg("m"), ROWS, ring);
         let (made, _) = both([64 * ROWS; 2], |mut kit, i| {
-            let own: Vec<u64> = if i == 0 { one.clone() } else { x.iter().zip(&one).map(|(x, m)| x ^ m).collect() };
+            let own: Vec<u64> =
+                if i == 0 { one.clone() } else { x.iter().zip(&one).map(|(x, m)| x ^ m).collect() };
             async move {
-                let bits: Vec<Vec<u8>> = (0..ring).map(|k| own.iter().map(|x| (x >> k & 1) as u8).collect()).collect();
-                kit.to_words(&bits.iter().map(Vec::as_slice).collect::<Vec<_>>(), ring).await
+                let bits: Vec<Vec<u8>> =
+                    (0..ring).map(|k| own.iter().map(|x| (x >> k & 1) as u8).collect()).collect();
+                kit.words_of(&bits.iter().map(Vec::as_slice).collect::<Vec<_>>(), ring).await
             }
         });
         assert_eq!(sum(&made, ring), x, "{ring}");
@@ -118,7 +120,11 @@ fn shifts_are_exact() {
                     let x = xs[i].clone();
                     async move {
                         let exact = kit.truncate(&x, ring, by, sign).await?;
-                        let below = if sign.is_known() { kit.truncate_below(&x, ring, by, sign).await? } else { exact.clone() };
+                        let below = if sign.is_known() {
+                            kit.truncate_below(&x, ring, by, sign).await?
+                        } else {
+                            exact.clone()
+                        };
                         Ok([exact, below])
                     }
                 });

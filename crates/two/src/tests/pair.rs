@@ -86,10 +86,7 @@ pub(crate) struct Spent {
 }
 
 /// Runs a protocol as both parties.
-pub(crate) fn both<T, F>(
-    cots: [usize; 2],
-    protocol: impl Fn(Kit, usize) -> F,
-) -> ([T; 2], Spent)
+pub(crate) fn both<T, F>(cots: [usize; 2], protocol: impl Fn(Kit, usize) -> F) -> ([T; 2], Spent)
 where
     F: Future<Output = Result<T, TwoError>> + Send,
 {

@@ -1,0 +1,129 @@
+//! Single operations on shares, for those who keep shares themselves and for measurements.
+
+use crate::{
+    Party, Sign, TwoError,
+    kit::Kit,
+    ops::{Holders, Shape, minus, plus},
+    tally::{self, Tally},
+};
+use hushwire_wire::Channel;
+
+/// An operation on columns of shares modulo 2^ℓ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Signed numbers, 0 in place of those below 0: one column.
+    Relu,
+    /// The greater of signed numbers whose difference does not wrap: two columns.
+    Max,
+    /// Numbers without so many lower bits, rounded towards −∞; exact: one column.
+    Truncate {
+        /// Bits.
+        by: u32,
+        /// What is known of the numbers.
+        sign: Sign,
+    },
+    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`] and [`Sign::Short`].
+    TruncateBelow {
+        /// Bits.
+        by: u32,
+        /// What is known of the numbers.
+        sign: Sign,
+    },
+    /// Products row by row: two columns.
+    Multiply,
+    /// A product of matrices of so many rows, inner elements and columns: two columns, which have the matrices row by row.
+    MatMul {
+        /// Rows, inner, columns.
+        shape: [usize; 3],
+        /// Of each factor, which parties' shares are not 0: one alone of what is private to it.
+        holders: [[bool; 2]; 2],
+    },
+}
+
+/// AGREEMENT: rows of a piece, and pieces that share their rounds.
+const PIECE: usize = 1 << 12;
+const ABREAST: usize = 2;
+
+impl Operation {
+    /// Columns that it takes.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match self {
+            Operation::Relu | Operation::Truncate { .. } | Operation::TruncateBelow { .. } => 1,
+            Operation::Max | Operation::Multiply | Operation::MatMul { .. } => 2,
+        }
+    }
+
+    /// The cost on so many rows in one piece, besides that of making OTs.
+    #[must_use]
+    pub fn tally(&self, ring: u32, rows: usize) -> Tally {
+        match self {
+            Operation::Relu | Operation::Max => tally::signs(rows, ring).then(tally::times_bit(rows, ring)),
+            Operation::Truncate { by, sign } => tally::truncate(rows, ring, *by, *sign),
+            Operation::TruncateBelow { by, sign } => tally::truncate_below(rows, *by, *sign),
+            Operation::Multiply => tally::multiply(rows, [[true; 2]; 2], ring),
+            Operation::MatMul { shape, holders } => tally::matmul(*shape, *holders, ring),
+        }
+    }
+
+    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Result<Vec<u64>, TwoError> {
+        const BOTH: [Holders; 2] = [[true; 2]; 2];
+        match self {
+            Operation::Relu => kit.relu(&x[0], ring).await,
+            // y + relu(x − y).
+            Operation::Max => Ok(plus(&kit.relu(&minus(&x[0], &x[1], ring), ring).await?, &x[1], ring)),
+            Operation::Truncate { by, sign } => kit.truncate(&x[0], ring, *by, *sign).await,
+            Operation::TruncateBelow { by, sign } => kit.truncate_below(&x[0], ring, *by, *sign).await,
+            Operation::Multiply => kit.multiply(&x[0], &x[1], BOTH, ring).await,
+            Operation::MatMul { shape, holders } => {
+                let shape: Shape = *shape;
+                kit.matmul([&x[0], &x[1]], shape, *holders, ring).await
+            }
+        }
+    }
+}
+
+impl Party {
+    /// An operation on this party's shares of as many rows each, modulo 2^`ring`; gives its share of the result. Both parties call it alike.
+    ///
+    /// # Errors
+    /// An OT message is malformed, the channel failed, or a run before failed.
+    ///
+    /// # Panics
+    /// If there are other columns than the operation takes, columns of different lengths, no ring of 1 to 64 bits, or a shift that is no less
+    /// than the ring (the caller's bug).
+    pub fn apply(
+        &mut self,
+        channel: &mut Channel,
+        operation: &Operation,
+        ring: u32,
+        columns: &[&[u64]],
+    ) -> Result<Vec<u64>, TwoError> {
+        assert!((1..=64).contains(&ring), "a ring of 1 to 64 bits");
+        assert_eq!(columns.len(), operation.columns(), "as many columns as the operation takes");
+        if let Operation::Truncate { by, .. } | Operation::TruncateBelow { by, .. } = operation {
+            assert!(*by < ring, "a shift within the ring");
+        }
+        if let Operation::MatMul { shape: [r, k, c], .. } = operation {
+            assert_eq!([columns[0].len(), columns[1].len()], [r * k, k * c], "matrices of that shape");
+            let whole = columns.iter().map(|x| x.to_vec()).collect();
+            return self.pieces(channel, operation, ring, vec![whole]);
+        }
+        let rows = columns[0].len();
+        assert!(columns.iter().all(|x| x.len() == rows), "columns of one length");
+        let mut out = Vec::with_capacity(rows);
+        for start in (0..rows).step_by(PIECE * ABREAST) {
+            let end = rows.min(start + PIECE * ABREAST);
+            let piece = |from: usize| {
+                columns.iter().map(|x| x[from..end.min(from + PIECE)].to_vec()).collect::<Vec<_>>()
+            };
+            out.extend(self.pieces(
+                channel,
+                operation,
+                ring,
+                (start..end).step_by(PIECE).map(piece).collect(),
+            )?);
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,176 @@
+//! Reductions in trees, convolutions as products of matrices, and pooling.
+
+use super::{Forms, Lower, Lowered, bits, words};
+use crate::plan::{Axis, Prim, Size, Slot};
+use hushwire_compute::{
+    Node, Op, Reduction, Scalar, Shape, Steps, Tensor,
+    back_end::{Convolution, pooled},
+};
+use std::sync::Arc;
+
+/// Columns of which the rows are compared: the values, and the places that go with them.
+struct Columns {
+    value: Slot,
+    place: Option<Slot>,
+}
+
+impl Lower<'_> {
+    /// The least or the greatest along an axis, or its place.
+    pub(crate) fn reduce(&mut self, node: &Node, of: usize) -> Lowered<Forms> {
+        let Op::Reduce(reduction, axis) = &node.op else { unreachable!("a reduction") };
+        let axis = Axis::of(&self.lengths(of)?, usize::from(*axis));
+        let series: Vec<Vec<usize>> =
+            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect();
+        let places = matches!(reduction, Reduction::ArgMin | Reduction::ArgMax);
+        let least = matches!(reduction, Reduction::Min | Reduction::ArgMin);
+        if places && axis.n == 0 || series.is_empty() {
+            let scalar = node.ty.scalar;
+            let zeros = Arc::new(Tensor::zeros(scalar, &[series.len()]));
+            let slot = self.step(Prim::Known(zeros), vec![], Size::Known(series.len()));
+            return Ok(bits(self.step(Prim::AsBits, vec![slot], Size::Bits(scalar.bits(), series.len()))));
+        }
+        Ok(words(self.tree(of, &series, least, places)?))
+    }
+
+    /// The best of each series of elements, all of one length of 1 or more, or its place as words of 64 bits: the first where several are best.
+    fn tree(&mut self, of: usize, series: &[Vec<usize>], least: bool, places: bool) -> Lowered<Slot> {
+        let ring = self.scalar(of).bits() as u32;
+        let (all, count) = (self.words(of, ring)?, series.len());
+        let mut n = series[0].len();
+        // Column after column: element i of all series.
+        let at = |i: usize| series.iter().map(move |s| s[i]);
+        let value = self.pick(vec![all], (0..n).flat_map(at).collect());
+        let place = places.then(|| {
+            let numbers = (0..n).flat_map(|i| std::iter::repeat_n(i as u128, count));
+            let tensor = Tensor::from_words(Scalar::unsigned(64), &[n * count], numbers);
+            let slot = self.step(Prim::Known(Arc::new(tensor)), vec![], Size::Known(n * count));
+            self.step(Prim::AsWords, vec![slot], Size::Words(64, n * count))
+        });
+        let mut now = Columns { value, place };
+        while n > 1 {
+            let pairs = n / 2;
+            // Neighbours, so that the first stays first.
+            let half = |k: usize| -> Vec<usize> {
+                (0..pairs).flat_map(|p| (2 * p + k) * count..(2 * p + k + 1) * count).collect()
+            };
+            let odd: Vec<usize> = if n % 2 == 1 { ((n - 1) * count..n * count).collect() } else { vec![] };
+            let [x, y] = [0, 1].map(|k| self.pick(vec![now.value], half(k)));
+            // The later one only if it is strictly better.
+            let better =
+                if least { self.less(of, of, [y, x], ring) } else { self.less(of, of, [x, y], ring) };
+            now.value = self.joined(now.value, [better, y, x], &odd);
+            if let Some(place) = now.place {
+                let [p, q] = [0, 1].map(|k| self.pick(vec![place], half(k)));
+                now.place = Some(self.joined(place, [better, q, p], &odd));
+            }
+            n = n.div_ceil(2);
+        }
+        Ok(now.place.unwrap_or(now.value))
+    }
+
+    fn joined(&mut self, of: Slot, reads: [Slot; 3], odd: &[usize]) -> Slot {
+        let size = self.steps[reads[1]].size;
+        let made = self.step(Prim::Choose, reads.to_vec(), size);
+        if odd.is_empty() {
+            return made;
+        }
+        let rest = self.pick(vec![of], odd.to_vec());
+        self.pick(vec![made, rest], (0..size.rows() + odd.len()).collect())
+    }
+
+    /// A convolution: of each group, kernels in rows times windows in columns.
+    pub(crate) fn conv2d(
+        &mut self,
+        args: &[usize],
+        steps: Steps,
+        groups: u32,
+        to: &[usize],
+        ring: u32,
+    ) -> Lowered<Slot> {
+        let [of, kernels] = [self.lengths(args[0])?, self.lengths(args[1])?];
+        let convolution = Convolution::new(&of, &kernels, steps, groups);
+        let (images, outputs, plane) = (to[0], to[1], to[2] * to[3]);
+        let (groups, taps) = (groups as usize, kernels[1..].iter().product::<usize>());
+        let each = outputs / groups;
+        let shape = [each, taps, images * plane];
+        let x = self.words(args[0], ring)?;
+        let zero = self.zeros(ring, 1);
+        let nothing = of.iter().product::<usize>();
+        let factor = self.known_of(args[1]);
+        let weights = if factor.is_none() { Some(self.words(args[1], ring)?) } else { None };
+        let mut parts = vec![];
+        for group in 0..groups {
+            let mut picks = vec![nothing; taps * images * plane];
+            for image in 0..images {
+                for window in 0..plane {
+                    let column = image * plane + window;
+                    for (x, k) in convolution.factors((image * outputs + group * each) * plane + window) {
+                        picks[(k - group * each * taps) * images * plane + column] = x;
+                    }
+                }
+            }
+            let windows = self.pick(vec![x, zero], picks);
+            let rows = group * each * taps..(group + 1) * each * taps;
+            parts.push(match (factor, weights) {
+                (Some(known), _) => {
+                    let scalar = self.scalar(args[1]);
+                    let mut apply = |op, of, n| {
+                        self.step(Prim::Apply { op, scalar, lengths: vec![n] }, vec![of], Size::Known(n))
+                    };
+                    let flat =
+                        apply(Op::Reshape(Shape::vector((outputs * taps) as u64)), known, outputs * taps);
+                    let (from, to) = (rows.start as u64, rows.end as u64);
+                    let part = apply(Op::Slice { axis: 0, from, to }, flat, rows.len());
+                    self.matmul_known(part, windows, shape, true)
+                }
+                (None, Some(weights)) => {
+                    let part = self.pick(vec![weights], rows.collect());
+                    self.matmul_words([part, windows], shape)
+                }
+                (None, None) => unreachable!("kernels have a form"),
+            });
+        }
+        let mut picks = Vec::with_capacity(images * outputs * plane);
+        for image in 0..images {
+            for output in 0..outputs {
+                let (group, row) = (output / each, output % each);
+                let first = (group * each + row) * images * plane + image * plane;
+                picks.extend(first..first + plane);
+            }
+        }
+        Ok(self.pick(parts, picks))
+    }
+
+    /// Windows of sums, the least and the greatest; nothing where it is done by a circuit.
+    pub(crate) fn pool(
+        &mut self,
+        of: usize,
+        reduction: Reduction,
+        (size, steps): ([u32; 2], Steps),
+        ring: u32,
+        rows: usize,
+    ) -> Lowered<Option<Forms>> {
+        let lengths = self.lengths(of)?;
+        let mut windows: Vec<Vec<usize>> = (0..rows).map(|at| pooled(&lengths, size, steps, at)).collect();
+        let most = windows.iter().map(Vec::len).max().unwrap_or(0);
+        match reduction {
+            Reduction::Sum => {
+                let slot = self.words(of, ring)?;
+                let zero = self.zeros(ring, 1);
+                let nothing = lengths.iter().product();
+                windows.iter_mut().for_each(|w| w.resize(most, nothing));
+                let each = self.pick(vec![slot, zero], windows.concat());
+                Ok(Some(words(self.step(Prim::SumEach(most), vec![each], Size::Words(ring, rows)))))
+            }
+            Reduction::Min | Reduction::Max if self.has_words(of) => {
+                if windows.is_empty() || windows.iter().any(Vec::is_empty) {
+                    return Ok(None);
+                }
+                // An element twice changes neither.
+                windows.iter_mut().for_each(|w| w.resize(most, w[0]));
+                Ok(Some(words(self.tree(of, &windows, reduction == Reduction::Min, false)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+}

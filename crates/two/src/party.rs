@@ -1,0 +1,207 @@
+//! One party of a session, over a channel.
+
+use crate::{
+    Operation, Tally, TwoError,
+    form::Form,
+    kit::{Cots, Kit},
+    plan::{Piece, Plan, Slot},
+    play::Play,
+    run::Run,
+    supply::Supply,
+    talk::{begin, opened, share_bytes},
+};
+use hushwire_compute::Tensor;
+use hushwire_gmw::Stock;
+use hushwire_ot::{Context, Protocol};
+use hushwire_prg::Seed;
+use hushwire_wire::{
+    Channel,
+    drive::{Abreast, Driver},
+};
+use zeroize::Zeroizing;
+
+/// One of two parties, ready to run computations.
+pub struct Party {
+    index: usize,
+    context: Context,
+    supply: Supply,
+    driver: Driver,
+    runs: u64,
+    /// Allotments of OTs so far.
+    pieces: u64,
+    lost: bool,
+}
+
+impl Party {
+    /// Sets up OTs both ways. `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session alone.
+    ///
+    /// # Errors
+    /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
+    ///
+    /// # Panics
+    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
+    pub fn open(
+        channel: &mut Channel,
+        index: usize,
+        context: &Context,
+        ot: Protocol,
+        seed: &Seed,
+    ) -> Result<Party, TwoError> {
+        assert!(index < 2, "parties are 0 and 1");
+        let supply = Supply::open(channel, index, context, ot, seed)?;
+        let (context, driver) = (*context, Driver::new());
+        Ok(Party { index, context, supply, driver, runs: 0, pieces: 0, lost: false })
+    }
+
+    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
+    /// `go_on` is asked between rounds, with the steps done and all steps.
+    ///
+    /// # Errors
+    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known values failed; an OT
+    /// message is malformed; the channel failed; `go_on` said no; a run before failed.
+    pub fn run(
+        &mut self,
+        channel: &mut Channel,
+        plan: &Plan,
+        own: Vec<Tensor>,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Vec<Tensor>, TwoError> {
+        let mut run = Run::new(self.index, plan, own)?;
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(TwoError::Lost);
+        }
+        self.agree(channel, plan)?;
+        loop {
+            run.alone()?;
+            if !go_on(run.done(), plan.steps.len()) {
+                return Err(TwoError::Cancelled);
+            }
+            let wave = run.wave();
+            if wave.is_empty() {
+                break;
+            }
+            let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
+            for group in plan.groups(&slots) {
+                self.group(channel, &mut run, &wave, &group)?;
+            }
+            run.end(&slots);
+        }
+        let learnt = self.reveal(channel, plan, &run.outputs())?;
+        self.lost = false;
+        Ok(learnt)
+    }
+
+    /// Pieces that share their rounds: OTs for all of them, then their messages.
+    fn group(
+        &mut self,
+        channel: &mut Channel,
+        run: &mut Run<'_>,
+        wave: &[(Slot, Vec<Form>)],
+        group: &[Piece],
+    ) -> Result<(), TwoError> {
+        let plan = run.plan;
+        let tallies: Vec<_> = group.iter().map(|piece| plan.tally_of(piece)).collect();
+        let allotted = self.allot(channel, &tallies)?;
+        let mut plays: Vec<Play<'_, Form>> = vec![];
+        for ((piece, tally), cots) in group.iter().zip(&tallies).zip(allotted) {
+            let mut stock = Stock::new();
+            self.supply.triples(channel, tally.triples, &mut stock)?;
+            let context = self.next_context();
+            let (at, rows) = piece;
+            let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
+            let reads =
+                reads.iter().map(|form| if plan.is_whole(*at) { form.clone() } else { form.rows(rows) });
+            plays.push(begin(self.index, &context, (cots, stock), &plan.steps[*at], reads.collect())?);
+        }
+        let mut abreast = Abreast::new(plays);
+        self.driver.run(channel, &mut abreast)?;
+        for (piece, play) in group.iter().zip(abreast.into_machines()) {
+            run.land(piece, play.finish());
+        }
+        Ok(())
+    }
+
+    /// Pieces of one operation that share their rounds; what they make, one behind the other.
+    pub(crate) fn pieces(
+        &mut self,
+        channel: &mut Channel,
+        operation: &Operation,
+        ring: u32,
+        pieces: Vec<Vec<Vec<u64>>>,
+    ) -> Result<Vec<u64>, TwoError> {
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(TwoError::Lost);
+        }
+        let tallies: Vec<_> = pieces.iter().map(|x| operation.tally(ring, x[0].len())).collect();
+        let mut allotted = self.allot(channel, &tallies)?.into_iter();
+        let mut plays = vec![];
+        for x in pieces {
+            let (index, context) = (self.index, self.next_context());
+            let (cots, operation) = (allotted.next().ok_or(TwoError::Lost)?, *operation);
+            plays.push(Play::new(move |talk| async move {
+                let x = Zeroizing::new(x);
+                operation.run(&mut Kit::new(talk, index, &context, cots), ring, &x).await
+            })?);
+        }
+        let mut abreast = Abreast::new(plays);
+        self.driver.run(channel, &mut abreast)?;
+        self.lost = false;
+        Ok(abreast.into_machines().flat_map(Play::finish).collect())
+    }
+
+    /// OTs for several pieces, made at once.
+    fn allot(&mut self, channel: &mut Channel, tallies: &[Tally]) -> Result<Vec<Cots>, TwoError> {
+        let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
+        let made = self.supply.cots(channel, sum(self.index), sum(1 - self.index))?;
+        let [mut sent, mut received] = [0, 0];
+        let part = |tally: &Tally| {
+            let [q, t] = [tally.cots[self.index], tally.cots[1 - self.index]];
+            (sent, received) = (sent + q, received + t);
+            Cots {
+                delta: made.delta,
+                q: Zeroizing::new(made.q[sent - q..sent].to_vec()),
+                t: Zeroizing::new(made.t[received - t..received].to_vec()),
+            }
+        };
+        Ok(tallies.iter().map(part).collect())
+    }
+
+    /// A context for the pads of one piece: no other has it.
+    fn next_context(&mut self) -> Context {
+        self.pieces += 1;
+        self.context.child("two piece", self.pieces)
+    }
+
+    /// Both parties compare what they are about to run.
+    fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<(), TwoError> {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v1");
+        hash.update(&self.context.sid.0);
+        hash.update(&self.runs.to_le_bytes());
+        hash.update(&plan.digest);
+        let (ours, mut theirs) = (*hash.finalize().as_bytes(), [0; blake3::OUT_LEN]);
+        channel.exchange("comparing computations", &ours, &mut theirs)?;
+        self.runs += 1;
+        if ours == theirs { Ok(()) } else { Err(TwoError::Mismatch { peer: channel.from() }) }
+    }
+
+    /// Opens outputs to those who learn them, and to nobody else.
+    fn reveal(&self, channel: &mut Channel, plan: &Plan, forms: &[Form]) -> Result<Vec<Tensor>, TwoError> {
+        let shares = |party: usize| -> Vec<Vec<u8>> {
+            let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[party]);
+            due.map(|(output, form)| share_bytes(form, output.scalar.bits())).collect()
+        };
+        let (mine, theirs) = (shares(self.index), shares(1 - self.index).concat());
+        let mut arrived = Zeroizing::new(vec![0; mine.iter().map(Vec::len).sum()]);
+        if !(arrived.is_empty() && theirs.is_empty()) {
+            channel.exchange("opening outputs", &theirs, &mut arrived)?;
+        }
+        let mut rest = &arrived[..];
+        let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[self.index]);
+        let open = |((output, form), own): ((&crate::plan::Output, &Form), Vec<u8>)| {
+            let (other, left) = rest.split_at(own.len());
+            rest = left;
+            opened(form, output.scalar, &output.lengths, [&own, other])
+        };
+        Ok(due.zip(mine).map(open).collect())
+    }
+}

@@ -1,0 +1,339 @@
+//! Plans: the steps that compute a computation, with the form of every value.
+
+use crate::{
+    TwoError,
+    lower::Lower,
+    ops::{Holders, Shape},
+    ring::packed,
+    shift::Sign,
+    tally::{self, Tally},
+};
+use hushwire_circuit::{Program, planes::plane_bytes};
+use hushwire_compute::{Computation, Op, Scalar, Tensor};
+use std::{ops::Range, sync::Arc};
+
+/// A step's number, which is that of its value.
+pub(crate) type Slot = usize;
+
+/// Elements before, of and behind an axis: `outer` series of `n` elements, `inner` apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) outer: usize,
+    pub(crate) n: usize,
+    pub(crate) inner: usize,
+}
+
+impl Axis {
+    pub(crate) fn of(lengths: &[usize], axis: usize) -> Axis {
+        let [outer, inner] = [&lengths[..axis], &lengths[axis + 1..]].map(|of| of.iter().product());
+        Axis { outer, n: lengths[axis], inner }
+    }
+
+    /// Series.
+    pub(crate) fn series(self) -> usize {
+        self.outer * self.inner
+    }
+
+    /// The place of element `i` of series `k`.
+    pub(crate) fn place(self, k: usize, i: usize) -> usize {
+        (k / self.inner * self.n + i) * self.inner + k % self.inner
+    }
+}
+
+/// A primitive. Arguments are values in the forms that stand beside each.
+#[derive(Clone)]
+pub(crate) enum Prim {
+    /// Numbers of an input: the owner's are its share, and the other's share is 0.
+    InputWords(usize),
+    /// The same as bit planes.
+    InputBits(usize),
+    /// Known elements. No arguments.
+    Known(Arc<Tensor>),
+    /// An operation in the open: known → known.
+    Apply { op: Op, scalar: Scalar, lengths: Vec<usize> },
+    /// Known → bits, party 0's.
+    AsBits,
+    /// Known → words, party 0's.
+    AsWords,
+    /// The same numbers modulo less: words → words.
+    Narrow,
+    /// Elements moved: forms of one kind → that.
+    Pick(Arc<Vec<usize>>),
+    /// Of `rows` rows of `inner` elements, those at known places, the second argument.
+    Gather { rows: usize, inner: usize },
+    /// a + b, a − b of words.
+    Sum { minus: bool },
+    /// Words times known elements, one or as many.
+    Scale,
+    /// Words times 2^by.
+    Shift(u32),
+    /// Sums along an axis of words; with `prefix` after each element.
+    Fold { axis: Axis, prefix: bool },
+    /// Sums of so many words each.
+    SumEach(usize),
+    /// Matrices of which one is known, the first or the second: that as known, and words.
+    MatMulKnown { shape: Shape, first: bool },
+    /// Words → bits, by a circuit that adds the shares.
+    ToBits(Arc<Program>),
+    /// Bits → words.
+    ToWords,
+    /// Words × words.
+    Product([Holders; 2]),
+    /// Matrices of words.
+    MatMul(Shape, [Holders; 2]),
+    /// One bit each, words, words → the second where it is 1, else the third.
+    Choose,
+    /// Words < words → one bit each.
+    Less { signed: bool },
+    /// The same where every difference is a signed number of the ring.
+    LessBounded,
+    /// Words = words → one bit each.
+    Equal,
+    /// Words without so many lower bits, rounded towards −∞.
+    Truncate { by: u32, sign: Sign },
+    /// A block on every row: bits … → bits.
+    Block(Arc<Program>),
+    /// A program on all bits of all elements: bits … → bits.
+    Flat(Arc<Program>),
+    /// Some outputs of a program on everything.
+    Part { from: usize },
+    /// Bits or words → known.
+    Open { scalar: Scalar, lengths: Vec<usize> },
+}
+
+/// The form and size of a step's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    Known(usize),
+    Words(u32, usize),
+    Bits(usize, usize),
+}
+
+impl Size {
+    /// Elements.
+    pub(crate) fn rows(self) -> usize {
+        match self {
+            Size::Known(rows) | Size::Words(_, rows) | Size::Bits(_, rows) => rows,
+        }
+    }
+
+    pub(crate) fn with_rows(self, rows: usize) -> Size {
+        match self {
+            Size::Known(_) => Size::Known(rows),
+            Size::Words(ring, _) => Size::Words(ring, rows),
+            Size::Bits(width, _) => Size::Bits(width, rows),
+        }
+    }
+
+    /// The ring of words.
+    pub(crate) fn ring(self) -> u32 {
+        match self {
+            Size::Words(ring, _) => ring,
+            _ => unreachable!("a plan keeps to its forms"),
+        }
+    }
+}
+
+/// A primitive and what it reads, all computed before.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub(crate) prim: Prim,
+    pub(crate) reads: Vec<Slot>,
+    pub(crate) size: Size,
+}
+
+/// AGREEMENT: OTs of a direction, and triples, that are made before they are used.
+const COTS: usize = 1 << 19;
+const TRIPLES: u64 = 1 << 22;
+
+impl Step {
+    /// Whether the parties talk.
+    pub(crate) fn talks(&self) -> bool {
+        match &self.prim {
+            Prim::ToBits(_)
+            | Prim::ToWords
+            | Prim::Product(_)
+            | Prim::MatMul(..)
+            | Prim::Choose
+            | Prim::Less { .. }
+            | Prim::LessBounded
+            | Prim::Equal
+            | Prim::Truncate { .. }
+            | Prim::Open { .. } => true,
+            Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
+            _ => false,
+        }
+    }
+
+    fn is_row_by_row(&self) -> bool {
+        !matches!(self.prim, Prim::MatMul(..) | Prim::Flat(_) | Prim::Open { .. })
+    }
+
+    /// The cost of some of the step's rows; of all where it is not computed row by row.
+    pub(crate) fn tally(&self, reads: &[Size], rows: usize) -> Tally {
+        match (&self.prim, reads) {
+            (Prim::ToBits(program) | Prim::Block(program), _) => tally::circuit(program, rows),
+            (Prim::Flat(program), _) => tally::circuit(program, 1),
+            (Prim::ToWords, [Size::Bits(width, _)]) => tally::to_words(rows, *width, self.size.ring()),
+            (Prim::Product(holders), _) => tally::multiply(rows, *holders, self.size.ring()),
+            (Prim::MatMul(shape, holders), _) => tally::matmul(*shape, *holders, self.size.ring()),
+            (Prim::Choose, _) => tally::times_bit(rows, self.size.ring()),
+            (Prim::Less { .. }, [x, _]) => tally::less(rows, x.ring()),
+            (Prim::LessBounded, [x, _]) => tally::signs(rows, x.ring()),
+            (Prim::Equal, [x, _]) => tally::equal(rows, x.ring()),
+            (Prim::Truncate { by, sign }, _) => tally::truncate(rows, self.size.ring(), *by, *sign),
+            (Prim::Open { scalar, .. }, [Size::Words(..)]) => {
+                Tally::message([packed(rows, scalar.bits()); 2])
+            }
+            (Prim::Open { scalar, .. }, _) => Tally::message([scalar.bits() * plane_bytes(rows); 2]),
+            _ => Tally::default(),
+        }
+    }
+}
+
+/// An input: which party brings it, and its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) owner: usize,
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+}
+
+/// An output: its value and type, and which parties learn it.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    pub(crate) slot: Slot,
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) to: [bool; 2],
+}
+
+impl Output {
+    pub(crate) fn elements(&self) -> usize {
+        self.lengths.iter().product()
+    }
+
+    /// Bytes of a share that is opened.
+    pub(crate) fn bytes(&self, size: Size) -> usize {
+        match size {
+            Size::Known(_) => 0,
+            Size::Words(..) => packed(self.elements(), self.scalar.bits()),
+            Size::Bits(width, rows) => width * plane_bytes(rows),
+        }
+    }
+}
+
+/// The steps that compute a computation, the same at both parties.
+pub struct Plan {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) digest: [u8; 32],
+}
+
+/// A part of a step: which, and which of its rows.
+pub(crate) type Piece = (Slot, Range<usize>);
+
+impl Plan {
+    /// The plan of a computation without symbols. `owners` says which party, 0 or 1, brings each input, and `learns` which learn each
+    /// output, in order.
+    ///
+    /// # Errors
+    /// A length has no number yet, or an operation that circuits do not have.
+    ///
+    /// # Panics
+    /// If there is not an owner for each input, and a pair for each output (the caller's bug).
+    pub fn new(computation: &Computation, owners: &[usize], learns: &[[bool; 2]]) -> Result<Plan, TwoError> {
+        assert!(owners.iter().all(|owner| *owner < 2), "owners are parties 0 and 1");
+        assert_eq!(owners.len(), computation.inputs().count(), "an owner for each input");
+        assert_eq!(learns.len(), computation.outputs().len(), "who learns each output");
+        Ok(Lower::plan(computation, owners, learns)?)
+    }
+
+    fn reads(&self, at: Slot) -> Vec<Size> {
+        self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
+    }
+
+    /// Whether a step is in one piece, whatever its rows are.
+    pub(crate) fn is_whole(&self, at: Slot) -> bool {
+        !self.steps[at].is_row_by_row()
+    }
+
+    /// The cost of a piece.
+    pub(crate) fn tally_of(&self, (at, rows): &Piece) -> Tally {
+        self.steps[*at].tally(&self.reads(*at), rows.len())
+    }
+
+    /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
+    pub(crate) fn groups(&self, wave: &[Slot]) -> Vec<Vec<Piece>> {
+        let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
+        for at in wave {
+            let (step, reads) = (&self.steps[*at], self.reads(*at));
+            let rows = reads.iter().map(|size| size.rows()).max().unwrap_or(0);
+            let mut start = 0;
+            loop {
+                let most = if step.is_row_by_row() { fitting(step, &reads, rows - start) } else { rows };
+                let piece = (*at, start..start + most);
+                let next = held.beside(self.tally_of(&piece));
+                if !group.is_empty() && (next.cots.iter().any(|n| *n > COTS) || next.triples > TRIPLES) {
+                    groups.push(std::mem::take(&mut group));
+                    held = Tally::default();
+                }
+                held = held.beside(self.tally_of(&piece));
+                group.push(piece);
+                start += most;
+                if start >= rows {
+                    break;
+                }
+            }
+        }
+        if !group.is_empty() {
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// The steps that talk, in waves: each needs what the waves before have computed.
+    pub(crate) fn waves(&self) -> Vec<Vec<Slot>> {
+        let (mut waves, mut after) = (Vec::<Vec<Slot>>::new(), vec![]);
+        for (at, step) in self.steps.iter().enumerate() {
+            let wave = step.reads.iter().map(|slot: &Slot| after[*slot]).max().unwrap_or(0);
+            after.push(wave + usize::from(step.talks()));
+            if step.talks() {
+                if waves.len() <= wave {
+                    waves.resize_with(wave + 1, Vec::new);
+                }
+                waves[wave].push(at);
+            }
+        }
+        waves
+    }
+
+    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let mut all = Tally::message([blake3::OUT_LEN; 2]);
+        for wave in self.waves() {
+            for group in self.groups(&wave) {
+                let beside = |sum: Tally, piece| sum.beside(self.tally_of(piece));
+                all = all.then(group.iter().fold(Tally::default(), beside));
+            }
+        }
+        let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
+        let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
+        all.then(Tally::message([bytes(1), bytes(0)]))
+    }
+}
+
+/// The most rows that OTs and triples for one use suffice for, a multiple of 64 unless that is all.
+fn fitting(step: &Step, reads: &[Size], rows: usize) -> usize {
+    let fits = |n: usize| {
+        let tally = step.tally(reads, n);
+        tally.cots.iter().all(|cots| *cots <= COTS) && tally.triples <= TRIPLES
+    };
+    let mut most = rows;
+    while most > 64 && !fits(most) {
+        most = (most / 2).next_multiple_of(64);
+    }
+    most
+}

@@ -1,0 +1,118 @@
+//! Numbers without their lower bits.
+//!
+//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1 ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of
+//! the lowest s bits and w that out of all ℓ. One comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the
+//! shares' highest bits.
+//!
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z. Huang et al., "Cheetah", USENIX Security 2022, section 5.
+
+use crate::{
+    compare::Part,
+    kit::{Kit, Run},
+    ops::Made,
+    ring::mask,
+};
+use zeroize::Zeroizing;
+
+/// What is known of the numbers that are shifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Unsigned, of the whole ring.
+    None,
+    /// Signed, of the whole ring.
+    Any,
+    /// In [0, 2^(ℓ−1)).
+    Positive,
+    /// In [−2^(ℓ−2), 2^(ℓ−2)).
+    Short,
+}
+
+impl Sign {
+    /// The number that is added before, so that what is shifted has no sign.
+    fn offset(self, ring: u32) -> u64 {
+        match self {
+            Sign::None | Sign::Positive => 0,
+            Sign::Any => 1 << (ring - 1),
+            Sign::Short => 1 << (ring - 2),
+        }
+    }
+
+    /// Whether the highest bit is 0 then.
+    pub(crate) fn is_known(self) -> bool {
+        matches!(self, Sign::Positive | Sign::Short)
+    }
+}
+
+impl Kit {
+    /// Numbers without their `by` lowest bits, rounded towards −∞; exact.
+    pub(crate) async fn truncate(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
+        if by == 0 {
+            return Ok(x.to_vec());
+        }
+        let u = self.offset(x, ring, sign);
+        let mut parts = vec![Part::order(by)];
+        if !sign.is_known() {
+            parts.push(Part { from: by, bits: ring - by, equal: true });
+        }
+        let mut orders = self.carries(&u, &parts).await.into_iter();
+        let low = orders.next().expect("a part each").greater;
+        let wrap = match orders.next() {
+            None => top(&u, ring),
+            Some(high) => {
+                let equal = high.equal.expect("it was asked for");
+                let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+                high.greater.iter().zip(through).map(|(g, t)| g ^ t).collect()
+            }
+        };
+        let widths = [ring - 1, wrap_width(by, sign)];
+        let products = self.bits_by_bits(&[&low, &wrap], &widths).await?;
+        let carry = low.iter().zip(&products[0]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
+        let y = u.iter().zip(carry).map(|(u, c)| (u >> by).wrapping_add(c)).collect::<Vec<u64>>();
+        Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
+    }
+
+    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the highest bit is known.
+    pub(crate) async fn truncate_below(
+        &mut self,
+        x: &[u64],
+        ring: u32,
+        by: u32,
+        sign: Sign,
+    ) -> Made<Vec<u64>> {
+        assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
+        if by == 0 {
+            return Ok(x.to_vec());
+        }
+        let u = self.offset(x, ring, sign);
+        let wrap = top(&u, ring);
+        let products = self.bits_by_bits(&[&wrap], &[wrap_width(by, sign)]).await?;
+        let y: Vec<u64> = u.iter().map(|u| u >> by).collect();
+        Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
+    }
+
+    fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Zeroizing<Vec<u64>> {
+        let first = if self.index == 0 { sign.offset(ring) } else { 0 };
+        Zeroizing::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
+    }
+
+    /// What shares lost by wrapping, and the offset, taken off again.
+    fn unwrapped(&self, y: &[u64], wrap: &[u8], product: &[u64], ring: u32, by: u32, sign: Sign) -> Vec<u64> {
+        let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
+        // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
+        let twice = u32::from(!sign.is_known());
+        let one = |((y, w), p): ((&u64, &u8), &u64)| {
+            let w = u64::from(*w).wrapping_sub(p << twice);
+            y.wrapping_sub(w << (ring - by)).wrapping_sub(offset) & mask(ring)
+        };
+        y.iter().zip(wrap).zip(product).map(one).collect()
+    }
+}
+
+/// Bits of the wrap's product that count.
+pub(crate) fn wrap_width(by: u32, sign: Sign) -> u32 {
+    by - u32::from(!sign.is_known())
+}
+
+fn top(u: &[u64], ring: u32) -> Vec<u8> {
+    u.iter().map(|u| (u >> (ring - 1) & 1) as u8).collect()
+}

@@ -1,0 +1,115 @@
+//! Steps with messages, or pieces of them, as machines.
+
+use crate::{
+    TwoError,
+    form::{Form, Words, planes_of_bits},
+    kit::{Cots, Kit},
+    local::{gathered, joined},
+    plan::{Prim, Step},
+    play::Play,
+    ring::{pack, packed, unpack},
+};
+use hushwire_circuit::{Planes, planes::plane_bytes};
+use hushwire_compute::Tensor;
+use hushwire_gmw::Stock;
+use hushwire_ot::Context;
+use std::sync::Arc;
+
+/// Begins a step that talks, on some of its rows.
+pub(crate) fn begin<'p>(
+    index: usize,
+    context: &Context,
+    (cots, stock): (Cots, Stock),
+    step: &'p Step,
+    reads: Vec<Form>,
+) -> Result<Play<'p, Form>, TwoError> {
+    let context = *context;
+    Play::new(move |talk| async move {
+        let mut kit = Kit::new(talk, index, &context, cots);
+        run(&mut kit, stock, step, &reads).await
+    })
+}
+
+async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
+    let numbers = |k: usize| &reads[k].words().own[..];
+    let words = |own: Vec<u64>| Ok(Form::Words(Words::new(step.size.ring(), own)));
+    let bits = |bits: Vec<u8>| Ok(Form::Bits(Arc::new(planes_of_bits(&bits))));
+    match &step.prim {
+        Prim::ToBits(program) => {
+            let x = reads[0].words();
+            let made = kit.bits_of(&x.own, x.ring, program.clone(), stock).await?;
+            Ok(Form::Bits(Arc::new(made)))
+        }
+        Prim::ToWords => {
+            let columns: Vec<_> = (0..reads[0].bits().width()).map(|plane| reads[0].column(plane)).collect();
+            let columns: Vec<&[u8]> = columns.iter().map(|column| &column[..]).collect();
+            words(kit.words_of(&columns, step.size.ring()).await?)
+        }
+        Prim::Product(holders) => {
+            words(kit.multiply(numbers(0), numbers(1), *holders, step.size.ring()).await?)
+        }
+        Prim::MatMul(shape, holders) => {
+            words(kit.matmul([numbers(0), numbers(1)], *shape, *holders, step.size.ring()).await?)
+        }
+        Prim::Choose => {
+            let b = reads[0].column(0);
+            words(kit.choose_by(&b, numbers(1), numbers(2), step.size.ring()).await?)
+        }
+        Prim::Less { signed } => bits(kit.less(numbers(0), numbers(1), reads[0].words().ring, *signed).await),
+        Prim::LessBounded => bits(kit.less_bounded(numbers(0), numbers(1), reads[0].words().ring).await),
+        Prim::Equal => bits(kit.equal(numbers(0), numbers(1), reads[0].words().ring).await),
+        Prim::Truncate { by, sign } => words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?),
+        Prim::Block(program) => {
+            let made = kit.circuit(program.clone(), &joined(reads, false), stock).await?;
+            Ok(Form::Bits(Arc::new(made)))
+        }
+        Prim::Flat(program) => {
+            let made = kit.circuit(program.clone(), &joined(reads, true), stock).await?;
+            Ok(Form::Bits(Arc::new(gathered(&made, step.size))))
+        }
+        Prim::Open { scalar, lengths } => {
+            let share = share_bytes(&reads[0], scalar.bits());
+            let into = share.len();
+            let heard = kit.talk.exchange("opening", share.clone(), into).await;
+            Ok(Form::Known(Arc::new(opened(&reads[0], *scalar, lengths, [&share, &heard]))))
+        }
+        _ => unreachable!("a step that does not talk"),
+    }
+}
+
+/// A share as it is opened.
+pub(crate) fn share_bytes(form: &Form, bits: usize) -> Vec<u8> {
+    match form {
+        Form::Words(words) => pack(&words.own, bits as u32),
+        Form::Bits(planes) => (**planes).clone().trimmed().to_vec(),
+        Form::Known(_) => vec![],
+    }
+}
+
+/// The value of two shares that were opened, of which one is of this form.
+pub(crate) fn opened(
+    form: &Form,
+    scalar: hushwire_compute::Scalar,
+    lengths: &[usize],
+    shares: [&[u8]; 2],
+) -> Tensor {
+    let n = lengths.iter().product::<usize>();
+    match form {
+        Form::Known(tensor) => (**tensor).clone().reshaped(lengths),
+        Form::Words(_) => {
+            let bits = scalar.bits() as u32;
+            debug_assert_eq!(shares[0].len(), packed(n, bits as usize));
+            let [a, b] = shares.map(|share| unpack(share, n, bits));
+            let sums = a.iter().zip(b).map(|(a, b)| u128::from(a.wrapping_add(b)));
+            Tensor::from_words(scalar, lengths, sums)
+        }
+        Form::Bits(_) => {
+            let mut planes = Planes::zeros(scalar.bits(), n);
+            debug_assert_eq!(shares[0].len(), scalar.bits() * plane_bytes(n));
+            for share in shares {
+                planes.iter_mut().zip(share).for_each(|(x, y)| *x ^= y);
+            }
+            Tensor::from_planes(scalar, lengths, &planes.trimmed())
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The cost of operations, from sizes alone.
+
+use crate::{
+    compare::{Part, half},
+    kit::{Run, chunk_bytes, chunks},
+    ops::{Holders, Shape},
+    ring::packed,
+    shift::{Sign, wrap_width},
+};
+use hushwire_circuit::{Program, TwoParty};
+use hushwire_gmw::{circuit_cost, triples};
+use hushwire_wire::Cost;
+
+/// The cost of a run besides that of making OTs and triples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Messages one after the other.
+    pub rounds: u64,
+    /// Bytes that each party sends.
+    pub bytes: [u64; 2],
+    /// Correlated OTs that each party sends.
+    pub cots: [usize; 2],
+    /// Bit triples.
+    pub triples: u64,
+}
+
+impl Tally {
+    /// Of this party.
+    #[must_use]
+    pub fn cost(&self, party: usize) -> Cost {
+        Cost { rounds: self.rounds, bytes_sent: self.bytes[party] }
+    }
+
+    fn sum(self, other: Tally, rounds: u64) -> Tally {
+        let each = [0, 1];
+        Tally {
+            rounds,
+            bytes: each.map(|i| self.bytes[i] + other.bytes[i]),
+            cots: each.map(|i| self.cots[i] + other.cots[i]),
+            triples: self.triples + other.triples,
+        }
+    }
+
+    /// One after the other.
+    pub(crate) fn then(self, other: Tally) -> Tally {
+        self.sum(other, self.rounds + other.rounds)
+    }
+
+    /// At the same time.
+    pub(crate) fn beside(self, other: Tally) -> Tally {
+        self.sum(other, self.rounds.max(other.rounds))
+    }
+
+    /// One message each way.
+    pub(crate) fn message(bytes: [usize; 2]) -> Tally {
+        Tally { rounds: u64::from(bytes != [0, 0]), bytes: bytes.map(|b| b as u64), ..Tally::default() }
+    }
+
+    /// The choices of OTs that each party sends.
+    fn choices(cots: [usize; 2]) -> Tally {
+        Tally { cots, ..Tally::message([packed(cots[1], 1), packed(cots[0], 1)]) }
+    }
+}
+
+/// Rows in which each party sends.
+fn turns(rows: usize) -> [usize; 2] {
+    [half(rows), rows - half(rows)]
+}
+
+/// Products of choices with vectors of `each` numbers; the runs are those that each party sends.
+pub(crate) fn products(runs: [&[Run]; 2], each: usize) -> Tally {
+    let cots = runs.map(|runs| runs.iter().map(|run| run.count).sum());
+    let parts = runs.map(|runs| chunks(runs, each));
+    let bytes = [0, 1].map(|i| parts[i].iter().map(|chunk| chunk_bytes(chunk, each) as u64).sum());
+    let rounds = parts[0].len().max(parts[1].len()) as u64;
+    Tally::choices(cots).then(Tally { rounds, bytes, ..Tally::default() })
+}
+
+fn and(runs: &[Run]) -> Tally {
+    let count = runs.iter().map(|run| run.count).sum();
+    let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
+    Tally::choices([count; 2]).then(Tally::message([packed(bits, 1); 2]))
+}
+
+/// A comparison of numbers in parts.
+pub(crate) fn compare(rows: usize, parts: &[Part]) -> Tally {
+    let turns = turns(rows);
+    let digits: Vec<Vec<_>> = parts.iter().map(|part| part.digits()).collect();
+    let bits: u32 = digits.iter().flatten().map(|(_, d, _)| d).sum();
+    let tables: usize = digits.iter().flatten().map(|(_, d, _)| 2usize << d).sum();
+    let leaves = Tally::choices(turns.map(|n| n * bits as usize));
+    let mut all = leaves.then(Tally::message(turns.map(|n| packed(n, tables))));
+    let mut trees: Vec<Vec<bool>> =
+        digits.iter().map(|tree| tree.iter().map(|(_, _, equal)| *equal).collect()).collect();
+    while trees.iter().any(|tree| tree.len() > 1) {
+        let joins = trees.iter().flat_map(|tree| tree.chunks_exact(2));
+        let runs: Vec<Run> = joins.map(|two| Run { count: rows, width: 1 + u32::from(two[0]) }).collect();
+        all = all.then(and(&runs));
+        trees.iter_mut().for_each(|tree| *tree = tree.chunks(2).map(|two| two[0]).collect());
+    }
+    all
+}
+
+/// The highest bits of numbers.
+pub(crate) fn signs(rows: usize, ring: u32) -> Tally {
+    compare(rows, &[Part::order(ring - 1)])
+}
+
+pub(crate) fn less(rows: usize, ring: u32) -> Tally {
+    signs(3 * rows, ring).then(and(&[Run { count: rows, width: 1 }]))
+}
+
+pub(crate) fn equal(rows: usize, ring: u32) -> Tally {
+    compare(rows, &[Part { from: 0, bits: ring, equal: true }])
+}
+
+pub(crate) fn times_bit(rows: usize, ring: u32) -> Tally {
+    let run = [Run { count: rows, width: ring }];
+    products([&run, &run], 1)
+}
+
+fn bits_by_bits(rows: usize, widths: impl Iterator<Item = u32>) -> Tally {
+    let widths: Vec<u32> = widths.filter(|w| *w > 0).collect();
+    let runs =
+        turns(rows).map(|count| widths.iter().map(|width| Run { count, width: *width }).collect::<Vec<_>>());
+    products([&runs[0], &runs[1]], 1)
+}
+
+pub(crate) fn to_words(rows: usize, bits: usize, ring: u32) -> Tally {
+    bits_by_bits(rows, (0..ring.min(bits as u32)).map(|i| ring - 1 - i))
+}
+
+pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
+    if by == 0 {
+        return Tally::default();
+    }
+    let last = bits_by_bits(rows, [ring - 1, wrap_width(by, sign)].into_iter());
+    if sign.is_known() {
+        return compare(rows, &[Part::order(by)]).then(last);
+    }
+    let parts = [Part::order(by), Part { from: by, bits: ring - by, equal: true }];
+    compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }])).then(last)
+}
+
+/// Without the carry out of the lowest bits.
+pub(crate) fn truncate_below(rows: usize, by: u32, sign: Sign) -> Tally {
+    if by == 0 { Tally::default() } else { bits_by_bits(rows, [wrap_width(by, sign)].into_iter()) }
+}
+
+pub(crate) fn matmul(shape: Shape, holders: [Holders; 2], ring: u32) -> Tally {
+    let [rows, inner, columns] = shape;
+    let [a, b] = holders;
+    if columns > rows {
+        return crossed(inner * rows, columns, [b, a], ring);
+    }
+    crossed(inner * columns, rows, [a, b], ring)
+}
+
+pub(crate) fn multiply(rows: usize, holders: [Holders; 2], ring: u32) -> Tally {
+    crossed(rows, 1, holders, ring)
+}
+
+/// Bits of `entries` numbers as choices.
+fn crossed(entries: usize, each: usize, [a, b]: [Holders; 2], ring: u32) -> Tally {
+    let runs = [0, 1].map(|sender: usize| {
+        let run = |i| Run { count: entries, width: ring - i };
+        if a[sender] && b[1 - sender] { (0..ring).map(run).collect() } else { vec![] }
+    });
+    products([&runs[0], &runs[1]], each)
+}
+
+/// A circuit on so many rows.
+pub(crate) fn circuit(program: &Program, rows: usize) -> Tally {
+    if rows == 0 || program.ands() == 0 {
+        return Tally::default();
+    }
+    let nobody =
+        TwoParty::new(program, vec![0; program.inputs().len()], vec![[false; 2]; program.outputs().len()]);
+    // Without a digest, which the plan's covers.
+    let cost = circuit_cost(program, &nobody, 0, rows);
+    Tally {
+        rounds: cost.rounds - 1,
+        bytes: [cost.bytes_sent - blake3::OUT_LEN as u64; 2],
+        triples: triples(program, rows),
+        ..Tally::default()
+    }
+}

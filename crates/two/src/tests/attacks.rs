@@ -1,0 +1,178 @@
+//! What each rule prevents, and messages recomputed from the randomness that made them.
+
+use super::pair::{both, context, dealt, prg, random, shared};
+use crate::{
+    Operation,
+    compare::{NOBODYS, multiples},
+    kit::{Cots, Kit, Run, Side},
+    play::Talk,
+    ring::{mask, pack, pack_bits, unpack, unpack_bits},
+};
+use hushwire_block::Block;
+use zeroize::Zeroizing;
+
+fn kit(index: usize, cots: Cots) -> Kit {
+    Kit::new(Talk::default(), index, &context(), cots)
+}
+
+/// Choices and payload of one vector product, as both parties see them.
+fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<u8>, Vec<u64>) {
+    let choices = vec![1u8, 0, 1, 1, 0];
+    let n = choices.len();
+    let runs = [Run { count: n, width }];
+    let (_, spent) = both([n, 0], |mut kit, i| {
+        let (choices, corr) = (choices.clone(), &corr);
+        async move {
+            let (choices, runs): (&[u8], [&[Run]; 2]) =
+                if i == 0 { (&[], [&runs, &[]]) } else { (&choices, [&[], &runs]) };
+            kit.products(choices, runs, each, |_, m| corr(m), |_, _, _, _| {}).await
+        }
+    });
+    let said: Vec<&Vec<u8>> = spent.messages.iter().filter(|m| !m.is_empty()).collect();
+    (said[0].clone(), unpack(said[1], n * each, width))
+}
+
+#[test]
+fn messages_are_recomputed_from_what_made_them() {
+    let (width, each) = (37, 5);
+    let (said, payload) = vectors(width, each, |m| 1000 + m as u64);
+    let [sender, receiver] = dealt([5, 0]);
+    let bits: Vec<u8> =
+        [1u8, 0, 1, 1, 0].iter().zip(receiver.t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
+    assert_eq!(said, pack_bits(&bits), "a choice goes under a random bit");
+    let turned: Vec<Block> =
+        sender.q.iter().zip(&bits).map(|(q, d)| if *d == 1 { *q ^ sender.delta } else { *q }).collect();
+    let ones: Vec<Block> = turned.iter().map(|q| *q ^ sender.delta).collect();
+    let kit = kit(0, sender);
+    // Three numbers of 37 bits in a block of pads: two blocks for five.
+    let pads = |x: &[Block]| {
+        let mut out = vec![vec![Block::ZERO; 5]; 2];
+        out.iter_mut().enumerate().for_each(|(j, out)| kit.hash(Side::Sent, 5 * j as u128, x, out));
+        move |g: usize, m: usize| (out[m / 3][g].to_u128() >> (37 * (m % 3))) as u64
+    };
+    let (zero, one) = (pads(&turned), pads(&ones));
+    for g in 0..5 {
+        for m in 0..each {
+            let expected = zero(g, m).wrapping_sub(one(g, m)).wrapping_add(1000 + m as u64) & mask(width);
+            assert_eq!(payload[g * each + m], expected, "a number goes under two pads");
+        }
+    }
+}
+
+/// Without a tweak the second block of a vector's pads is the first, and differences of numbers show.
+#[test]
+fn pads_of_a_vector_have_tweaks() {
+    let (width, each) = (64, 4);
+    let corr = |m: usize| 0x1111 * m as u64;
+    let (_, payload) = vectors(width, each, corr);
+    let differs = |of: &dyn Fn(usize, usize) -> u64| {
+        (0..5).filter(|g| of(*g, 2).wrapping_sub(of(*g, 0)) == corr(2) - corr(0)).count()
+    };
+    // The attack on the same messages with pads that repeat after a block.
+    let [sender, _] = dealt([5, 0]);
+    let q = sender.q.clone();
+    let kit = kit(0, sender);
+    let ones: Vec<Block> = q.iter().map(|q| *q ^ kit.delta()).collect();
+    let mut pads = [vec![Block::ZERO; 5], vec![Block::ZERO; 5]];
+    kit.hash(Side::Sent, 0, &q, &mut pads[0]);
+    kit.hash(Side::Sent, 0, &ones, &mut pads[1]);
+    let bad = |g: usize, m: usize| {
+        let pad = |k: usize| (pads[k][g].to_u128() >> (64 * (m % 2))) as u64;
+        pad(0).wrapping_sub(pad(1)).wrapping_add(corr(m))
+    };
+    assert_eq!(differs(&bad), 5, "the attack works where pads repeat");
+    assert_eq!(differs(&|g, m| payload[g * each + m]), 0, "and finds nothing where they do not");
+}
+
+/// An OT used twice shows whether two choices are the same.
+#[test]
+fn an_ot_is_used_once() {
+    let choices = random(&mut prg("choices"), 256, 1).iter().map(|b| *b as u8).collect::<Vec<_>>();
+    let other = random(&mut prg("others"), 256, 1).iter().map(|b| *b as u8).collect::<Vec<_>>();
+    let says = || {
+        let (_, spent) = both([512, 0], |mut kit, i| {
+            let (a, b) = (choices.clone(), other.clone());
+            async move {
+                let none: &[u8] = &[];
+                let n = if i == 0 { 256 } else { 0 };
+                kit.choose(if i == 0 { none } else { &a }, n).await;
+                kit.choose(if i == 0 { none } else { &b }, n).await;
+                Ok(())
+            }
+        });
+        spent.messages.into_iter().filter(|m| !m.is_empty()).map(|m| unpack_bits(&m, 256)).collect::<Vec<_>>()
+    };
+    let agree = |x: &[u8], y: &[u8]| (0..256).filter(|i| x[*i] ^ y[*i] == choices[*i] ^ other[*i]).count();
+    let said = says();
+    // The second choices under the first's bits, as if an OT were used again.
+    let again: Vec<u8> = (0..256).map(|i| said[0][i] ^ choices[i] ^ other[i]).collect();
+    assert_eq!(agree(&said[0], &again), 256, "the attack works where an OT is used twice");
+    let found = agree(&said[0], &said[1]);
+    assert!((80..176).contains(&found), "{found} of 256 by chance");
+}
+
+/// A share under the key of digit 0 would be known to a peer whose digit is 0.
+#[test]
+fn no_digit_has_the_key_of_a_share() {
+    let multiples = multiples(Block::from_u128(0x1234_5678_9abc_def1_0fed_cba9_8765_4321));
+    for (i, x) in multiples.iter().enumerate() {
+        assert!(multiples[..i].iter().all(|y| x != y), "multiples of Δ are distinct");
+    }
+    // Differences of keys are multiples of Δ by what digits differ in: none is that of nobody's key.
+    for (a, b) in (0..16).flat_map(|a| (0..16).map(move |b| (a, b))) {
+        assert_eq!(multiples[a] ^ multiples[b], multiples[a ^ b], "keys are linear in digits");
+        assert_ne!(multiples[a] ^ multiples[NOBODYS], multiples[b]);
+    }
+    let n = 64;
+    let cots = dealt([4 * n, 0]);
+    let t = cots[1].t.clone();
+    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t tells.
+    let (orders, _) = both([4 * n, 4 * n], |mut kit, i| async move {
+        let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
+        Ok(kit.compare(&own, &[crate::compare::Part::order(4)]).await.remove(0).greater)
+    });
+    let receiver = kit(1, Cots { delta: Block::ZERO, q: Zeroizing::new(vec![]), t: t.clone() });
+    let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[0]).collect();
+    let mut pads = vec![Block::ZERO; keys.len()];
+    receiver.hash(Side::Received, n as u128, &keys, &mut pads);
+    let guessed = pads.iter().zip(&orders[0]).filter(|(pad, share)| u8::from(pad.lsb()) == **share).count();
+    assert!((n / 4..3 * n / 4).contains(&guessed), "{guessed} of {n} by chance");
+    assert!((0..n).all(|i| orders[0][i] ^ orders[1][i] == 1), "3 > 0");
+}
+
+/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and lengths are those of other numbers.
+#[test]
+fn messages_are_masked() {
+    let rows = 512;
+    let operations =
+        [Operation::Relu, Operation::Truncate { by: 5, sign: crate::Sign::Any }, Operation::Multiply];
+    for operation in operations {
+        let says = |x: u64| {
+            let zero = vec![x; rows];
+            let shares = [shared(&mut prg("a"), &zero, 16), shared(&mut prg("b"), &zero, 16)];
+            let cots = operation.tally(16, rows).cots;
+            let (_, spent) = both(cots, |mut kit, i| {
+                let columns: Vec<Vec<u64>> = shares.iter().map(|s| s[i].clone()).collect();
+                async move { operation.run(&mut kit, 16, &columns).await }
+            });
+            let tally = operation.tally(16, rows);
+            assert_eq!((tally.bytes, tally.rounds), (spent.bytes, spent.rounds), "{operation:?}");
+            spent.messages
+        };
+        let (zeros, ones) = (says(0), says(0xffff));
+        let lengths = |m: &[Vec<u8>]| m.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&zeros), lengths(&ones), "lengths depend on sizes alone");
+        for message in zeros.iter().chain(&ones) {
+            let bits = 8 * message.len() as i64;
+            let set: i64 = message.iter().map(|b| i64::from(b.count_ones())).sum();
+            // Six standard deviations.
+            assert!((2 * set - bits).pow(2) <= 36 * bits + 64, "{operation:?}: {set} of {bits} bits are set");
+        }
+    }
+}
+
+#[test]
+fn shares_are_packed_without_the_bits_above() {
+    let numbers = [0xffff_ffff_u64, 3];
+    assert_eq!(pack(&numbers, 4), vec![0x3f]);
+}

@@ -1,0 +1,180 @@
+//! Sessions over channels with OTs of every kind, and what one ends with.
+
+use super::{
+    pair::{prg, random, shared},
+    random::{Values, plan_of, text, two},
+};
+use crate::{Operation, Party, Plan, Sign, TwoError, ring::mask};
+use hushwire_aes::Backend;
+use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, Meter, MeterReading, PartyId, inproc};
+use std::{thread, time::Duration};
+
+const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
+
+/// Runs both parties on threads, over queues in memory.
+fn sessions<T: Send>(ot: Protocol, party: impl Fn(usize, &mut Party, &mut Channel) -> T + Sync) -> [T; 2] {
+    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(120), usize::MAX);
+    let party = &party;
+    let results: Vec<T> = thread::scope(|scope| {
+        let nets = nets.into_iter().enumerate();
+        let threads: Vec<_> = nets
+            .map(|(i, mut net)| {
+                scope.spawn(move || {
+                    let peer = Some(IDS[1 - i]);
+                    let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                    let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
+                    let seed = Seed::from_bytes([i as u8 + 1; 16]);
+                    let mut open = Party::open(&mut channel, i, &context, ot, &seed).expect("a set-up");
+                    party(i, &mut open, &mut channel)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().expect("the party ends")).collect()
+    });
+    results.try_into().ok().expect("two parties")
+}
+
+fn own(c: &Computation, given: &Values, owners: &[usize], party: usize) -> Vec<Tensor> {
+    let all = c.inputs().zip(owners).filter(|(_, owner)| **owner == party);
+    all.map(|((name, _), _)| given[name].clone()).collect()
+}
+
+fn model() -> Computation {
+    text(
+        "input x: fixed(37, 6)[1, 2, 6, 6] from m\ninput w: fixed(37, 6)[3, 2, 3, 3] from m\n\
+         y = rescale(conv2d(wrapping(x), wrapping(w), pad=[1, 1, 1, 1]), 6)\nz = max(y, 0)\n\
+         p = pool_max(z, [2, 2], stride=[2, 2])\noutput best = argmax(reshape(p, [27])) to m\noutput all = p to m",
+    )
+}
+
+#[test]
+fn a_session_runs_several_computations() {
+    let c = text(
+        "input x: i32[500] from m\ninput y: i32[500] from m\nq = x * y\nz = max(q, 0)\n\
+         output a = sum(z) to m\noutput b = select(x < y, x, q) / 3 to m\noutput c = reveal(max_of(x)) + y to m",
+    );
+    let given = inputs(&c, 3, 0);
+    let expected = evaluate(&c, &given).unwrap();
+    let (plan, owners) = plan_of(&c, 1).unwrap();
+    for ot in [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protocol::FerretB10] {
+        let made = sessions(ot, |i, party, channel| {
+            let mut run = || party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true);
+            let first = run().expect("an honest run");
+            assert_eq!(first, run().expect("an honest run"));
+            first
+        });
+        for (i, made) in made.iter().enumerate() {
+            let due = c.outputs().iter().zip(&plan.outputs).filter(|(_, of)| of.to[i]);
+            assert_eq!(made.len(), due.clone().count());
+            due.zip(made).for_each(|((output, _), made)| assert_eq!(*made, expected[&output.name], "{ot}"));
+        }
+    }
+}
+
+/// What both parties sent during a run, beside its OTs, is what the plan says: with a meter around a run of which the OTs are known.
+#[test]
+fn the_meter_reads_what_is_declared() {
+    let c = text(
+        "input x: u32[64] from m\ninput y: u32[64] from m\noutput a = x + y to m\noutput b = x - y to m",
+    );
+    let (plan, owners) = plan_of(&c, 1).unwrap();
+    let given = inputs(&c, 3, 0);
+    let readings: [MeterReading; 2] = sessions(Protocol::SoftSpoken4, |i, party, channel| {
+        let meter = Meter::new();
+        channel.tap(meter.tap());
+        party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true).expect("an honest run");
+        meter.reading()
+    });
+    assert_eq!(plan.tally().cots, [0; 2]);
+    for (i, reading) in readings.iter().enumerate() {
+        assert_eq!(plan.tally().cost(i).bytes_sent, reading.bytes_sent());
+    }
+}
+
+#[test]
+fn what_ends_a_run() {
+    let [c, other] = ["x < 5", "x < 6"].map(|e| text(&format!("input x: u8[3] from m\noutput y = {e} to m")));
+    let plans = [&c, &other].map(|c| Plan::new(c, &[0], &[[true; 2]]).unwrap());
+    let given = inputs(&c, 1, 0);
+    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        let wrong = party.run(channel, &plans[0], vec![], &mut |_, _| true);
+        if i == 0 {
+            assert!(matches!(wrong, Err(TwoError::Inputs { found: 0, expected: 1 })));
+            let wrong = vec![Tensor::zeros(hushwire_compute::Scalar::Bool, &[3])];
+            let wrong = party.run(channel, &plans[0], wrong, &mut |_, _| true);
+            assert!(matches!(wrong, Err(TwoError::Input { place: 0 })));
+        }
+        let mine = own(&c, &given, &[0], i);
+        if i == 1 {
+            return [wrong, party.run(channel, &plans[0], mine, &mut |_, _| true)];
+        }
+        let first = party.run(channel, &plans[1], mine.clone(), &mut |_, _| true);
+        [first, party.run(channel, &plans[0], mine, &mut |_, _| true)]
+    });
+    let [[first, second], [_, lost]] = made;
+    let named = |e: &TwoError| matches!(e, TwoError::Mismatch { peer: Some(_) } | TwoError::Net(_));
+    assert!(first.is_err_and(|e| named(&e)));
+    assert!(matches!(second, Err(TwoError::Lost)));
+    assert!(lost.is_err());
+}
+
+#[test]
+fn a_run_that_is_cancelled_ends_between_rounds() {
+    let c = text("input x: u8[3] from m\noutput y = x / 3 to m");
+    let (plan, owners) = plan_of(&c, 1).unwrap();
+    let given = inputs(&c, 1, 0);
+    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        party.run(channel, &plan, own(&c, &given, &owners, i), &mut |done, all| done == all)
+    });
+    assert!(made.into_iter().all(|made| matches!(made, Err(TwoError::Cancelled))));
+}
+
+#[test]
+fn a_small_network_is_exact() {
+    let c = model();
+    let given = inputs(&c, 11, 0);
+    let expected = evaluate(&c, &given).unwrap();
+    let plan = Plan::new(&c, &[0, 1], &[[true; 2]; 2]).unwrap();
+    let made = two(&plan, [0, 1].map(|i| own(&c, &given, &[0, 1], i))).unwrap();
+    for (output, made) in c.outputs().iter().zip(made) {
+        assert_eq!(made, expected[&output.name]);
+    }
+}
+
+#[test]
+fn operations_on_shares() {
+    let (ring, rows) = (37, 9000);
+    let x = random(&mut prg("x"), rows, ring - 2);
+    let y = random(&mut prg("y"), rows, ring - 2);
+    let (xs, ys) = (shared(&mut prg("a"), &x, ring), shared(&mut prg("b"), &y, ring));
+    let operations = [
+        Operation::Relu,
+        Operation::Truncate { by: 12, sign: Sign::Short },
+        Operation::Max,
+        Operation::Multiply,
+        Operation::TruncateBelow { by: 12, sign: Sign::Positive },
+    ];
+    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        operations.map(|operation| {
+            let columns = [&xs[i][..], &ys[i][..]];
+            party.apply(channel, &operation, ring, &columns[..operation.columns()]).expect("honest")
+        })
+    });
+    for (k, operation) in operations.iter().enumerate() {
+        for i in 0..rows {
+            let made = made[0][k][i].wrapping_add(made[1][k][i]) & mask(ring);
+            let expected = match operation {
+                Operation::Relu => x[i],
+                Operation::Max => x[i].max(y[i]),
+                Operation::Multiply => x[i].wrapping_mul(y[i]) & mask(ring),
+                _ => x[i] >> 12,
+            };
+            let error =
+                if k == 4 { expected.wrapping_sub(made) & mask(ring) } else { u64::from(expected != made) };
+            assert!(error == 0 || k == 4 && error == 1, "{operation:?}: {made} for {expected}");
+        }
+    }
+}
