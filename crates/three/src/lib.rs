@@ -28,6 +28,7 @@ mod lower;
 mod machines;
 mod memory;
 mod partition;
+mod picks;
 mod pieces;
 mod plan;
 mod rows;

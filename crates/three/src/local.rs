@@ -4,6 +4,7 @@ use crate::{
     ThreeError,
     form::{Form, Held, Ring, Words, in_ring, known_bits, known_numbers, known_words},
     machines::{block, flat},
+    picks::Picks,
     plan::{Axis, Prim, Step},
     rows,
     windows::Pooling,
@@ -34,7 +35,7 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
             let found = back_end::apply(&Op::Gather, &[&all, places], number, &[places.len()])?;
             let rows = found.words().iter().map(|row| *row as usize);
             let picks: Vec<usize> = rows.flat_map(|r| r * inner..(r + 1) * inner).collect();
-            rows::pick(&[&reads[0]], &picks)?
+            rows::pick(&[&reads[0]], &Picks::of(&picks))?
         }
         Prim::Invert => {
             let (order, inverse) = reads[0].order();

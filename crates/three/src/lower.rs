@@ -3,6 +3,7 @@
 use crate::{
     Door, doors,
     form::Ring,
+    picks::{Picks, Run},
     plan::{Axis, Key, Plan, Prim, Slot, Step},
 };
 use hushwire_circuit::Program;
@@ -11,7 +12,10 @@ use hushwire_compute::{
     back_end::picks,
     circuits::{self, Operand},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 /// The steps that have a node's value, a form each.
 #[derive(Clone, Copy, Default)]
@@ -29,6 +33,36 @@ pub(crate) struct Lower<'a> {
     pub(crate) forms: Vec<Forms>,
     /// Blocks that were made before: an operation, its operands' scalars and those built in.
     blocks: HashMap<BlockKey, Arc<Program>>,
+    /// Steps that were made before.
+    made: HashMap<(Same, Vec<Slot>), Slot>,
+}
+
+/// A primitive that has the same value wherever it reads the same: scans by one column of starts, say, pick and join its flags alike.
+#[derive(PartialEq, Eq, Hash)]
+enum Same {
+    Pick(Arc<Picks>),
+    /// A block, by its place in memory: those of one operation are one.
+    Block(*const Program),
+    Inject(usize),
+    Permute(usize),
+    Invert,
+    AsBits,
+    AsWords(usize),
+}
+
+impl Same {
+    fn of(prim: &Prim) -> Option<Same> {
+        match prim {
+            Prim::Pick(picks) => Some(Same::Pick(picks.clone())),
+            Prim::Block(program) => Some(Same::Block(Arc::as_ptr(program))),
+            Prim::Inject(ring) => Some(Same::Inject(ring.bits())),
+            Prim::Permute { inner } => Some(Same::Permute(*inner)),
+            Prim::Invert => Some(Same::Invert),
+            Prim::AsBits => Some(Same::AsBits),
+            Prim::AsWords(ring) => Some(Same::AsWords(ring.bits())),
+            _ => None,
+        }
+    }
 }
 
 type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
@@ -57,7 +91,8 @@ fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
 
 impl<'a> Lower<'a> {
     pub(crate) fn plan(computation: &'a Computation, rings: bool) -> Lowered<Plan> {
-        let mut lower = Lower { computation, rings, steps: vec![], forms: vec![], blocks: HashMap::new() };
+        let (blocks, made) = (HashMap::new(), HashMap::new());
+        let mut lower = Lower { computation, rings, steps: vec![], forms: vec![], blocks, made };
         let mut inputs = vec![];
         let numbers = doors::numbers(computation, |scalar| lower.ring(scalar));
         for at in 0..computation.nodes().len() {
@@ -76,7 +111,7 @@ impl<'a> Lower<'a> {
         }
         let outputs = computation.outputs().iter();
         let outputs = outputs.map(|o| lower.output(o.value.0 as usize)).collect::<Lowered<_>>()?;
-        Ok(Plan { steps: lower.steps, inputs, outputs })
+        Ok(Plan { steps: lower.steps, inputs, outputs }.needed())
     }
 
     /// The ring of a scalar's numbers, unless all is done on bits.
@@ -85,8 +120,20 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn step(&mut self, prim: Prim, reads: Vec<Slot>) -> Slot {
+        let slot = self.steps.len();
+        if let Some(same) = Same::of(&prim) {
+            match self.made.entry((same, reads.clone())) {
+                Entry::Occupied(made) => return *made.get(),
+                Entry::Vacant(place) => *place.insert(slot),
+            };
+        }
         self.steps.push(Step { prim, reads });
-        self.steps.len() - 1
+        slot
+    }
+
+    /// Elements of values, one behind the other, by their places.
+    pub(crate) fn pick(&mut self, picks: Picks, reads: Vec<Slot>) -> Slot {
+        self.step(Prim::Pick(Arc::new(picks)), reads)
     }
 
     pub(crate) fn scalar(&self, at: usize) -> Scalar {
@@ -319,7 +366,7 @@ impl<'a> Lower<'a> {
                 let lengths = args.iter().map(|a| self.lengths(*a)).collect::<Lowered<Vec<_>>>()?;
                 let lengths: Vec<&[usize]> = lengths.iter().map(Vec::as_slice).collect();
                 match picks(&node.op, &lengths, &to) {
-                    Some(picks) => self.moved(&args, picks),
+                    Some(picks) => self.moved(&args, Picks::of(&picks)),
                     None if element_wise(&node.op) => self.each(node, &args, &to),
                     None => self.flat(node, &args, &to),
                 }
@@ -416,8 +463,8 @@ impl<'a> Lower<'a> {
         if from == to {
             return slot;
         }
-        let picks = vec![0; to.iter().product()];
-        self.step(Prim::Pick(Arc::new(picks)), vec![slot])
+        let one = Run::Steps { from: 0, step: 0, len: to.iter().product() };
+        self.pick(Picks::of_runs([one]), vec![slot])
     }
 
     fn aligned_words(&mut self, args: &[usize], ring: Ring, to: &[usize]) -> Lowered<Vec<Slot>> {
@@ -442,14 +489,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Elements moved, all of them in one form.
-    fn moved(&mut self, args: &[usize], picks: Vec<usize>) -> Lowered<Forms> {
+    fn moved(&mut self, args: &[usize], picks: Picks) -> Lowered<Forms> {
         let ring = self.ring(self.scalar(args[0]));
         if let (Some(ring), true) = (ring, self.any_words(args)) {
             let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
-            return Ok(words(self.step(Prim::Pick(Arc::new(picks)), reads)));
+            return Ok(words(self.pick(picks, reads)));
         }
         let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
-        Ok(bits(self.step(Prim::Pick(Arc::new(picks)), reads)))
+        Ok(bits(self.pick(picks, reads)))
     }
 
     /// An element-wise operation as a block on every row. Single known elements are built in.

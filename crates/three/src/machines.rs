@@ -3,6 +3,7 @@
 use crate::{
     ThreeError,
     form::{Form, Held, Words, in_ring, lowered},
+    picks::{Picks, Run},
     plan::{Key, Prim, Step},
     rows,
     windows::convolved,
@@ -88,7 +89,7 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
         }
         Prim::Permute { inner } => match &reads[0] {
             Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, &reads[0], &reads[1])),
-            _ => permuted_bits(&mut batch, backend, reads[0].bits(), *inner, &reads[1]),
+            _ => permuted_bits(&mut batch, backend, &reads[0], *inner, &reads[1]),
         },
         Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(&mut batch, reads, *signed, adder)),
         Prim::LessBounded => in_ring!(reads[0].words().ring(), less_bounded(&mut batch, reads, adder)),
@@ -266,34 +267,47 @@ fn compact<'p, W: Held>(batch: Batch, reads: &[Form], kept: usize) -> Begun<'p> 
     column(machine, |m| interleaved(&m.finish()))
 }
 
-/// The same of bits, 64 at a time.
-fn permuted_bits<'p>(batch: &mut Batch, backend: Backend, x: &Bits, inner: usize, by: &Form) -> Begun<'p> {
-    let (rows, width) = (by.order().0.rows(), x.width());
-    let (limbs, form) = (width.div_ceil(64), Form::Bits(Arc::new(x.clone())));
+/// The same of bits: flags a byte at a time, longer strings 64 bits.
+fn permuted_bits<'p>(batch: &mut Batch, backend: Backend, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
+    let permuted = if x.bits().width() <= 8 { permuted_strings::<u8> } else { permuted_strings::<u64> };
+    permuted(batch, backend, x, inner, by)
+}
+
+fn permuted_strings<'p, W: Held>(
+    batch: &mut Batch,
+    backend: Backend,
+    x: &Form,
+    inner: usize,
+    by: &Form,
+) -> Begun<'p> {
+    let (rows, width) = (by.order().0.rows(), x.bits().width());
+    let limbs = width.div_ceil(W::BITS);
     let mut columns = vec![];
     for k in 0..inner {
-        let picks: Vec<usize> = (0..rows).map(|r| r * inner + k).collect();
-        let Form::Bits(one) = rows::pick(&[&form], &picks)? else { unreachable!("bits stay bits") };
+        let own = Run::Steps { from: k, step: inner as isize, len: rows };
+        let one = rows::pick(&[x], &Picks::of_runs([own]))?;
         for limb in 0..limbs {
-            let planes = rows::between(&one, 64 * limb, width.min(64 * (limb + 1)))?;
-            columns.push(Arc::new(planes.to_words::<u64>(backend)?));
+            let planes = rows::between(one.bits(), W::BITS * limb, width.min(W::BITS * (limb + 1)))?;
+            columns.push(Arc::new(planes.to_words::<W>(backend)?));
         }
     }
-    let machine = permute::<Xor<u64>>(batch, columns, by)?;
-    strings(machine, move |m| {
+    let machine = permute::<Xor<W>>(batch, columns, by)?;
+    ready(machine, move |m| {
         let mut values = vec![];
         for limbs in m.finish().chunks(limbs) {
             let parts =
                 limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
             values.push(Form::Bits(Arc::new(rows::stacked(&parts, width)?)));
         }
-        let picks: Vec<usize> = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r)).collect();
         if values.is_empty() {
-            return Bits::new(width, 0, Rep3 { own: vec![], next: vec![] });
+            return Ok(Form::Bits(Arc::new(Bits::new(width, 0, Rep3 { own: vec![], next: vec![] })?)));
         }
-        match rows::pick(&values.iter().collect::<Vec<_>>(), &picks)? {
-            Form::Bits(bits) => Ok((*bits).clone()),
-            _ => unreachable!("bits stay bits"),
-        }
+        let turns = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r));
+        let picks = if inner == 1 {
+            Picks::of_runs([Run::Steps { from: 0, step: 1, len: rows }])
+        } else {
+            Picks::of(&turns.collect::<Vec<_>>())
+        };
+        Ok(rows::pick(&values.iter().collect::<Vec<_>>(), &picks)?)
     })
 }

@@ -6,6 +6,7 @@
 use crate::{
     form::Ring,
     lower::{Lower, Lowered},
+    picks::{Picks, Run},
     plan::{Axis, Prim, Slot},
 };
 use hushwire_compute::{Scalar, Tensor};
@@ -19,7 +20,7 @@ impl Lower<'_> {
         let ones = self.step(Prim::Inject(ring), vec![flags]);
         let so_far = self.step(Prim::Fold { axis, prefix: true }, vec![ones]);
         let all = self.step(Prim::Fold { axis, prefix: false }, vec![ones]);
-        let all = self.step(Prim::Pick(Arc::new(vec![0; rows])), vec![all]);
+        let all = self.pick(Picks::of_runs([Run::Steps { from: 0, step: 0, len: rows }]), vec![all]);
         let place = self.known(rows, |i| i as i128);
         let minus = |lower: &mut Self, a, b| lower.step(Prim::Sum { minus: true }, vec![a, b]);
         let plus = |lower: &mut Self, a, b| lower.step(Prim::Sum { minus: false }, vec![a, b]);

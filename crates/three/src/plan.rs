@@ -1,6 +1,6 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
-use crate::{Door, cut::Extent, form::Ring, lower::Lower, windows::Pooling};
+use crate::{Door, cut::Extent, form::Ring, lower::Lower, picks::Picks, windows::Pooling};
 use hushwire_circuit::Program;
 use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
 use hushwire_rep3::ring::Geometry;
@@ -60,7 +60,7 @@ pub(crate) enum Prim {
     /// The same numbers modulo less: words → words.
     Narrow(Ring),
     /// Elements moved: forms of one kind → that.
-    Pick(Arc<Vec<usize>>),
+    Pick(Arc<Picks>),
     /// Of `rows` rows of `inner` elements, those at known places, the second argument.
     Gather { rows: usize, inner: usize },
     /// a + b, a − b of words.
@@ -198,6 +198,32 @@ impl Plan {
     /// The outputs, in order, in the form in which they go.
     pub fn outputs(&self) -> impl Iterator<Item = Door> {
         self.outputs.iter().map(|(_, door)| *door)
+    }
+
+    /// Without steps whose values no output comes from. Inputs come all the same.
+    pub(crate) fn needed(mut self) -> Plan {
+        let mut needed: Vec<bool> = self.steps.iter().map(|step| matches!(step.prim, Prim::Input)).collect();
+        self.outputs.iter().for_each(|(slot, _)| needed[*slot] = true);
+        for at in (0..self.steps.len()).rev() {
+            if needed[at] {
+                self.steps[at].reads.iter().for_each(|slot| needed[*slot] = true);
+            }
+        }
+        let places: Vec<usize> = needed
+            .iter()
+            .scan(0, |count, needed| {
+                *count += usize::from(*needed);
+                Some(*count - usize::from(*needed))
+            })
+            .collect();
+        let mut at = 0;
+        self.steps.retain(|_| {
+            at += 1;
+            needed[at - 1]
+        });
+        self.steps.iter_mut().flat_map(|step| &mut step.reads).for_each(|slot| *slot = places[*slot]);
+        self.outputs.iter_mut().for_each(|(slot, _)| *slot = places[*slot]);
+        self
     }
 
     /// The same on bits alone, without numbers in rings.

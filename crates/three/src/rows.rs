@@ -1,106 +1,67 @@
 //! Elements moved from place to place, on shares of bits and of numbers.
 
-use crate::form::{Form, Held, Words, in_ring};
-use hushwire_block::bits::{put_range, xor_range};
+use crate::{
+    form::{Form, Held, Words, in_ring},
+    picks::Picks,
+};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_rep3::{
-    Rep3, ShareError,
+    Rep3, ShareError, Shares,
     ring::{Bits, Column},
 };
 use std::sync::Arc;
-
-/// Places that follow each other, as runs: where each begins among all elements, and its length.
-fn runs(picks: &[usize], ends: &[usize]) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = vec![];
-    for place in picks {
-        match runs.last_mut() {
-            Some((from, len)) if *from + *len == *place && !ends.contains(place) => *len += 1,
-            _ => runs.push((*place, 1)),
-        }
-    }
-    runs
-}
 
 /// Elements of forms of one kind, counted through all of them, one behind the other.
 ///
 /// # Errors
 /// Never: sizes follow from the forms'.
-pub(crate) fn pick(forms: &[&Form], picks: &[usize]) -> Result<Form, ShareError> {
+pub(crate) fn pick(forms: &[&Form], picks: &Picks) -> Result<Form, ShareError> {
+    if let [form] = forms
+        && picks.is_all(form.rows())
+    {
+        return Ok((*form).clone());
+    }
     match forms[0] {
         Form::Words(words) => Ok(Form::Words(in_ring!(words.ring(), pick_words(forms, picks)))),
         _ => pick_bits(forms, picks).map(|bits| Form::Bits(Arc::new(bits))),
     }
 }
 
-fn pick_words<W: Held>(forms: &[&Form], picks: &[usize]) -> Words {
+fn pick_words<W: Held>(forms: &[&Form], picks: &Picks) -> Words {
     let columns: Vec<&Column<W>> = forms.iter().map(|form| &**W::column(form.words())).collect();
-    let starts = starts(columns.iter().map(|column| column.rows()));
-    let runs = runs(picks, &starts);
+    let runs = picks.within(&columns.iter().map(|column| column.rows()).collect::<Vec<_>>());
     let share = |of: fn(&Column<W>) -> &[W]| {
+        let values: Vec<&[W]> = columns.iter().map(|column| of(column)).collect();
         let mut out = Vec::with_capacity(picks.len());
-        for (place, len) in &runs {
-            let (k, at) = find(&starts, *place);
-            out.extend_from_slice(&of(columns[k])[at..at + len]);
-        }
+        runs.iter().for_each(|run| run.copy(&values, &mut out));
         out
     };
     W::words(Rep3 { own: share(|column| &column.own), next: share(|column| &column.next) })
 }
 
-/// Where each of several lists begins when they stand one behind the other.
-fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut sum = 0;
-    lengths
-        .map(|n| {
-            sum += n;
-            sum - n
-        })
-        .collect()
-}
-
-/// The list in which a place is, and where in it.
-fn find(starts: &[usize], place: usize) -> (usize, usize) {
-    let k = starts.partition_point(|start| *start <= place) - 1;
-    (k, place - starts[k])
-}
-
-fn pick_bits(forms: &[&Form], picks: &[usize]) -> Result<Bits, ShareError> {
+fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
     let parts: Vec<&Bits> = forms.iter().map(|form| &**form.bits()).collect();
-    let starts = starts(parts.iter().map(|bits| bits.rows()));
-    let runs: Vec<(usize, usize, usize)> = runs(picks, &starts)
-        .into_iter()
-        .map(|(place, len)| {
-            let (k, at) = find(&starts, place);
-            (k, at, len)
-        })
-        .collect();
+    let lengths: Vec<usize> = parts.iter().map(|bits| bits.rows()).collect();
+    let runs = picks.within(&lengths);
     let (width, height) = (parts[0].width(), plane_bytes(picks.len()));
-    let longest = runs.iter().map(|run| run.2).max().unwrap_or(0);
-    let mut moved = vec![0; plane_bytes(longest)];
-    let mut share = |of: &dyn Fn(usize) -> usize, second: bool| {
+    let mut moved = vec![];
+    let mut share = |of: fn(&Shares) -> &[u8]| {
         let mut out = vec![0; width * height];
-        for plane in 0..width {
-            let to = &mut out[plane * height..][..height];
+        for (plane, to) in out.chunks_exact_mut(height.max(1)).enumerate() {
+            let plane_of = |bits: &&'_ Bits| {
+                let bytes = plane_bytes(bits.rows());
+                plane * bytes..(plane + 1) * bytes
+            };
+            let planes: Vec<&[u8]> = parts.iter().map(|bits| &of(bits.shares())[plane_of(bits)]).collect();
             let mut at = 0;
-            for (k, from, len) in &runs {
-                let shares = parts[*k].shares();
-                let bytes = if second { &shares.next } else { &shares.own };
-                let plane = &bytes[plane * of(*k)..][..of(*k)];
-                if *len == 1 {
-                    to[at / 8] |= (plane[from / 8] >> (from % 8) & 1) << (at % 8);
-                } else {
-                    let moved = &mut moved[..plane_bytes(*len)];
-                    moved.fill(0);
-                    xor_range(plane, *from, *len, moved);
-                    put_range(moved, *len, to, at);
-                }
-                at += len;
+            for run in &runs {
+                run.copy_bits(&planes, to, at, &mut moved);
+                at += run.len();
             }
         }
         out
     };
-    let height_of = |k: usize| plane_bytes(parts[k].rows());
-    let shares = Rep3 { own: share(&height_of, false), next: share(&height_of, true) };
+    let shares = Rep3 { own: share(|shares| &shares.own), next: share(|shares| &shares.next) };
     Bits::new(width, picks.len(), shares)
 }
 
@@ -121,7 +82,7 @@ pub(crate) fn between(bits: &Bits, from: usize, to: usize) -> Result<Bits, Share
 pub(crate) fn stacked(parts: &[Bits], width: usize) -> Result<Bits, ShareError> {
     let rows = parts[0].rows();
     let bytes = width * plane_bytes(rows);
-    let of = |share: fn(&hushwire_rep3::Shares) -> &[u8]| {
+    let of = |share: fn(&Shares) -> &[u8]| {
         let mut all: Vec<u8> = parts.iter().flat_map(|bits| share(bits.shares()).to_vec()).collect();
         all.truncate(bytes);
         all

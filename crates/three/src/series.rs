@@ -3,6 +3,7 @@
 use crate::{
     form::Ring,
     lower::{Forms, Lower, Lowered, bits, words},
+    picks::Picks,
     plan::{Axis, Prim, Slot},
     windows::divides,
 };
@@ -26,6 +27,8 @@ impl Lower<'_> {
                 return Ok(words(self.step(Prim::Fold { axis, prefix: false }, vec![slot])));
             }
             (Reduction::Mean, Some(ring)) => return self.mean(axis, node, from, to, ring),
+            // Numbers wider than any ring.
+            (Reduction::Sum, None) if scalar.is_number() && node.ty.scalar == scalar => Op::Add,
             (Reduction::Min, _) => Op::Min,
             (Reduction::Max, _) => Op::Max,
             (Reduction::All, _) => Op::And,
@@ -66,8 +69,9 @@ impl Lower<'_> {
                 // Behind the joined ones of all series stand those that wait.
                 let rest = self.picked(&slots, (0..series).map(|k| k * n + n - 1).collect());
                 let place = |k: usize, i: usize| if i < half { k * half + i } else { series * half + k };
-                let picks: Arc<Vec<usize>> =
-                    Arc::new((0..series).flat_map(|k| (0..=half).map(move |i| place(k, i))).collect());
+                let picks: Vec<usize> =
+                    (0..series).flat_map(|k| (0..=half).map(move |i| place(k, i))).collect();
+                let picks = Arc::new(Picks::of(&picks));
                 let both = joined.iter().zip(&rest);
                 slots = both.map(|(j, r)| self.step(Prim::Pick(picks.clone()), vec![*j, *r])).collect();
             } else {
@@ -79,7 +83,7 @@ impl Lower<'_> {
     }
 
     fn picked(&mut self, slots: &[Slot], picks: Vec<usize>) -> Vec<Slot> {
-        let picks = Arc::new(picks);
+        let picks = Arc::new(Picks::of(&picks));
         slots.iter().map(|slot| self.step(Prim::Pick(picks.clone()), vec![*slot])).collect()
     }
 
@@ -161,7 +165,7 @@ impl Lower<'_> {
             _ => n + half + row / 2 - 1,
         };
         let picks = rows(&mut (0..n).map(place));
-        self.step(Prim::Pick(Arc::new(picks)), vec![values, ends, later])
+        self.pick(Picks::of(&picks), vec![values, ends, later])
     }
 
     /// The later value where it starts, else both as the scan has them.

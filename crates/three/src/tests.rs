@@ -574,3 +574,21 @@ fn inputs_come_as_numbers_where_nobody_asks_for_their_bits() {
     assert_eq!(forms("output s = permute(x, order(y)) * x to m").0, [true, false]);
     assert_eq!(forms("output s = x to m\noutput t = y to m").0, [false; 2]);
 }
+
+#[test]
+fn the_same_is_computed_once_and_what_nobody_reads_never() {
+    let steps = |lines: &str| {
+        let inputs = "input f: bool[9] from m\ninput x: u8[9] from m\ninput y: u8[9] from m";
+        let c = text(&format!("{inputs}\n{lines}"));
+        check(&c, &given(&c, 6), Plan::new).unwrap();
+        Plan::new(&c).unwrap().steps.len() - 3
+    };
+    let alone = steps("output z = x & y to m");
+    assert_eq!(steps("w = x * y\nv = w < y\noutput z = x & y to m"), alone);
+    // Two columns are copied down by flags that are picked and joined once.
+    let one = steps("output a = copy_down(f, x) to m");
+    let both = steps("output a = copy_down(f, x) to m\noutput b = copy_down(f, y) to m");
+    assert!(both - one < one, "{both} steps of two, {one} of one");
+    let order = "o = order(x)\noutput a = permute(y, o) to m";
+    assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
+}

@@ -11,6 +11,7 @@ use crate::{
     form::{Held, Ring, Words},
     lower::{Forms, Lower, Lowered, bits, words},
     machines::{Begun, column},
+    picks::Picks,
     plan::{Prim, Slot},
 };
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, Value};
@@ -209,10 +210,10 @@ impl Lower<'_> {
             let windows: Vec<usize> = (0..pooling.windows()).filter(of_it).collect();
             windows.iter().enumerate().for_each(|(i, window)| places[*window] = behind + i);
             behind += windows.len();
-            let some = self.step(Prim::Pick(Arc::new(windows)), vec![all]);
+            let some = self.pick(Picks::of(&windows), vec![all]);
             quotients.push(self.divided(some, scalar, count));
         }
-        Ok(bits(self.step(Prim::Pick(Arc::new(places)), quotients)))
+        Ok(bits(self.pick(Picks::of(&places), quotients)))
     }
 
     /// Sums of `count` elements of a value, by their number.
@@ -262,7 +263,7 @@ impl Lower<'_> {
             for (place, line) in (0..picks.len()).map(|place| (place, place / columns.n * columns.n)) {
                 picks[line + turn(place - line)] = place;
             }
-            let prim = Prim::Pick(Arc::new(picks));
+            let prim = Prim::Pick(Arc::new(Picks::of(&picks)));
             // Words move faster than bits, and are brought to bits in the order in which they are compared.
             match (self.forms[from].bits, self.forms[from].words) {
                 (None, Some(slot)) => {
@@ -294,7 +295,7 @@ impl Lower<'_> {
         let scalar = self.scalar(of);
         let block = self.block(op, vec![scalar; 2], vec![None; 2], scalar);
         let mut slots: Vec<Slot> =
-            lists.into_iter().map(|picks| self.step(Prim::Pick(Arc::new(picks)), vec![slot])).collect();
+            lists.into_iter().map(|picks| self.pick(Picks::of(&picks), vec![slot])).collect();
         while slots.len() > 1 {
             let join = |pair: &[Slot]| match *pair {
                 [one, other] => self.step(Prim::Block(block.clone()), vec![one, other]),

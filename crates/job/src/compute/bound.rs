@@ -262,7 +262,7 @@ impl Bound {
                     e => JobError::internal("the computation", e),
                 };
                 let far = far(THREADS);
-                let costs = (0..3).map(|party| plan.cost(party, far).map(|of| of.cost));
+                let costs = (0..3).map(|party| plan.likely_cost(party, far));
                 let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
                 let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
                 let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();

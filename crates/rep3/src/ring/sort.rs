@@ -39,7 +39,7 @@ use hushwire_wire::{
 use std::sync::Arc;
 
 /// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds.
-const WIDE: usize = 1 << 14;
+pub(super) const WIDE: usize = 1 << 14;
 
 /// The part of the protocol under way.
 enum Step {

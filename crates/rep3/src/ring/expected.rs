@@ -1,0 +1,95 @@
+//! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a random permutation, so that one such
+//! permutation tells it nearly.
+
+use super::{keys::string_bits, permute::permute_cost, ranking::Ranking, sort::WIDE};
+use crate::Role;
+use hushwire_wire::Cost;
+
+/// LOCAL: rows that are ranked to know what more of them take.
+const TRIED: usize = 1 << 14;
+
+/// The likely cost of a sort of so many rows by keys of so many bits in all. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
+#[must_use]
+pub fn sort_expected(role: Role, rows: usize, keys: usize) -> Cost {
+    if rows < 2 {
+        return Cost::default();
+    }
+    let mut tried = rows.min(TRIED);
+    let (width, mut levels) = (string_bits(rows, keys), levels(tried));
+    // Of twice the rows every level is twice as wide, and there is a comparison a row more.
+    while tried < rows {
+        let next = rows.min(2 * tried);
+        levels.iter_mut().for_each(|pairs| *pairs = (*pairs as u128 * next as u128 / tried as u128) as usize);
+        levels.push(next);
+        tried = next;
+    }
+    let mut cost = permute_cost(role, false, rows * 4 * width.div_ceil(32));
+    for pairs in levels {
+        // As the module `sort` says of wide levels and of narrow ones.
+        let (rounds, bits) = if pairs < WIDE {
+            (2 + width.next_power_of_two().ilog2() as usize, 3 * width + 1)
+        } else {
+            (width + 1, width + 1)
+        };
+        cost.rounds += rounds as u64;
+        cost.bytes_sent += (bits as u64 * pairs as u64).div_ceil(8);
+    }
+    cost
+}
+
+/// Pairs of each level, for one order of so many rows.
+fn levels(rows: usize) -> Vec<usize> {
+    let mut ranks: Vec<u32> = (0..rows as u32).collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for last in (1..rows).rev() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ranks.swap(last, (state % (last as u64 + 1)) as usize);
+    }
+    let (mut ranking, mut pairs, mut levels) = (Ranking::new(rows as u32), vec![], vec![]);
+    loop {
+        ranking.ask(&mut pairs);
+        if pairs.is_empty() {
+            return levels;
+        }
+        levels.push(pairs.len());
+        let mut answers = vec![0; pairs.len().div_ceil(8)];
+        for (i, [a, b]) in pairs.iter().enumerate() {
+            answers[i / 8] |= u8::from(ranks[*a as usize] < ranks[*b as usize]) << (i % 8);
+        }
+        ranking.hear(&answers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::{Sort, sort_bound, test_support::parties};
+    use hushwire_wire::drive::Lockstep;
+
+    /// Rows without keys have the order of their numbers, shuffled: as good as any.
+    #[test]
+    fn a_sort_costs_about_what_is_expected() {
+        let mut parties = parties();
+        for rows in [2, 9, 100, 3000, 40_000] {
+            let mut machines =
+                parties.each_mut().map(|party| Sort::new(party.next_batch().unwrap(), rows, &[]).unwrap());
+            let mut spent = Cost::default();
+            Lockstep::new()
+                .run_edited(&mut machines, |place, message| {
+                    spent.rounds = spent.rounds.max(place.round as u64 + 1);
+                    spent.bytes_sent += if place.party == 0 { message.len() as u64 } else { 0 };
+                })
+                .unwrap();
+            let (likely, bound) = (sort_expected(Role::ALL[0], rows, 0), sort_bound(Role::ALL[0], rows, 0));
+            for (spent, likely, bound) in [
+                (spent.rounds, likely.rounds, bound.rounds),
+                (spent.bytes_sent, likely.bytes_sent, bound.bytes_sent),
+            ] {
+                assert!(spent <= 2 * likely + 16 && likely <= 2 * spent + 16, "{rows}: {likely} for {spent}");
+                assert!(likely <= bound, "{rows}: {likely} beyond {bound}");
+            }
+        }
+    }
+}
