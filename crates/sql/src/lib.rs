@@ -16,8 +16,12 @@ pub mod cell;
 mod error;
 mod logical;
 pub mod schema;
+#[doc(hidden)]
+pub mod test_support;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tpch")]
+pub mod tpch;
 
 pub use catalog::Catalog;
 pub use error::SqlError;

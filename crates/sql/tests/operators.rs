@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{World, compare};
+use common::{Oracle, compare};
 use hushwire_sql::cell;
+use hushwire_sql::test_support::World;
 use hushwire_tables::{
     algebra::{Column, ColumnType, Part, Schema, Table, Value},
     plain::Row,
@@ -41,7 +42,7 @@ fn world(a: &[&str], b: &[&str]) -> World {
         Column::new("y", ColumnType::Integer).nullable(),
         Column::new("t", ColumnType::Varchar(4)),
     ];
-    World::new(vec![table("a", columns_a, 0, a), table("b", columns_b, 0, b)])
+    World::new(vec![table("a", columns_a, 0, a), table("b", columns_b, 0, b)]).expect("two tables")
 }
 
 const A: [&str; 7] = [

@@ -57,6 +57,20 @@ impl Query {
     /// # Errors
     /// More operations than a computation has; names that are none.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+        Self::made(name, relation, to, true)
+    }
+
+    /// The same with rows where operators leave them: nothing is moved to the front, and what is in rows that are not valid is shown too. That is
+    /// what an operator in the midst of a plan costs, for measuring it; it is no way to give anybody a result.
+    ///
+    /// # Errors
+    /// As [`Query::new`].
+    #[doc(hidden)]
+    pub fn in_place(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+        Self::made(name, relation, to, false)
+    }
+
+    fn made(name: &str, relation: &Relation, to: &[&str], is_result: bool) -> Result<Query, TableError> {
         let b = Builder::new(name);
         let (tables, promises, notes, nulls) = {
             let mut lower = Lower::new(&b);
@@ -68,10 +82,10 @@ impl Query {
                 Some(held) => rows.clone().kept(held.broadcast(Shape::vector(rows.rows))),
                 None => rows,
             };
-            let rows = rows.packed(relation.rows());
+            let rows = if is_result { rows.packed(relation.rows()) } else { rows };
             let mut nulls = vec![];
             for (k, cell) in rows.columns.iter().enumerate() {
-                let shown = shown(cell, rows.valid);
+                let shown = if is_result { shown(cell, rows.valid) } else { *cell };
                 b.output(&format!("column{k}"), shown.val, &to);
                 nulls.push(shown.null.is_some());
                 if let Some(null) = shown.null {

@@ -1,13 +1,14 @@
 //! Tables, and SQLite as an oracle that shares nothing with the planner.
 #![allow(dead_code, unreachable_pub, reason = "each test has its own use of it")]
 
-pub mod tpch;
+#[cfg(feature = "tpch")]
+pub mod three;
 
-use hushwire_sql::{Catalog, Options, cell, relation};
+use hushwire_sql::{cell, test_support::World};
 use hushwire_tables::{
     Query,
-    algebra::{ColumnType, Relation, Table, Value},
-    plain::{Row, Tables, evaluate},
+    algebra::{ColumnType, Relation, Value},
+    plain::{Row, evaluate},
 };
 use serde_json::{Value as Json, json};
 use std::{
@@ -15,76 +16,36 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Tables and their rows.
-pub struct World {
-    pub catalog: Catalog,
-    pub rows: Tables,
+/// What tests do with tables and their rows.
+pub trait Oracle {
+    fn plan(&self, sql: &str) -> Relation;
+    /// The rows of a query in the open, of tables that have the columns it reads.
+    fn run(&self, sql: &str) -> (Relation, Vec<Row>);
+    /// The same by the computation that the query is lowered to, in the open.
+    fn lowered(&self, plan: &Relation) -> Vec<Row>;
+    /// The same in SQLite; `None`, said, where there is no python3.
+    fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>>;
 }
 
-impl World {
-    pub fn new(tables: Vec<(Table, Vec<Row>)>) -> World {
-        let rows = tables.iter().map(|(table, rows)| (table.name.clone(), rows.clone())).collect();
-        let catalog = Catalog::new(tables.into_iter().map(|(table, _)| table).collect());
-        World { catalog: catalog.unwrap_or_else(|e| panic!("{e}")), rows }
+impl Oracle for World {
+    fn plan(&self, sql: &str) -> Relation {
+        self.relation(sql).unwrap_or_else(|e| panic!("{sql}\n{e}"))
     }
 
-    pub fn plan(&self, sql: &str) -> Relation {
-        relation(sql, &self.catalog, Options::default()).unwrap_or_else(|e| panic!("{sql}\n{e}"))
-    }
-
-    /// The rows of a query in the open, of tables that have the columns it reads.
-    pub fn run(&self, sql: &str) -> (Relation, Vec<Row>) {
+    fn run(&self, sql: &str) -> (Relation, Vec<Row>) {
         let plan = self.plan(sql);
         let rows = evaluate(&plan, &self.read(&plan)).unwrap_or_else(|e| panic!("{sql}\n{e}"));
         (plan, rows)
     }
 
-    /// The same by the computation that the query is lowered to, in the open.
-    pub fn lowered(&self, plan: &Relation) -> Vec<Row> {
+    fn lowered(&self, plan: &Relation) -> Vec<Row> {
         let query = Query::new("query", plan, &["analyst"]).unwrap_or_else(|e| panic!("{e}"));
-        let tables = self.read(plan);
-        let mut inputs = std::collections::BTreeMap::new();
-        for table in query.tables() {
-            let rows = &tables[&table.name];
-            let mut from = 0;
-            for (part, brought) in table.parts.iter().enumerate() {
-                let to = (from + brought.rows as usize).min(rows.len());
-                inputs.extend(
-                    query.inputs(&table.name, part, &rows[from..to]).unwrap_or_else(|e| panic!("{e}")),
-                );
-                from = to;
-            }
-        }
+        let inputs = self.inputs(&query, plan).unwrap_or_else(|e| panic!("{e}"));
         let outputs = hushwire_compute::evaluate(query.computation(), &inputs);
         query.rows(&outputs.unwrap_or_else(|e| panic!("{e}"))).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// The rows of the columns that scans of a plan read.
-    pub fn read(&self, plan: &Relation) -> Tables {
-        fn scans<'a>(plan: &'a Relation, all: &mut Vec<&'a Table>) {
-            if let hushwire_tables::algebra::Operator::Scan(table) = plan.operator() {
-                all.push(table);
-            }
-            plan.inputs().into_iter().for_each(|input| scans(input, all));
-        }
-        let mut all = vec![];
-        scans(plan, &mut all);
-        let table = |table: &Table| {
-            let whole = self.catalog.tables().iter().find(|t| t.name == table.name).expect("it was scanned");
-            let at: Vec<usize> = table
-                .schema
-                .columns()
-                .iter()
-                .map(|column| whole.schema.find(&column.name).expect("it was scanned"))
-                .collect();
-            let rows = self.rows[&table.name].iter();
-            (table.name.clone(), rows.map(|row| at.iter().map(|at| row[*at].clone()).collect()).collect())
-        };
-        all.into_iter().map(table).collect()
-    }
-
-    /// The same in SQLite; `None`, said, where there is no python3.
-    pub fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>> {
+    fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>> {
         let mut tables = serde_json::Map::new();
         for table in self.catalog.tables() {
             let kinds = table.schema.columns().iter().map(|c| json!([c.name, kind(c.ty)]));

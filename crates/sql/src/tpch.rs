@@ -1,7 +1,6 @@
-//! Tables of TPC-H, made by the `tpchgen` crate.
+//! Tables and queries of TPC-H, for tests and benchmarks. Tables are made by the `tpchgen` crate.
 
-use super::World;
-use hushwire_sql::cell;
+use crate::{SqlError, cell, test_support::World};
 use hushwire_tables::{
     algebra::{Column, ColumnType, Part, Schema, Table},
     plain::Row,
@@ -145,17 +144,12 @@ fn schema(table: &str) -> (Vec<(&'static str, ColumnType)>, Vec<usize>) {
     }
 }
 
-fn table(name: &str, owner: &str, lines: &[String]) -> (Table, Vec<Row>) {
+fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>), SqlError> {
     let (columns, key) = schema(name);
-    let row = |line: &String| -> Row {
-        let fields = line.split('|');
-        columns
-            .iter()
-            .zip(fields)
-            .map(|((_, ty), field)| cell::read(field, *ty).unwrap_or_else(|e| panic!("{line}: {e}")))
-            .collect()
+    let row = |line: &String| -> Result<Row, SqlError> {
+        columns.iter().zip(line.split('|')).map(|((_, ty), field)| cell::read(field, *ty)).collect()
     };
-    let mut rows: Vec<Row> = lines.iter().map(row).collect();
+    let mut rows = lines.iter().map(row).collect::<Result<Vec<Row>, _>>()?;
     // With ten suppliers the standard's formula gives some parts one of them twice.
     let mut seen = BTreeSet::new();
     rows.retain(|row| seen.insert(key.iter().map(|at| row[*at].clone()).collect::<Row>()));
@@ -166,11 +160,14 @@ fn table(name: &str, owner: &str, lines: &[String]) -> (Table, Vec<Row>) {
         padded: false,
         unique: vec![key],
     };
-    (table, rows)
+    Ok((table, rows))
 }
 
 /// All tables at a scale, but a text pool of a megabyte in place of the standard's 300: comments are other pieces of the same text.
-pub fn world(scale: f64) -> World {
+///
+/// # Errors
+/// A row that its column's type does not hold.
+pub fn world(scale: f64) -> Result<World, SqlError> {
     let words = Distributions::static_default();
     let pool = TextPool::new(1 << 20, words);
     macro_rules! lines {
@@ -183,22 +180,17 @@ pub fn world(scale: f64) -> World {
             lines!($generator::new_with_distributions_and_text_pool(scale, 1, 1, words, &pool))
         };
     }
+    let regions = lines!(RegionGenerator::new_with_distributions_and_text_pool(words, &pool));
+    let nations = lines!(NationGenerator::new_with_distributions_and_text_pool(words, &pool));
+    let offers = lines!(PartSuppGenerator::new_with_text_pool(scale, 1, 1, &pool));
     World::new(vec![
-        table(
-            "region",
-            "alice",
-            &lines!(RegionGenerator::new_with_distributions_and_text_pool(words, &pool)),
-        ),
-        table(
-            "nation",
-            "alice",
-            &lines!(NationGenerator::new_with_distributions_and_text_pool(words, &pool)),
-        ),
-        table("part", "alice", &of!(PartGenerator)),
-        table("supplier", "alice", &of!(SupplierGenerator)),
-        table("partsupp", "alice", &lines!(PartSuppGenerator::new_with_text_pool(scale, 1, 1, &pool))),
-        table("customer", "bob", &of!(CustomerGenerator)),
-        table("orders", "bob", &of!(OrderGenerator)),
-        table("lineitem", "bob", &of!(LineItemGenerator)),
+        table("region", "alice", &regions)?,
+        table("nation", "alice", &nations)?,
+        table("part", "alice", &of!(PartGenerator))?,
+        table("supplier", "alice", &of!(SupplierGenerator))?,
+        table("partsupp", "alice", &offers)?,
+        table("customer", "bob", &of!(CustomerGenerator))?,
+        table("orders", "bob", &of!(OrderGenerator))?,
+        table("lineitem", "bob", &of!(LineItemGenerator))?,
     ])
 }
