@@ -56,18 +56,19 @@ impl Lower<'_> {
     ) -> Vec<Slot> {
         let (series, mut n) = (axis.series(), axis.n);
         // Series stand one behind the other from here on.
-        slots =
-            self.picked(&slots, (0..series).flat_map(|k| (0..n).map(move |i| axis.place(k, i))).collect());
+        let places: Vec<usize> = (0..series).flat_map(|k| (0..n).map(move |i| axis.place(k, i))).collect();
+        slots = self.picked(&slots, &places);
         while n > 1 {
             let (half, odd) = (n / 2, n % 2);
-            let every = |first: usize| {
+            let every = |first: usize| -> Vec<usize> {
                 (0..series).flat_map(|k| (0..half).map(move |i| k * n + 2 * i + first)).collect()
             };
-            let [low, high] = [every(0), every(1)].map(|picks| self.picked(&slots, picks));
+            let [low, high] = [every(0), every(1)].map(|places| self.picked(&slots, &places));
             let joined = join(self, &low, &high);
             if odd == 1 {
                 // Behind the joined ones of all series stand those that wait.
-                let rest = self.picked(&slots, (0..series).map(|k| k * n + n - 1).collect());
+                let last: Vec<usize> = (0..series).map(|k| k * n + n - 1).collect();
+                let rest = self.picked(&slots, &last);
                 let place = |k: usize, i: usize| if i < half { k * half + i } else { series * half + k };
                 let picks: Vec<usize> =
                     (0..series).flat_map(|k| (0..=half).map(move |i| place(k, i))).collect();
@@ -82,8 +83,8 @@ impl Lower<'_> {
         slots
     }
 
-    fn picked(&mut self, slots: &[Slot], picks: Vec<usize>) -> Vec<Slot> {
-        let picks = Arc::new(Picks::of(&picks));
+    fn picked(&mut self, slots: &[Slot], places: &[usize]) -> Vec<Slot> {
+        let picks = Arc::new(Picks::of(places));
         slots.iter().map(|slot| self.step(Prim::Pick(picks.clone()), vec![*slot])).collect()
     }
 
@@ -132,7 +133,7 @@ impl Lower<'_> {
         };
         let flags = self.bits(starts)?;
         let spread: Vec<usize> = (0..n).flat_map(|row| std::iter::repeat_n(row, inner)).collect();
-        let flags = self.picked(&[flags], spread)[0];
+        let flags = self.picked(&[flags], &spread)[0];
         let on = Scanned { kind, scalar, words: numbers.is_some(), inner };
         let slot = self.scanned(on, flags, value, n);
         Ok(if on.words { words(slot) } else { bits(slot) })
@@ -147,16 +148,16 @@ impl Lower<'_> {
             all.flat_map(|row| row * on.inner..(row + 1) * on.inner).collect()
         };
         let (even, odd) = (rows(&mut (0..half).map(|k| 2 * k)), rows(&mut (0..half).map(|k| 2 * k + 1)));
-        let low = self.picked(&[flags, values], even);
-        let high = self.picked(&[flags, values], odd);
+        let low = self.picked(&[flags, values], &even);
+        let high = self.picked(&[flags, values], &odd);
         let joined = self.joined(on, low[1], high[0], high[1]);
         let either = self.block(&Op::Or, vec![Scalar::Bool; 2], vec![None; 2], Scalar::Bool);
         let starts = self.step(Prim::Block(either), vec![low[0], high[0]]);
         let ends = self.scanned(on, starts, joined, half);
         // Rows 2, 4, …, each behind the end before it.
         let between = (n - 1) / 2;
-        let before = self.picked(&[ends], rows(&mut (0..between)))[0];
-        let later = self.picked(&[flags, values], rows(&mut (1..=between).map(|k| 2 * k)));
+        let before = self.picked(&[ends], &rows(&mut (0..between)))[0];
+        let later = self.picked(&[flags, values], &rows(&mut (1..=between).map(|k| 2 * k)));
         let later = self.joined(on, before, later[0], later[1]);
         // Row 0 stays; then ends and rows between in turn.
         let place = |row: usize| match (row, row % 2) {
