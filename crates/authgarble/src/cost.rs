@@ -1,6 +1,13 @@
 //! The declared cost of the phases after the set-up, from agreed numbers alone.
 
-use crate::{Form, Need, Task, bits::ots, bucket, garble::pieces, preprocess::batches, room::HASH};
+use crate::{
+    Form, Need, Task,
+    bits::ots,
+    bucket,
+    garble::pieces,
+    preprocess::batches,
+    room::{HASH, opened_bytes},
+};
 use hushwire_ot::{Functionality, Level, Protocol};
 use hushwire_wire::Cost;
 
@@ -47,8 +54,7 @@ impl Tally {
 
     /// Bits opened to those to whom they are due; `me` sends to all others.
     fn reveal(&mut self, me: usize, due: impl Fn(usize) -> usize) {
-        let message = |bits: usize| if bits == 0 { 0 } else { bits.div_ceil(8) + HASH };
-        self.round((0..self.n).filter(|p| *p != me).map(|p| message(due(p))).sum());
+        self.round((0..self.n).filter(|p| *p != me).map(|p| opened_bytes(1, due(p))).sum());
     }
 
     fn bits(&mut self, ot: Protocol, count: usize) {
@@ -76,7 +82,7 @@ impl Tally {
         self.confirm();
         self.coin();
         self.confirm();
-        self.reveal(0, |_| n * (b - 1));
+        self.each(opened_bytes(1, n * (b - 1)));
     }
 }
 
@@ -100,7 +106,7 @@ pub fn garble(me: usize, n: usize, task: &Task) -> Cost {
     let ands = task.program.ands() as usize * task.instances;
     tally.broadcast(HASH);
     tally.confirm();
-    tally.reveal(me, |_| 2 * ands);
+    tally.each(opened_bytes(2, ands));
     tally.reveal(me, |p| task.roles.input_bits(&task.program, p) * task.instances);
     for piece in pieces(task.form.table_bytes(n, ands), ands) {
         tally.round(if me == 0 { 0 } else { piece });

@@ -7,15 +7,15 @@ use crate::{
     script::Talk,
     wrk,
 };
-use hushwire_block::Block;
+use hushwire_block::{Block, Buffer};
 use hushwire_circuit::Program;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use hushwire_wire::PartyId;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
-/// AGREEMENT: ANDs whose tables travel in one message.
-const PIECE: usize = 1 << 15;
+/// AGREEMENT: ANDs whose tables travel in one message: while one is on its way, the next is garbled.
+const PIECE: usize = 1 << 12;
 
 /// The form of garbled ANDs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -111,7 +111,7 @@ pub struct Garbled {
     pub(crate) seed: Seed,
     pub(crate) masks: Masks,
     /// λ of this party's own input bits, one a byte.
-    pub(crate) own: zeroize::Zeroizing<Vec<u8>>,
+    pub(crate) own: Zeroizing<Vec<u8>>,
     pub(crate) side: Side,
 }
 
@@ -124,9 +124,38 @@ impl Drop for Garbled {
 /// State of a party besides its masks.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) enum Side {
-    /// Party 0: each garbler's tables.
-    Evaluator(Vec<Vec<u8>>),
+    /// Party 0.
+    Evaluator(Tables),
     Garbler(wrk::Labels),
+}
+
+/// All garblers' tables at the evaluator, with its own part in them where they are rows ([`wrk::absorb`]). A row is hidden by its
+/// garbler's hashes, and of no use after one evaluation: not wiped, but on huge pages.
+#[derive(Default)]
+pub(crate) struct Tables {
+    of: Vec<Buffer>,
+    /// Party 0's bits of the rows of every AND, one byte each.
+    pub(crate) own: Zeroizing<Vec<u8>>,
+}
+
+#[cfg(test)]
+impl Clone for Tables {
+    fn clone(&self) -> Tables {
+        let copy = |old: &Buffer| {
+            let mut buffer = Buffer::new();
+            buffer.set_len(old.len());
+            buffer.copy_from_slice(old);
+            buffer
+        };
+        Tables { of: self.of.iter().map(copy).collect(), own: self.own.clone() }
+    }
+}
+
+impl Tables {
+    /// Those of the garbler of a slot.
+    pub(crate) fn of(&self, slot: usize) -> &[u8] {
+        &self.of[slot]
+    }
 }
 
 impl Stock {
@@ -157,12 +186,15 @@ async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthE
         return Err(AuthError::Mismatch { peer: PartyId(peer as u8) });
     }
     room.confirm().await?;
-    let masks = masks::make(&mut room, delta, &task.program, task.instances, taken.0, taken.1).await?;
+    let mut masks = masks::make(&mut room, delta, &task.program, task.instances, taken.0, taken.1).await?;
     let due: Vec<_> = (0..n).map(|p| task.roles.inputs_of(&task.program, p, task.instances)).collect();
     let due: Vec<_> = due.iter().map(|places| &places[..]).collect();
     let own = room.reveal("masks of inputs", Check::InputMasks, delta, &masks.inputs, &due).await?;
     let side = tables(&mut room, &context, &task, delta, &masks).await?;
-    let own = zeroize::Zeroizing::new(own);
+    if task.form == Form::Rows {
+        masks.keep_ends();
+    }
+    let own = Zeroizing::new(own);
     Ok(Garbled { task, context, me, n, delta, seed, masks, own, side })
 }
 
@@ -176,31 +208,56 @@ async fn tables(
 ) -> Result<Side, AuthError> {
     let (me, n) = (room.talk.me(), room.talk.n());
     let ands = masks.s.len();
+    let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
+    let mut made = match (me, task.form) {
+        (0, _) => Made::Nothing(Tables::default()),
+        (_, Form::Rows) => Made::Rows(Box::new(wrk::Garbling::new(&job, &mut room.own))),
+        (_, Form::HalfGates) => Made::Whole(krrw::garble(&job, &mut room.own)),
+    };
     let total = task.form.table_bytes(n, ands);
-    let (mut labels, mut own) = (None, Vec::new());
-    if me > 0 {
-        let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
-        let made = match task.form {
-            Form::Rows => wrk::garble(&job, &mut room.own),
-            Form::HalfGates => krrw::garble(&job, &mut room.own),
-        };
-        (labels, own) = (Some(made.0), made.1);
-    }
-    let mut heard = vec![Vec::new(); if me == 0 { n - 1 } else { 0 }];
-    let mut from = 0;
-    for len in pieces(total, ands) {
-        let mut out = vec![Vec::new(); n - 1];
-        let mut into = vec![0; n - 1];
-        if me == 0 {
-            into.fill(len);
-        } else {
-            out[0] = own[from..from + len].to_vec();
+    if let Made::Nothing(tables) = &mut made {
+        tables.of.resize_with(n - 1, Buffer::new);
+        tables.of.iter_mut().for_each(|tables| tables.set_len(total));
+        if task.form == Form::Rows {
+            *tables.own = wrk::own(&job);
         }
-        let messages = room.talk.exchange("garbled tables", out, into).await;
-        for (heard, message) in heard.iter_mut().zip(messages) {
-            heard.extend(message);
+    }
+    // Messages whose memory serves for every piece.
+    let mut messages = vec![Vec::new(); n - 1];
+    let mut from = 0;
+    for (piece, len) in pieces(total, ands).enumerate() {
+        let mut into = vec![0; n - 1];
+        messages.iter_mut().for_each(Vec::clear);
+        match &mut made {
+            Made::Nothing(_) => into.fill(len),
+            Made::Rows(garbling) => {
+                garbling.tables(&job, piece * PIECE..ands.min((piece + 1) * PIECE), &mut messages[0]);
+            }
+            Made::Whole((_, own)) => messages[0].extend_from_slice(&own[from..from + len]),
+        }
+        messages = room.talk.exchange("garbled tables", messages, into).await;
+        if let Made::Nothing(tables) = &mut made {
+            for (slot, (to, message)) in tables.of.iter_mut().zip(&messages).enumerate() {
+                let to = &mut to[from..from + len];
+                to.copy_from_slice(message);
+                if task.form == Form::Rows {
+                    wrk::absorb(&job, slot, piece * PIECE, to);
+                }
+            }
         }
         from += len;
     }
-    Ok(labels.map_or(Side::Evaluator(heard), Side::Garbler))
+    Ok(match made {
+        Made::Nothing(tables) => Side::Evaluator(tables),
+        Made::Rows(garbling) => Side::Garbler(garbling.labels),
+        Made::Whole((labels, _)) => Side::Garbler(labels),
+    })
+}
+
+/// The tables that a party makes.
+enum Made {
+    /// The evaluator's: those of the others.
+    Nothing(Tables),
+    Rows(Box<wrk::Garbling>),
+    Whole((wrk::Labels, Vec<u8>)),
 }

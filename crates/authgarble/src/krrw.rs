@@ -14,26 +14,23 @@
 
 use crate::{
     masks::{Job, Masks},
-    room::hash_key,
+    room::HashKeys,
     rows::Rows,
     shares::{Blocks, Shares, blocks, pack, unpack},
     wrk::{Evaluated, Labels, fresh},
 };
-use hushwire_aes::Aes128;
 use hushwire_block::{Block, as_bytes, from_bytes};
 use hushwire_ot::Context;
 use hushwire_prg::Prg;
-use zeroize::Zeroizing;
 
 /// Bytes of the tables of `ands` ANDs: two blocks each, then a bit each.
 pub(crate) const fn table_bytes(ands: usize) -> usize {
     32 * ands + ands.div_ceil(8)
 }
 
-/// The keys of H and H' for ANDs that begin under one number's key.
-fn keys(context: &Context, number: u64) -> [Aes128; 2] {
-    ["half gates, left", "half gates, right"]
-        .map(|label| hash_key(context.backend, &context.sid, label, number))
+/// The keys of H and H'. Those for a layer are of its first AND: tweaks go on where the next span begins.
+fn keys(context: &Context) -> [HashKeys; 2] {
+    ["half gates, left", "half gates, right"].map(|label| HashKeys::new(context.backend, context.sid, label))
 }
 
 /// A share's part in a label: keys of the peer's bit, and Δ where this party's bit is 1.
@@ -50,24 +47,23 @@ pub(crate) fn garble(job: &Job<'_>, own: &mut Prg) -> (Labels, Vec<u8>) {
     let mut tables = Vec::with_capacity(table_bytes(ands));
     let mut bits = Vec::with_capacity(ands);
     let mut rows = Rows::new(program, instances, 1, vec![Block::ZERO], inputs.iter().copied());
-    let mut pads: [Zeroizing<Vec<[Block; 2]>>; 2] = Default::default();
+    let mut pads: [Blocks; 2] = [blocks(0), blocks(0)];
     let mut operands: [Blocks; 2] = [blocks(0), blocks(0)];
+    let mut keys = keys(context);
     rows.run(context.backend, program, |layer| {
         let (len, first) = (layer.len(), layer.first);
-        let keys = keys(context, first as u64);
         for which in 0..2 {
             if operands[which].len() < len {
                 operands[which] = blocks(len);
-                pads[which] = Zeroizing::new(vec![Default::default(); len]);
+                pads[which] = blocks(2 * len);
             }
             let operand = &mut operands[which][..len];
             operand.iter_mut().zip(layer.operand(which)).for_each(|(to, row)| *to = row[0]);
-            let pads = &mut pads[which][..len];
-            context.backend.pads_tccr(&keys[which], first as u128, delta, operand, pads);
+            let (pads, _) = pads[which][..2 * len].as_chunks_mut();
+            context.backend.pads_tccr(keys[which].at(first as u64), first as u128, delta, operand, pads);
         }
         for k in 0..len {
-            let [a0, a1] = pads[0][k];
-            let [b0, b1] = pads[1][k];
+            let [a0, a1, b0, b1] = [pads[0][2 * k], pads[0][2 * k + 1], pads[1][2 * k], pads[1][2 * k + 1]];
             let at = first + k;
             let left = a0 ^ a1 ^ part(&masks.beta, delta, at);
             let right = b0 ^ b1 ^ operands[0][k] ^ part(&masks.alpha, delta, at);
@@ -99,9 +95,9 @@ pub(crate) fn evaluate(
     let mut hashes: [Blocks; 2] = [blocks(0), blocks(0)];
     let mut operands: [Blocks; 2] = [blocks(0), blocks(0)];
     let Masks { alpha, beta, s, .. } = masks;
+    let mut keys = keys(context);
     rows.run(context.backend, program, |layer| {
         let (len, first) = (layer.len(), layer.first);
-        let keys = keys(context, first as u64);
         for which in 0..2 {
             if operands[which].len() < len {
                 operands[which] = blocks(len);
@@ -109,7 +105,12 @@ pub(crate) fn evaluate(
             }
             let operand = &mut operands[which][..len];
             operand.iter_mut().zip(layer.operand(which)).for_each(|(to, row)| *to = row[0]);
-            context.backend.tccr::<1>(&keys[which], first as u128, operand, &mut hashes[which][..len]);
+            context.backend.tccr::<1>(
+                keys[which].at(first as u64),
+                first as u128,
+                operand,
+                &mut hashes[which][..len],
+            );
         }
         let lambdas: Vec<[bool; 2]> =
             layer.operand(0).zip(layer.operand(1)).map(|(a, b)| [a[1].lsb(), b[1].lsb()]).collect();
@@ -132,7 +133,7 @@ pub(crate) fn evaluate(
         }
     });
     let out = rows.outputs(program);
-    let labels = Zeroizing::new(out.iter().step_by(2).copied().collect::<Vec<_>>());
+    let labels = Blocks::of(out.iter().step_by(2).copied());
     let outputs = out.iter().skip(1).step_by(2).map(|public| public.0[0] & 1).collect();
     (Evaluated { outputs, labels: vec![labels], well: true }, public, expected)
 }

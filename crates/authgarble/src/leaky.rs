@@ -15,79 +15,86 @@
 use crate::{
     AuthError, Check,
     bits::Weights,
-    room::{Room, hash_key},
+    room::{HashKeys, Room},
     shares::{Shares, add, blocks, pack},
 };
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
-use zeroize::Zeroizing;
+use std::ops::Range;
 
 /// LOCAL: ANDs that are hashed at a time; it divides 2^20, the span of a hash's key.
 const STRIP: usize = 1024;
 
-/// z = x y for shares of random bits; `r` becomes z. `first` is the number of the first AND of this session.
+/// z = x y for shares of random bits: `bits` are x, y and r of `len` ANDs, one list after the other, and r becomes z. `first` is the
+/// number of the first AND of this session.
 pub(crate) async fn multiply(
     room: &mut Room,
     delta: Block,
     first: u64,
-    x: &Shares,
-    y: &Shares,
-    r: &mut Shares,
+    len: usize,
+    bits: &mut Shares,
 ) -> Result<(), AuthError> {
-    let (me, len, slots) = (room.talk.me(), x.len(), x.slots());
+    let (me, slots) = (room.talk.me(), bits.slots());
+    let (x, y, r) = (0..len, len..2 * len, 2 * len..3 * len);
     // C, then S.
     let mut c = blocks(len);
-    product(delta, y, &mut c);
+    product(delta, bits, y, &mut c);
     let mut s = blocks(len);
+    product(delta, bits, r.clone(), &mut s);
     let mut out = Vec::with_capacity(slots);
-    let mut pads = Zeroizing::new(vec![[Block::ZERO; 2]; STRIP]);
+    let mut pads = blocks(2 * STRIP);
     for slot in 0..slots {
         let mut message = vec![0; 16 * len];
+        let mut keys = keys(room, me, room.talk.peer(slot));
         for (from, to, number) in strips(first, len) {
-            let key = key(room, me, room.talk.peer(slot), number);
-            let pads = &mut pads[..to - from];
-            room.backend().pads_tccr(&key, u128::from(number), delta, &x.keys[slot][from..to], pads);
+            let (pads, _) = pads[..2 * (to - from)].as_chunks_mut();
+            room.backend().pads_tccr(
+                keys.at(number),
+                u128::from(number),
+                delta,
+                &bits.keys[slot][from..to],
+                pads,
+            );
             let message = from_bytes_mut(&mut message[16 * from..16 * to]);
-            for (k, (u, [zero, one])) in message.iter_mut().zip(pads.iter()).enumerate() {
-                s[from + k] ^= *zero;
-                *u = *zero ^ *one ^ c[from + k];
+            let sums = s[from..to].iter_mut().zip(&c[from..to]);
+            for ((u, [zero, one]), (s, c)) in message.iter_mut().zip(pads.iter()).zip(sums) {
+                *s ^= *zero;
+                *u = *zero ^ *one ^ *c;
             }
         }
         out.push(message);
     }
+    for (s, (c, x)) in s.iter_mut().zip(c.iter().zip(&bits.macs[0][x])) {
+        *s ^= c.and_bit(x.lsb());
+    }
+    drop(c);
     let heard = room.talk.exchange("leaky ANDs", out, vec![16 * len; slots]).await;
     let mut hashes = blocks(STRIP);
     for (slot, message) in heard.iter().enumerate() {
         let message = from_bytes(message);
+        let mut keys = keys(room, room.talk.peer(slot), me);
         for (from, to, number) in strips(first, len) {
-            let key = key(room, room.talk.peer(slot), me, number);
             let hashes = &mut hashes[..to - from];
-            let macs = &x.macs[slot][from..to];
-            room.backend().tccr::<1>(&key, u128::from(number), macs, hashes);
-            for k in 0..to - from {
-                s[from + k] ^= hashes[k] ^ message[from + k].and_bit(macs[k].lsb());
+            let macs = &bits.macs[slot][from..to];
+            room.backend().tccr::<1>(keys.at(number), u128::from(number), macs, hashes);
+            let terms = hashes.iter().zip(&message[from..to]).zip(macs);
+            for (s, ((hash, u), mac)) in s[from..to].iter_mut().zip(terms) {
+                *s ^= *hash ^ u.and_bit(mac.lsb());
             }
         }
     }
     drop(heard);
-    for k in 0..len {
-        c[k] = c[k].and_bit(x.bit(k));
-    }
-    add(&mut s, &c);
-    product(delta, r, &mut c);
-    add(&mut s, &c);
-    drop(c);
     let d = said(room, &s).await?;
     for (s, d) in s.iter_mut().zip(&d) {
         *s ^= delta.and_bit(*d == 1);
     }
-    r.add_public(me, delta, &d);
+    bits.add_public(me, delta, r.start, &d);
     check(room, &s).await
 }
 
-/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ.
-fn product(delta: Block, b: &Shares, out: &mut [Block]) {
-    out.iter_mut().enumerate().for_each(|(k, out)| *out = delta.and_bit(b.bit(k)));
-    b.lists().for_each(|list| add(out, list));
+/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for the bits in `range`.
+fn product(delta: Block, bits: &Shares, range: Range<usize>, out: &mut [Block]) {
+    out.iter_mut().zip(&bits.macs[0][range.clone()]).for_each(|(out, mac)| *out = delta.and_bit(mac.lsb()));
+    bits.lists().for_each(|list| add(out, &list[range.clone()]));
 }
 
 /// All say bit 1 of S; the sums.
@@ -132,8 +139,8 @@ fn strips(first: u64, len: usize) -> impl Iterator<Item = (usize, usize, u64)> {
     })
 }
 
-/// The hash of ANDs in which `from` sends to `to`.
-fn key(room: &Room, from: usize, to: usize, number: u64) -> hushwire_aes::Aes128 {
+/// The keys of the hash of ANDs in which `from` sends to `to`.
+fn keys(room: &Room, from: usize, to: usize) -> HashKeys {
     let way = room.context.sid.child("leaky ANDs from", from as u64).child("to", to as u64);
-    hash_key(room.backend(), &way, "hash", number)
+    HashKeys::new(room.backend(), way, "hash")
 }

@@ -7,7 +7,7 @@
 //! for leaky ANDs and, between two, half gates ([`Form`]).
 //! **Deviations.** Parties' bits and leaky ANDs are checked by one fold over GF(2^128) in place of sums over GF(2) or a block of each;
 //! bits are opened with one hash of all their MACs; masks of wires never enter leaky ANDs, but Beaver's products with triples from
-//! buckets of fresh bits; broadcasts are compared by a hash said with the next one; every party gets outputs, from a proof of labels,
+//! buckets of fresh bits, which shifts of lists fill in place of a permutation (a bound of its own: `bucket`); broadcasts are compared by a hash said with the next one; every party gets outputs, from a proof of labels,
 //! after a last word of all. The four rows of a gate carry whole blocks, not ρ bits, for the evaluator's check.
 //! **Security.** Malicious, n − 1 of n parties, with abort: who cheats may learn its outputs and deny others theirs, and the last
 //! word, which says nothing else, can be withheld from some of them. κ = 128; ρ = 40 for each batch of triples and for the
@@ -23,7 +23,7 @@
 //! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 32 + 1/8 ([`Form::HalfGates`]) |
 //! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator |
 //!
-//! B is 5 from 320 triples, 4 from 3,100, 3 from 280,000 on; a batch has at most 2^18. Exactly: [`preprocess_cost`], [`garble_cost`], [`online_cost`].
+//! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`preprocess_cost`], [`garble_cost`], [`online_cost`].
 //! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.
 //!
 //! ```text
@@ -63,6 +63,7 @@ mod stock;
 mod tests;
 mod wrk;
 
+pub use bucket::bucket_size;
 pub use cost::{garble as garble_cost, online as online_cost, preprocess as preprocess_cost};
 pub use error::{AuthError, Check};
 pub use garble::{Form, Garbled, Task};

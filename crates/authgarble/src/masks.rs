@@ -12,7 +12,7 @@ use crate::{
     AuthError, Check,
     room::Room,
     rows::{Layer, Rows},
-    shares::{Shares, one},
+    shares::{Shares, add, one},
     stock::Triples,
 };
 use hushwire_block::Block;
@@ -35,10 +35,20 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Masks {
     pub(crate) inputs: Shares,
     pub(crate) outputs: Shares,
-    /// λ_α, λ_β and s of every AND.
+    /// λ_α, λ_β and s of every AND; none where garbled rows hold them.
     pub(crate) alpha: Shares,
     pub(crate) beta: Shares,
     pub(crate) s: Shares,
+}
+
+impl Masks {
+    /// Forgets those of ANDs.
+    pub(crate) fn keep_ends(&mut self) {
+        let slots = self.inputs.slots();
+        for list in [&mut self.alpha, &mut self.beta, &mut self.s] {
+            *list = Shares::zeros(slots, 0);
+        }
+    }
 }
 
 /// Walks the program, and opens what the ANDs need. `fresh` has a mask for every input bit, then for every AND.
@@ -67,28 +77,24 @@ pub(crate) async fn make(
         });
         columns(&rows.outputs(program), slots)
     };
-    let Triples { mut a, mut b, c } = triples;
-    // d and e, side by side.
-    let mut masked = Shares::zeros(slots, 2 * ands);
-    for (to, (wire, share)) in masked.lists_mut().zip(alpha.lists().zip(a.lists())) {
-        to.iter_mut().zip(wire.iter().zip(share.iter())).for_each(|(to, (x, y))| *to = *x ^ *y);
+    let Triples { mut a, mut b, c: mut s } = triples;
+    for (sum, wire) in a.lists_mut().chain(b.lists_mut()).zip(alpha.lists().chain(beta.lists())) {
+        add(sum, wire);
     }
-    for (to, (wire, share)) in masked.lists_mut().zip(beta.lists().zip(b.lists())) {
-        to[ands..].iter_mut().zip(wire.iter().zip(share.iter())).for_each(|(to, (x, y))| *to = *x ^ *y);
-    }
-    let opened = room.open("opening masked wires", Check::MaskedWires, delta, &masked).await?;
-    drop(masked);
+    // d and e.
+    let opened = room.open("opening masked wires", Check::MaskedWires, delta, &[&a, &b]).await?;
     let (d, e) = opened.split_at(ands);
-    let mut s = c;
-    s.add_where(d, &b);
-    s.add_where(e, &a);
-    let both: Vec<u8> = d.iter().zip(e).map(|(d, e)| d & e).collect();
-    s.add_public(me, delta, &both);
-    s.add(&fresh.pick(|| bits..bits + ands));
-    for list in a.lists_mut().chain(b.lists_mut()) {
-        list.fill(Block::ZERO);
+    let lists = s.lists_mut().zip(fresh.lists()).zip(a.lists().zip(b.lists()));
+    for (((s, fresh), (a, b)), (alpha, beta)) in lists.zip(alpha.lists().zip(beta.lists())) {
+        let fresh = &fresh[bits..];
+        for k in 0..ands {
+            let (a, b) = (a[k] ^ alpha[k], b[k] ^ beta[k]);
+            s[k] ^= fresh[k] ^ b.and_bit(d[k] == 1) ^ a.and_bit(e[k] == 1);
+        }
     }
-    Ok(Masks { inputs: fresh.pick(|| 0..bits), outputs, alpha, beta, s })
+    let both: Vec<u8> = d.iter().zip(e).map(|(d, e)| d & e).collect();
+    s.add_public(me, delta, 0, &both);
+    Ok(Masks { inputs: fresh.part(&(0..bits)), outputs, alpha, beta, s })
 }
 
 /// A row of the public constant 1: its mask is 1, so that what the evaluator sees of it is 0.

@@ -11,7 +11,7 @@
 
 use crate::{
     AuthError, Check, Form, Garbled, Script, cost,
-    garble::Side,
+    garble::{Side, Tables},
     krrw,
     masks::Job,
     room::{HASH, Room},
@@ -109,14 +109,14 @@ async fn labels(room: &mut Room, garbled: &Garbled, public: &[u8]) -> Vec<Vec<u8
 
 /// The labels for these Λ.
 fn chosen(zeros: &[Block], public: &[u8], delta: Block) -> Blocks {
-    Zeroizing::new(zeros.iter().zip(public).map(|(zero, bit)| *zero ^ delta.and_bit(*bit == 1)).collect())
+    Blocks::of(zeros.iter().zip(public).map(|(zero, bit)| *zero ^ delta.and_bit(*bit == 1)))
 }
 
 /// The evaluator's part; Λ of the outputs.
 async fn evaluator(
     room: &mut Room,
     garbled: &Garbled,
-    tables: &[Vec<u8>],
+    tables: &Tables,
     public: &[u8],
     labels: &[Vec<u8>],
 ) -> Result<Vec<u8>, AuthError> {
@@ -128,7 +128,7 @@ async fn evaluator(
         }
         Form::HalfGates => {
             let labels = from_bytes(&labels[0]);
-            let (evaluated, gates, expected) = krrw::evaluate(&job, &tables[0], public, labels);
+            let (evaluated, gates, expected) = krrw::evaluate(&job, tables.of(0), public, labels);
             room.talk.exchange("masked ANDs", vec![pack(&gates)], vec![0]).await;
             let heard = room.talk.exchange("MACs of ANDs", vec![vec![]], vec![HASH]).await;
             if !same(&digest(room, "ands", 1, &expected), &heard[0]) {

@@ -1,7 +1,7 @@
 //! The function-independent phase: authenticated triples and masks, before the circuit is known.
 //!
 //! ```text
-//! a batch of N triples: 3 B N authenticated bits ─► B N leaky ANDs ─► a coin permutes them ─► buckets of B
+//! a batch of N triples: 3 B N authenticated bits ─► B N leaky ANDs ─► a coin shifts B lists ─► buckets of B
 //! bucket: x = Σ x_l, y = y_0, z = z_0 ⊕ Σ_l (z_l ⊕ d_l x_l), d_l = y_0 ⊕ y_l opened with MACs        (WRK17b, Π_aAND)
 //! ```
 
@@ -42,8 +42,7 @@ pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stoc
     let mut triples = Triples::zeros(slots, sizes.iter().sum());
     let (mut made, mut ands) = (0, 0);
     for n in sizes {
-        let batch = batch(&mut room, &mut setup.ends, delta, ands, n).await?;
-        triples.put(made, &batch);
+        batch(&mut room, &mut setup.ends, delta, ands, n, &mut triples, made).await?;
         made += n;
         ands += (n * bucket::size(n)) as u64;
     }
@@ -64,54 +63,58 @@ pub(crate) fn batches(wanted: usize) -> Vec<usize> {
     sizes
 }
 
-/// `n` triples; the first leaky AND has the number `first`.
+/// `n` triples, from the place `made` on; the first leaky AND has the number `first`.
 async fn batch(
     room: &mut Room,
     ends: &mut [Ends],
     delta: Block,
     first: u64,
     n: usize,
-) -> Result<Triples, AuthError> {
+    triples: &mut Triples,
+    made: usize,
+) -> Result<(), AuthError> {
     let b = bucket::size(n);
     let ands = n * b;
-    let bits = authenticated(room, ends, 3 * ands).await?;
-    let part = |k: usize| bits.pick(|| k * ands..(k + 1) * ands);
-    let (x, y, mut z) = (part(0), part(1), part(2));
-    drop(bits);
-    leaky::multiply(room, delta, first, &x, &y, &mut z).await?;
+    let mut bits = authenticated(room, ends, 3 * ands).await?;
+    leaky::multiply(room, delta, first, ands, &mut bits).await?;
     // The coin comes when every leaky AND is fixed.
     let coin = room.coin().await?;
     room.confirm().await?;
-    let order = bucket::permutation(&mut Prg::new(room.backend(), &coin, "buckets"), ands);
-    combine(room, delta, &order, b, [&x, &y, &z]).await
-}
-
-/// Buckets of `b`: AND l of bucket k is `order[l n + k]`.
-async fn combine(
-    room: &mut Room,
-    delta: Block,
-    order: &[u32],
-    b: usize,
-    [x, y, z]: [&Shares; 3],
-) -> Result<Triples, AuthError> {
-    let n = order.len() / b;
-    let at = |l: usize| order[l * n..(l + 1) * n].iter().map(|k| *k as usize);
-    let mut d = Shares::zeros(x.slots(), n * (b - 1));
-    for (d, y) in d.lists_mut().zip(y.lists()) {
-        for l in 1..b {
-            let d = &mut d[(l - 1) * n..l * n];
-            at(0).zip(at(l)).zip(d).for_each(|((first, other), d)| *d = y[first] ^ y[other]);
+    let shifts = bucket::shifts(&mut Prg::new(room.backend(), &coin, "buckets"), n, b);
+    let mut d = Shares::zeros(bits.slots(), n * (b - 1));
+    for (d, list) in d.lists_mut().zip(bits.lists()) {
+        let (first, others) = list[ands..2 * ands].split_at(n);
+        for ((d, other), shift) in d.chunks_exact_mut(n).zip(others.chunks_exact(n)).zip(&shifts) {
+            for (d, (y, other)) in d.iter_mut().zip(first.iter().zip(bucket::shifted(other, *shift))) {
+                *d = *y ^ *other;
+            }
         }
     }
-    let opened = room.open("opening buckets", Check::Buckets, delta, &d).await?;
+    let opened = room.open("opening buckets", Check::Buckets, delta, &[&d]).await?;
     drop(d);
-    let mut triples = Triples { a: x.pick(|| at(0)), b: y.pick(|| at(0)), c: z.pick(|| at(0)) };
-    for l in 1..b {
-        let d = &opened[(l - 1) * n..l * n];
-        let (x, z) = (x.pick(|| at(l)), z.pick(|| at(l)));
-        triples.c.add(&z);
-        triples.c.add_where(d, &x);
-        triples.a.add(&x);
+    let to = made..made + n;
+    let places = triples.a.lists_mut().zip(triples.b.lists_mut()).zip(triples.c.lists_mut());
+    for (list, ((a, b), c)) in bits.lists().zip(places) {
+        combine(&shifts, &opened, list, [&mut a[to.clone()], &mut b[to.clone()], &mut c[to.clone()]]);
     }
-    Ok(triples)
+    Ok(())
+}
+
+/// One list of shares of all buckets: `list` has x, y and z of the leaky ANDs.
+fn combine(shifts: &[usize], opened: &[u8], list: &[Block], [a, b, c]: [&mut [Block]; 3]) {
+    let n = a.len();
+    let ands = (shifts.len() + 1) * n;
+    let [x, y, z] = [0, 1, 2].map(|k| &list[k * ands..(k + 1) * ands]);
+    a.copy_from_slice(&x[..n]);
+    b.copy_from_slice(&y[..n]);
+    c.copy_from_slice(&z[..n]);
+    for (l, (shift, d)) in shifts.iter().zip(opened.chunks_exact(n)).enumerate() {
+        let of = |list| bucket::shifted(list, *shift);
+        let from = (l + 1) * n;
+        let others = of(&x[from..from + n]).zip(of(&z[from..from + n])).zip(d);
+        for ((a, c), ((x, z), d)) in a.iter_mut().zip(c.iter_mut()).zip(others) {
+            *a ^= *x;
+            *c ^= *z ^ x.and_bit(*d == 1);
+        }
+    }
 }

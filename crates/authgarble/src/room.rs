@@ -3,9 +3,9 @@
 use crate::{
     AuthError, Check,
     script::Talk,
-    shares::{Shares, is_packed, pack, same, unpack},
+    shares::{Blocks, Shares, blocks, is_packed, same, unpack},
 };
-use hushwire_aes::Backend;
+use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, as_bytes};
 use hushwire_ot::{Context, Machine, OtError, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -15,8 +15,13 @@ use hushwire_wire::{PartyId, drive::Exchanged};
 pub(crate) const HASH: usize = 32;
 /// A commitment's nonce.
 const NONCE: usize = 32;
-/// Blocks that are hashed at a time.
-const PIECE: usize = 1024;
+/// LOCAL: blocks that are hashed at a time: whole chunks of BLAKE3, beside each other.
+const PIECE: usize = 1 << 13;
+
+/// Bytes of lists of so many opened bits with the hash of their MACs.
+pub(crate) fn opened_bytes(lists: usize, bits: usize) -> usize {
+    if bits == 0 { 0 } else { lists * bits.div_ceil(8) + HASH }
+}
 
 /// One phase among all parties, as one of them sees it.
 pub(crate) struct Room {
@@ -139,35 +144,38 @@ impl Room {
         Ok(Seed::from_bytes(*hash.finalize().as_bytes().first_chunk().expect("32 bytes hold 16")))
     }
 
-    /// One hash of MACs, from one party to another.
-    fn macs(&self, number: u64, [from, to]: [usize; 2], macs: impl Iterator<Item = Block>) -> [u8; HASH] {
+    /// One hash of MACs, from one party to another, which come in pieces.
+    fn macs(&self, number: u64, [from, to]: [usize; 2]) -> blake3::Hasher {
         let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble macs v1");
         hash.update(&self.context.sid.0);
         hash.update(&number.to_le_bytes());
         hash.update(&[from as u8, to as u8]);
-        let mut piece = Vec::with_capacity(PIECE);
-        for mac in macs {
-            piece.push(mac);
-            if piece.len() == PIECE {
-                hash.update(as_bytes(&piece));
-                piece.clear();
-            }
-        }
-        hash.update(as_bytes(&piece));
-        *hash.finalize().as_bytes()
+        hash
     }
 
-    /// Every party opens shares to all: the public bits, one a byte.
+    /// Every party opens lists of shares of the same length to all: the public bits, one a byte, list after list.
     pub(crate) async fn open(
         &mut self,
         name: &'static str,
         check: Check,
         delta: Block,
-        shares: &Shares,
+        lists: &[&Shares],
     ) -> Result<Vec<u8>, AuthError> {
-        let all: Vec<u32> = (0..shares.len() as u32).collect();
-        let due = vec![&all[..]; self.talk.n()];
-        self.reveal(name, check, delta, shares, &due).await
+        let (number, slots) = (self.number(), self.talk.slots());
+        let out = (0..slots).map(|slot| {
+            let macs: Vec<&[Block]> = lists.iter().map(|shares| &shares.macs[slot][..]).collect();
+            self.opening(number, slot, &macs)
+        });
+        let out = out.collect();
+        let length = opened_bytes(lists.len(), lists.first().map_or(0, |shares| shares.len()));
+        let heard = self.talk.exchange(name, out, vec![length; slots]).await;
+        let own = lists.iter().flat_map(|shares| shares.macs[0].iter());
+        let mut sum: Vec<u8> = own.map(|mac| mac.0[0] & 1).collect();
+        for (slot, message) in heard.iter().enumerate() {
+            let keys: Vec<&[Block]> = lists.iter().map(|shares| &shares.keys[slot][..]).collect();
+            self.opened(name, check, [number, slot as u64], delta, message, &keys, &mut sum)?;
+        }
+        Ok(sum)
     }
 
     /// Every party opens shares to those to whom they are due: `due[p]` are the places of those that party p learns. The bits
@@ -180,38 +188,73 @@ impl Room {
         shares: &Shares,
         due: &[&[u32]],
     ) -> Result<Vec<u8>, AuthError> {
-        let (me, number) = (self.talk.me(), self.number());
-        let mut out = Vec::with_capacity(self.talk.slots());
-        for slot in 0..self.talk.slots() {
-            let (peer, macs) = (self.talk.peer(slot), &shares.macs[slot]);
-            let places = due[peer].iter().map(|k| *k as usize);
-            let bits: Vec<u8> = places.clone().map(|k| macs[k].0[0] & 1).collect();
-            let mut message = pack(&bits);
-            if !bits.is_empty() {
-                message.extend(self.macs(number, [me, peer], places.map(|k| macs[k])));
-            }
-            out.push(message);
-        }
-        let mine = due[me];
-        let bytes = mine.len().div_ceil(8);
-        let length = if mine.is_empty() { 0 } else { bytes + HASH };
-        let heard = self.talk.exchange(name, out, vec![length; self.talk.slots()]).await;
+        let (me, number, slots) = (self.talk.me(), self.number(), self.talk.slots());
+        let picked = |list: &[Block], places: &[u32]| Blocks::of(places.iter().map(|k| list[*k as usize]));
+        let said = |slot: usize| {
+            self.opening(number, slot, &[&picked(&shares.macs[slot], due[self.talk.peer(slot)])])
+        };
+        let (out, mine) = ((0..slots).map(said).collect(), due[me]);
+        let heard = self.talk.exchange(name, out, vec![opened_bytes(1, mine.len()); slots]).await;
         let mut sum: Vec<u8> = mine.iter().map(|k| u8::from(shares.bit(*k as usize))).collect();
-        if mine.is_empty() {
-            return Ok(sum);
-        }
         for (slot, message) in heard.iter().enumerate() {
-            let peer = self.talk.peer(slot);
-            let bits = self.bits(name, slot, &message[..bytes], mine.len())?;
-            let keys = &shares.keys[slot];
-            let expected =
-                mine.iter().zip(&bits).map(|(k, bit)| keys[*k as usize] ^ delta.and_bit(*bit == 1));
-            if !same(&self.macs(number, [peer, me], expected), &message[bytes..]) {
-                return Err(AuthError::abort_of(check, peer));
-            }
-            sum.iter_mut().zip(&bits).for_each(|(sum, bit)| *sum ^= bit);
+            let keys = picked(&shares.keys[slot], mine);
+            self.opened(name, check, [number, slot as u64], delta, message, &[&keys], &mut sum)?;
         }
         Ok(sum)
+    }
+
+    /// What the peer of `slot` is told of bits with these MACs: the bits of each list, then a hash of all MACs.
+    fn opening(&self, number: u64, slot: usize, lists: &[&[Block]]) -> Vec<u8> {
+        let len = lists.first().map_or(0, |macs| macs.len());
+        let mut message = Vec::with_capacity(opened_bytes(lists.len(), len));
+        let mut hash = self.macs(number, [self.talk.me(), self.talk.peer(slot)]);
+        for macs in lists {
+            let byte = |macs: &[Block]| macs.iter().rev().fold(0, |byte, mac| byte << 1 | mac.0[0] & 1);
+            message.extend(macs.chunks(8).map(byte));
+            hash.update(as_bytes(macs));
+        }
+        if len > 0 {
+            message.extend(hash.finalize().as_bytes());
+        }
+        message
+    }
+
+    /// Adds the bits of a peer to `sum`, when the hash is that of their MACs; of the opening of this number, from this slot.
+    #[expect(clippy::too_many_arguments, reason = "an opening's name, number and parts")]
+    fn opened(
+        &self,
+        name: &'static str,
+        check: Check,
+        [number, slot]: [u64; 2],
+        delta: Block,
+        message: &[u8],
+        lists: &[&[Block]],
+        sum: &mut [u8],
+    ) -> Result<(), AuthError> {
+        let (slot, len) = (slot as usize, lists.first().map_or(0, |keys| keys.len()));
+        if len == 0 {
+            return Ok(());
+        }
+        let (packed, theirs) = message.split_at(message.len() - HASH);
+        let peer = self.talk.peer(slot);
+        let mut hash = self.macs(number, [peer, self.talk.me()]);
+        let mut piece = blocks(PIECE.min(len));
+        let mut all = Vec::with_capacity(sum.len());
+        for (keys, packed) in lists.iter().zip(packed.chunks_exact(len.div_ceil(8))) {
+            let bits = self.bits(name, slot, packed, len)?;
+            for (keys, bits) in keys.chunks(PIECE).zip(bits.chunks(PIECE)) {
+                for (mac, (key, bit)) in piece.iter_mut().zip(keys.iter().zip(bits)) {
+                    *mac = *key ^ delta.and_bit(*bit == 1);
+                }
+                hash.update(as_bytes(&piece[..keys.len()]));
+            }
+            all.extend(bits);
+        }
+        if !same(hash.finalize().as_bytes(), theirs) {
+            return Err(AuthError::abort_of(check, peer));
+        }
+        sum.iter_mut().zip(&all).for_each(|(sum, bit)| *sum ^= bit);
+        Ok(())
     }
 
     /// Packed bits that came from a peer, one a byte.
@@ -261,8 +304,28 @@ impl Room {
     }
 }
 
-/// The public key of a hash: another for every 2^20 numbers.
-pub(crate) fn hash_key(backend: Backend, sid: &Sid, label: &str, number: u64) -> hushwire_aes::Aes128 {
-    let name = sid.child(label, number >> 20);
-    hushwire_aes::Aes128::on(backend, name.0.first_chunk().expect("32 bytes hold 16"))
+/// The public keys of a hash, another for every 2^20 numbers. The last one is kept: a layer of a circuit may have few gates, and to
+/// derive a key for each took longer than to hash them.
+pub(crate) struct HashKeys {
+    backend: Backend,
+    sid: Sid,
+    label: &'static str,
+    last: Option<(u64, Aes128)>,
+}
+
+impl HashKeys {
+    pub(crate) fn new(backend: Backend, sid: Sid, label: &'static str) -> HashKeys {
+        HashKeys { backend, sid, label, last: None }
+    }
+
+    /// The key for a number.
+    pub(crate) fn at(&mut self, number: u64) -> &Aes128 {
+        let span = number >> 20;
+        let last = self.last.take().filter(|(old, _)| *old == span);
+        let key = || {
+            let name = self.sid.child(self.label, span);
+            Aes128::on(self.backend, name.0.first_chunk().expect("32 bytes hold 16"))
+        };
+        &self.last.insert(last.unwrap_or_else(|| (span, key()))).1
+    }
 }

@@ -201,7 +201,7 @@ impl<T> Machine for Script<'_, T> {
 
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), AuthError> {
         self.alive()?;
-        let Some(asked) = self.post.borrow_mut().asked.take() else { return Ok(()) };
+        let Some(mut asked) = self.post.borrow_mut().asked.take() else { return Ok(()) };
         let step = asked.name;
         if messages.len() != self.slots {
             return self.lose(step, Misstep::Buffer { step, found: messages.len(), expected: self.slots });
@@ -212,7 +212,14 @@ impl<T> Machine for Script<'_, T> {
                 return self.lose(step, Misstep::Message { step, found, expected: *expected });
             }
         }
-        self.post.borrow_mut().heard = Some(messages.iter().map(|m| m.heard.to_vec()).collect());
+        // What came goes where what was sent has been: fresh pages cost more than copies.
+        let kept = |(mut old, message): (Vec<u8>, &Exchanged<'_>)| {
+            old.clear();
+            old.extend_from_slice(message.heard);
+            old
+        };
+        let heard = std::mem::take(&mut asked.out).into_iter().zip(messages).map(kept).collect();
+        self.post.borrow_mut().heard = Some(heard);
         self.run(step)?;
         self.alive()
     }

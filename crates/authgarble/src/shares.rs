@@ -3,15 +3,64 @@
 //! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j, where j holds K; and K of the
 //! peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of every M is x_i: MACs carry their bit.
 
-use hushwire_block::Block;
+use hushwire_block::{Block, Buffer, Wipe};
+use std::ops::{Deref, DerefMut, Range};
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
-/// Blocks that are wiped in the end. They never grow: a vector that moves leaves a copy behind.
-pub(crate) type Blocks = Zeroizing<Vec<Block>>;
+/// Blocks that are wiped in the end, as bytes: fills of memory, where `zeroize` writes byte after byte. They never grow: what moves
+/// leaves a copy behind. Long ones lie on huge pages: the first touch of small ones took longer than what was done with them.
+#[derive(Default)]
+pub(crate) struct Blocks(Buffer);
 
 pub(crate) fn blocks(len: usize) -> Blocks {
-    Zeroizing::new(vec![Block::ZERO; len])
+    let mut buffer = Buffer::new();
+    buffer.set_len(16 * len);
+    Blocks(buffer)
+}
+
+impl Blocks {
+    /// The blocks that an iterator gives.
+    pub(crate) fn of(from: impl ExactSizeIterator<Item = Block>) -> Blocks {
+        let mut list = blocks(from.len());
+        list.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+        list
+    }
+
+    /// The first `len`; the others are wiped.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if let Some(rest) = self.0.get_mut(16 * len..) {
+            rest.wipe();
+            self.0.set_len(16 * len);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Clone for Blocks {
+    fn clone(&self) -> Blocks {
+        Blocks::of(self.iter().copied())
+    }
+}
+
+impl Deref for Blocks {
+    type Target = [Block];
+    #[inline]
+    fn deref(&self) -> &[Block] {
+        self.0.blocks()
+    }
+}
+
+impl DerefMut for Blocks {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Block] {
+        self.0.blocks_mut()
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.0.wipe();
+    }
 }
 
 /// This party's part of `len` shared bits: for every peer a MAC of its own bit and a key of the peer's.
@@ -51,34 +100,18 @@ impl Shares {
         self.macs.iter_mut().chain(&mut self.keys)
     }
 
-    /// The shares of `of` at these places, in this order.
-    pub(crate) fn pick<I: Iterator<Item = usize>>(&self, of: impl Fn() -> I) -> Shares {
-        let list = |list: &Blocks| Zeroizing::new(of().map(|k| list[k]).collect::<Vec<_>>());
+    /// The shares at these places.
+    pub(crate) fn part(&self, range: &Range<usize>) -> Shares {
+        let list = |list: &Blocks| Blocks::of(list[range.clone()].iter().copied());
         Shares { macs: self.macs.iter().map(list).collect(), keys: self.keys.iter().map(list).collect() }
     }
 
-    /// Adds `other`, share by share.
-    pub(crate) fn add(&mut self, other: &Shares) {
-        for (to, from) in self.lists_mut().zip(other.lists()) {
-            add(to, from);
-        }
-    }
-
-    /// Adds `other` where `bits`, which are public, are 1.
-    pub(crate) fn add_where(&mut self, bits: &[u8], other: &Shares) {
-        for (to, from) in self.lists_mut().zip(other.lists()) {
-            for ((to, from), bit) in to.iter_mut().zip(from.iter()).zip(bits) {
-                *to ^= from.and_bit(*bit == 1);
-            }
-        }
-    }
-
-    /// Adds public bits, which party 0 takes upon itself.
-    pub(crate) fn add_public(&mut self, me: usize, delta: Block, bits: &[u8]) {
+    /// Adds public bits from share `first` on, which party 0 takes upon itself.
+    pub(crate) fn add_public(&mut self, me: usize, delta: Block, first: usize, bits: &[u8]) {
         let one = one(me, delta);
         let lists = if me == 0 { &mut self.macs[..] } else { &mut self.keys[..1] };
         for list in lists {
-            for (block, bit) in list.iter_mut().zip(bits) {
+            for (block, bit) in list[first..].iter_mut().zip(bits) {
                 *block ^= one.and_bit(*bit == 1);
             }
         }

@@ -4,7 +4,7 @@ use crate::{
     AuthError, Setup,
     shares::{Shares, blocks},
 };
-use hushwire_block::Block;
+use hushwire_block::{Block, Wipe, as_bytes_mut};
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use std::ops::Range;
@@ -24,15 +24,6 @@ impl Triples {
         Triples { a: zeros(), b: zeros(), c: zeros() }
     }
 
-    /// Writes `other` from triple `at` on.
-    pub(crate) fn put(&mut self, at: usize, other: &Triples) {
-        for (to, from) in [(&mut self.a, &other.a), (&mut self.b, &other.b), (&mut self.c, &other.c)] {
-            for (to, from) in to.lists_mut().zip(from.lists()) {
-                to[at..at + from.len()].copy_from_slice(from);
-            }
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.a.len()
     }
@@ -42,14 +33,17 @@ impl Triples {
     }
 }
 
-/// Moves shares out; what stays in their place is zero.
+/// Moves shares out; what stays in their place is zero, or nothing where all are taken.
 fn take(shares: &mut Shares, range: &Range<usize>) -> Shares {
     let slots = shares.slots();
+    if *range == (0..shares.len()) {
+        return std::mem::replace(shares, Shares::zeros(slots, 0));
+    }
     let mut taken = Shares { macs: Vec::with_capacity(slots), keys: Vec::with_capacity(slots) };
     let mut lists = shares.lists_mut().map(|list| {
         let mut out = blocks(range.len());
         out.copy_from_slice(&list[range.clone()]);
-        list[range.clone()].iter_mut().for_each(Zeroize::zeroize);
+        as_bytes_mut(&mut list[range.clone()]).wipe();
         out
     });
     taken.macs.extend(lists.by_ref().take(slots));
@@ -132,6 +126,10 @@ impl Stock {
         let [t, m] = [self.used_triples, self.used_masks];
         self.used_triples += triples;
         self.used_masks += masks;
-        Ok((self.triples.take(t..t + triples), take(&mut self.masks, &(m..m + masks))))
+        let taken = (self.triples.take(t..t + triples), take(&mut self.masks, &(m..m + masks)));
+        // Lists that were moved out whole have nothing before their end.
+        self.used_triples = self.used_triples.min(self.triples.len());
+        self.used_masks = self.used_masks.min(self.masks.len());
+        Ok(taken)
     }
 }

@@ -15,18 +15,18 @@ fn prg(label: &str) -> Prg {
 #[test]
 fn triples_are_products_and_every_mac_fits() {
     for n in 2..=5 {
-        let need = Need { triples: 330, masks: 77 };
+        let need = Need { triples: 440, masks: 77 };
         let mut stocks = stocks(n as u8, n, need);
         let deltas: Vec<_> = stocks.iter().map(|stock| stock.delta).collect();
         let sum = deltas.iter().fold(0, |sum, delta| sum ^ delta.to_u128());
         assert!(sum & 2 == 2 && deltas.iter().all(|delta| delta.lsb()));
         let taken: Vec<_> =
-            stocks.iter_mut().map(|stock| stock.take(330, 77).expect("there are as many")).collect();
+            stocks.iter_mut().map(|stock| stock.take(440, 77).expect("there are as many")).collect();
         let of = |pick: fn(&crate::stock::Triples) -> &crate::shares::Shares| {
             values(&deltas, &taken.iter().map(|(triples, _)| pick(triples)).collect::<Vec<_>>())
         };
         let [a, b, c] = [of(|t| &t.a), of(|t| &t.b), of(|t| &t.c)];
-        assert!((0..330).all(|k| c[k] == (a[k] && b[k])));
+        assert!((0..440).all(|k| c[k] == (a[k] && b[k])));
         assert!(a.iter().any(|a| *a) && b.iter().any(|b| !*b));
         let masks = values(&deltas, &taken.iter().map(|(_, masks)| masks).collect::<Vec<_>>());
         assert!(masks.iter().any(|m| *m) && masks.iter().any(|m| !*m));

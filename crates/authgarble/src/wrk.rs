@@ -15,15 +15,17 @@
 //! ```
 
 use crate::{
+    garble::Tables,
     masks::{Job, Masks},
-    room::hash_key,
+    room::HashKeys,
     rows::{Layer, Rows},
-    shares::{Blocks, blocks, one},
+    shares::{Blocks, Shares, blocks, one},
 };
+use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128, from_bytes, from_bytes_mut};
 use hushwire_ot::Context;
 use hushwire_prg::Prg;
-use zeroize::Zeroizing;
+use std::ops::Range;
 
 /// LOCAL: ANDs that are hashed at a time.
 const STRIP: usize = 256;
@@ -40,17 +42,20 @@ fn mix(a: Block, b: Block) -> Block {
     Block::from_u128(Gf128(a.to_u128() ^ b.0).mul_x().0)
 }
 
+/// The keys of a garbler's H.
+fn keys(context: &Context, garbler: usize) -> HashKeys {
+    HashKeys::new(context.backend, context.sid.child("rows of garbler", garbler as u64), "hash")
+}
+
 /// H of consecutive ANDs from `first` on, `n` blocks each: `x` repeats every input n times.
-fn hash(context: &Context, garbler: usize, first: u64, n: usize, x: &[Block], out: &mut [Block]) {
-    let way = context.sid.child("rows of garbler", garbler as u64);
+fn hash(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &[Block], out: &mut [Block]) {
     let (mut from, mut number) = (0, first);
     while from < x.len() {
         // A key serves 2^20 ANDs.
         let left = ((1 << 20) - number % (1 << 20)) as usize;
         let to = x.len().min(from + n * left);
-        let key = hash_key(context.backend, &way, "hash", number);
         let tweak = u128::from(number) * n as u128;
-        context.backend.tccr::<1>(&key, tweak, &x[from..to], &mut out[from..to]);
+        backend.tccr::<1>(keys.at(number), tweak, &x[from..to], &mut out[from..to]);
         number += ((to - from) / n) as u64;
         from = to;
     }
@@ -70,68 +75,117 @@ pub(crate) fn fresh(own: &mut Prg, labels: &mut [Block]) {
     labels.iter_mut().for_each(|label| label.0[0] &= 0xfe);
 }
 
-/// Garbler `me`'s tables of all ANDs.
-pub(crate) fn garble(job: &Job<'_>, own: &mut Prg) -> (Labels, Vec<u8>) {
-    let Job { context, me, n, delta, program, instances, masks } = *job;
-    let ands = masks.s.len();
-    let mut inputs = blocks(masks.inputs.len());
-    fresh(own, &mut inputs);
-    let mut made = blocks(ands);
-    fresh(own, &mut made);
-    let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; ands]);
-    let mut rows = Rows::new(program, instances, 1, vec![Block::ZERO], inputs.iter().copied());
-    rows.run(context.backend, program, |layer| {
-        let operands = layer.operand(0).zip(layer.operand(1));
-        for (pair, (a, b)) in pairs[layer.first..].iter_mut().zip(operands) {
-            *pair = [a[0], b[0]];
-        }
-        let len = layer.len();
-        layer.products.copy_from_slice(&made[layer.first..layer.first + len]);
-    });
-    let outputs = rows.outputs(program);
-    drop(rows);
-    let mut tables = vec![0; ands * table_bytes(n)];
-    let (mut x, mut pads) = (blocks(STRIP * n), blocks(STRIP * n));
-    for first in (0..ands).step_by(STRIP) {
-        let len = STRIP.min(ands - first);
-        for (row, [u, v]) in
-            [[false, false], [false, true], [true, false], [true, true]].into_iter().enumerate()
-        {
-            for k in 0..len {
-                let [a, b] = pairs[first + k];
-                let y = mix(a ^ delta.and_bit(u), b ^ delta.and_bit(v));
-                x[k * n..(k + 1) * n].fill(y);
-            }
-            hash(context, me, first as u64, n, &x[..len * n], &mut pads[..len * n]);
-            for k in 0..len {
-                let at = ((first + k) * 4 + row) * 16 * n;
-                let table = from_bytes_mut(&mut tables[at..at + 16 * n]);
-                table.copy_from_slice(&pads[k * n..(k + 1) * n]);
-                fill(table, job, first + k, [u, v], made[first + k]);
-            }
-        }
-    }
-    (Labels { inputs, outputs }, tables)
+/// A garbler's labels of all wires that ANDs read and write.
+pub(crate) struct Garbling {
+    pub(crate) labels: Labels,
+    /// L_{α,0} and L_{β,0} of every AND, side by side.
+    operands: Blocks,
+    /// L_{γ,0} of every AND.
+    made: Blocks,
+    /// Inputs and outputs of hashes, of each of the four rows.
+    scratch: [Blocks; 5],
+    keys: HashKeys,
 }
 
-/// Adds what a row says.
-#[inline]
-fn fill(table: &mut [Block], job: &Job<'_>, k: usize, [u, v]: [bool; 2], label: Block) {
-    let Job { me, delta, masks: Masks { alpha, beta, s, .. }, .. } = *job;
-    let of = |list: fn(&crate::shares::Shares) -> &[Blocks], slot: usize| {
-        list(s)[slot][k] ^ list(beta)[slot][k].and_bit(u) ^ list(alpha)[slot][k].and_bit(v)
-    };
-    let last = table.len() - 1;
-    let mut sum = label ^ one(me, delta).and_bit(u && v);
-    for slot in 0..last {
-        let mac = of(|shares| &shares.macs, slot);
-        sum ^= of(|shares| &shares.keys, slot);
-        table[slot] ^= mac;
-        if slot == 0 {
-            sum ^= delta.and_bit(mac.lsb());
+impl Garbling {
+    /// Draws labels and walks the program.
+    pub(crate) fn new(job: &Job<'_>, own: &mut Prg) -> Garbling {
+        let Job { context, me, n, program, instances, masks, .. } = *job;
+        let ands = masks.s.len();
+        let mut inputs = blocks(masks.inputs.len());
+        fresh(own, &mut inputs);
+        let mut made = blocks(ands);
+        fresh(own, &mut made);
+        let mut operands = blocks(2 * ands);
+        let mut rows = Rows::new(program, instances, 1, vec![Block::ZERO], inputs.iter().copied());
+        rows.run(context.backend, program, |layer| {
+            let pairs = layer.operand(0).zip(layer.operand(1));
+            for (pair, (a, b)) in operands[2 * layer.first..].chunks_exact_mut(2).zip(pairs) {
+                pair.copy_from_slice(&[a[0], b[0]]);
+            }
+            let len = layer.len();
+            layer.products.copy_from_slice(&made[layer.first..layer.first + len]);
+        });
+        let labels = Labels { inputs, outputs: rows.outputs(program) };
+        let scratch = std::array::from_fn(|_| blocks(STRIP * n));
+        Garbling { labels, operands, made, scratch, keys: keys(context, me) }
+    }
+
+    /// Garbler `me`'s tables of the ANDs in `range`, after those that `out` has.
+    pub(crate) fn tables(&mut self, job: &Job<'_>, range: Range<usize>, out: &mut Vec<u8>) {
+        let Job { context: Context { backend, .. }, n, delta, .. } = *job;
+        let Garbling { operands, made, scratch: [x, pads @ ..], keys, .. } = self;
+        let begin = out.len();
+        out.resize(begin + range.len() * table_bytes(n), 0);
+        for (first, tables) in
+            range.clone().step_by(STRIP).zip(out[begin..].chunks_mut(STRIP * table_bytes(n)))
+        {
+            let len = STRIP.min(range.end - first);
+            for (row, pads) in pads.iter_mut().enumerate() {
+                let [u, v] = [delta.and_bit(row & 2 != 0), delta.and_bit(row & 1 != 0)];
+                let pairs = operands[2 * first..2 * (first + len)].chunks_exact(2);
+                for (x, pair) in x.chunks_exact_mut(n).zip(pairs) {
+                    x.fill(mix(pair[0] ^ u, pair[1] ^ v));
+                }
+                hash(*backend, keys, first as u64, n, &x[..len * n], &mut pads[..len * n]);
+            }
+            for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
+                for (row, pads) in table.chunks_exact_mut(n).zip(&*pads) {
+                    row.copy_from_slice(&pads[k * n..(k + 1) * n]);
+                }
+                fill(table, job, first + k, made[first + k]);
+            }
         }
     }
-    table[last] ^= sum;
+}
+
+/// What an AND's rows (0,0), (0,1), (1,0) and (1,1) say of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕ v λ_α.
+#[inline]
+fn four(Masks { alpha, beta, s, .. }: &Masks, list: impl Fn(&Shares) -> &[Block], k: usize) -> [Block; 4] {
+    let (s, alpha, beta) = (list(s)[k], list(alpha)[k], list(beta)[k]);
+    [s, s ^ alpha, s ^ beta, s ^ alpha ^ beta]
+}
+
+/// Adds what the four rows of an AND say.
+#[inline]
+fn fill(table: &mut [Block], job: &Job<'_>, k: usize, label: Block) {
+    let Job { me, n, delta, masks, .. } = *job;
+    let mut sums = [label, label, label, label ^ one(me, delta)];
+    for slot in 0..n - 1 {
+        let rows =
+            four(masks, |list| &list.macs[slot], k).into_iter().zip(four(masks, |list| &list.keys[slot], k));
+        for (row, (mac, key)) in rows.enumerate() {
+            table[row * n + slot] ^= mac;
+            sums[row] ^= if slot == 0 { key ^ delta.and_bit(mac.lsb()) } else { key };
+        }
+    }
+    for (row, sum) in sums.into_iter().enumerate() {
+        table[row * n + n - 1] ^= sum;
+    }
+}
+
+/// Party 0's bits of the four rows of every AND, one byte each.
+pub(crate) fn own(job: &Job<'_>) -> Vec<u8> {
+    let bits = |k| {
+        let rows = four(job.masks, |list| &list.macs[0], k);
+        rows.iter().rev().fold(0, |byte, mac| byte << 1 | u8::from(mac.lsb())) ^ 8
+    };
+    (0..job.masks.s.len()).map(bits).collect()
+}
+
+/// Adds to the tables of ANDs from `first` on, from the garbler of `slot`, what party 0 has: the keys of the garbler's bits, which
+/// leaves a multiple of its Δ of an honest MAC, and the MACs that the label takes. Online nothing else is read then.
+pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, tables: &mut [u8]) {
+    let Job { n, masks, .. } = *job;
+    for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
+        let keys = four(masks, |list| &list.keys[slot], first + k);
+        let mut macs = four(masks, |list| &list.macs[slot], first + k);
+        macs[3] ^= Block::from_u128(1);
+        for (row, (key, mac)) in table.chunks_exact_mut(n).zip(keys.into_iter().zip(macs)) {
+            row[0] ^= key;
+            row[n - 1] ^= mac;
+        }
+    }
 }
 
 /// The evaluator's result: Λ and the labels of the outputs.
@@ -145,71 +199,74 @@ pub(crate) struct Evaluated {
 }
 
 /// Evaluates all ANDs: `tables` and `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
-pub(crate) fn evaluate(job: &Job<'_>, tables: &[Vec<u8>], inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
+pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
     let Job { context, n, program, instances, .. } = *job;
-    let width = n;
+    let width = width(n);
     let row = |k: usize| {
         let public = Block::from_u128(u128::from(inputs[k]));
-        labels.iter().map(move |labels| labels[k]).chain([public])
+        let row = labels.iter().map(move |labels| labels[k]).chain([public]);
+        row.chain(std::iter::repeat_n(Block::ZERO, width - n))
     };
     let mut rows =
         Rows::new(program, instances, width, vec![Block::ZERO; width], (0..inputs.len()).flat_map(row));
     let mut well = true;
     let (mut x, mut pads) = (blocks(0), blocks(0));
+    let mut keys: Vec<HashKeys> = (1..n).map(|garbler| keys(context, garbler)).collect();
     rows.run(context.backend, program, |mut layer| {
         if x.len() < layer.len() * n {
             (x, pads) = (blocks(layer.len() * n), blocks(layer.len() * n));
         }
         let mut scratch = [&mut x[..layer.len() * n], &mut pads[..layer.len() * n]];
-        well &= ands(job, tables, &mut layer, &mut scratch);
+        well &= ands(job, tables, &mut keys, &mut layer, &mut scratch);
     });
     let out = rows.outputs(program);
-    let of = |g: usize| Zeroizing::new(out.iter().skip(g).step_by(width).copied().collect::<Vec<_>>());
+    let of = |g: usize| Blocks::of(out.iter().skip(g).step_by(width).copied());
     let outputs = out.iter().skip(n - 1).step_by(width).map(|public| public.0[0] & 1).collect();
     Evaluated { outputs, labels: (0..n - 1).map(of).collect(), well }
 }
 
+/// LOCAL: blocks of a wire at the evaluator: labels by garbler, then Λ; one more where that fills a vector.
+fn width(n: usize) -> usize {
+    if n % 4 == 3 { n + 1 } else { n }
+}
+
 /// The ANDs of a layer; whether all MACs are right.
-fn ands(job: &Job<'_>, tables: &[Vec<u8>], layer: &mut Layer<'_>, [x, pads]: &mut [&mut [Block]; 2]) -> bool {
-    let Job { context, n, delta, masks, .. } = *job;
-    let first = layer.first;
-    let Masks { alpha, beta, s, .. } = masks;
-    let public: Vec<[bool; 2]> =
-        layer.operand(0).zip(layer.operand(1)).map(|(a, b)| [a[n - 1].lsb(), b[n - 1].lsb()]).collect();
-    // Its own part: the bits, and the MACs that the labels take.
-    for (k, (product, [u, v])) in layer.products.chunks_exact_mut(n).zip(&public).enumerate() {
-        let k = first + k;
-        let flip = Block::from_u128(u128::from(*u && *v));
-        for slot in 0..n - 1 {
-            let mac = s.macs[slot][k] ^ beta.macs[slot][k].and_bit(*u) ^ alpha.macs[slot][k].and_bit(*v);
-            product[slot] = mac ^ flip;
-        }
-        product[n - 1] = Block::from_u128(u128::from(product[0].lsb()));
+fn ands(
+    job: &Job<'_>,
+    tables: &Tables,
+    keys: &mut [HashKeys],
+    layer: &mut Layer<'_>,
+    [x, pads]: &mut [&mut [Block]; 2],
+) -> bool {
+    let Job { context, n, delta, .. } = *job;
+    let (first, len, width) = (layer.first, layer.len(), width(n));
+    let all: Vec<&[Block]> = (0..n - 1).map(|slot| from_bytes(tables.of(slot))).collect();
+    let lambda = |(a, b): (&[Block], &[Block])| 2 * usize::from(a[n - 1].lsb()) + usize::from(b[n - 1].lsb());
+    let at: Vec<usize> = layer.operand(0).zip(layer.operand(1)).map(lambda).collect();
+    // The place of a row, and its part of the sum.
+    for (k, (product, row)) in layer.products.chunks_exact_mut(width).zip(&at).enumerate() {
+        product.fill(Block::ZERO);
+        product[n - 1] = Block::from_u128(u128::from(tables.own[first + k] >> row & 1));
     }
     let mut wrong = Block::ZERO;
     for slot in 0..n - 1 {
-        let garbler = slot + 1;
-        for (k, (a, b)) in layer.operand(0).zip(layer.operand(1)).enumerate() {
-            x[k * n..(k + 1) * n].fill(mix(a[slot], b[slot]));
+        for (x, (a, b)) in x.chunks_exact_mut(n).zip(layer.operand(0).zip(layer.operand(1))) {
+            x.fill(mix(a[slot], b[slot]));
         }
-        hash(context, garbler, first as u64, n, x, pads);
-        for (k, (product, [u, v])) in layer.products.chunks_exact_mut(n).zip(&public).enumerate() {
-            let k_all = first + k;
-            let row = 2 * usize::from(*u) + usize::from(*v);
-            let at = (k_all * 4 + row) * 16 * n;
-            let row = from_bytes(&tables[slot][at..at + 16 * n]);
-            let pad = &pads[k * n..(k + 1) * n];
+        hash(context.backend, &mut keys[slot], first as u64, n, x, pads);
+        let rows = all[slot][4 * n * first..4 * n * (first + len)].chunks_exact(4 * n).zip(&at);
+        let products = layer.products.chunks_exact_mut(width).zip(pads.chunks_exact(n));
+        for ((product, pad), (table, row)) in products.zip(rows) {
+            let row = &table[row * n..(row + 1) * n];
             let mac = row[0] ^ pad[0];
-            let key = s.keys[slot][k_all]
-                ^ beta.keys[slot][k_all].and_bit(*u)
-                ^ alpha.keys[slot][k_all].and_bit(*v);
-            let miss = mac ^ key ^ delta.and_bit(mac.lsb());
+            let miss = mac ^ delta.and_bit(mac.lsb());
             wrong = Block::from_u128(wrong.to_u128() | miss.to_u128());
             product[n - 1] ^= Block::from_u128(u128::from(mac.lsb()));
             product[slot] ^= row[n - 1] ^ pad[n - 1];
             // M_i of what this garbler has, for the labels of the others.
             for other in (0..n - 1).filter(|other| *other != slot) {
-                let block = other + 1 - usize::from(other + 1 > garbler);
+                // Its slot at the garbler, which has none for itself.
+                let block = other + usize::from(other < slot);
                 product[other] ^= row[block] ^ pad[block];
             }
         }
