@@ -120,6 +120,14 @@ enum Bench {
         after_help = "Example:\n  hushwire bench yao --only circuit=aes128,transport=tcp-insecure --json yao.json"
     )]
     Yao(NetArgs),
+    /// Authenticated garbling among n parties of which all but one may cheat: every phase, 2 to 8 parties, every transport.
+    #[command(
+        after_help = "Example:\n  hushwire bench authgarble --only circuit=aes128,parties=3,transport=inproc --json authgarble.json"
+    )]
+    Authgarble(NetArgs),
+    /// Table 6 of the VASA paper: SHA-256 among three parties of which two may cheat, phase by phase.
+    #[command(after_help = "Example:\n  hushwire bench table6 --only phase=online --json table6.json")]
+    Table6(OptionsArgs),
     /// Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7, beside the peers' figures.
     #[command(
         after_help = "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json"
@@ -280,6 +288,13 @@ fn run(bench: &Bench) -> Result<(), Error> {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);
             let wanted = hushwire_bench::yao::Wanted { backend, net };
             hushwire_bench::yao::run(&args.measure.options, &wanted)?;
+        }
+        Bench::Authgarble(args) => {
+            let (backend, net) = args.given()?;
+            hushwire_bench::authgarble::run(&args.measure.options, backend, net)?;
+        }
+        Bench::Table6(args) => {
+            hushwire_bench::authgarble::table6(&args.options)?;
         }
         Bench::Psi(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);

@@ -34,12 +34,13 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`yao`].
+//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`yao`].
 
 #![forbid(unsafe_code)]
 
 pub mod aes;
 pub mod aes3;
+pub mod authgarble;
 mod bounds;
 pub mod compute;
 mod crew;

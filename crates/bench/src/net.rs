@@ -69,7 +69,18 @@ pub(crate) fn nets<const N: usize>(
     session: SessionId,
     lanes: u16,
 ) -> Result<[Net; N], BoxError> {
-    let ids: Vec<PartyId> = (0..N as u8).map(PartyId).collect();
+    mesh(N, transport, shape, session, lanes)?.try_into().map_err(|_| "a party is not connected".into())
+}
+
+/// [`nets`] of a number of parties that is known when it runs.
+pub(crate) fn mesh(
+    parties: usize,
+    transport: Transport,
+    shape: Shape,
+    session: SessionId,
+    lanes: u16,
+) -> Result<Vec<Net>, BoxError> {
+    let ids: Vec<PartyId> = (0..parties as u8).map(PartyId).collect();
     let kind = match transport {
         Transport::Inproc => None,
         Transport::TcpTls => Some(TransportKind::TcpTls),
@@ -86,7 +97,7 @@ pub(crate) fn nets<const N: usize>(
         }
     };
     nets.iter_mut().for_each(|net| net.shape(shape));
-    nets.try_into().map_err(|_| "a party is not connected".into())
+    Ok(nets)
 }
 
 /// A channel between parties 0 and 1, both its ends.

@@ -1,0 +1,232 @@
+//! All parties through all phases, on a thread each.
+
+use std::{
+    sync::Barrier,
+    time::{Duration, Instant},
+};
+
+use hushwire_aes::Backend;
+use hushwire_authgarble::{AuthError, Garbled, Roles, Script, Setup, Stock, Task};
+use hushwire_circuit::{Planes, Program, eval, named};
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::{Channel, Meter, Net, PartyId, SessionId, drive::Driver};
+
+use super::grid::{Phase, Point};
+use crate::{
+    BoxError, Timer,
+    net::{each, mesh},
+};
+
+/// The extension that jobs take unless they say otherwise.
+pub(super) const OT: Protocol = Protocol::SoftSpoken4;
+
+/// One phase in all runs.
+#[derive(Default)]
+pub(super) struct Spent {
+    /// Milliseconds of each run.
+    pub(super) ms: Vec<f64>,
+    /// Bytes that the busier party sends.
+    pub(super) bytes: u64,
+    /// Bytes that all parties send.
+    pub(super) total: u64,
+    pub(super) rounds: u64,
+}
+
+/// Runs of one point, by phase.
+pub(super) struct Measured {
+    pub(super) ands: u64,
+    phases: [Spent; 4],
+}
+
+impl Measured {
+    /// Up to so many runs as the timer has, at least one, and no more than fit in its budget.
+    pub(super) fn of(point: &Point, backend: Backend, timer: Timer) -> Result<Self, BoxError> {
+        let program = named::program(point.circuit.name)?;
+        let ands = program.ands() * point.circuit.copies as u64;
+        let mut crew = Crew::open(point, backend, program)?;
+        let mut phases: [Spent; 4] = Default::default();
+        let begin = Instant::now();
+        for run in 0..timer.runs.max(1) {
+            let took = begin.elapsed();
+            // The next run takes about as long as those before.
+            if run > 0 && took + took / run > timer.budget {
+                break;
+            }
+            crew.run(&mut phases)?;
+        }
+        Ok(Measured { ands, phases })
+    }
+
+    pub(super) fn phase(&self, phase: Phase) -> &Spent {
+        &self.phases[phase as usize]
+    }
+
+    /// Bytes of a message of a phase, the mean.
+    pub(super) fn message(&self, phase: Phase) -> u64 {
+        let spent = self.phase(phase);
+        spent.bytes / spent.rounds.max(1)
+    }
+}
+
+struct Crew {
+    program: Program,
+    roles: Roles,
+    copies: usize,
+    task: Task,
+    context: Context,
+    ends: Vec<End>,
+    runs: u64,
+    prg: Prg,
+}
+
+/// One party's channels, a meter on all of them, and buffers that are kept.
+struct End {
+    channels: Vec<Channel>,
+    meter: Meter,
+    driver: Driver,
+}
+
+/// The state of a party between two phases.
+enum State {
+    Begin,
+    Setup(Box<Setup>),
+    Stock(Box<Stock>),
+    Garbled(Box<Garbled>),
+    Outputs(Planes),
+}
+
+/// A phase of one party: when it began and ended, what it sent in how many rounds.
+struct Figure {
+    begin: Instant,
+    end: Instant,
+    bytes: u64,
+    rounds: u64,
+}
+
+impl Crew {
+    fn open(point: &Point, backend: Backend, program: Program) -> Result<Self, BoxError> {
+        let (n, copies) = (point.parties, point.circuit.copies);
+        let session = SessionId::fresh()?;
+        let nets = mesh(n, point.transport, point.net, session, 1)?;
+        let ends = nets.into_iter().enumerate().map(|(me, net)| End::open(net, me, n));
+        let ends = ends.collect::<Result<_, _>>()?;
+        let owners = (0..program.inputs().len()).map(|i| i % n).collect();
+        let roles = Roles::new(&program, n, owners, vec![vec![true; n]; program.outputs().len()]);
+        let task = Task::new(&program, roles.clone(), copies, point.variant);
+        let sid = Sid([0; 32]).child("bench authgarble", u64::from_le_bytes(session.0[..8].try_into()?));
+        let context = Context { sid, backend };
+        let prg = Prg::new(backend, &Seed::random(), "bench authgarble");
+        Ok(Self { program, roles, copies, task, context, ends, runs: 0, prg })
+    }
+
+    /// One run; adds its figures.
+    fn run(&mut self, phases: &mut [Spent; 4]) -> Result<(), BoxError> {
+        self.runs += 1;
+        let context = self.context.child("run", self.runs);
+        let mut all = Planes::zeros(self.program.input_bits(), self.copies);
+        self.prg.fill(&mut all);
+        let all = all.trimmed();
+        let wanted = eval::eval(&self.program, &all)?;
+        let barrier = Barrier::new(self.ends.len());
+        let (program, roles, task) = (&self.program, &self.roles, &self.task);
+        let ran = each(&mut self.ends, |me, end| {
+            let inputs = all.select(program.inputs(), |i| roles.owners[i] == me);
+            end.run(me, &context, task, &inputs, &barrier)
+        })?;
+        for (phase, spent) in phases.iter_mut().enumerate() {
+            let of = || ran.iter().map(|(figures, _)| &figures[phase]);
+            let (begin, end) = (of().map(|f| f.begin).min(), of().map(|f| f.end).max());
+            let took = begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin);
+            spent.ms.push(1e3 * took.as_secs_f64());
+            spent.bytes = of().map(|f| f.bytes).max().unwrap_or(0);
+            spent.total = of().map(|f| f.bytes).sum();
+            spent.rounds = of().map(|f| f.rounds).max().unwrap_or(0);
+        }
+        if ran.iter().all(|(_, outputs)| *outputs == wanted) {
+            Ok(())
+        } else {
+            Err("outputs differ from plain evaluation".into())
+        }
+    }
+}
+
+impl End {
+    fn open(mut net: Net, me: usize, n: usize) -> Result<Self, BoxError> {
+        let meter = Meter::new();
+        let peers = (0..n).filter(|p| *p != me).map(|p| Some(PartyId(p as u8)));
+        let channel = |peer| -> Result<Channel, BoxError> {
+            let mut channel = net.channel(0, peer, peer)?;
+            channel.tap(meter.tap());
+            Ok(channel)
+        };
+        let channels = peers.map(channel).collect::<Result<_, _>>()?;
+        Ok(Self { channels, meter, driver: Driver::new() })
+    }
+
+    /// All phases. A party that fails waits at the other barriers, its channels closed: nobody waits for ever.
+    fn run(
+        &mut self,
+        me: usize,
+        context: &Context,
+        task: &Task,
+        inputs: &Planes,
+        barrier: &Barrier,
+    ) -> Result<([Figure; 4], Planes), BoxError> {
+        let seed = Seed::random();
+        let mut state = Ok(State::Begin);
+        let figures = Phase::ALL.map(|_| {
+            drop(self.meter.take());
+            barrier.wait();
+            let begin = Instant::now();
+            let mut rounds = 0;
+            let now = std::mem::replace(&mut state, Err(AuthError::from(lost())));
+            state = now.and_then(|state| self.next(state, me, context, task, inputs, &seed, &mut rounds));
+            if state.is_err() {
+                self.channels.clear();
+            }
+            let end = Instant::now();
+            Figure { begin, end, bytes: self.meter.reading().bytes_sent(), rounds }
+        });
+        match state? {
+            State::Outputs(outputs) => Ok((figures, outputs)),
+            _ => Err("a phase is missing".into()),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call")]
+    fn next(
+        &mut self,
+        state: State,
+        me: usize,
+        context: &Context,
+        task: &Task,
+        inputs: &Planes,
+        seed: &Seed,
+        rounds: &mut u64,
+    ) -> Result<State, AuthError> {
+        Ok(match state {
+            State::Begin => {
+                let open = Setup::open(context, me, self.channels.len() + 1, OT, seed);
+                State::Setup(Box::new(self.drive(open, rounds)?))
+            }
+            State::Setup(setup) => State::Stock(Box::new(self.drive(setup.preprocess(task.need()), rounds)?)),
+            State::Stock(mut stock) => State::Garbled(Box::new(self.drive(stock.garble(task), rounds)?)),
+            State::Garbled(garbled) => State::Outputs(self.drive(garbled.evaluate(inputs), rounds)?),
+            done @ State::Outputs(_) => done,
+        })
+    }
+
+    fn drive<T>(&mut self, mut script: Script<'_, T>, rounds: &mut u64) -> Result<T, AuthError> {
+        let mut run = self.driver.begin(&mut script);
+        while run.step(&mut self.channels)? {
+            *rounds += 1;
+        }
+        Ok(script.finish())
+    }
+}
+
+/// The error of a party after its error.
+fn lost() -> hushwire_ot::OtError {
+    hushwire_ot::OtError::Lost { step: "a phase before" }
+}

@@ -1,0 +1,57 @@
+//! The paper's figures: J.-P. Münch, T. Schneider, H. Yalame, "VASA: Vector AES Instructions for Security Applications",
+//! ACSAC 2021, Table 6; milliseconds, SHA-256 among three parties on one host, means of eleven runs.
+
+use std::fmt::Write;
+
+use super::grid::{Implementation, Phase, Point};
+use crate::{Paper, Report, Unit};
+
+/// By implementation and phase.
+const TABLE: [[f64; 4]; 3] =
+    [[45.0, 564.5, 247.0, 7.0], [45.9, 580.7, 250.6, 6.7], [45.4, 453.0, 250.7, 7.0]];
+
+/// The paper's milliseconds.
+pub(super) fn ms(implementation: Implementation, phase: Phase) -> f64 {
+    TABLE[implementation as usize][phase as usize]
+}
+
+/// As a row has it: for SHA-256 among three over plain TCP.
+pub(super) fn stated(point: &Point) -> Paper {
+    if !Point::table6().contains(point) {
+        return Paper::default();
+    }
+    Paper::new(ms(point.implementation, point.phase), &Unit::MS, "VASA, Table 6")
+        .with("machine", "Core i7-1068NG7, EMP-AGMPC with openings unchecked")
+        .with("phase", point.phase.name())
+}
+
+/// The table, as far as it was measured.
+pub(super) fn print(report: &Report) -> String {
+    let mut out = String::from("\nMilliseconds, ours / the paper's (Core i7-1068NG7, openings unchecked).");
+    out += " Improv% is over the line above.\n\n| | setup | function-independent | function-dependent | online |\n";
+    out += "|---|--:|--:|--:|--:|\n";
+    let ours = |implementation: Implementation, phase: Phase| {
+        let wanted = [("implementation", implementation.name()), ("phase", phase.name())];
+        report.rows.iter().find(|row| row.is(&wanted)).map(|row| row.median)
+    };
+    let text = |value: Option<f64>| value.map_or("—".to_owned(), |v| format!("{v:.1}"));
+    let mut before: Option<Implementation> = None;
+    for implementation in Implementation::ALL {
+        if Phase::ALL.iter().all(|phase| ours(implementation, *phase).is_none()) {
+            continue;
+        }
+        let cells =
+            Phase::ALL.map(|p| format!("{} / {:.1}", text(ours(implementation, p)), ms(implementation, p)));
+        let _ = writeln!(out, "| {} | {} |", implementation.name(), cells.join(" | "));
+        if let Some(before) = before {
+            let gain = |old: f64, new: f64| 100.0 * (old / new - 1.0);
+            let cells = Phase::ALL.map(|p| {
+                let own = ours(before, p).zip(ours(implementation, p)).map(|(old, new)| gain(old, new));
+                format!("{} / {:.1}", text(own), gain(ms(before, p), ms(implementation, p)))
+            });
+            let _ = writeln!(out, "| Improv% | {} |", cells.join(" | "));
+        }
+        before = Some(implementation);
+    }
+    out
+}
