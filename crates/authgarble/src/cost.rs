@@ -6,7 +6,8 @@ use crate::{
     bucket,
     garble::pieces,
     preprocess::batches,
-    room::{HASH, opened_bytes},
+    room::{HASH, NONCE, opened_bytes},
+    setup::TRIALS,
 };
 use hushwire_ot::{Functionality, Level, Protocol};
 use hushwire_wire::Cost;
@@ -45,7 +46,7 @@ impl Tally {
 
     fn together(&mut self, bytes: usize) {
         self.broadcast(HASH);
-        self.broadcast(32 + bytes);
+        self.broadcast(NONCE + bytes);
     }
 
     fn coin(&mut self) {
@@ -84,6 +85,38 @@ impl Tally {
         self.confirm();
         self.each(opened_bytes(1, n * (b - 1)));
     }
+}
+
+/// Bytes of 128 base OTs (CSW20), the sender's and the receiver's together.
+const BASE: usize = 10_288;
+/// Bytes of SoftSpoken's trees and their check: 128 levels of two blocks, whatever the trees are.
+const TREES: usize = 4_208;
+
+/// Rounds of two openings side by side, one each way, and what a party sends for both: base OTs and, of SoftSpoken, trees.
+fn opening(ot: Protocol) -> Option<(u64, usize)> {
+    match ot {
+        Protocol::Kos => Some((4, BASE)),
+        Protocol::SoftSpoken2 | Protocol::SoftSpoken4 | Protocol::SoftSpoken8 => Some((5, BASE + TREES)),
+        _ => None,
+    }
+}
+
+/// The set-up of each of `n` parties; `None` over Ferret, which makes its first OTs in it.
+#[must_use]
+pub fn setup(n: usize, ot: Protocol) -> Option<Cost> {
+    let (rounds, bytes) = opening(ot)?;
+    let mut tally = Tally::new(n);
+    tally.cost.rounds = rounds;
+    tally.cost.bytes_sent = ((n - 1) * bytes) as u64;
+    if n > 2 {
+        tally.bits(ot, TRIALS);
+        tally.broadcast(HASH * (1 + 2 * TRIALS));
+        tally.broadcast(NONCE + 16 * TRIALS * (n - 1));
+        tally.confirm();
+        tally.broadcast(TRIALS * (NONCE + 16));
+        tally.confirm();
+    }
+    Some(tally.cost)
 }
 
 /// The function-independent phase of each of `n` parties. Exact over extensions by rows; Ferret makes OTs in advance, so that

@@ -23,7 +23,7 @@
 //! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 32 + 1/8 ([`Form::HalfGates`]) |
 //! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator |
 //!
-//! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`preprocess_cost`], [`garble_cost`], [`online_cost`].
+//! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`setup_cost`], [`preprocess_cost`], [`garble_cost`], [`online_cost`].
 //! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.
 //!
 //! ```text
@@ -31,8 +31,10 @@
 //! each step is a Script: a Machine with a slot for every peer; a Stock may wait on a Shelf, a directory
 //! ```
 //!
-//! **Missing.** YWZ20's half gates between n parties and its cheaper authentication; threads for pairs of parties. Memory of the
-//! function-dependent phase grows with ANDs and live wires; between two parties KRRW18's evaluator says Λ of all ANDs at once.
+//! **Missing.** YWZ20 (ePrint 2019/1104), half gates between n parties with one bit of authentication for an AND: the linear check of all
+//! masked bits among n parties, and what its proof asks of it, could not be taken from the paper's text, and are not guessed. Threads for
+//! pairs of parties. Jobs preprocess within their run; a [`Shelf`] is for programs that use this crate. Memory of the function-dependent
+//! phase grows with ANDs and live wires; between two parties KRRW18's evaluator says Λ of all ANDs at once.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -47,6 +49,8 @@ mod leaky;
 mod masks;
 mod online;
 mod party;
+#[cfg(test)]
+mod pinned;
 mod preprocess;
 #[cfg(test)]
 mod rig;
@@ -64,7 +68,9 @@ mod tests;
 mod wrk;
 
 pub use bucket::bucket_size;
-pub use cost::{garble as garble_cost, online as online_cost, preprocess as preprocess_cost};
+pub use cost::{
+    garble as garble_cost, online as online_cost, preprocess as preprocess_cost, setup as setup_cost,
+};
 pub use error::{AuthError, Check};
 pub use garble::{Form, Garbled, Task};
 pub use party::Party;

@@ -14,7 +14,7 @@ use hushwire_wire::{PartyId, drive::Exchanged};
 /// SECURITY: 256 bits, so that collisions take 2^128 work.
 pub(crate) const HASH: usize = 32;
 /// A commitment's nonce.
-const NONCE: usize = 32;
+pub(crate) const NONCE: usize = 32;
 /// LOCAL: blocks that are hashed at a time: whole chunks of BLAKE3, beside each other.
 const PIECE: usize = 1 << 13;
 

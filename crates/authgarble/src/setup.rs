@@ -24,7 +24,7 @@ use hushwire_prg::Seed;
 use zeroize::Zeroize;
 
 /// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.
-const TRIALS: usize = 40;
+pub(crate) const TRIALS: usize = 40;
 /// The number of the commitments of the check of Δ, beyond all others of a room.
 const NUMBER: u64 = 1 << 32;
 
@@ -66,7 +66,7 @@ impl Setup {
     ) -> Script<'static, Setup> {
         assert!((2..=128).contains(&n) && me < n, "party {me} of {n}");
         let (context, seed) = (*context, seed.derive("authgarble set-up", &context.sid.0));
-        Script::new(me, n, move |talk| async move {
+        let script = Script::new(me, n, move |talk| async move {
             let mut room = Room::new(talk, context.child("authgarble set-up", 0), &seed);
             // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their bit.
             let pinned = Block::from_u128(3);
@@ -79,7 +79,11 @@ impl Setup {
                 setup.one_delta(&mut room).await?;
             }
             Ok(setup)
-        })
+        });
+        match cost::setup(n, ot) {
+            Some(cost) => script.costing(cost),
+            None => script,
+        }
     }
 
     /// The function-independent phase. It takes the set-up along: a check that fails may tell Δ, which must by then have hidden nothing.

@@ -75,7 +75,14 @@ impl Shelf {
     fn step(&self) -> io::Result<()> {
         let left = self.life.get();
         self.life.set(left.saturating_sub(1));
-        if left > 0 { Ok(()) } else { Err(io::Error::other("killed")) }
+        if left > 0 {
+            return Ok(());
+        }
+        if std::env::var_os(tests::CHILD).is_some() {
+            // Nothing of this process runs after it: no destructor, no flush.
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
+        }
+        Err(io::Error::other("killed"))
     }
 
     #[cfg(not(test))]
@@ -179,6 +186,87 @@ mod tests {
         rig::{World, random_circuit, run, seed, stocks},
     };
     use hushwire_prg::Prg;
+
+    /// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
+    pub(super) const CHILD: &str = "HUSHWIRE_SHELF_CHILD";
+
+    /// What a process does that [`killed_processes_hand_out_nothing_twice`] kills.
+    #[test]
+    fn child() {
+        let Ok(told) = std::env::var(CHILD) else { return };
+        let mut told = told.splitn(3, ':');
+        let mut next = || told.next().expect("three words").to_owned();
+        let (what, life, dir) = (next(), next().parse().expect("a number"), next());
+        let shelf = shelf(Path::new(&dir), 0);
+        shelf.life.set(life);
+        if what == "put" {
+            let stock = stocks(91, 2, Need { triples: 0, masks: 20 }).remove(0);
+            shelf.put("a", stock).expect("it is kept");
+        } else {
+            shelf.take(Backend::best(), "a").expect("it is there");
+            fs::write(Path::new(&dir).join("handed"), "").expect("a file");
+        }
+    }
+
+    /// A process with these orders, killed or not.
+    fn run_child(dir: &Path, what: &str, life: usize) -> bool {
+        use std::os::unix::process::ExitStatusExt;
+        let this = std::env::current_exe().expect("this test");
+        let ran = std::process::Command::new(this)
+            .args(["--exact", "shelf::tests::child", "--test-threads=1"])
+            .env(CHILD, format!("{what}:{life}:{}", dir.display()))
+            .output()
+            .expect("a process");
+        assert!(ran.status.success() || ran.status.signal() == Some(9), "{ran:?}");
+        ran.status.success()
+    }
+
+    /// The same with processes, which are killed between any two writes by a signal that they cannot see.
+    #[test]
+    fn killed_processes_hand_out_nothing_twice() {
+        let all = tempfile::tempdir().expect("a directory");
+        let life = |what: &str, life: usize| {
+            let dir = all.path().join(format!("{what}{life}"));
+            let ended = run_child(&dir, what, life);
+            (dir, ended)
+        };
+        let mut kept = 0;
+        for steps in 0.. {
+            let (dir, ended) = life("put", steps);
+            let taken = shelf(&dir, 0).take(Backend::best(), "a");
+            assert!(!ended || taken.is_ok(), "whole when it was kept");
+            assert!(taken.is_ok() || matches!(taken, Err(ShelfError::Io { .. })), "whole or not there");
+            kept += usize::from(taken.is_ok());
+            if ended {
+                assert!(steps >= 7, "killed between all writes");
+                break;
+            }
+        }
+        assert!(kept >= 2);
+        let (mut handed, mut refused) = (0, 0);
+        for steps in 0.. {
+            let dir = all.path().join(format!("take{steps}"));
+            assert!(run_child(&dir, "put", usize::MAX));
+            let path = dir.join("0").join("a.stock");
+            let copy = fs::read(&path).expect("it is there");
+            let ended = run_child(&dir, "take", steps);
+            assert_eq!(ended, dir.join("handed").exists());
+            handed += usize::from(ended);
+            // Put back by whoever repairs what a crash has left.
+            fs::write(&path, &copy).expect("copied back");
+            let again = shelf(&dir, 0).take(Backend::best(), "a");
+            assert!(!(ended && again.is_ok()), "handed out twice after {steps} steps");
+            refused += usize::from(matches!(again, Err(ShelfError::Used { .. })));
+            fs::write(&path, &copy).expect("copied back");
+            let again = shelf(&dir, 0).take(Backend::best(), "a");
+            assert!(matches!(again, Err(ShelfError::Used { .. })), "used by then, whoever used it");
+            if ended {
+                assert!(steps >= 8, "killed between all writes");
+                break;
+            }
+        }
+        assert!(handed == 1 && refused >= 3, "marked before it is handed out: {refused}");
+    }
 
     fn shelf(dir: &Path, party: usize) -> Shelf {
         Shelf::open(&dir.join(party.to_string()), seed(3, party)).expect("a directory")

@@ -87,6 +87,19 @@ fn sha256_among_three() {
     named_circuit("sha256", &[(3, Form::Rows)]);
 }
 
+/// As many parties as a job may have.
+#[test]
+#[ignore = "a minute: eight parties"]
+fn eight_parties() {
+    let mut prg = prg("eight");
+    for k in 0..3 {
+        let world = World::new(&mut prg, &random_circuit(&mut fresh(20 + k)), 8, [1, 9, 3][k], Form::Rows);
+        assert!(world.run(k as u8).expect("honest parties") == world.outputs);
+    }
+    named_circuit("aes128", &[(5, Form::Rows), (8, Form::Rows)]);
+    named_circuit("sha256", &[(2, Form::HalfGates), (4, Form::Rows), (8, Form::Rows)]);
+}
+
 /// Blocks in stages, with many copies side by side.
 #[test]
 fn programs_in_stages() {

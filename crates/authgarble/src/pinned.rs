@@ -1,0 +1,128 @@
+//! What is on the wire, byte for byte, on every tier; and what the declared costs come to for an AND.
+
+use crate::{
+    Form, Need, Roles, Script, Setup, Task, bucket_size, garble_cost, online_cost, preprocess_cost,
+    rig::{World, seed},
+    setup_cost,
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::named;
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::Prg;
+use hushwire_simd::cpu;
+use hushwire_wire::drive::{Lockstep, Wiring};
+
+/// Runs scripts to their end; the hash of all messages with their places.
+fn traced<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, String) {
+    let mut hash = blake3::Hasher::new();
+    let hear = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+        for number in [place.round, place.party, place.slot, message.len()] {
+            hash.update(&(number as u64).to_le_bytes());
+        }
+        hash.update(message);
+    };
+    Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, hear).expect("honest parties");
+    let all = scripts.into_iter().map(Script::finish).collect();
+    (all, hash.finalize().to_hex()[..16].to_owned())
+}
+
+/// The traces of the four phases.
+fn traces(backend: Backend, n: usize, form: Form) -> [String; 4] {
+    let context = Context { sid: Sid([17; 32]), backend };
+    let program = named::program("mul:6").expect("it has a name");
+    let mut prg = Prg::new(Backend::best(), &seed(18, n), "pinned");
+    let world = World::new(&mut prg, &program, n, 3, form);
+    let open = |me| Setup::open(&context, me, n, Protocol::SoftSpoken4, &seed(19, me));
+    let (setups, one) = traced((0..n).map(open).collect());
+    let need = world.task.need();
+    let (mut stocks, two) = traced(setups.into_iter().map(|setup| setup.preprocess(need)).collect());
+    let (garbled, three) = traced(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
+    let (outputs, four) =
+        traced(garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect());
+    assert!(outputs == world.outputs);
+    [one, two, three, four]
+}
+
+/// By number of parties: the hash of all messages of every phase. A change here is a change of the protocol.
+const PINNED: [(usize, Form, [&str; 4]); 2] = [
+    (2, Form::HalfGates, ["2dcef31b1d5d21ae", "e42596523c0f65a5", "31d60a2016db472b", "24122b477bffa542"]),
+    (3, Form::Rows, ["7c4cad4f0b47755e", "1eafc904dc9bddd5", "35fccb32cd619379", "febb780eb6458f29"]),
+];
+
+/// Every tier, and every width of batches, sends the same bytes.
+#[test]
+fn traces_are_pinned_on_every_tier_and_width() {
+    let best = Backend::best();
+    for backend in [best, best.unbatched()] {
+        let found = PINNED.map(|(n, form, _)| traces(backend, n, form));
+        assert_eq!(found, PINNED.map(|(.., pinned)| pinned.map(str::to_owned)));
+    }
+    let (n, form, pinned) = PINNED[0];
+    for tier in cpu().tiers() {
+        let backend = Backend::forced(*tier).expect("the CPU has it");
+        assert_eq!(traces(backend, n, form), pinned, "{tier}");
+    }
+}
+
+/// Set-ups cost what they say, with every extension by rows.
+#[test]
+fn set_ups_cost_what_they_say() {
+    let mut found = vec![];
+    let mut declared = vec![];
+    for (n, ot) in SET_UPS {
+        let (mut spent, mut rounds) = (vec![0; n], 0);
+        let context = Context { sid: Sid([23; 32]), backend: Backend::best() };
+        let mut scripts: Vec<_> = (0..n).map(|me| Setup::open(&context, me, n, ot, &seed(23, me))).collect();
+        let count = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+            spent[place.party] += message.len() as u64;
+            rounds = rounds.max(place.round as u64 + 1);
+        };
+        Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, count).expect("honest parties");
+        found.push((rounds, spent));
+        let cost = setup_cost(n, ot).expect("of an extension by rows");
+        declared.push((cost.rounds, vec![cost.bytes_sent; n]));
+    }
+    assert_eq!(found, declared);
+    assert_eq!(setup_cost(2, Protocol::FerretB11), None);
+}
+
+const SET_UPS: [(usize, Protocol); 5] = [
+    (2, Protocol::Kos),
+    (2, Protocol::SoftSpoken2),
+    (2, Protocol::SoftSpoken4),
+    (2, Protocol::SoftSpoken8),
+    (3, Protocol::SoftSpoken4),
+];
+
+/// Bytes for an AND of each phase, as the crate's page has them: within 5 % of the declared costs, which runs are held to.
+#[test]
+fn bytes_for_an_and_are_those_of_the_page() {
+    const ANDS: u64 = 1 << 17;
+    let near = |cost: u64, formula: f64, what: &str| {
+        let each = cost as f64 / ANDS as f64;
+        assert!((each / formula - 1.0).abs() < 0.05, "{what}: {each} bytes, {formula} on the page");
+    };
+    let program = named::program("aes128").expect("it has a name");
+    let instances = usize::try_from(ANDS / program.ands()).expect("few") + 1;
+    let ands = program.ands() * instances as u64;
+    let scale = |bytes: u64| bytes * ANDS / ands;
+    for n in [2, 3, 5, 8] {
+        let (b, peers) = (bucket_size(ANDS) as f64, (n - 1) as f64);
+        let made = preprocess_cost(n, Protocol::SoftSpoken4, Need { triples: ANDS, masks: ANDS });
+        let formula = peers * (12.0 * b + 16.0 * b + b / 8.0 + (b - 1.0) / 8.0 + 4.0);
+        near(made.bytes_sent, formula, "function-independent");
+        let (owners, learns) =
+            (vec![0; program.inputs().len()], vec![vec![true; n]; program.outputs().len()]);
+        let roles = Roles::new(&program, n, owners, learns);
+        let task = Task::new(&program, roles.clone(), instances, Form::Rows);
+        near(scale(garble_cost(1, n, &task).bytes_sent), peers / 4.0 + 64.0 * n as f64, "function-dependent");
+        if n == 2 {
+            let task = Task::new(&program, roles, instances, Form::HalfGates);
+            near(scale(garble_cost(1, n, &task).bytes_sent), 0.25 + 32.125, "half gates");
+            // Inputs and outputs beside Λ of every AND: a bit for each is on the page.
+            let ends = (program.output_bits() * instances).div_ceil(8) * 2
+                + (program.input_bits() * instances).div_ceil(8);
+            near(scale(online_cost(0, n, &task).bytes_sent - ends as u64), 0.125, "online");
+        }
+    }
+}
