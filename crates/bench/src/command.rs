@@ -133,6 +133,11 @@ enum Bench {
         after_help = "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json"
     )]
     Psi(NetArgs),
+    /// Neural networks with secret weights and inputs, whole and layer by layer.
+    #[command(
+        after_help = "Example:\n  hushwire bench infer --only network=squeezenet,ring=32,net=none --json infer.json"
+    )]
+    Infer(NetArgs),
     /// The hardware party in cycles and fabric, by simulation and synthesis, beside the FPGA paper's Table II.
     #[command(
         after_help = "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup"
@@ -295,6 +300,10 @@ fn run(bench: &Bench) -> Result<(), Error> {
         }
         Bench::Table6(args) => {
             hushwire_bench::authgarble::table6(&args.options)?;
+        }
+        Bench::Infer(args) => {
+            let (backend, net) = args.given()?;
+            hushwire_bench::infer::run(&args.measure.options, backend, net)?;
         }
         Bench::Psi(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);

@@ -50,6 +50,7 @@ mod error;
 pub mod fpga;
 pub mod garble;
 mod human;
+pub mod infer;
 pub mod limits;
 mod link;
 pub mod machine;

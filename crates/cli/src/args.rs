@@ -66,6 +66,10 @@ pub(crate) enum Command {
     /// Look at, price and run computations on numbers and tables as files (.hwc).
     #[command(arg_required_else_help = true, after_help = compute_cmd::HELP)]
     Compute(compute_cmd::ComputeArgs),
+    /// Look at ONNX models, check them in fixed point, and plan their networks.
+    #[cfg(feature = "nn")]
+    #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
+    Model(crate::model_cmd::ModelArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
     Party(run_args::MemberArgs),
@@ -115,6 +119,9 @@ pub(crate) enum LocalJob {
     /// Ask a question in SQL of CSV files that no party sees.
     #[cfg(feature = "sql")]
     Query(Box<crate::local_query::LocalQueryArgs>),
+    /// Run a neural network on an input; no party sees the input or the weights.
+    #[cfg(feature = "nn")]
+    Infer(Box<crate::local_infer::LocalInferArgs>),
 }
 
 const AES_CTR_HELP: &str = "\

@@ -64,6 +64,8 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         Job::AesCtr(job) => job.agreement().members(),
         #[cfg(feature = "sql")]
         Job::Query(job) => hushwire_job::QueryTask::new(job)?.agreement().members(),
+        #[cfg(feature = "nn")]
+        Job::Infer(job) => hushwire_job::InferTask::new(job)?.agreement().members(),
         _ => return Err(unknown_kind()),
     };
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
@@ -130,6 +132,13 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
         Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
         Job::Compute(job) => columns(job, &own.member).into_iter().for_each(line),
         Job::Query(job) => tables(job, &own.member).into_iter().for_each(line),
+        Job::Infer(job) if job.owner == own.member => {
+            line("\n[inputs]\nmodel = { file = \"model.onnx\" }".into())
+        }
+        Job::Infer(job) if job.client == own.member => {
+            let files = "input = { file = \"input.npy\" }\n\n[outputs]\noutput = { file = \"output.npy\" }";
+            line(format!("\n[inputs]\n{files}"));
+        }
         _ => {}
     }
     text

@@ -17,6 +17,8 @@ mod keys;
 mod local;
 mod local_compute;
 mod local_files;
+#[cfg(feature = "nn")]
+mod local_infer;
 #[cfg(feature = "sql")]
 mod local_query;
 mod local_run;
@@ -24,6 +26,8 @@ mod log;
 mod man;
 mod member;
 mod member_cmd;
+#[cfg(feature = "nn")]
+mod model_cmd;
 mod oprf_cmd;
 mod options;
 mod ot_cmd;
@@ -68,6 +72,10 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Psi(args) } => psi_cmd::run(&args),
         #[cfg(feature = "sql")]
         Command::Local { job: LocalJob::Query(args) } => local_query::run(&args),
+        #[cfg(feature = "nn")]
+        Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
+        #[cfg(feature = "nn")]
+        Command::Model(args) => model_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),

@@ -56,6 +56,10 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, JobError> {
         Job::Query(job) => {
             hushwire_job::QueryTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
         }
+        #[cfg(feature = "nn")]
+        Job::Infer(job) => {
+            hushwire_job::InferTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
+        }
         Job::AesCtr(job) => {
             let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);
             joined(orders, own, job, key_id).map_err(plainly)

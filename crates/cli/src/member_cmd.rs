@@ -63,16 +63,18 @@ fn run_job(
         Job::Compute(job) => member(args, &ComputeTask::new(job)?, config()?),
         #[cfg(feature = "sql")]
         Job::Query(job) => member(args, &hushwire_job::QueryTask::new(job)?, config()?),
+        #[cfg(feature = "nn")]
+        Job::Infer(job) => member(args, &hushwire_job::InferTask::new(job)?, config()?),
         _ => Err(unknown_kind()),
     }
 }
 
 /// A kind of job that the library has and the command line does not.
 pub(crate) fn unknown_kind() -> Error {
-    if cfg!(feature = "sql") {
+    if cfg!(all(feature = "nn", feature = "sql")) {
         Error::internal("planning the job", "its kind is not known here")
     } else {
-        Error::Usage("this hushwire was built without SQL: build it with `cargo build --release -p hushwire-cli --features sql`".into())
+        Error::Usage("this hushwire was built without SQL or models: build it with `cargo build --release -p hushwire-cli --features nn,sql`".into())
     }
 }
 

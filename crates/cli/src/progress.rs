@@ -34,6 +34,8 @@ fn style(width: u16, what: &'static str) -> ProgressStyle {
     let template = match what {
         _ if width < SHORT => "{percent}% {left}",
         _ if width < LONG => "{wide_bar} {percent:>3}% {rate} {left}",
+        // The message says which layer is under way.
+        "layers" => "{wide_bar} {human_pos}/{human_len} steps, {msg}, {left} left",
         "bytes" => "{wide_bar} {bytes}/{total_bytes}, {rate}, {left} left",
         _ => "{wide_bar} {human_pos}/{human_len} {what}, {rate}, {left} left",
     };

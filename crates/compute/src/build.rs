@@ -232,7 +232,7 @@ impl<'b> Val<'b> {
         self.with(Op::PrefixSum(0), &[])
     }
 
-    /// A single element as many times as the shape has elements.
+    /// A single element as many times as the shape has elements, or axes of length 1 as long as there.
     #[must_use]
     pub fn broadcast(self, to: Shape) -> Self {
         self.with(Op::Broadcast(to), &[])

@@ -124,7 +124,7 @@ pub(crate) fn compute(
         Op::Reduce(reduction, axis) => reduce(*reduction, one(), usize::from(*axis), scalar, lengths),
         Op::PrefixSum(axis) => prefix_sum(one(), usize::from(*axis)),
         Op::MatMul => matmul(operands[0], operands[1], scalar, lengths),
-        Op::Broadcast(_) => one().picked(lengths, |_| 0),
+        Op::Broadcast(_) => repeated(one(), lengths),
         Op::Reshape(_) => one().clone().reshaped(lengths),
         Op::Transpose(axes) => transpose(one(), axes, lengths),
         Op::Slice { axis, from, .. } => {
@@ -146,6 +146,14 @@ pub(crate) fn compute(
         Op::Conv2d { steps, groups } => {
             let [x, kernels] = [operands[0], operands[1]];
             let convolution = Convolution::new(x.lengths(), kernels.lengths(), *steps, *groups);
+            if scalar.bits() <= 64 {
+                let (x, kernels) = (x.words(), kernels.words());
+                let sum = |at| {
+                    let products = convolution.factors(at).map(|(i, k)| x[i].wrapping_mul(kernels[k]));
+                    products.fold(0, u64::wrapping_add).into()
+                };
+                return Ok(Tensor::from_words(scalar, lengths, (0..lengths.iter().product()).map(sum)));
+            }
             let sum = |at| {
                 let products = convolution.factors(at).map(|(i, k)| x.get(i).wrapping_mul(kernels.get(k)));
                 products.fold(0, u128::wrapping_add)
@@ -418,6 +426,24 @@ fn matmul(a: &Tensor, b: &Tensor, scalar: Scalar, lengths: &[usize]) -> Tensor {
 fn transpose(of: &Tensor, axes: &[u8], lengths: &[usize]) -> Tensor {
     let strides: Vec<usize> =
         axes.iter().map(|a| of.lengths()[usize::from(*a) + 1..].iter().product()).collect();
+    of.picked(lengths, |mut i| {
+        let mut from = 0;
+        for (length, stride) in lengths.iter().zip(&strides).rev() {
+            from += i % length * stride;
+            i /= length;
+        }
+        from
+    })
+}
+
+/// Axes of length 1 have one element, which every place along them has.
+fn repeated(of: &Tensor, lengths: &[usize]) -> Tensor {
+    let mut strides = vec![0; lengths.len()];
+    let mut stride = 1;
+    for (axis, n) in of.lengths().iter().enumerate().rev() {
+        strides[axis] = if *n == 1 { 0 } else { stride };
+        stride *= n;
+    }
     of.picked(lengths, |mut i| {
         let mut from = 0;
         for (length, stride) in lengths.iter().zip(&strides).rev() {

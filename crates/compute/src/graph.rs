@@ -193,7 +193,8 @@ pub enum Op {
     PrefixSum(u8),
     /// The product of two matrices, or of a matrix and a vector, or of two vectors; types as of [`Op::Mul`].
     MatMul,
-    /// A single element as many times as the shape has elements.
+    /// A single element as many times as the shape has elements; or, of a value with as many axes as the shape, every axis of
+    /// length 1 as long as there.
     Broadcast(Shape),
     /// The same elements along other axes.
     Reshape(Shape),

@@ -2,7 +2,7 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, ComputeJob, JobError, PsiJob, QueryJob,
+    CircuitJob, ComputeJob, InferJob, JobError, PsiJob, QueryJob,
     aes_ctr::AesCtrJob,
     suggest,
     toml_file::{Section, Source},
@@ -25,6 +25,8 @@ pub enum Job {
     Compute(ComputeJob),
     /// SQL over members' tables.
     Query(QueryJob),
+    /// A neural network on a client's input.
+    Infer(InferJob),
 }
 
 /// The key that names the kind, taken from a file's top.
@@ -37,9 +39,10 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
     };
     let kind = top.take("kind").map(|value| value.parsed(parse, "leave it out for a circuit"));
     // A computation says by its key what it is.
-    let unsaid = match (top.has("computation"), top.has("sql")) {
-        (true, _) => "compute",
-        (_, true) => "query",
+    let unsaid = match (top.has("computation"), top.has("sql"), top.has("network")) {
+        (true, ..) => "compute",
+        (_, true, _) => "query",
+        (_, _, true) => "infer",
         _ => Job::KINDS[0],
     };
     Ok(kind.transpose()?.unwrap_or(unsaid))
@@ -47,7 +50,7 @@ fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
 
 impl Job {
     /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 5] = ["circuit", "psi", AesCtrJob::KIND, "compute", "query"];
+    pub const KINDS: [&str; 6] = ["circuit", "psi", AesCtrJob::KIND, "compute", "query", "infer"];
 
     /// Reads a job file.
     ///
@@ -76,6 +79,7 @@ impl Job {
             "psi" => PsiJob::from_section(top).map(Self::Psi),
             "compute" => ComputeJob::from_section(top).map(Self::Compute),
             "query" => QueryJob::from_section(top).map(Self::Query),
+            "infer" => InferJob::from_section(top).map(Self::Infer),
             _ => CircuitJob::from_section(top).map(Self::Circuit),
         }
     }

@@ -24,6 +24,7 @@ mod doors;
 mod error;
 mod flow;
 mod forecast;
+mod infer;
 mod job_file;
 mod kind;
 mod member;
@@ -56,6 +57,9 @@ pub use compute::{
 };
 pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
+pub use infer::InferJob;
+#[cfg(feature = "nn")]
+pub use infer::{InferPart, InferTask, Inferred, model, network_of, read_array, sizes};
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;
 pub use member::Member;

@@ -12,6 +12,8 @@ mod fault_table;
 mod faults;
 mod habits;
 mod hardware;
+#[cfg(feature = "nn")]
+mod infer;
 mod jobs;
 mod keys;
 mod keys_cmd;

@@ -10,7 +10,8 @@ use crate::{
 
 pub(crate) use names::{arity, name, pool_name};
 use shapes::{
-    alike, axis, broadcast, castable, concat, gather, matrices, not_place, product, rank, reshaped, without,
+    alike, axis, broadcast, castable, concat, gather, matrices, not_place, product, rank, repeated, reshaped,
+    without,
 };
 
 /// An operand: its name for messages, and its type.
@@ -131,12 +132,7 @@ pub(crate) fn infer(op: &Op, operands: &[Operand<'_>]) -> Inferred {
             of(alike(symbol, operands, Scalar::is_number, "numbers")?, operands[0].1.shape.clone())
         }
         Op::MatMul => of(product(symbol, operands)?, matrices(operands)?),
-        Op::Broadcast(to) => {
-            if operands[0].1.shape.rank() > 0 {
-                return Err(err(format!("`broadcast` of {}", told(operands)), "it takes a single element"));
-            }
-            of(not_place(symbol, operands)?, rank(to.clone())?)
-        }
+        Op::Broadcast(to) => of(not_place(symbol, operands)?, repeated(operands, rank(to.clone())?)?),
         Op::Reshape(to) => of(not_place(symbol, operands)?, reshaped(operands, rank(to.clone())?)?),
         Op::Transpose(axes) => {
             let from = &operands[0].1.shape;

@@ -116,6 +116,17 @@ pub(super) fn matrices(operands: &[Operand<'_>]) -> Result<Shape, ComputeError> 
     Ok(Shape(outer.into_iter().cloned().collect()))
 }
 
+/// A single element goes anywhere; of values with axes, those of length 1 are repeated and the others stay.
+pub(super) fn repeated(operands: &[Operand<'_>], to: Shape) -> Result<Shape, ComputeError> {
+    let from = &operands[0].1.shape;
+    let one = |(from, to): (&Dim, &Dim)| *from == Dim::Known(1) || from == to;
+    if from.rank() == 0 || (from.rank() == to.rank() && from.0.iter().zip(&to.0).all(one)) {
+        return Ok(to);
+    }
+    let remedy = "it takes a single element, or as many axes, each as long as before or of length 1";
+    Err(err(format!("`broadcast` of {} to {to}", told(operands)), remedy))
+}
+
 /// Symbols must be the same, as often, on both sides; what is known must come to the same product.
 pub(super) fn reshaped(operands: &[Operand<'_>], to: Shape) -> Result<Shape, ComputeError> {
     let parts = |shape: &Shape| {

@@ -175,3 +175,21 @@ proptest! {
         prop_assert_eq!((0..4).map(|i| kept.get(i) as u8).collect::<Vec<_>>(), expected);
     }
 }
+
+#[test]
+fn axes_of_length_1_are_repeated() {
+    let i8s = |lengths: &[usize], n: i128| Tensor::from_numbers(Scalar::signed(8), lengths, 0..n);
+    let x = i8s(&[1, 3, 1], 3);
+    let whole = run(["i8[1, 3, 1]", "i8[2]"], "broadcast(x, [2, 3, 2])", x.clone(), i8s(&[2], 2));
+    let expected = [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2];
+    assert_eq!(whole, Tensor::from_numbers(Scalar::signed(8), &[2, 3, 2], expected));
+    let same = run(["i8[1, 3, 1]", "i8[2]"], "broadcast(x, [1, 3, 1])", x.clone(), i8s(&[2], 2));
+    assert_eq!(same, x);
+    for shape in ["[2, 2, 2]", "[3, 3]", "[2, 3, 2, 1]"] {
+        let text = format!(
+            "computation c\nmembers m\ninput x: i8[1, 3, 1] from m\noutput z = broadcast(x, {shape}) to m\n"
+        );
+        let error = text.parse::<crate::Computation>().unwrap_err().to_string();
+        assert!(error.contains("as many axes"), "{shape}: {error}");
+    }
+}

@@ -155,7 +155,7 @@ impl Sink {
     }
 
     /// Its records, once they are there.
-    #[cfg(feature = "sql")]
+    #[cfg(any(feature = "nn", feature = "sql"))]
     pub(super) fn records(&self) -> Option<(&Extent, &[u8])> {
         self.value.as_ref().map(|(extent, records)| (extent, &records[..]))
     }

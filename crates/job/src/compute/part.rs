@@ -68,7 +68,7 @@ impl ComputePart {
     }
 }
 
-#[cfg(feature = "sql")]
+#[cfg(any(feature = "nn", feature = "sql"))]
 impl ComputePart {
     /// The records of what this member learns, by the output's place, once they are computed.
     pub(crate) fn learnt(&self) -> impl Iterator<Item = (usize, &super::bound::Extent, &[u8])> {

@@ -1,0 +1,312 @@
+//! `hushwire local infer`: a network on an array among processes of this machine, the model's owner and the client apart.
+
+use crate::{
+    error::Error,
+    files::RunFiles,
+    log,
+    member_cmd::has_aes,
+    model_cmd::{NumbersArgs, of_nn, planned},
+    options::{Between, Common},
+    out, progress,
+    run_report::{OfMember, deliver, split},
+    size,
+    supervisor::run_all,
+    told::Told,
+};
+use clap::Args;
+use hushwire::Local;
+use hushwire_job::{
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Member, OutputPlace, Protocol, Task,
+    network_of, read_array,
+};
+use hushwire_nn::{Array, Labels, Network, Secure};
+use hushwire_wire::Shape;
+use serde::Serialize;
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire model make squeezenet-cifar --out m.onnx --sample x.npy
+                                      a network with random weights, and an input, to try it with
+  hushwire local infer --model m.onnx --input x.npy --output y.npy
+                                      the output, which the client alone learns
+  hushwire local infer --model m.onnx --input x.npy --labels classes.txt
+                                      the five likeliest classes of each image
+  hushwire local infer --model m.onnx --input x.npy --explain
+                                      what each member learns, and the price; nothing runs
+
+The owner's process reads the model, the client's the input; three parties compute on shares of both. Scales come from --calibrate, or \
+from inputs that are made up. Members of a job file have it written down: see docs/models.md.
+
+Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
+5 refused because it would not be safe.";
+
+/// Run a neural network on an input. The model's owner shows no weights, the client no input; three parties compute on shares.
+#[derive(Args)]
+#[command(arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct LocalInferArgs {
+    /// The model's ONNX file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// The input's NumPy file: one input or several along the first axis
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// The NumPy file of the output, which appears when it is whole
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Inputs that the model's owner has, as a NumPy file: the numbers' scales come from them
+    #[arg(long, value_name = "FILE")]
+    calibrate: Option<PathBuf>,
+    /// Names of classes, one a line
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The protocol of the parties
+    #[arg(long, value_name = "NAME", default_value = "rep3", value_parser = ["rep3"])]
+    protocol: String,
+    #[command(flatten)]
+    numbers: NumbersArgs,
+    /// Compute threads of each party
+    #[arg(long, value_name = "N")]
+    threads: Option<u16>,
+    /// Show what each member learns, and the price, and run nothing
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    between: Between,
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    #[arg(long, value_name = "NET", default_value = "none")]
+    net: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+const OWNER: &str = "client:owner";
+const CLIENT: &str = "client:client";
+
+/// Runs the network.
+pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
+    let begun = Instant::now();
+    let backend = args.common.backend()?;
+    let shape = crate::options::net(&args.net)?;
+    let lengths = read_array(&args.input)?.lengths;
+    let network = network_of(&args.model, Some(&lengths))?;
+    let secure = planned(&network, &args.numbers)?;
+    let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
+    let job = InferJob {
+        protocol: args.protocol.parse::<Protocol>().map_err(|e| Error::Usage(e.to_string()))?,
+        network: ComputationSource::Text(secure.computation().to_string()),
+        owner: member(OWNER)?,
+        client: member(CLIENT)?,
+        threads: args.threads,
+    };
+    let task = InferTask::new(&job)?;
+    if args.explain {
+        return out::text(explained(&task, &network, &secure, has_aes(backend))?);
+    }
+    let labels = labels(args.labels.as_deref())?;
+    let mut run = RunFiles::new(args.common.replace.force);
+    run.reads("the model".to_owned(), &args.model);
+    run.reads("the input".to_owned(), &args.input);
+    if let Some(path) = &args.output {
+        run.check("with --output", path, "the output of a network")?;
+    }
+    let json = args.common.json_file(&mut run, "local infer")?;
+    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    local = local.force(args.common.replace.force);
+    local = local.bring(job.owner.clone(), "model", InputPlace::File(args.model.clone()));
+    if let Some(path) = &args.calibrate {
+        local = local.bring(job.owner.clone(), "calibration", InputPlace::File(path.clone()));
+    } else {
+        log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
+    }
+    local = local.bring(job.client.clone(), "input", InputPlace::File(args.input.clone()));
+    if let Some(path) = &args.output {
+        local = local.keep(job.client.clone(), "output", OutputPlace::File(path.clone()));
+    }
+    drop((secure, lengths));
+    let bar = progress::bar(0, "layers");
+    let ended = run_all(
+        local,
+        &Job::Infer(job.clone()),
+        Member::to_string,
+        ["reading the files", "the network"],
+        &bar,
+        |done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+            bar.set_message(layer_at(&network, done, of));
+        },
+    )?;
+    bar.finish_and_clear();
+    let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
+    let learnt = learnt.cloned().unwrap_or_default();
+    let members = task.agreement().members().into_iter().zip(&ended);
+    let (parties, clients) = split(
+        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
+    );
+    let report = Report {
+        command: "local infer",
+        version: env!("CARGO_PKG_VERSION"),
+        of_kind: task.report(&learnt),
+        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+        seconds: begun.elapsed().as_secs_f64(),
+        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
+        transport: args.between.transport.clone(),
+        net: shape.to_string(),
+        aes_tier: backend.tier().name(),
+        parties,
+        clients,
+    };
+    log::note!("{}", report.for_people().trim_end());
+    if let Some(path) = &args.output {
+        log::note!("the output is in {}", path.display());
+    }
+    let printed = args.output.is_none() || !labels_given(args);
+    let printed = printed.then(|| top(&learnt, &labels)).transpose()?.unwrap_or_default();
+    deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
+}
+
+fn labels_given(args: &LocalInferArgs) -> bool {
+    args.labels.is_none() && args.output.is_some()
+}
+
+/// The layer that is about under way when so many steps of all are done: by their share.
+fn layer_at(network: &Network, done: u64, of: u64) -> String {
+    let at = network.layers.len() as u64 * done / of.max(1);
+    let layer = network.layers.get(at as usize);
+    layer.map_or(String::new(), |layer| format!("{} {}", layer.kind.name(), layer.name))
+}
+
+fn labels(path: Option<&Path>) -> Result<Labels, Error> {
+    let Some(path) = path else { return Ok(Labels::default()) };
+    let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, &e))?;
+    Ok(Labels::parse(&text))
+}
+
+/// The likeliest classes of every input, or nothing where the output is no list for each.
+fn top(learnt: &Inferred, labels: &Labels) -> Result<String, Error> {
+    let mut text = String::new();
+    let Some(lengths) = learnt.lengths.clone().filter(|lengths| lengths.len() >= 2) else { return Ok(text) };
+    if learnt.elements.is_empty() {
+        return Ok(text);
+    }
+    let array = Array { lengths, data: learnt.elements.clone() };
+    for (i, likely) in labels.top(&array, 5).map_err(|e| of_nn(&e))?.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "input {i}");
+        for one in likely {
+            let label = one.label.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "  {:>10.4}  {:>5}  {label}", one.output, one.class);
+        }
+    }
+    Ok(text)
+}
+
+/// The parts of members, the price over three networks, and what the client learns of the model.
+fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) -> Result<String, Error> {
+    let price = task.price(aes)?;
+    let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
+    let numbers = secure.numbers();
+    let mut text = format!(
+        "{} layers, {} weights, {} products; numbers of {} bits, {} behind the point, {} cut\n",
+        network.layers.len() - 1,
+        network.weights(),
+        products,
+        numbers.bits,
+        numbers.frac,
+        numbers.cut
+    );
+    let mut line = |s: String| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{s}");
+    };
+    line(format!("{} rounds, {} from the party that sends most", price.rounds, size::show(price.bytes_sent)));
+    for (name, net) in
+        [("on this machine", Shape::NONE), ("over a LAN", Shape::lan()), ("over a WAN", Shape::wan())]
+    {
+        line(format!("predicted {name}: {}", progress::duration(price.seconds(net))));
+    }
+    line("the client learns the output, and of the model its architecture: operators, shapes, and these numbers".into());
+    line("the client learns no weight, no bias, no bound of a clip, and no scale".into());
+    line("the model's owner learns nothing of the input or the output but their shapes".into());
+    line("three parties learn what both learn of the architecture; two of them together would learn everything".into());
+    Ok(text)
+}
+
+/// The report; its fields are the JSON's.
+#[derive(Serialize)]
+struct Report {
+    command: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    of_kind: InferReport,
+    /// Exchanges one after the other, of the busiest party.
+    rounds: u64,
+    /// The whole command, until the result was there.
+    seconds: f64,
+    /// From the first connection on, of the slowest party.
+    run_seconds: f64,
+    transport: String,
+    net: String,
+    aes_tier: &'static str,
+    parties: Vec<OfMember>,
+    clients: Vec<OfMember>,
+}
+
+impl Report {
+    /// A few lines.
+    fn for_people(&self) -> String {
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
+        format!(
+            "time: {:.2} s; {:.2} s while connected\nsent by each party: {} in {} rounds\nwith: {}, AES {}, memory a process: {}\n",
+            self.seconds,
+            self.run_seconds,
+            sent.join(", "),
+            self.rounds,
+            self.transport,
+            self.aes_tier,
+            memory.map_or("unknown".to_owned(), size::show)
+        )
+    }
+}
+
+/// Fields of an inference in a member's report.
+#[derive(Serialize)]
+pub(crate) struct InferReport {
+    network: String,
+    protocol: Protocol,
+    /// Lengths of the output, where this member learns it.
+    shape: Option<Vec<usize>>,
+    /// Its elements, where they are few.
+    output: Vec<f32>,
+}
+
+impl Told for InferTask {
+    type Report = InferReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "steps")
+    }
+
+    fn work(&self, _: &Inferred) -> String {
+        "an inference".to_owned()
+    }
+
+    fn printed(&self, learnt: &Inferred) -> Vec<u8> {
+        top(learnt, &Labels::default()).unwrap_or_default().into_bytes()
+    }
+
+    fn report(&self, learnt: &Inferred) -> InferReport {
+        InferReport {
+            network: hex::encode(self.computation().digest()),
+            protocol: self.job().protocol,
+            shape: learnt.lengths.clone(),
+            output: learnt.elements.clone(),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `hushwire model`: look at models, check them, plan their networks, and make some to try.
+
+use crate::{
+    error::Error,
+    files::{NewFile, Replace, RunFiles},
+    out,
+};
+use clap::{Args, Subcommand};
+use hushwire_job::{JobError, Kind, model, network_of, read_array, sizes};
+use hushwire_nn::{Array, Members, Network, NnError, Numbers, Report, Secure, npy, zoo};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire model make squeezenet-cifar --out m.onnx --sample x.npy
+                                      a network with random weights, and an input
+  hushwire model info m.onnx          layers, shapes, weights and products
+  hushwire model check m.onnx --input x.npy
+                                      the fixed-point result against floating point, layer by layer
+  hushwire model plan m.onnx --out network.hwc
+                                      the network without weights: what members of a job agree on
+  hushwire model explain m.onnx       what members bring and learn";
+
+/// Look at ONNX models, check them in fixed point, and plan their networks.
+#[derive(Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    command: ModelCommand,
+}
+
+#[derive(Subcommand)]
+enum ModelCommand {
+    /// Show a model's layers, shapes, weights and products.
+    Info(OneArgs),
+    /// Compare the fixed-point result with floating point on an input, layer by layer.
+    Check(CheckArgs),
+    /// Show what members of an inference bring and learn.
+    Explain(OneArgs),
+    /// Write a model's network without its weights: what members of a job agree on.
+    Plan(PlanArgs),
+    /// Write a network of a published architecture with random weights.
+    Make(MakeArgs),
+}
+
+/// The ring and its numbers.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct NumbersArgs {
+    /// Bits of every number, 16 to 64; 32 and 64 are fastest
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    bits: u8,
+    /// Fractional bits of inputs and outputs [default: about a third]
+    #[arg(long, value_name = "N")]
+    frac: Option<u8>,
+    /// Bits that are cut behind each layer with weights [default: less than half]
+    #[arg(long, value_name = "N")]
+    cut: Option<u8>,
+}
+
+impl NumbersArgs {
+    fn numbers(self) -> Numbers {
+        let usual = Numbers::of(self.bits);
+        Numbers { frac: self.frac.unwrap_or(usual.frac), cut: self.cut.unwrap_or(usual.cut), ..usual }
+    }
+}
+
+#[derive(Args)]
+struct OneArgs {
+    /// The model's ONNX file
+    model: PathBuf,
+    /// The shape of its input, where the model leaves it open
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    shape: Option<Vec<usize>>,
+    #[command(flatten)]
+    numbers: NumbersArgs,
+}
+
+#[derive(Args)]
+struct CheckArgs {
+    /// The model's ONNX file
+    model: PathBuf,
+    /// A sample input as a NumPy file, or several along the first axis
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// Inputs from which scales come, as a NumPy file [default: inputs that are made up]
+    #[arg(long, value_name = "FILE")]
+    calibrate: Option<PathBuf>,
+    #[command(flatten)]
+    numbers: NumbersArgs,
+}
+
+#[derive(Args)]
+struct PlanArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// The file of the network
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+#[derive(Args)]
+struct MakeArgs {
+    /// The network's name: squeezenet, squeezenet-cifar, resnet50 or densenet121
+    name: String,
+    /// The ONNX file
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// A NumPy file of a random input
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    /// The seed of the weights
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+/// The error of a model as commands have theirs.
+pub(crate) fn of_nn(e: &NnError) -> Error {
+    JobError::new(Kind::File, e.place(), e.cause(), e.remedy()).into()
+}
+
+/// A network's computation.
+pub(crate) fn planned(network: &Network, numbers: &NumbersArgs) -> Result<Secure, Error> {
+    Secure::new(network, numbers.numbers(), &Members::default()).map_err(|e| of_nn(&e))
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
+    match &args.command {
+        ModelCommand::Info(args) => {
+            let network = network_of(&args.model, args.shape.as_deref())?;
+            planned(&network, &args.numbers)?;
+            out::text(info(&network))
+        }
+        ModelCommand::Check(args) => check(args),
+        ModelCommand::Explain(args) => {
+            let network = network_of(&args.model, args.shape.as_deref())?;
+            let secure = planned(&network, &args.numbers)?;
+            let told = secure.computation().explain();
+            let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
+            out::text(told + weights)
+        }
+        ModelCommand::Plan(args) => {
+            let network = network_of(&args.one.model, args.one.shape.as_deref())?;
+            let secure = planned(&network, &args.one.numbers)?;
+            write(&args.replace, &args.out, "a network", secure.computation().to_string().as_bytes())
+        }
+        ModelCommand::Make(args) => {
+            let made = zoo::make(&args.name, args.seed).map_err(|e| Error::Usage(e.to_string()))?;
+            write(&args.replace, &args.out, "a made model", &made.to_bytes())?;
+            let Some(path) = &args.sample else { return Ok(()) };
+            let network = Network::new(made, None).map_err(|e| of_nn(&e))?;
+            let sample = zoo::sample(&network.layers[network.inputs[0].1].lengths, args.seed);
+            write(&args.replace, path, "a sample input", &npy::write(&sample))
+        }
+    }
+}
+
+fn write(replace: &Replace, path: &Path, what: &str, bytes: &[u8]) -> Result<(), Error> {
+    let mut run = RunFiles::new(replace.force);
+    let file: NewFile = run.create("with --out", path, what, 0o644)?;
+    Ok(file.write(bytes)?)
+}
+
+fn info(network: &Network) -> String {
+    let mut text = format!("network {}\n", network.name);
+    let mut products = 0;
+    for (at, layer) in network.layers.iter().enumerate() {
+        let own = network.products(at);
+        products += own;
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "  {:<20} {:<22} {:>10} weights {:>12} products  {}",
+            layer.kind.name(),
+            format!("{:?}", layer.lengths),
+            layer.kind.weights(),
+            own,
+            layer.name
+        );
+    }
+    let _ = writeln!(text, "{} weights, {products} products", network.weights());
+    text
+}
+
+fn check(args: &CheckArgs) -> Result<(), Error> {
+    let input: Array = read_array(&args.input)?;
+    let network = Network::new(model(&args.model)?, Some(&input.lengths)).map_err(|e| of_nn(&e))?;
+    let calibration = args.calibrate.as_deref().map(read_array).transpose()?;
+    let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
+    let report = Report::new(&network, args.numbers.numbers(), &greatest, headroom, &input);
+    let report = report.map_err(|e| of_nn(&e))?;
+    let mut text = format!(
+        "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
+        "operator", "greatest", "error", "deviation", "room"
+    );
+    for layer in &report.layers {
+        let _ = writeln!(
+            text,
+            "{:<20} {:>12.5} {:>12.6} {:>12.6} {:>6.1}  {}",
+            layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.name
+        );
+    }
+    let _ = writeln!(text, "the first class is the same for {} of {}", report.agree, report.samples);
+    out::text(text)
+}

@@ -1,0 +1,82 @@
+//! `local infer` and `model`: networks among processes, and what is refused.
+
+use crate::common::Place;
+use hushwire_nn::{Array, Floats, Network, npy, zoo};
+
+/// A model of a few layers, and three images.
+fn place() -> (Place, Array) {
+    let place = Place::new();
+    let mut w = zoo::Writer::new("small", 3, &[1, 2, 8, 8]);
+    let x = w.conv("input", [2, 4], 3, 1, 1, true);
+    let x = w.relu(&x);
+    let x = w.pool("MaxPool", &x, 2, 2, 0, false);
+    let x = w.op("GlobalAveragePool", &[&x], &[]);
+    let x = w.op("Flatten", &[&x], &[]);
+    let x = w.gemm(&x, [4, 6]);
+    let model = w.finish(&x);
+    let input = zoo::sample(&[3, 2, 8, 8], 5);
+    place.put("m.onnx", &model.to_bytes());
+    place.put("x.npy", &npy::write(&input));
+    place.put("labels.txt", b"ant\nbee\ncat\ndog\neel\nfox\n");
+    let network = Network::new(model, Some(&input.lengths)).expect("a network");
+    let floats = Floats::new(&network, &input, true).expect("values");
+    (place, floats.value(network.outputs[0].1).clone())
+}
+
+const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
+
+#[test]
+fn three_processes_run_an_owners_network_on_a_clients_images() {
+    let (place, expected) = place();
+    let ran = place.good(&format!("{INFER} --output y.npy --calibrate x.npy --json report.json"));
+    let found = npy::read(&place.get("y.npy")).expect("an array");
+    assert_eq!(found.lengths, [3, 6]);
+    for (x, y) in found.data.iter().zip(&expected.data) {
+        assert!((x - y).abs() < 0.02, "{x} for {y}: {}", ran.err);
+    }
+    let report: serde_json::Value = serde_json::from_slice(&place.get("report.json")).expect("a report");
+    assert_eq!(report["shape"], serde_json::json!([3, 6]));
+    assert_eq!(report["parties"].as_array().map(Vec::len), Some(3));
+    let ran = place.good(&format!("{INFER} --labels labels.txt"));
+    let best = (0..6).max_by(|a, b| expected.data[*a].total_cmp(&expected.data[*b])).expect("a class");
+    let label = ["ant", "bee", "cat", "dog", "eel", "fox"][best];
+    assert!(ran.out.lines().nth(1).is_some_and(|line| line.ends_with(label)), "{}", ran.out);
+    assert_eq!(ran.out.matches("input ").count(), 3);
+}
+
+#[test]
+fn models_are_shown_planned_and_checked() {
+    let (place, _) = place();
+    let told = place.good("model info m.onnx").out;
+    assert!(told.contains("Conv") && told.contains("[1, 4, 8, 8]") && told.contains("106 weights"), "{told}");
+    let told = place.good("model check m.onnx --input x.npy --calibrate x.npy").out;
+    assert!(told.contains("the first class is the same for 3 of 3"), "{told}");
+    let told = place.good("model explain m.onnx").out;
+    assert!(told.contains("client brings input: fixed(32, 10)[1, 2, 8, 8]"), "{told}");
+    let told = place.good(&format!("{INFER} --explain")).out;
+    assert!(told.contains("the client learns no weight") && told.contains("over a WAN"), "{told}");
+    place.good("model plan m.onnx --shape 3,2,8,8 --out network.hwc");
+    place.put(
+        "job.toml",
+        b"kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\n",
+    );
+    place.good("local files job.toml --dir members");
+    let file = |name: &str| String::from_utf8(place.get(name)).expect("text");
+    assert!(file("members/lab.toml").contains("model = { file"), "{}", file("members/lab.toml"));
+    assert!(file("members/ann.toml").contains("output = { file"), "{}", file("members/ann.toml"));
+}
+
+#[test]
+fn what_cannot_run_is_named() {
+    let (place, _) = place();
+    place.put("odd.npy", &npy::write(&zoo::sample(&[3, 2, 8, 7], 5)));
+    place.bad("local infer --model m.onnx --input odd.npy", 4, &["[3, 2, 8, 7]", "images, 2, 8, 8"]);
+    let mut w = zoo::Writer::new("odd", 3, &[1, 4]);
+    let x = w.op("LSTM", &["input"], &[]);
+    place.put("odd.onnx", &w.finish(&x).to_bytes());
+    place.bad("model info odd.onnx", 4, &["odd.onnx", "not supported: LSTM"]);
+    place.put("cut.onnx", &place.get("m.onnx")[..100]);
+    place.bad("model info cut.onnx", 4, &["cut.onnx"]);
+    place.bad("model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
+    place.bad(&format!("{INFER} --output x.npy"), 5, &["x.npy"]);
+}

@@ -1,0 +1,19 @@
+//! A neural network on a client's input as a job: [`hushwire_nn`]'s computation of the network, with ONNX and NumPy files at its ends.
+//!
+//! ```text
+//! file   InferJob    the keys of a job file of this kind
+//! plan   InferTask   the network's computation, which has no weights, and its members
+//! part   InferPart   the owner's weights from a model, the client's array in, and an array out
+//! ```
+
+mod file;
+#[cfg(feature = "nn")]
+mod part;
+#[cfg(feature = "nn")]
+mod plan;
+
+pub use file::InferJob;
+#[cfg(feature = "nn")]
+pub use part::{InferPart, model, network_of, read_array, sizes};
+#[cfg(feature = "nn")]
+pub use plan::{InferTask, Inferred};

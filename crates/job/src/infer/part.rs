@@ -1,0 +1,239 @@
+//! One member's part of an inference.
+
+use super::{InferTask, Inferred, plan::of_nn};
+use crate::{
+    ComputePart, InputPlace, JobError, Kind, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
+    run::{Links, MemberSession},
+    suggest,
+};
+use hushwire_compute::Tensor;
+use hushwire_nn::{Array, INPUT, Members, Network, Secure, decode, encode, npy, onnx::Model, zoo};
+use std::{
+    collections::BTreeMap,
+    io::{Read, Write},
+    path::Path,
+    sync::Arc,
+};
+use zeroize::Zeroizing;
+
+/// The names of files that members have.
+const MODEL: &str = "model";
+const CALIBRATION: &str = "calibration";
+const OUTPUT: &str = "output";
+/// LOCAL: no model is larger, as protocol buffers have it.
+const LARGEST: u64 = 1 << 31;
+/// LOCAL: most elements of an output that go back to the caller.
+const SHOWN: usize = 1 << 16;
+/// LOCAL: bits left free above values of calibration inputs, and above those of inputs that were made up.
+const HEADROOM: u8 = 2;
+const MADE_UP_HEADROOM: u8 = 3;
+
+/// A member's weights or input on their way in, and the place of the output.
+pub struct InferPart {
+    task: InferTask,
+    inner: ComputePart,
+    learns: bool,
+    file: Option<NewFile>,
+    learnt: Inferred,
+}
+
+/// The bytes of a file of a model or an array.
+fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, JobError> {
+    let read = |mut from: &mut dyn Read, path: &Path| {
+        let mut bytes = Zeroizing::new(vec![]);
+        let io = |e: std::io::Error| JobError::io("read", path, &e);
+        Read::take(&mut from, LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(JobError::file("read", path, "it is larger than 2 GiB", "is it the right file?"));
+        }
+        Ok(bytes)
+    };
+    match place {
+        InputPlace::File(path) => {
+            read(&mut open_input(path).map_err(|e| JobError::io("read", path, &e))?, path)
+        }
+        InputPlace::Open(file, path) => read(&mut &**file, path),
+        InputPlace::Memory(all) => Ok(Zeroizing::new(all.to_vec())),
+        _ => {
+            let remedy = format!("write {name} = {{ file = \"…\" }}");
+            Err(JobError::usage(format!("reading {name}"), "it is no file", remedy))
+        }
+    }
+}
+
+/// The error of a file that is not what it should be.
+fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> JobError {
+    match place.path() {
+        Some(path) => {
+            JobError::new(Kind::File, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
+        }
+        None => of_nn(e),
+    }
+}
+
+/// A model's file.
+///
+/// # Errors
+/// The file cannot be read, or is no model.
+pub fn model(path: &Path) -> Result<Model, JobError> {
+    let place = InputPlace::File(path.to_owned());
+    Model::read(&bytes(MODEL, &place)?).map_err(|e| of_file(&place, &e))
+}
+
+/// The network of a model's file, for an input of a shape where one is given.
+///
+/// # Errors
+/// The file cannot be read, or is no model of operators that are supported.
+pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, JobError> {
+    let place = InputPlace::File(path.to_owned());
+    Network::new(model(path)?, input).map_err(|e| of_file(&place, &e))
+}
+
+/// An array's file.
+///
+/// # Errors
+/// The file cannot be read, or is no array of numbers.
+pub fn read_array(path: &Path) -> Result<Array, JobError> {
+    array("an array", &InputPlace::File(path.to_owned()))
+}
+
+fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
+    npy::read(&bytes(name, place)?).map_err(|e| of_file(place, &e))
+}
+
+/// The greatest sizes of a network's values on calibration inputs, one after the other along the array's first axis, or on inputs
+/// that are made up, and the bits to leave free above them.
+///
+/// # Errors
+/// The inputs are not of the network's shape.
+pub fn sizes(network: &Network, calibration: Option<&Array>) -> Result<(Vec<f32>, u8), JobError> {
+    let lengths = network.layers[network.inputs[0].1].lengths.clone();
+    let whole: usize = lengths.iter().product();
+    let Some(array) = calibration else {
+        let made_up: Vec<Array> = (0..4).map(|seed| zoo::sample(&lengths, seed)).collect();
+        return Ok((network.calibrated(&made_up).map_err(|e| of_nn(&e))?, MADE_UP_HEADROOM));
+    };
+    if array.lengths.get(1..) != lengths.get(1..) || array.data.is_empty() {
+        let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
+        return Err(JobError::usage(
+            "reading calibration inputs",
+            cause,
+            "bring inputs of that shape, any number",
+        ));
+    }
+    // As many inputs at once as the network takes; the first ones again where the last are fewer.
+    let parts = array.data.chunks(whole).map(|part| {
+        let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
+        Array::new(&lengths, data)
+    });
+    Ok((network.calibrated(&parts.collect::<Vec<_>>()).map_err(|e| of_nn(&e))?, HEADROOM))
+}
+
+/// The owner's inputs of the computation.
+fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, JobError> {
+    let place = config.inputs.get(MODEL).ok_or_else(|| {
+        let cause = format!("{} has no model", config.me);
+        JobError::usage("reading the model", cause, "add model = { file = \"model.onnx\" } under [inputs]")
+    })?;
+    let calibration = config.inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
+    let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
+    let lengths = input.and_then(|(_, ty)| ty.shape.lengths());
+    let read = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, &e))?;
+    let network = Network::new(read, lengths.as_deref()).map_err(|e| of_file(place, &e))?;
+    let secure =
+        Secure::new(&network, task.numbers(), &Members::default()).map_err(|e| of_file(place, &e))?;
+    if secure.computation() != task.computation() {
+        let cause = "the model has another architecture than the network that was agreed on";
+        let remedy = "write the network anew with `hushwire model plan`, and agree on that";
+        return Err(JobError::usage("reading the model", cause, remedy));
+    }
+    let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
+    secure.weights(&network, &greatest, headroom).map_err(|e| of_file(place, &e))
+}
+
+impl InferPart {
+    pub(super) fn open(task: &InferTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+        let (me, job) = (config.me.clone(), task.job());
+        let (owns, learns) = (me == job.owner, me == job.client);
+        let known: &[&str] = match (owns, learns) {
+            (true, _) => &[MODEL, CALIBRATION],
+            (_, true) => &[INPUT],
+            _ => &[],
+        };
+        if let Some(odd) = config.inputs.keys().find(|name| !known.contains(&name.as_str())) {
+            let cause = format!("{me} does not bring an input called `{odd}`");
+            return Err(JobError::usage("reading inputs", cause, suggest::remedy(odd, known)));
+        }
+        let mut inputs = BTreeMap::new();
+        if owns {
+            inputs = weights(task, config)?;
+        }
+        if learns {
+            let place = config.inputs.get(INPUT).ok_or_else(|| {
+                let remedy = "add input = { file = \"input.npy\" } under [inputs]";
+                JobError::usage("reading the input", format!("{me} has no input"), remedy)
+            })?;
+            let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, &e))?;
+            inputs.insert(INPUT.to_owned(), tensor);
+        }
+        config.protect_inputs();
+        let records = |tensor: Tensor| InputPlace::Memory(Arc::new(Zeroizing::new(tensor.records())));
+        config.inputs = inputs.into_iter().map(|(name, tensor)| (name, records(tensor))).collect();
+
+        let place = config.outputs.remove(OUTPUT).filter(|_| learns);
+        if let Some(odd) = config.outputs.keys().next() {
+            let known: &[&str] = if learns { &[OUTPUT] } else { &[] };
+            let cause = format!("{me} does not learn an output called `{odd}`");
+            return Err(JobError::usage("preparing the output", cause, suggest::remedy(odd, known)));
+        }
+        let file = match &place {
+            Some(OutputPlace::File(path)) => {
+                Some(config.files.create("for the output", path, "the output of a network", 0o600)?)
+            }
+            None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => None,
+            Some(_) => {
+                let remedy = "write output = { file = \"output.npy\" }";
+                return Err(JobError::usage("preparing the output", "a network gives an array", remedy));
+            }
+        };
+        let outputs = task.compute().outputs_of(&me);
+        config.outputs =
+            outputs.map(|j| (task.computation().outputs()[j].name.clone(), OutputPlace::Memory)).collect();
+        let inner = task.compute().open(config)?;
+        Ok(Self { task: task.clone(), inner, learns, file, learnt: Inferred::default() })
+    }
+}
+
+impl Part for InferPart {
+    type Learnt = Inferred;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+        self.inner.compute(member)
+    }
+
+    fn prepare(&mut self) -> Result<(), JobError> {
+        self.inner.prepare()?;
+        if !self.learns {
+            return Ok(());
+        }
+        let missing = || JobError::internal("writing the output", "it was not computed");
+        let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == 0).ok_or_else(missing)?;
+        let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
+        let array = decode(self.task.computation(), &tensor);
+        if let Some(file) = &self.file {
+            let places = extent.scalar.frac() == 0;
+            let bytes = if places { npy::write_whole(&array) } else { npy::write(&array) };
+            file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
+            file.sync()?;
+        }
+        let elements = if array.data.len() <= SHOWN { array.data } else { vec![] };
+        self.learnt = Inferred { lengths: Some(array.lengths), elements };
+        Ok(())
+    }
+
+    fn commit(mut self) -> Result<Inferred, JobError> {
+        self.inner.commit()?;
+        self.file.take().map_or(Ok(()), NewFile::commit)?;
+        Ok(self.learnt)
+    }
+}

@@ -1,0 +1,102 @@
+//! Arrays of floating-point numbers.
+
+/// Numbers along axes, the last axis fastest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Array {
+    /// Lengths of the axes, the outermost first.
+    pub lengths: Vec<usize>,
+    /// Elements.
+    pub data: Vec<f32>,
+}
+
+impl Array {
+    /// Zeros.
+    #[must_use]
+    pub fn zeros(lengths: &[usize]) -> Self {
+        Array { lengths: lengths.to_vec(), data: vec![0.0; lengths.iter().product()] }
+    }
+
+    /// Elements along axes.
+    ///
+    /// # Panics
+    /// If there are not as many as the lengths say (the caller's bug).
+    #[must_use]
+    pub fn new(lengths: &[usize], data: Vec<f32>) -> Self {
+        assert_eq!(lengths.iter().product::<usize>(), data.len(), "as many elements as the lengths say");
+        Array { lengths: lengths.to_vec(), data }
+    }
+
+    /// The greatest size of an element.
+    #[must_use]
+    pub fn greatest(&self) -> f32 {
+        self.data.iter().fold(0.0, |most: f32, x| most.max(x.abs()))
+    }
+
+    /// The same elements along other axes.
+    #[must_use]
+    pub(crate) fn reshaped(mut self, lengths: &[usize]) -> Self {
+        debug_assert_eq!(lengths.iter().product::<usize>(), self.data.len());
+        self.lengths = lengths.to_vec();
+        self
+    }
+
+    /// Axes in another order.
+    #[must_use]
+    pub(crate) fn transposed(&self, axes: &[usize]) -> Self {
+        let lengths: Vec<usize> = axes.iter().map(|a| self.lengths[*a]).collect();
+        let steps = steps(&self.lengths);
+        let steps: Vec<usize> = axes.iter().map(|a| steps[*a]).collect();
+        let data = places(&lengths, &steps).map(|i| self.data[i]).collect();
+        Array { lengths, data }
+    }
+
+    /// Repeated along axes of length 1 and along axes before the first.
+    #[must_use]
+    pub(crate) fn broadcast(&self, lengths: &[usize]) -> Self {
+        if self.lengths == lengths {
+            return self.clone();
+        }
+        let missing = lengths.len() - self.lengths.len();
+        let own = steps(&self.lengths);
+        let one = |axis: usize| match axis.checked_sub(missing) {
+            Some(axis) if self.lengths[axis] != 1 => own[axis],
+            _ => 0,
+        };
+        let steps: Vec<usize> = (0..lengths.len()).map(one).collect();
+        Array { lengths: lengths.to_vec(), data: places(lengths, &steps).map(|i| self.data[i]).collect() }
+    }
+}
+
+/// Elements from one place along each axis to the next.
+pub(crate) fn steps(lengths: &[usize]) -> Vec<usize> {
+    let mut steps = vec![1; lengths.len()];
+    for axis in (1..lengths.len()).rev() {
+        steps[axis - 1] = steps[axis] * lengths[axis];
+    }
+    steps
+}
+
+/// Sums of steps for each element along axes, in order.
+pub(crate) fn places<'a>(lengths: &'a [usize], steps: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
+    (0..lengths.iter().product::<usize>()).map(move |mut i| {
+        let mut place = 0;
+        for (length, step) in lengths.iter().zip(steps).rev() {
+            place += i % length * step;
+            i /= length;
+        }
+        place
+    })
+}
+
+/// The lengths of two operands of an element-wise operation together: axes of length 1 are repeated.
+pub(crate) fn together(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let rank = a.len().max(b.len());
+    let at = |of: &[usize], axis: usize| (axis + of.len()).checked_sub(rank).map_or(1, |i| of[i]);
+    (0..rank)
+        .map(|axis| match (at(a, axis), at(b, axis)) {
+            (m, n) if m == n || n == 1 => Some(m),
+            (1, n) => Some(n),
+            _ => None,
+        })
+        .collect()
+}

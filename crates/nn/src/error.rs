@@ -1,0 +1,49 @@
+//! Errors of models and of their data.
+
+use std::fmt;
+
+/// The reason for which a model, or data for it, is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NnError {
+    place: String,
+    cause: String,
+    remedy: String,
+}
+
+impl NnError {
+    /// An error at a place, such as `node conv1 (Conv)`.
+    pub fn new(place: impl Into<String>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        NnError { place: place.into(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// The place in the model or in the data.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The fault, as a clause.
+    #[must_use]
+    pub fn cause(&self) -> &str {
+        &self.cause
+    }
+
+    /// A way to mend it, as a clause.
+    #[must_use]
+    pub fn remedy(&self) -> &str {
+        &self.remedy
+    }
+}
+
+impl fmt::Display for NnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.place, self.cause, self.remedy)
+    }
+}
+
+impl std::error::Error for NnError {}
+
+/// A name from a file as messages show it: short, and without control characters.
+pub(crate) fn shown(name: &str) -> String {
+    name.chars().take(64).flat_map(char::escape_default).collect()
+}

@@ -1,0 +1,42 @@
+//! Neural networks from ONNX files, as computations on fixed-point numbers.
+//!
+//! ```text
+//! ONNX ── Model::read ──► Model ── Network::new ──► Network ─┬─► Floats     in floating point, the oracle
+//!                                                             │
+//!          shapes alone ──────────────── Secure::new ◄────────┤
+//!                │ Computation: what all members agree on     │
+//!                ▼                                            ▼ weights, calibration
+//!          evaluate, three parties, …  ◄── inputs ──── Secure::weights   the owner's alone
+//! ```
+//!
+//! **Secrecy.** The [`Computation`](hushwire_compute::Computation) of a network follows from its operators, shapes and the
+//! [`Numbers`] alone: weights, biases, bounds of clips and the scales of values are private inputs of the model's owner. Two networks
+//! of one architecture have one digest.
+//!
+//! **Numbers.** Every value has a scale, a positive number by which it is larger in the ring than in the network. Inputs and what
+//! functions such as the sigmoid take have the scale 2^frac, which all know; any other scale is the owner's choice from calibration, is
+//! part of the weights, and is never told. See [`Secure`].
+#![forbid(unsafe_code)]
+
+mod array;
+mod error;
+mod float;
+mod import;
+mod network;
+pub mod npy;
+pub mod onnx;
+mod passes;
+mod report;
+mod scale;
+mod secure;
+mod top;
+mod windows;
+pub mod zoo;
+
+pub use array::Array;
+pub use error::NnError;
+pub use float::Floats;
+pub use network::{Conv, Kind, Layer, Network, Pool};
+pub use report::{LayerReport, Report};
+pub use secure::{INPUT, Members, Numbers, Secure, decode, encode};
+pub use top::{Labels, Likely};

@@ -1,0 +1,103 @@
+//! Messages of the format, as far as networks need them.
+
+use std::collections::BTreeMap;
+
+/// A file's model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// The version of the operators' standard set.
+    pub opset: i64,
+    /// The program that wrote it.
+    pub producer: String,
+    /// The network.
+    pub graph: Graph,
+}
+
+/// A graph of operators.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// Its name.
+    pub name: String,
+    /// Operators.
+    pub nodes: Vec<Node>,
+    /// Weights by name.
+    pub weights: Vec<Tensor>,
+    /// Inputs; older files name weights here too.
+    pub inputs: Vec<ValueInfo>,
+    /// Outputs.
+    pub outputs: Vec<ValueInfo>,
+}
+
+/// One operator on named values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Its name, which may be empty.
+    pub name: String,
+    /// The operator.
+    pub op: String,
+    /// The operator's set; empty for the standard one.
+    pub domain: String,
+    /// Values that it reads; an empty name stands for none.
+    pub inputs: Vec<String>,
+    /// Values that it makes.
+    pub outputs: Vec<String>,
+    /// Attributes by name.
+    pub attributes: BTreeMap<String, Attribute>,
+}
+
+/// An operator's attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// A number.
+    Float(f32),
+    /// An integer.
+    Int(i64),
+    /// Text.
+    Text(String),
+    /// Numbers.
+    Floats(Vec<f32>),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// A tensor.
+    Tensor(Tensor),
+    /// A kind that no operator here has, such as a subgraph.
+    Other,
+}
+
+/// A tensor with its elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Lengths of its axes, the outermost first.
+    pub lengths: Vec<usize>,
+    /// Elements, the last axis fastest.
+    pub data: Data,
+}
+
+/// Elements of a tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Of 16, 32 or 64 bits in the file.
+    Floats(Vec<f32>),
+    /// Integers and truth values of any width in the file.
+    Ints(Vec<i64>),
+}
+
+/// The type of an input or an output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValueInfo {
+    /// Its name.
+    pub name: String,
+    /// Lengths, where the file says them.
+    pub lengths: Option<Vec<Dim>>,
+}
+
+/// A length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dim {
+    /// A number.
+    Known(u64),
+    /// A name, or nothing.
+    Named(String),
+}

@@ -1,0 +1,280 @@
+//! Bytes to messages. Lists grow as the file's bytes come, so that no claim of a size is believed.
+
+use super::{
+    Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo,
+    proto::{Field, Fields},
+};
+use crate::{NnError, error::shown};
+
+/// LOCAL: most operators of a graph.
+const NODES: usize = 1 << 16;
+/// LOCAL: most axes of a tensor.
+const AXES: usize = 8;
+
+impl Model {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The bytes are no model, or have parts that are refused: weights in other files, functions, subgraphs.
+    pub fn read(bytes: &[u8]) -> Result<Self, NnError> {
+        let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                2 => model.producer = field.text()?,
+                7 => (model.graph, has_graph) = (graph(field.bytes()?)?, true),
+                8 => {
+                    let (domain, version) = opset(field.bytes()?)?;
+                    if domain.is_empty() || domain == "ai.onnx" {
+                        model.opset = version;
+                    }
+                }
+                25 => {
+                    let remedy = "export the model with its functions inlined";
+                    return Err(NnError::new("the model", "it has functions of its own", remedy));
+                }
+                _ => {}
+            }
+        }
+        if !has_graph {
+            return Err(NnError::new("the model's file", "it has no graph", "is it an ONNX file?"));
+        }
+        Ok(model)
+    }
+}
+
+fn opset(bytes: &[u8]) -> Result<(String, i64), NnError> {
+    let (mut domain, mut version, mut fields) = (String::new(), 0, Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 => domain = field.text()?,
+            2 => version = field.int()?,
+            _ => {}
+        }
+    }
+    Ok((domain, version))
+}
+
+fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
+    let (mut graph, mut fields) = (Graph::default(), Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 if graph.nodes.len() == NODES => {
+                let cause = format!("it has more than {NODES} operators");
+                return Err(NnError::new("the model's graph", cause, "take a smaller one"));
+            }
+            1 => graph.nodes.push(node(field.bytes()?)?),
+            2 => graph.name = field.text()?,
+            5 => graph.weights.push(tensor(field.bytes()?)?),
+            11 => graph.inputs.push(value_info(field.bytes()?)?),
+            12 => graph.outputs.push(value_info(field.bytes()?)?),
+            15 => {
+                let remedy = "export the model with dense ones";
+                return Err(NnError::new("the model's graph", "it has sparse weights", remedy));
+            }
+            _ => {}
+        }
+    }
+    Ok(graph)
+}
+
+fn node(bytes: &[u8]) -> Result<Node, NnError> {
+    let (mut node, mut fields) = (Node::default(), Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 => node.inputs.push(field.text()?),
+            2 => node.outputs.push(field.text()?),
+            3 => node.name = field.text()?,
+            4 => node.op = field.text()?,
+            5 => {
+                let (name, attribute) = attribute(field.bytes()?)?;
+                node.attributes.insert(name, attribute);
+            }
+            7 => node.domain = field.text()?,
+            _ => {}
+        }
+    }
+    Ok(node)
+}
+
+fn attribute(bytes: &[u8]) -> Result<(String, Attribute), NnError> {
+    let (mut name, mut kind) = (String::new(), None);
+    let (mut float, mut int, mut text, mut one) = (0.0, 0, None, None);
+    let (mut floats, mut ints) = (vec![], vec![]);
+    let mut fields = Fields::new(bytes);
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 => name = field.text()?,
+            2 => float = field.float()?,
+            3 => int = field.int()?,
+            // Bytes that are no text are no attribute that an operator here has.
+            4 => text = std::str::from_utf8(field.bytes()?).ok().map(str::to_owned),
+            5 => one = Some(tensor(field.bytes()?)?),
+            7 => field.floats(&mut floats)?,
+            8 => field.ints(&mut ints)?,
+            20 => kind = Some(field.int()?),
+            _ => {}
+        }
+    }
+    let attribute = match kind {
+        Some(1) => Attribute::Float(float),
+        Some(2) => Attribute::Int(int),
+        Some(3) => text.map_or(Attribute::Other, Attribute::Text),
+        Some(4) => one.map_or(Attribute::Other, Attribute::Tensor),
+        Some(6) => Attribute::Floats(floats),
+        Some(7) => Attribute::Ints(ints),
+        _ => Attribute::Other,
+    };
+    Ok((name, attribute))
+}
+
+/// Elements as a file has them.
+#[derive(Default)]
+struct Elements<'a> {
+    raw: Option<&'a [u8]>,
+    floats: Vec<f32>,
+    ints: Vec<i64>,
+}
+
+fn tensor(bytes: &[u8]) -> Result<Tensor, NnError> {
+    let (mut name, mut dims, mut kind) = (String::new(), vec![], 0);
+    let (mut elements, mut external) = (Elements::default(), false);
+    let mut fields = Fields::new(bytes);
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 => field.ints(&mut dims)?,
+            2 => kind = field.int()?,
+            4 => field.floats(&mut elements.floats)?,
+            5 | 7 | 11 => field.ints(&mut elements.ints)?,
+            8 => name = field.text()?,
+            9 => elements.raw = Some(field.bytes()?),
+            10 => field.doubles(&mut elements.floats)?,
+            13 => external = true,
+            14 => external |= field.int()? != 0,
+            _ => {}
+        }
+    }
+    let place = format!("weights {}", shown(&name));
+    if external {
+        let remedy = "save the model as one file (onnx.save_model with save_as_external_data=False)";
+        return Err(NnError::new(place, "its elements are in another file", remedy));
+    }
+    if dims.len() > AXES {
+        let cause = format!("it has {} axes", dims.len());
+        return Err(NnError::new(place, cause, format!("a tensor has at most {AXES}")));
+    }
+    let lengths: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d).ok()).collect();
+    let count = lengths.as_ref().and_then(|l| l.iter().try_fold(1usize, |n, l| n.checked_mul(*l)));
+    let (Some(lengths), Some(count)) = (lengths, count) else {
+        return Err(NnError::new(place, format!("it has the lengths {dims:?}"), "save the model anew"));
+    };
+    let data = data(&place, kind, elements)?;
+    let found = match &data {
+        Data::Floats(all) => all.len(),
+        Data::Ints(all) => all.len(),
+    };
+    if found != count {
+        let cause = format!("it has {found} elements, and its lengths {lengths:?} make {count}");
+        return Err(NnError::new(place, cause, "save the model anew"));
+    }
+    Ok(Tensor { name, lengths, data })
+}
+
+fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, NnError> {
+    let (whole, rest) = bytes.as_chunks::<N>();
+    if !rest.is_empty() {
+        let cause = format!("its {} bytes are no multiple of {N}", bytes.len());
+        return Err(NnError::new(place, cause, "save the model anew"));
+    }
+    Ok(whole.iter().map(|bytes| each(*bytes)).collect())
+}
+
+/// A number of 16 bits as IEEE 754 has it.
+fn half(bits: u16) -> f32 {
+    let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, f32::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => fraction * 2f32.powi(-24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f32.powi(i32::from(exponent) - 15),
+    };
+    if sign == 1 { -size } else { size }
+}
+
+fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, NnError> {
+    let Elements { raw: bytes, floats, ints } = elements;
+    let Some(bytes) = bytes else {
+        // Halves stand as integers where they are not raw.
+        return Ok(match kind {
+            1 | 11 => Data::Floats(floats),
+            10 => Data::Floats(ints.iter().map(|n| half(*n as u16)).collect()),
+            2..=7 | 9 | 12 | 13 => Data::Ints(ints),
+            _ => return Err(kind_refused(place, kind)),
+        });
+    };
+    Ok(match kind {
+        1 => Data::Floats(raw(place, bytes, f32::from_le_bytes)?),
+        10 => Data::Floats(raw(place, bytes, |b| half(u16::from_le_bytes(b)))?),
+        11 => Data::Floats(raw(place, bytes, |b| f64::from_le_bytes(b) as f32)?),
+        2 | 9 => Data::Ints(bytes.iter().map(|b| i64::from(*b)).collect()),
+        3 => Data::Ints(bytes.iter().map(|b| i64::from(b.cast_signed())).collect()),
+        4 => Data::Ints(raw(place, bytes, |b| i64::from(u16::from_le_bytes(b)))?),
+        5 => Data::Ints(raw(place, bytes, |b| i64::from(i16::from_le_bytes(b)))?),
+        6 => Data::Ints(raw(place, bytes, |b| i64::from(i32::from_le_bytes(b)))?),
+        7 | 13 => Data::Ints(raw(place, bytes, i64::from_le_bytes)?),
+        12 => Data::Ints(raw(place, bytes, |b| i64::from(u32::from_le_bytes(b)))?),
+        _ => return Err(kind_refused(place, kind)),
+    })
+}
+
+fn kind_refused(place: &str, kind: i64) -> NnError {
+    let cause = format!("its elements are of ONNX's type {kind}");
+    NnError::new(place, cause, "save the model with float32 weights")
+}
+
+fn value_info(bytes: &[u8]) -> Result<ValueInfo, NnError> {
+    let (mut value, mut fields) = (ValueInfo::default(), Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        match number {
+            1 => value.name = field.text()?,
+            2 => value.lengths = lengths(field.bytes()?)?,
+            _ => {}
+        }
+    }
+    Ok(value)
+}
+
+/// The message of a field, where a message has it.
+fn within<'a>(bytes: &'a [u8], wanted: u64) -> Result<Option<&'a [u8]>, NnError> {
+    let (mut found, mut fields) = (None, Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        if number == wanted {
+            found = Some(field.bytes()?);
+        }
+    }
+    Ok(found)
+}
+
+/// Lengths of a type; none where it is not a tensor's or does not say.
+fn lengths(bytes: &[u8]) -> Result<Option<Vec<Dim>>, NnError> {
+    let Some(tensor) = within(bytes, 1)? else { return Ok(None) };
+    let Some(shape) = within(tensor, 2)? else { return Ok(None) };
+    let (mut dims, mut fields) = (vec![], Fields::new(shape));
+    while let Some((number, field)) = fields.next()? {
+        if number == 1 {
+            dims.push(dim(field.bytes()?)?);
+        }
+    }
+    Ok(Some(dims))
+}
+
+fn dim(bytes: &[u8]) -> Result<Dim, NnError> {
+    let (mut dim, mut fields) = (Dim::Named(String::new()), Fields::new(bytes));
+    while let Some((number, field)) = fields.next()? {
+        match (number, &field) {
+            (1, Field::Varint(n)) => dim = Dim::Known(*n),
+            (2, _) => dim = Dim::Named(field.text()?),
+            _ => {}
+        }
+    }
+    Ok(dim)
+}

@@ -1,0 +1,112 @@
+//! Changes of a network that keep what it computes. They follow from its layers and shapes, and never from its weights: what the
+//! owner's weights would decide, others would learn.
+
+use crate::{Array, Conv, Kind, Layer, Network};
+use std::sync::Arc;
+
+/// A network under construction from another one.
+struct Rewrite {
+    layers: Vec<Layer>,
+    /// The new place of each old layer.
+    places: Vec<usize>,
+}
+
+impl Rewrite {
+    fn push(&mut self, layer: Layer) -> usize {
+        self.layers.push(layer);
+        self.layers.len() - 1
+    }
+
+    /// A layer that reads the same as before.
+    fn moved(&self, layer: &Layer) -> Layer {
+        Layer { reads: layer.reads.iter().map(|at| self.places[*at]).collect(), ..layer.clone() }
+    }
+
+    fn finish(self, from: &Network) -> Network {
+        let new = |all: &[(String, usize)]| {
+            all.iter().map(|(name, at)| (name.clone(), self.places[*at])).collect::<Vec<_>>()
+        };
+        let (inputs, outputs) = (new(&from.inputs), new(&from.outputs));
+        Network { name: from.name.clone(), layers: self.layers, inputs, outputs }
+    }
+}
+
+/// A product for each output, and what is added to it.
+fn absorbed(kind: &Kind, scale: &[f32], shift: &[f32]) -> Option<Kind> {
+    let bias = |bias: &[f32]| Arc::new((0..bias.len()).map(|o| bias[o] * scale[o] + shift[o]).collect());
+    match kind {
+        Kind::Conv(conv) => {
+            let mut weights = Array::clone(&conv.weights);
+            let each = weights.data.len() / scale.len().max(1);
+            for (filter, scale) in weights.data.chunks_mut(each.max(1)).zip(scale) {
+                filter.iter_mut().for_each(|w| *w *= scale);
+            }
+            let (weights, bias) = (Arc::new(weights), bias(&conv.bias));
+            Some(Kind::Conv(Conv { weights, bias, ..conv.clone() }))
+        }
+        Kind::Dense(weights, before) if before.len() == scale.len() => {
+            let mut weights = Array::clone(weights);
+            for row in weights.data.chunks_mut(scale.len().max(1)) {
+                row.iter_mut().zip(scale).for_each(|(w, scale)| *w *= scale);
+            }
+            Some(Kind::Dense(Arc::new(weights), bias(before)))
+        }
+        _ => None,
+    }
+}
+
+/// Numbers of a channel that follow a convolution are part of its weights. Only backwards: past a rectifier the sign of a factor
+/// would show.
+pub(crate) fn folded(network: &Network) -> Network {
+    let readers = network.readers();
+    let mut new = Rewrite { layers: vec![], places: vec![] };
+    for layer in &network.layers {
+        if let Kind::Affine(scale, shift) = &layer.kind
+            && readers[layer.reads[0]] == 1
+            && (layer.lengths.len() == 4 || layer.lengths.len() == 2)
+        {
+            let at = new.places[layer.reads[0]];
+            // A product of matrices has its outputs along the last axis.
+            let fits = new.layers[at].lengths.len() == 4 || matches!(new.layers[at].kind, Kind::Dense(..));
+            if let Some(kind) = absorbed(&new.layers[at].kind, scale, shift).filter(|_| fits) {
+                new.layers[at].kind = kind;
+                new.places.push(at);
+                continue;
+            }
+        }
+        let moved = new.moved(layer);
+        let at = new.push(moved);
+        new.places.push(at);
+    }
+    new.finish(network)
+}
+
+/// The greatest of rectified elements is the greatest, rectified: fewer are.
+pub(crate) fn rectified_last(network: &Network) -> Network {
+    let readers = network.readers();
+    let mut new = Rewrite { layers: vec![], places: vec![] };
+    // Rectifiers that wait for the pooling that alone reads them.
+    let mut waits = vec![false; network.layers.len()];
+    for layer in &network.layers {
+        if let (Kind::MaxPool(_), [from]) = (&layer.kind, &layer.reads[..])
+            && network.layers[*from].kind == Kind::Relu
+            && readers[*from] == 1
+        {
+            waits[*from] = true;
+        }
+    }
+    for (at, layer) in network.layers.iter().enumerate() {
+        let moved = new.moved(layer);
+        let place = match layer.reads[..] {
+            _ if waits[at] => moved.reads[0],
+            [from] if waits[from] => {
+                let relu = &network.layers[from];
+                let pooled = new.push(moved);
+                new.push(Layer { reads: vec![pooled], lengths: layer.lengths.clone(), ..relu.clone() })
+            }
+            _ => new.push(moved),
+        };
+        new.places.push(place);
+    }
+    new.finish(network)
+}

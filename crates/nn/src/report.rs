@@ -1,0 +1,94 @@
+//! The fixed-point result against floating point, layer by layer and at the end.
+
+use crate::{Array, Kind, Network, NnError, Numbers, Secure, float::Floats};
+use hushwire_compute::evaluate;
+
+/// One layer's values on sample inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerReport {
+    /// Its name in the file.
+    pub name: String,
+    /// Its operator.
+    pub op: &'static str,
+    /// Lengths of its value.
+    pub lengths: Vec<usize>,
+    /// The greatest size of an element in floating point.
+    pub greatest: f32,
+    /// The greatest error of an element.
+    pub error: f32,
+    /// The root of the mean of squared errors.
+    pub deviation: f32,
+    /// Bits left above the greatest element in the ring.
+    pub room: f32,
+}
+
+/// A network's fixed-point values against floating point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Every layer.
+    pub layers: Vec<LayerReport>,
+    /// Samples, along the first axis of outputs.
+    pub samples: usize,
+    /// Samples whose greatest output is in the same place.
+    pub agree: usize,
+}
+
+impl Report {
+    /// Evaluates a network on a sample input both ways. Scales come from `greatest` sizes, with `headroom` bits left free.
+    ///
+    /// # Errors
+    /// The network does not take the input or the numbers.
+    pub fn new(
+        network: &Network,
+        numbers: Numbers,
+        greatest: &[f32],
+        headroom: u8,
+        input: &Array,
+    ) -> Result<Self, NnError> {
+        let floats = Floats::new(network, input, true)?;
+        let secure = Secure::probed(network, numbers)?;
+        let scales = secure.scales(network, greatest, headroom)?;
+        let mut inputs = secure.weights(network, greatest, headroom)?;
+        inputs.insert(crate::secure::INPUT.to_owned(), secure.input(input)?);
+        let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
+        let values = evaluate(secure.computation(), &inputs).map_err(refused)?;
+        drop(inputs);
+        let mut layers = vec![];
+        let mut outcome = (0, 0);
+        for (at, layer) in network.layers.iter().enumerate() {
+            let Some(value) = values.get(&format!("l{at}")) else { continue };
+            let (fixed, float) = (secure.decoded(at, &scales, value), floats.value(at));
+            let errors = fixed.data.iter().zip(&float.data).map(|(x, y)| f64::from((x - y).abs()));
+            let squares: f64 = errors.clone().map(|e| e * e).sum();
+            let most = (0..value.len()).filter_map(|i| value.number(i)).map(i128::unsigned_abs).max();
+            layers.push(LayerReport {
+                name: layer.name.clone(),
+                op: layer.kind.name(),
+                lengths: layer.lengths.clone(),
+                greatest: float.greatest(),
+                error: errors.fold(0.0, f64::max) as f32,
+                deviation: (squares / fixed.data.len().max(1) as f64).sqrt() as f32,
+                room: f32::from(numbers.bits - 1) - (most.unwrap_or(0).max(1) as f32).log2(),
+            });
+            if at == network.outputs[0].1 {
+                let places = |of: &Array| rows(of, &layer.kind);
+                let (fixed, float) = (places(&fixed), places(float));
+                outcome = (fixed.iter().zip(&float).filter(|(a, b)| a == b).count(), fixed.len());
+            }
+        }
+        Ok(Report { layers, samples: outcome.1, agree: outcome.0 })
+    }
+}
+
+/// Of each sample the place of the greatest output, or the places that the network itself found.
+fn rows(of: &Array, kind: &Kind) -> Vec<usize> {
+    let samples = of.lengths.first().copied().unwrap_or(1).max(1);
+    let each = (of.data.len() / samples).max(1);
+    let best = |row: &[f32]| {
+        if matches!(kind, Kind::ArgMax(_)) {
+            return row[0] as usize;
+        }
+        (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+    };
+    of.data.chunks(each).map(best).collect()
+}

@@ -1,0 +1,93 @@
+//! Recipes of the owner's inputs: from which weights, and at which scale.
+
+use super::Numbers;
+use crate::{Kind, Network, NnError, scale::Scales};
+use hushwire_compute::{Scalar, Tensor};
+
+/// A part of a layer's weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What values are multiplied by.
+    Factors,
+    /// What is added.
+    Terms,
+    /// The lower bound of a clip.
+    Low,
+    /// The upper bound of a clip.
+    High,
+    /// The number 1.
+    One,
+}
+
+/// One input of the owner: weights times the scale of a value over that of another and a power of two, rounded.
+#[derive(Clone, Debug)]
+pub(super) struct Recipe {
+    pub(super) layer: usize,
+    pub(super) part: Part,
+    pub(super) lengths: Vec<usize>,
+    pub(super) frac: u8,
+    pub(super) to: Option<usize>,
+    pub(super) from: Option<usize>,
+    pub(super) shift: u8,
+    /// Whether half of what one step is behind the cut comes on top.
+    pub(super) half: bool,
+}
+
+impl Recipe {
+    pub(super) fn tensor(
+        &self,
+        network: &Network,
+        numbers: Numbers,
+        scales: &Scales,
+    ) -> Result<Tensor, NnError> {
+        let layer = &network.layers[self.layer];
+        let one = [1.0];
+        let (low, high);
+        let data: &[f32] = match (&layer.kind, self.part) {
+            (_, Part::One) => &one,
+            (Kind::Conv(conv), Part::Factors) => &conv.weights.data,
+            (Kind::Conv(conv), Part::Terms) => &conv.bias,
+            (Kind::Dense(weights, _), Part::Factors) | (Kind::AddWeights(weights), _) => &weights.data,
+            (Kind::Dense(_, bias), Part::Terms) => bias,
+            (Kind::Affine(scale, _) | Kind::LayerNorm(_, scale, ..), Part::Factors) => scale,
+            (Kind::Affine(_, shift) | Kind::LayerNorm(_, _, shift, _), Part::Terms) => shift,
+            (Kind::Clip(Some(bound), _), Part::Low) => {
+                low = [*bound];
+                &low
+            }
+            (Kind::Clip(_, Some(bound)), Part::High) => {
+                high = [*bound];
+                &high
+            }
+            _ => &[],
+        };
+        let place = format!("layer {}", layer.name);
+        if data.len() != self.lengths.iter().product::<usize>() {
+            let cause =
+                format!("it has {} weights where the agreed network has {:?}", data.len(), self.lengths);
+            return Err(NnError::new(place, cause, "agree on the network's computation again"));
+        }
+        let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
+        let times = of(self.to) / of(self.from) * 2f64.powi(self.shift.into());
+        let half = if self.half { 2f64.powi(i32::from(numbers.cut) - 1) } else { 0.0 };
+        let most = 2f64.powi(i32::from(numbers.bits) - 1);
+        let mut all = Vec::with_capacity(data.len());
+        for x in data {
+            // Bounds beyond the ring bound nothing.
+            let clips = matches!(self.part, Part::Low | Part::High);
+            let steps = (f64::from(*x) * times + half).round();
+            let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
+            if steps.abs() >= most || steps.is_nan() {
+                let remedy = "take more bits (--bits), or calibrate with inputs that the network sees";
+                return Err(NnError::new(
+                    place,
+                    format!("a weight, {x}, does not fit {} bits", numbers.bits),
+                    remedy,
+                ));
+            }
+            all.push(steps as i128);
+        }
+        let scalar = Scalar::Fixed { bits: numbers.bits, frac: self.frac };
+        Ok(Tensor::from_numbers(scalar, &self.lengths, all))
+    }
+}

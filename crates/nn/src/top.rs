@@ -1,0 +1,69 @@
+//! The likeliest classes of an output, with their labels.
+
+use crate::{Array, NnError, error::shown};
+
+/// Names of classes, one a line in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels(Vec<String>);
+
+/// A class and its output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Likely {
+    /// Its place.
+    pub class: usize,
+    /// Its label, where there is one.
+    pub label: Option<String>,
+    /// The network's output for it.
+    pub output: f32,
+}
+
+impl Labels {
+    /// Labels from a file's text, one a line.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        Labels(text.lines().map(|line| line.trim().to_owned()).collect())
+    }
+
+    /// The `n` likeliest classes of every sample along the first axis, the likeliest first.
+    ///
+    /// # Errors
+    /// There are labels, and fewer of them than classes.
+    pub fn top(&self, output: &Array, n: usize) -> Result<Vec<Vec<Likely>>, NnError> {
+        let samples = output.lengths.first().copied().unwrap_or(1).max(1);
+        let classes = (output.data.len() / samples).max(1);
+        if !self.0.is_empty() && self.0.len() < classes {
+            let cause = format!("there are {} for {classes} classes", self.0.len());
+            return Err(NnError::new("the labels", cause, "write one a line, in the model's order"));
+        }
+        let likely = |row: &[f32], class: usize| Likely {
+            class,
+            label: self.0.get(class).map(|label| shown(label)),
+            output: row[class],
+        };
+        let top = |row: &[f32]| {
+            let mut order: Vec<usize> = (0..row.len()).collect();
+            order.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
+            order.into_iter().take(n).map(|class| likely(row, class)).collect()
+        };
+        Ok(output.data.chunks(classes).map(top).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_likeliest_come_first() {
+        let labels = Labels::parse("cat\ndog\nfish\n");
+        let output = Array::new(&[2, 3], vec![0.5, 2.0, -1.0, 3.0, 3.5, 4.0]);
+        let top = labels.top(&output, 2).unwrap();
+        let names =
+            |row: &[Likely]| row.iter().map(|l| (l.class, l.label.clone().unwrap())).collect::<Vec<_>>();
+        assert_eq!(names(&top[0]), [(1, "dog".into()), (0, "cat".into())]);
+        assert_eq!(names(&top[1]), [(2, "fish".into()), (1, "dog".into())]);
+        assert_eq!(Labels::default().top(&output, 1).unwrap()[1][0].class, 2);
+        let refused = Labels::parse("cat").top(&output, 1).unwrap_err().to_string();
+        assert!(refused.contains("1 for 3 classes"), "{refused}");
+    }
+}

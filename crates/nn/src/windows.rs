@@ -1,0 +1,71 @@
+//! Windows as ONNX says them.
+
+use crate::NnError;
+use hushwire_compute::Steps;
+
+/// The attributes of an operator that has windows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) size: [usize; 2],
+    pub(crate) strides: [usize; 2],
+    /// Above, left, below, right.
+    pub(crate) pads: [usize; 4],
+    pub(crate) dilations: [usize; 2],
+    /// `NOTSET`, `VALID`, `SAME_UPPER` or `SAME_LOWER`.
+    pub(crate) auto: String,
+    pub(crate) ceil: bool,
+}
+
+/// LOCAL: no window reaches further.
+const MOST: usize = 1 << 16;
+
+impl Said {
+    /// The way over a plane, and how many windows there are along its rows and columns.
+    pub(crate) fn over(&self, place: &str, plane: [usize; 2]) -> Result<(Steps, [usize; 2]), NnError> {
+        let refuse = |cause: String| NnError::new(place, cause, "see the model's export");
+        let numbers = self.size.iter().chain(&self.strides).chain(&self.dilations);
+        if numbers.clone().any(|n| !(1..=MOST).contains(n)) || self.pads.iter().any(|n| *n > MOST) {
+            return Err(refuse(format!("its windows make no sense: {self:?}")));
+        }
+        let (mut pads, mut count) = (self.pads, [0; 2]);
+        for k in 0..2 {
+            let (n, stride) = (plane[k], self.strides[k]);
+            let size = (self.size[k] - 1) * self.dilations[k] + 1;
+            match &self.auto[..] {
+                "" | "NOTSET" => {}
+                "VALID" => (pads[k], pads[k + 2]) = (0, 0),
+                "SAME_UPPER" | "SAME_LOWER" => {
+                    let all = ((n.div_ceil(stride).max(1) - 1) * stride + size).saturating_sub(n);
+                    let (less, more) = (all / 2, all - all / 2);
+                    (pads[k], pads[k + 2]) =
+                        if self.auto == "SAME_UPPER" { (less, more) } else { (more, less) };
+                }
+                other => return Err(refuse(format!("its auto_pad is {other:?}"))),
+            }
+            let room = (n + pads[k] + pads[k + 2]).checked_sub(size);
+            let room =
+                room.ok_or_else(|| refuse(format!("its windows of {size} do not fit {n} elements")))?;
+            count[k] = room / stride + 1;
+            if self.ceil && room % stride != 0 && count[k] * stride < n + pads[k] {
+                // One window more, which begins within the plane or before it.
+                let end = count[k] * stride + size;
+                count[k] += 1;
+                pads[k + 2] = pads[k + 2].max(end - n - pads[k]);
+            }
+        }
+        let small = |n: usize| n as u32;
+        Ok((Steps { strides: self.strides.map(small), padding: pads.map(small) }, count))
+    }
+}
+
+/// A window's rows or columns within the plane.
+pub(crate) fn span(
+    window: usize,
+    size: usize,
+    stride: usize,
+    before: usize,
+    n: usize,
+) -> std::ops::Range<usize> {
+    let first = window * stride;
+    first.saturating_sub(before).min(n)..(first + size).saturating_sub(before).min(n)
+}

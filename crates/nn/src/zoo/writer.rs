@@ -1,0 +1,129 @@
+//! A model put together operator by operator.
+
+use super::Random;
+use crate::onnx::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo};
+
+/// The version of the operators' set that models are written with.
+const OPSET: i64 = 13;
+
+/// A model under construction, whose weights are random: as large as keeps values as large as they are (K. He et al., "Delving
+/// deep into rectifiers", 2015).
+pub struct Writer {
+    graph: Graph,
+    random: Random,
+}
+
+impl Writer {
+    /// A model with one input, whose first length is the number of images.
+    #[must_use]
+    pub fn new(name: &str, seed: u64, input: &[usize]) -> Self {
+        let lengths = input.iter().enumerate().map(|(axis, n)| match axis {
+            0 => Dim::Named("images".into()),
+            _ => Dim::Known(*n as u64),
+        });
+        let inputs = vec![ValueInfo { name: "input".into(), lengths: Some(lengths.collect()) }];
+        let graph = Graph { name: name.to_owned(), inputs, ..Graph::default() };
+        Writer { graph, random: Random::new(seed) }
+    }
+
+    /// An operator on values by name; its value has the operator's name and number.
+    pub fn op(&mut self, op: &str, inputs: &[&str], attributes: &[(&str, Attribute)]) -> String {
+        let name = format!("{}_{}", op.to_lowercase(), self.graph.nodes.len());
+        self.graph.nodes.push(Node {
+            name: name.clone(),
+            op: op.to_owned(),
+            inputs: inputs.iter().map(|name| (*name).to_owned()).collect(),
+            outputs: vec![name.clone()],
+            attributes: attributes.iter().map(|(name, a)| ((*name).to_owned(), a.clone())).collect(),
+            ..Node::default()
+        });
+        name
+    }
+
+    /// Weights of these elements.
+    pub fn weights(&mut self, lengths: &[usize], data: Vec<f32>) -> String {
+        let name = format!("weights_{}", self.graph.weights.len());
+        let tensor = Tensor { name: name.clone(), lengths: lengths.to_vec(), data: Data::Floats(data) };
+        self.graph.weights.push(tensor);
+        name
+    }
+
+    /// Normally distributed weights of a deviation.
+    pub fn random(&mut self, lengths: &[usize], deviation: f32) -> String {
+        let n = lengths.iter().product();
+        let data = (0..n).map(|_| deviation * self.random.normal()).collect();
+        self.weights(lengths, data)
+    }
+
+    /// A convolution of square windows, with a bias if so said.
+    pub fn conv(
+        &mut self,
+        x: &str,
+        [from, to]: [usize; 2],
+        size: usize,
+        stride: i64,
+        pad: i64,
+        bias: bool,
+    ) -> String {
+        let deviation = (2.0 / (from * size * size) as f32).sqrt();
+        let w = self.random(&[to, from, size, size], deviation);
+        let mut inputs = vec![x.to_owned(), w];
+        if bias {
+            inputs.push(self.random(&[to], 0.05));
+        }
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        self.op(
+            "Conv",
+            &inputs,
+            &[
+                ("kernel_shape", Attribute::Ints(vec![size as i64; 2])),
+                ("strides", Attribute::Ints(vec![stride; 2])),
+                ("pads", Attribute::Ints(vec![pad; 4])),
+            ],
+        )
+    }
+
+    /// A normalization of channels.
+    pub fn batch_norm(&mut self, x: &str, channels: usize) -> String {
+        let random = &mut self.random;
+        let mut around =
+            |middle: f32, by: f32| (0..channels).map(|_| middle + by * random.unit()).collect::<Vec<_>>();
+        let of = [around(0.75, 0.5), around(-0.1, 0.2), around(-0.1, 0.2), around(0.75, 0.5)];
+        let names: Vec<String> = of.into_iter().map(|data| self.weights(&[channels], data)).collect();
+        let inputs: Vec<&str> = std::iter::once(x).chain(names.iter().map(String::as_str)).collect();
+        self.op("BatchNormalization", &inputs, &[("epsilon", Attribute::Float(1e-5))])
+    }
+
+    /// A rectifier.
+    pub fn relu(&mut self, x: &str) -> String {
+        self.op("Relu", &[x], &[])
+    }
+
+    /// Pooling by square windows.
+    pub fn pool(&mut self, op: &str, x: &str, size: i64, stride: i64, pad: i64, ceil: bool) -> String {
+        self.op(
+            op,
+            &[x],
+            &[
+                ("kernel_shape", Attribute::Ints(vec![size; 2])),
+                ("strides", Attribute::Ints(vec![stride; 2])),
+                ("pads", Attribute::Ints(vec![pad; 4])),
+                ("ceil_mode", Attribute::Int(ceil.into())),
+            ],
+        )
+    }
+
+    /// A product with a matrix.
+    pub fn gemm(&mut self, x: &str, [from, to]: [usize; 2]) -> String {
+        let w = self.random(&[to, from], (1.0 / from as f32).sqrt());
+        let bias = self.random(&[to], 0.05);
+        self.op("Gemm", &[x, &w, &bias], &[("transB", Attribute::Int(1))])
+    }
+
+    /// The model whose output is a value.
+    #[must_use]
+    pub fn finish(mut self, output: &str) -> Model {
+        self.graph.outputs = vec![ValueInfo { name: output.to_owned(), lengths: None }];
+        Model { opset: OPSET, producer: "hushwire".into(), graph: self.graph }
+    }
+}

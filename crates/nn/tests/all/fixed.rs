@@ -1,0 +1,144 @@
+//! Fixed point against floating point: errors stay within what the numbers allow.
+
+use super::{network, sample};
+use hushwire_compute::evaluate;
+use hushwire_nn::{
+    Array, Floats, INPUT, Members, Network, Numbers, Report, Secure, decode,
+    onnx::{Attribute, Model},
+    zoo::Writer,
+};
+
+/// Every operator, in a network with a shortcut, branches and all kinds of pooling.
+pub(super) fn every_operator(seed: u64) -> Model {
+    let mut w = Writer::new("every", seed, &[2, 3, 9, 9]);
+    let x = w.conv("input", [3, 8], 3, 1, 1, true);
+    let x = w.batch_norm(&x, 8);
+    let x = w.relu(&x);
+    let x = w.pool("MaxPool", &x, 3, 2, 0, true);
+    let normal = w.batch_norm(&x, 8);
+    let a = w.op("Clip", &[&normal], &[("min", Attribute::Float(-0.5)), ("max", Attribute::Float(1.5))]);
+    let b = w.pool("AveragePool", &x, 3, 1, 1, false);
+    let c = w.op(
+        "AveragePool",
+        &[&x],
+        &[
+            ("kernel_shape", Attribute::Ints(vec![3; 2])),
+            ("pads", Attribute::Ints(vec![1; 4])),
+            ("count_include_pad", Attribute::Int(1)),
+        ],
+    );
+    let sum = w.op("Add", &[&a, &b], &[]);
+    let joined = w.op("Concat", &[&sum, &c], &[("axis", Attribute::Int(1))]);
+    let joined = w.op("Dropout", &[&joined], &[]);
+    let pads = w.op("Constant", &[], &[("value_ints", Attribute::Ints(vec![0, 0, 1, 0, 0, 0, 0, 1]))]);
+    let x = w.op("Pad", &[&joined, &pads], &[]);
+    let kernels = w.random(&[8, 4, 3, 3], 0.2);
+    let attributes = [("group", Attribute::Int(4)), ("strides", Attribute::Ints(vec![2, 2]))];
+    let x = w.op("Conv", &[&x, &kernels], &attributes);
+    let term = w.random(&[8, 1, 1], 0.3);
+    let x = w.op("Add", &[&x, &term], &[]);
+    let x = w.op("Tanh", &[&x], &[]);
+    let x = w.op("GlobalAveragePool", &[&x], &[]);
+    let x = w.op("Flatten", &[&x], &[]);
+    let x = w.gemm(&x, [8, 6]);
+    let x = w.op("Identity", &[&x], &[]);
+    let [scale, shift] = [1.0, 0.2].map(|by| w.random(&[6], by));
+    let x = w.op("LayerNormalization", &[&x, &scale, &shift], &[]);
+    let x = w.op("Gelu", &[&x], &[]);
+    let turned = w.op("Transpose", &[&x], &[]);
+    let x = w.op("MatMul", &[&turned, &x], &[]);
+    let x = w.op("Sigmoid", &[&x], &[]);
+    let x = w.op("Softmax", &[&x], &[]);
+    w.finish(&x)
+}
+
+pub(super) fn report(network: &Network, numbers: Numbers, input: &Array) -> Report {
+    let greatest = network.calibrated([input]).unwrap();
+    Report::new(network, numbers, &greatest, 1, input).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn errors_are_steps() {
+    for seed in 0..3 {
+        let network = network(&every_operator(seed), Some(&[2, 3, 9, 9]));
+        let input = sample(&network, seed);
+        // So many bits of which a third lie behind the point; a deviation that grows by every layer's rounding.
+        for (bits, allowed) in [(32, 0.03), (41, 0.004), (64, 0.001)] {
+            let report = report(&network, Numbers::of(bits), &input);
+            for layer in &report.layers {
+                let relative = layer.deviation / layer.greatest.max(0.1);
+                assert!(relative < allowed, "{bits} bits: {layer:?}");
+                assert!(layer.op == "ArgMax" || layer.room > 0.0, "{bits} bits: {layer:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_are_the_reports() {
+    let network = network(&every_operator(7), Some(&[2, 3, 9, 9]));
+    let input = sample(&network, 8);
+    let greatest = network.calibrated([&input]).unwrap();
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).unwrap();
+    let mut inputs = secure.weights(&network, &greatest, 1).unwrap();
+    inputs.insert(INPUT.to_owned(), secure.input(&input).unwrap());
+    let outputs = evaluate(secure.computation(), &inputs).unwrap();
+    let found = decode(secure.computation(), &outputs["output"]);
+    let floats = Floats::new(&network, &input, true).unwrap();
+    let expected = floats.value(network.outputs[0].1);
+    assert_eq!(found.lengths, expected.lengths);
+    for (x, y) in found.data.iter().zip(&expected.data) {
+        assert!((x - y).abs() < 0.02, "{x} for {y}");
+    }
+}
+
+/// Values of a wide last layer are rounded no more than its weights are: half a step is taken off again.
+#[test]
+fn a_last_layer_is_not_cut() {
+    let mut w = Writer::new("m", 3, &[1, 16]);
+    let y = w.gemm("input", [16, 4]);
+    let network = network(&w.finish(&y), None);
+    let input = sample(&network, 1);
+    let found = report(&network, Numbers::default(), &input);
+    assert!(found.layers[1].error < 0.004, "{found:?}");
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let mut w = Writer::new("m", 3, &[1, 4]);
+    let large = w.weights(&[4, 1], vec![1000.0; 4]);
+    let y = w.op("Gemm", &["input", &large], &[]);
+    let network = network(&w.finish(&y), None);
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).unwrap();
+    let input = Array::new(&[1, 4], vec![1.0; 4]);
+    let greatest = network.calibrated([&input]).unwrap();
+    let error = secure.weights(&network, &greatest, 1).unwrap_err().to_string();
+    assert!(error.contains("gemm_0") && error.contains("reach 4000"), "{error}");
+    let error = secure.input(&Array::new(&[1, 4], vec![1e9; 4])).unwrap_err().to_string();
+    assert!(error.contains("element 0 does not fit"), "{error}");
+    let error = secure.input(&Array::new(&[4, 1], vec![1.0; 4])).unwrap_err().to_string();
+    assert!(error.contains("[4, 1]") && error.contains("[1, 4]"), "{error}");
+    for numbers in [Numbers { bits: 8, frac: 4, cut: 1 }, Numbers { bits: 32, frac: 20, cut: 12 }] {
+        assert!(Secure::new(&network, numbers, &Members::default()).is_err());
+    }
+}
+
+/// A sum of values whose scales differ by what pooling leaves of a division.
+#[test]
+fn scales_that_do_not_agree_are_aligned() {
+    let mut w = Writer::new("m", 3, &[1, 2, 6, 6]);
+    let x = w.conv("input", [2, 4], 3, 1, 1, true);
+    let pooled = w.pool("AveragePool", &x, 3, 1, 1, false);
+    let whole = w.op(
+        "AveragePool",
+        &[&x],
+        &[("kernel_shape", Attribute::Ints(vec![3; 2])), ("strides", Attribute::Ints(vec![1; 2]))],
+    );
+    let pads = w.op("Constant", &[], &[("value_ints", Attribute::Ints(vec![0, 0, 1, 1, 0, 0, 1, 1]))]);
+    let whole = w.op("Pad", &[&whole, &pads], &[]);
+    let sum = w.op("Add", &[&x, &whole], &[]);
+    let y = w.op("Concat", &[&sum, &pooled, &whole], &[("axis", Attribute::Int(1))]);
+    let network = network(&w.finish(&y), None);
+    let report = report(&network, Numbers::default(), &sample(&network, 5));
+    assert!(report.layers.iter().all(|layer| layer.deviation < 0.005), "{report:?}");
+}

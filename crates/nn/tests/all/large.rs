@@ -1,0 +1,15 @@
+//! Published architectures in fixed point, in the open: minutes at this level.
+
+use super::{fixed::report, network, sample};
+use hushwire_nn::{Numbers, zoo};
+
+#[test]
+#[ignore = "minutes at this level"]
+fn published_architectures_keep_their_first_class() {
+    for name in ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121"] {
+        let network = network(&zoo::make(name, 3).unwrap(), None);
+        let report = report(&network, Numbers::default(), &sample(&network, 4));
+        let last = &report.layers[network.outputs[0].1];
+        assert!(last.deviation < 0.05 * last.greatest, "{name}: {last:?}");
+    }
+}

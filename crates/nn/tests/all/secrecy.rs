@@ -1,0 +1,56 @@
+//! What members agree on, and what it tells of a model.
+
+use super::{fixed::every_operator, network, sample};
+use hushwire_nn::{INPUT, Kind, Members, Network, Numbers, Secure, onnx::Data};
+use std::sync::Arc;
+
+fn computation(network: &Network) -> Vec<u8> {
+    Secure::new(network, Numbers::default(), &Members::default()).unwrap().computation().to_bytes()
+}
+
+/// Two models of one architecture are one computation, also where weights are 0 or of the other sign.
+#[test]
+fn the_computation_is_the_architectures() {
+    let one = every_operator(1);
+    let expected = computation(&network(&one, None));
+    assert_eq!(computation(&network(&every_operator(2), None)), expected);
+    for change in [|_: f32| 0.0, |x: f32| -x.abs() - 0.1, |x: f32| x * 1e-20] {
+        let mut other = one.clone();
+        for (k, weights) in other.graph.weights.iter_mut().enumerate() {
+            // Variances are above 0: every fourth of the first normalization's.
+            if let (Data::Floats(all), false) = (&mut weights.data, k == 5 || k == 9) {
+                all.iter_mut().for_each(|x| *x = change(*x));
+            }
+        }
+        assert_eq!(computation(&network(&other, None)), expected);
+    }
+}
+
+/// Bounds of clips, epsilons aside, and weights stand in no constant.
+#[test]
+fn weights_are_private_inputs() {
+    let mut network = network(&every_operator(1), None);
+    let before = computation(&network);
+    for layer in &mut network.layers {
+        if let Kind::Clip(low, high) = &mut layer.kind {
+            (*low, *high) = (low.map(|x| x / 3.0), high.map(|x| x * 7.0));
+        }
+        if let Kind::Conv(conv) = &mut layer.kind {
+            conv.bias = Arc::new(vec![9.0; conv.bias.len()]);
+        }
+    }
+    assert_eq!(computation(&network), before);
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).unwrap();
+    let input = sample(&network, 1);
+    let greatest = network.calibrated([&input]).unwrap();
+    let weights = secure.weights(&network, &greatest, 1).unwrap();
+    for (name, ty) in secure.computation().inputs() {
+        assert_eq!(weights.contains_key(name), name != INPUT, "{name}: {ty}");
+    }
+    let told = secure.computation().explain();
+    assert!(
+        told.contains("owner brings") && told.contains("client brings input: fixed(32, 10)[1, 3, 9, 9]"),
+        "{told}"
+    );
+    assert!(told.contains("owner brings") && told.contains("and learns nothing"), "{told}");
+}
