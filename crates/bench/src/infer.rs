@@ -20,7 +20,6 @@ use hushwire_wire::Shape;
 
 use crate::{
     BenchOptions, Bound, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
-    bounds::count,
     link::{self, Link},
     timing::{peak_memory_bytes, reset_peak_memory},
 };

@@ -133,7 +133,7 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
         Job::Compute(job) => columns(job, &own.member).into_iter().for_each(line),
         Job::Query(job) => tables(job, &own.member).into_iter().for_each(line),
         Job::Infer(job) if job.owner == own.member => {
-            line("\n[inputs]\nmodel = { file = \"model.onnx\" }".into())
+            line("\n[inputs]\nmodel = { file = \"model.onnx\" }".into());
         }
         Job::Infer(job) if job.client == own.member => {
             let files = "input = { file = \"input.npy\" }\n\n[outputs]\noutput = { file = \"output.npy\" }";

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let secure = planned(&network, &args.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let job = InferJob {
-        protocol: args.protocol.parse::<Protocol>().map_err(|e| Error::Usage(e.to_string()))?,
+        protocol: args.protocol.parse::<Protocol>().map_err(Error::Usage)?,
         network: ComputationSource::Text(secure.computation().to_string()),
         owner: member(OWNER)?,
         client: member(CLIENT)?,

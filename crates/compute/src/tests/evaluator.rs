@@ -189,7 +189,7 @@ fn axes_of_length_1_are_repeated() {
         let text = format!(
             "computation c\nmembers m\ninput x: i8[1, 3, 1] from m\noutput z = broadcast(x, {shape}) to m\n"
         );
-        let error = text.parse::<crate::Computation>().unwrap_err().to_string();
+        let error = text.parse::<Computation>().unwrap_err().to_string();
         assert!(error.contains("as many axes"), "{shape}: {error}");
     }
 }

@@ -48,7 +48,8 @@ pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
         let standard = node.domain.is_empty() || node.domain == "ai.onnx";
         let name =
             if standard { shown(&node.op) } else { format!("{}.{}", shown(&node.domain), shown(&node.op)) };
-        if !(standard && operators::SUPPORTED.contains(&&node.op[..])) && !names.contains(&name) {
+        let supported = standard && operators::SUPPORTED.contains(&&node.op[..]);
+        if !supported && !names.contains(&name) {
             names.push(name);
         }
     }

@@ -208,13 +208,10 @@ impl Operator<'_> {
 
     fn matmul(&self, import: &mut Import) -> Result<Known, NnError> {
         let at = self.layer(import, 0)?;
-        let by = match self.input(import, 1)? {
-            Known::Layer(by) => by,
-            _ => {
-                let weights = self.weights(import, 1)?;
-                let outputs = weights.lengths.last().copied().unwrap_or(1);
-                return self.dense(import, at, weights, vec![0.0; outputs]);
-            }
+        let Known::Layer(by) = self.input(import, 1)? else {
+            let weights = self.weights(import, 1)?;
+            let outputs = weights.lengths.last().copied().unwrap_or(1);
+            return self.dense(import, at, weights, vec![0.0; outputs]);
         };
         let (a, b) = (import.lengths(at).to_vec(), import.lengths(by).to_vec());
         let rank = a.len();

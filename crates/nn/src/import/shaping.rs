@@ -63,7 +63,7 @@ impl Operator<'_> {
         let open = lengths.iter().filter(|n| n.is_none()).count();
         let known = lengths.iter().flatten().try_fold(1usize, |all, n| all.checked_mul(*n)).unwrap_or(0);
         let count: usize = from.iter().product();
-        if open > 1 || (open == 1 && (known == 0 || count % known != 0)) {
+        if open > 1 || (open == 1 && (known == 0 || !count.is_multiple_of(known))) {
             let cause = format!("its value has the lengths {from:?}, and becomes {to:?}");
             return Err(self.error(cause, "the model may be for another number of images"));
         }

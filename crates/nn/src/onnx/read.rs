@@ -244,7 +244,7 @@ fn value_info(bytes: &[u8]) -> Result<ValueInfo, NnError> {
 }
 
 /// The message of a field, where a message has it.
-fn within<'a>(bytes: &'a [u8], wanted: u64) -> Result<Option<&'a [u8]>, NnError> {
+fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, NnError> {
     let (mut found, mut fields) = (None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         if number == wanted {

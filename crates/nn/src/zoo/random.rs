@@ -28,7 +28,7 @@ impl Random {
 
     /// A whole number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (u128::from(self.bits()) * n as u128 >> 64) as usize
+        ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
     /// A normally distributed number (G. Box and M. Muller, 1958).

@@ -81,9 +81,9 @@ impl Net {
             weights.iter_mut().zip(&wrong).for_each(|(w, e)| *w -= rate * e * pooled[at]);
             if pooled[at] > 0.0 {
                 let f = at / (POOLED * POOLED);
-                (0..9).for_each(|k| {
-                    self.kernels[f * 9 + k] -= rate * back * x[places[at] + k / 3 * SIDE + k % 3]
-                });
+                for k in 0..9 {
+                    self.kernels[f * 9 + k] -= rate * back * x[places[at] + k / 3 * SIDE + k % 3];
+                }
                 self.biases[f] -= rate * back;
             }
         }
