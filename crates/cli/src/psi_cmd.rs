@@ -16,8 +16,10 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
-use hushwire_job::{InputPlace, Intersection, Job, JobError, Member, OutputPlace, PsiJob, PsiTask, Task};
-use hushwire_psi::{Reveal, Side};
+use hushwire_job::{
+    InputPlace, Intersection, Job, JobError, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task,
+};
+use hushwire_psi::Side;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
@@ -36,6 +38,8 @@ Examples:
                                       both learn which addresses are in both files: the rows that have them
   hushwire local psi --a shop.csv --b charity.csv --key-a email --key-b mail --normalise email --to a
                                       the same for party A alone, of addresses however they are written
+  hushwire local psi --a shop.csv --b charity.csv --key email --reveal sum:given,count
+                                      both learn how many addresses are in both files, and what these gave in all
   hushwire local psi --a a.csv --b b.csv --key first --key last --normalise \"nfc case\" --reveal flags
                                       names of two columns; party A learns it for each of its rows (a column in_both)
 
@@ -70,20 +74,22 @@ pub(crate) struct PsiArgs {
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,
     /// The result: items tells which keys are in both files, by the rows that have them; flags tells one party all of its rows
-    /// with a column in_both; size tells both parties how many keys are in both files
-    #[arg(long, value_name = "WHAT", default_value = "items", value_parser = ["items", "flags", "size"])]
+    /// with a column in_both; size tells both parties how many keys are in both files; sum:COLUMN,count the same, and the sum of that
+    /// column of B's file over the rows with such a key (of A's: sum:COLUMN@a,count)
+    #[arg(long, value_name = "WHAT", default_value = "items")]
     reveal: String,
     /// The party that learns the result: a, b or both [default: both; of flags, a]
     #[arg(long, value_name = "WHO", value_parser = ["a", "b", "both"])]
     to: Option<String>,
-    /// The method: vole (an oblivious PRF; items and flags of millions of keys), phasing or scs (circuits of hash tables, or of
-    /// sorted sets; size as well) [default: vole; of a size, the circuit with fewer ANDs]
-    #[arg(long, visible_alias = "circuit", value_name = "NAME", value_parser = ["vole", "phasing", "scs"])]
+    /// The method: vole (an oblivious PRF; items and flags of millions of keys), circuit (the same with a circuit behind it; flags,
+    /// sizes and sums), phasing or scs (circuits of hash tables, or of sorted sets, for thousands) [default: vole; of a size or a sum,
+    /// circuit]
+    #[arg(long, visible_alias = "circuit", value_name = "NAME", value_parser = ["vole", "circuit", "phasing", "scs"])]
     method: Option<String>,
     /// The security: against semi-honest parties, or with vole against malicious ones
     #[arg(long, value_name = "LEVEL", default_value = "semi-honest", value_parser = ["semi-honest", "malicious"])]
     security: String,
-    /// The protocol of circuits: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
+    /// The protocol of phasing and scs: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
     #[arg(long, value_name = "NAME", value_parser = ["yao", "gmw"])]
     protocol: Option<String>,
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: mi]
@@ -113,7 +119,7 @@ impl PsiArgs {
 
     /// The job, as its file would have it.
     fn job(&self) -> Result<PsiJob, Error> {
-        let reveal: Reveal = self.reveal.parse().map_err(Error::Usage)?;
+        let reveal: PsiReveal = self.reveal.parse().map_err(|e| Error::Usage(format!("--reveal: {e}")))?;
         let mut job = PsiJob::new(reveal, "");
         job.columns = SIDES.map(|side| self.key(side).to_vec());
         let forms = self

@@ -4,7 +4,7 @@ use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, ComputeTask, Computed, Intersection, Prepared, Protocol, PsiTask, Shown, Task,
+    Common, ComputeTask, Computed, Intersection, Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Told for Prepared {
 /// Fields of an intersection in a member's report.
 #[derive(Serialize)]
 pub(crate) struct PsiReport {
-    pub(crate) reveal: &'static str,
+    pub(crate) reveal: String,
     pub(crate) method: &'static str,
     pub(crate) security: &'static str,
     /// That of the method's circuits, where it has any.
@@ -95,6 +95,9 @@ pub(crate) struct PsiReport {
     /// Rows of this party's file with a common key, where it learns which.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
+    /// Of a column, over the rows with a common key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sum: Option<i64>,
     /// With items that are in no file: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
@@ -125,12 +128,13 @@ impl Told for PsiTask {
         let (items, flags) = match &learnt.common {
             Common::Items(items) => (Some(items.clone()), None),
             Common::Flags(flags) => (None, Some(flags.clone())),
-            Common::Size(_) | Common::Filed | Common::Nothing => (None, None),
+            Common::Size(_) | Common::Sum { .. } | Common::Filed | Common::Nothing => (None, None),
         };
-        let rows = self.job().reveal == hushwire_psi::Reveal::Flags;
+        let sum = if let Common::Sum { sum, .. } = learnt.common { Some(sum) } else { None };
+        let rows = self.job().reveal == PsiReveal::Flags;
         let found = if rows { learnt.rows } else { learnt.found };
         PsiReport {
-            reveal: self.job().reveal.name(),
+            reveal: self.job().reveal.to_string(),
             method: learnt.method.name(),
             security: self.job().security.name(),
             protocol: self.protocol(),
@@ -140,6 +144,7 @@ impl Told for PsiTask {
             to: self.recipients().iter().map(hushwire_job::Member::key).collect(),
             found,
             rows: learnt.rows,
+            sum,
             items,
             flags,
             value_bits: learnt.width,

@@ -21,6 +21,7 @@
 //! the set that it has.
 #![forbid(unsafe_code)]
 
+mod amounts;
 pub mod circuit;
 mod engine;
 mod error;
@@ -35,6 +36,7 @@ mod strict;
 mod tables;
 mod write;
 
+pub use amounts::amounts;
 pub use error::{Place, PsiError};
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use plan::{Method, Protocol, Reveal, Side, Terms};

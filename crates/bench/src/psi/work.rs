@@ -190,9 +190,9 @@ fn circuit(
     let digests = digests(context, n, is_sender);
     let outcome = if is_sender {
         let numbers: Vec<u64> = (0..n as u64).collect();
-        circuit::send(channel, context, &terms, &digests, &numbers, seed)?
+        circuit::send(channel, context, &terms, &digests, &numbers, seed, &mut |_, _| {})?
     } else {
-        circuit::receive(channel, context, &terms, &digests, seed)?
+        circuit::receive(channel, context, &terms, &digests, seed, &mut |_, _| {})?
     };
     // The sender's first half is common.
     let half = (n - n / 2) as u64;

@@ -76,14 +76,18 @@ impl Report {
             scheme,
             keys: [a, b],
             found,
+            sum,
             value_bits,
             ands,
             ..
         } = &self.of_kind;
-        let what = match (*reveal, found.unwrap_or_default()) {
+        let what = match (reveal.as_str(), found.unwrap_or_default()) {
             ("flags", found) => {
                 let side = if self.of_b { "B" } else { "A" };
                 format!("{found} of party {side}'s rows have a key that is in both files")
+            }
+            (_, found) if sum.is_some() => {
+                format!("{found} keys are in both files, and their rows come to {}", sum.unwrap_or_default())
             }
             (_, 1) => "1 key is in both files".to_owned(),
             (_, found) => format!("{found} keys are in both files"),

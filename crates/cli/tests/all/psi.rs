@@ -150,6 +150,7 @@ fn keys_are_compared_in_the_form_that_is_asked_for() {
     assert_eq!(place.ran(&format!("{names} --normalise nfc,case")).out, "2\n");
     for (options, words) in [
         ("--method vole --reveal size", "their number alone"),
+        ("--reveal sum:amount", "sum:COLUMN,count"),
         ("--method vole --scheme mi", "of circuits"),
         ("--normalise upper", "--normalise: \"upper\" is none of exact"),
         ("--normalise nfc --normalise nfc --normalise nfc", "a key of 2 columns has 3 forms"),

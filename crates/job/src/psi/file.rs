@@ -1,5 +1,6 @@
 //! The job file of an intersection.
 
+use super::PsiReveal;
 use crate::{
     JobError, Member, Protocol,
     protocol::{self, by_name},
@@ -7,7 +8,7 @@ use crate::{
 };
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
-use hushwire_psi::{KeyColumn, KeySpec, Method, Normal, Reveal};
+use hushwire_psi::{KeyColumn, KeySpec, Method, Normal};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -16,7 +17,10 @@ use std::{fmt, str::FromStr};
 pub enum PsiMethod {
     /// An oblivious PRF of digests, [`hushwire_psi::plain`]: items and flags of sets of any size.
     Vole,
-    /// A circuit that compares sets.
+    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]: flags, a number or a sum, of sets of any
+    /// size.
+    Bins,
+    /// A circuit that compares whole sets, as the seed's papers have it.
     Circuit(Method),
 }
 
@@ -26,6 +30,7 @@ impl PsiMethod {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vole => "vole",
+            Self::Bins => "circuit",
             Self::Circuit(circuit) => circuit.name(),
         }
     }
@@ -41,8 +46,11 @@ impl FromStr for PsiMethod {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let circuit = || name.parse().map(Self::Circuit);
-        if name == "vole" { Ok(Self::Vole) } else { circuit().map_err(|_| format!("{name:?} is no method")) }
+        match name {
+            "vole" => Ok(Self::Vole),
+            "circuit" => Ok(Self::Bins),
+            _ => name.parse().map(Self::Circuit).map_err(|_| format!("{name:?} is no method")),
+        }
     }
 }
 
@@ -84,8 +92,8 @@ impl FromStr for PsiSecurity {
 /// An intersection, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsiJob {
-    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that and nothing is said of circuits, and else for the
-    /// circuit with fewer ANDs.
+    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that, and else [`PsiMethod::Bins`]; where `protocol`, `scheme` or `ot`
+    /// is given, for the circuit of whole sets with fewer ANDs.
     #[serde(default, with = "by_name")]
     pub method: Option<PsiMethod>,
     /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
@@ -101,7 +109,7 @@ pub struct PsiJob {
     pub ot: Option<Extension>,
     /// The part of the intersection that is learnt.
     #[serde(with = "by_name::one")]
-    pub reveal: Reveal,
+    pub reveal: PsiReveal,
     /// The columns that make a key, of party 0's file and of party 1's: as many, in one order.
     pub columns: [Vec<String>; 2],
     /// The forms of their fields: one for each column, or one for all of them.
@@ -114,7 +122,7 @@ pub struct PsiJob {
 impl PsiJob {
     /// With everything else as it is by default, and keys of one column that is called alike in both files.
     #[must_use]
-    pub fn new(reveal: Reveal, column: &str) -> Self {
+    pub fn new(reveal: impl Into<PsiReveal>, column: &str) -> Self {
         let columns = [column, column].map(|column| vec![column.to_owned()]);
         let (method, protocol, scheme, ot) = (None, None, None, None);
         let security = PsiSecurity::SemiHonest;
@@ -124,7 +132,7 @@ impl PsiJob {
             protocol,
             scheme,
             ot,
-            reveal,
+            reveal: reveal.into(),
             columns,
             forms: vec![Normal::default()],
             to: vec![],
@@ -154,9 +162,10 @@ impl PsiJob {
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
-        let reveal =
-            top.take("reveal").map(|v| v.parsed(str::parse, "write \"items\", \"flags\" or \"size\""));
-        let reveal = reveal.transpose()?.unwrap_or(Reveal::Items);
+        let reveal = top
+            .take("reveal")
+            .map(|v| v.parsed(str::parse, "write \"items\", \"flags\", \"size\" or \"sum:COLUMN,count\""));
+        let reveal = reveal.transpose()?.unwrap_or(PsiReveal::Items);
         let method = method(&mut top)?;
         let security =
             top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
@@ -179,7 +188,7 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
     if let Some(circuit) = circuit.transpose()? {
         return Ok(Some(PsiMethod::Circuit(circuit)));
     }
-    method.map(|v| v.parsed(str::parse, "write \"vole\", \"phasing\" or \"scs\"")).transpose()
+    method.map(|v| v.parsed(str::parse, "write \"vole\", \"circuit\", \"phasing\" or \"scs\"")).transpose()
 }
 
 /// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! vole     set sizes 8 ◄──►   digests under the session's name; the machine of hushwire_psi::plain
-//! circuit  all of hushwire_psi::intersect
+//! circuit  set sizes 8 ◄──►   digests likewise; hushwire_psi::circuit
+//! phasing, scs  all of hushwire_psi::intersect
 //! ```
 
 use super::{PsiMethod, PsiSecurity, PsiTask};
 use hushwire_ot::{Context, Level};
 use hushwire_prg::Seed;
 use hushwire_psi::{
-    Found, Keys, Outcome, PsiError, Set, Side, Terms, intersect,
+    Found, Keys, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
     plain::{Digester, ItemDigest, Parameters, Receiver, Sender, cost},
 };
 use hushwire_wire::{
@@ -32,6 +33,10 @@ pub(super) struct Ended {
 pub(super) enum Learnt {
     Nothing,
     Size(u64),
+    Sum {
+        count: u64,
+        sum: i64,
+    },
     /// For each row whether its key is in both; how many different keys are; the rows with which a key comes first, where keys
     /// stay.
     Rows {
@@ -55,12 +60,7 @@ type Kept = (Ended, Option<Keys>);
 
 impl Find<'_> {
     pub(super) fn by_vole(mut self, channel: &mut Channel, keys: Keys, keep: bool) -> Result<Kept, PsiError> {
-        let digester = Digester::new(&self.context.sid);
-        let digest = |key: &[u8]| digester.digest(key);
-        let (mut set, kept) = match keep {
-            true => (Set::of(&keys, digest), Some(keys)),
-            false => (Set::new(keys, digest), None),
-        };
+        let (mut set, kept) = self.set(keys, keep);
         let sizes = self.sizes(channel, set.count())?;
         let receiver = self.task.receiver(sizes);
         let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
@@ -75,14 +75,53 @@ impl Find<'_> {
         } else {
             self.send(channel, &parameters, set.take_items())?
         };
-        let learnt = common.map_or(Learnt::Nothing, |common| {
-            let mut own = vec![false; set.count()];
-            common.iter().for_each(|item| own[*item as usize] = true);
-            let first = if kept.is_some() { first(&set) } else { vec![] };
-            Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first }
-        });
+        let learnt = common.map_or(Learnt::Nothing, |common| rows(&set, &common, kept.is_some()));
         let width = if security == Level::Malicious { 128 } else { hushwire_psi::value_width(sizes) };
         Ok((Ended { learnt, sizes, method: PsiMethod::Vole, width, ands: 0 }, kept))
+    }
+
+    /// `amounts` are those of this party's rows, where it has those that are added up.
+    pub(super) fn by_bins(
+        self,
+        channel: &mut Channel,
+        keys: Keys,
+        keep: bool,
+        amounts: &[i64],
+        reveal: circuit::Reveal,
+    ) -> Result<Kept, PsiError> {
+        let (set, kept) = self.set(keys, keep);
+        let sizes = self.sizes(channel, set.count())?;
+        let receiver = self.task.receiver(sizes);
+        let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
+        let terms = circuit::Parameters { receiver_items, sender_items, reveal };
+        // All rows of a key count.
+        let mut numbers = Zeroizing::new(vec![0u64; set.count()]);
+        for (item, amount) in set.by_row().zip(amounts) {
+            if let Some(item) = item {
+                numbers[item] = numbers[item].wrapping_add(*amount as u64);
+            }
+        }
+        let (context, seed, hears) = (&self.context, Seed::random(), &mut *self.observer);
+        let outcome = if self.index == receiver {
+            circuit::receive(channel, context, &terms, set.items(), &seed, hears)?
+        } else {
+            circuit::send(channel, context, &terms, set.items(), &numbers, &seed, hears)?
+        };
+        let learnt = match outcome {
+            circuit::Outcome::Nothing => Learnt::Nothing,
+            circuit::Outcome::Size(size) => Learnt::Size(size),
+            circuit::Outcome::Sum { count, sum } => Learnt::Sum { count, sum: sum as i64 },
+            circuit::Outcome::Flags(common) => rows(&set, &common, kept.is_some()),
+        };
+        let (width, ands) = (terms.width(), terms.ands());
+        Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width, ands }, kept))
+    }
+
+    /// The different keys as digests under the session's name, and the keys themselves where they are kept.
+    fn set(&self, keys: Keys, keep: bool) -> (Set<ItemDigest>, Option<Keys>) {
+        let digester = Digester::new(&self.context.sid);
+        let digest = |key: &[u8]| digester.digest(key);
+        if keep { (Set::of(&keys, digest), Some(keys)) } else { (Set::new(keys, digest), None) }
     }
 
     fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
@@ -162,6 +201,14 @@ impl Find<'_> {
         let sizes = if self.task.side(0) == Side::A { [a, b] } else { [b, a] };
         Ok((Ended { learnt, sizes, method: PsiMethod::Circuit(circuit), width, ands }, Some(keys)))
     }
+}
+
+/// The rows that have a common key; `common` are places of items.
+fn rows(set: &Set<ItemDigest>, common: &[u32], keep: bool) -> Learnt {
+    let mut own = vec![false; set.count()];
+    common.iter().for_each(|item| own[*item as usize] = true);
+    let first = if keep { first(set) } else { vec![] };
+    Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first }
 }
 
 /// The rows with which a key comes first.

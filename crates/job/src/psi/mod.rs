@@ -5,7 +5,8 @@
 //! plan   PsiTask   who is side A, what is revealed in which form; the agreement
 //! rows   Table     a party's rows, read twice
 //! part   PsiPart   reads keys, writes the result
-//! found  circuits  the intersection by a circuit, or by an oblivious PRF of digests
+//! reveal PsiReveal the part that is learnt
+//! found  Find      the intersection by a circuit of whole sets, or by an oblivious PRF of digests, with a circuit of its outputs or without
 //! ```
 //!
 //! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a party is called `csv`, and its
@@ -15,12 +16,14 @@ mod file;
 mod found;
 mod part;
 mod plan;
+mod reveal;
 mod rows;
 
 pub use file::{PsiJob, PsiMethod, PsiSecurity};
 pub use part::PsiPart;
 pub(crate) use part::of_file;
 pub use plan::{Common, Intersection, PsiTask};
+pub use reveal::PsiReveal;
 
 /// The input's name in member files.
 const CSV: &str = "csv";

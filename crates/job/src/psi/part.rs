@@ -1,8 +1,9 @@
 //! One party's part of an intersection.
 
 use super::{
-    Common, Intersection, PsiTask,
+    Common, Intersection, PsiReveal, PsiTask,
     found::{Ended, Find, Learnt},
+    plan::Way,
     rows::Table,
 };
 use crate::{
@@ -13,9 +14,10 @@ use crate::{
     two_party::name,
     two_party_engine::Failure,
 };
-use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Reveal, Sample};
+use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts};
 use hushwire_wire::{PartyId, Reason};
 use std::io::Write;
+use zeroize::Zeroizing;
 
 /// The step, as errors name it.
 const STEP: &str = "the intersection";
@@ -28,6 +30,8 @@ pub struct PsiPart {
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
     keys: Option<Keys>,
+    /// Of each row, where they are added up.
+    amounts: Zeroizing<Vec<i64>>,
     file: Option<NewFile>,
     /// Whether the result goes back to the caller.
     shows: bool,
@@ -44,11 +48,29 @@ impl PsiPart {
         let table = Table::new(task.csv(config)?)?;
         let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
         let keys = Some(keys.map_err(of_file)?);
+        let amounts = match task.summed(index) {
+            None => Zeroizing::default(),
+            Some(column) => {
+                let read = table.open().and_then(|mut rows| amounts(table.path(), &mut rows, column));
+                read.map_err(of_file)?
+            }
+        };
         let place = task.result(config)?;
         let mut create = |path| config.files.create("for output result", path, &task.writer(), 0o600);
         let file = if let OutputPlace::File(path) = &place { Some(create(path)?) } else { None };
         let shows = matches!(place, OutputPlace::Show | OutputPlace::Memory);
-        Ok(Self { task: task.clone(), index, table, spec, keys, file, shows, ended: None, text: None })
+        Ok(Self {
+            task: task.clone(),
+            index,
+            table,
+            spec,
+            keys,
+            amounts,
+            file,
+            shows,
+            ended: None,
+            text: None,
+        })
     }
 
     /// Tells its owner how keys are compared, where that is not how they stand.
@@ -76,11 +98,12 @@ impl PsiPart {
 
     /// This party's result, in the form that was agreed.
     fn common(&self, learnt: &Learnt) -> Result<Common, PsiError> {
-        Ok(match (learnt, self.task.job.reveal) {
+        Ok(match (learnt, &self.task.job.reveal) {
             (Learnt::Nothing, _) => Common::Nothing,
             (Learnt::Size(size), _) => Common::Size(*size),
+            (Learnt::Sum { count, sum }, _) => Common::Sum { count: *count, sum: *sum },
             (Learnt::Rows { .. }, _) if !self.shows => Common::Filed,
-            (Learnt::Rows { flags, .. }, Reveal::Flags) => Common::Flags(flags.clone()),
+            (Learnt::Rows { flags, .. }, PsiReveal::Flags) => Common::Flags(flags.clone()),
             (Learnt::Rows { flags, first, .. }, _) => {
                 let keys = self.keys.iter().flat_map(Keys::each).zip(flags).zip(first);
                 let common = keys.filter(|((_, found), first)| **found && **first);
@@ -118,9 +141,10 @@ impl Part for PsiPart {
         let mut hears = |done, of| observer(Event::Progress(done, of));
         let find = Find { task: &self.task, index: self.index, context, observer: &mut hears };
         let keys = self.keys.take().unwrap_or_default();
-        let ended = match &self.task.terms {
-            None => find.by_vole(&mut channel, keys, self.shows),
-            Some(terms) => find.by_circuit(&mut channel, keys, terms),
+        let ended = match &self.task.way {
+            Way::Vole => find.by_vole(&mut channel, keys, self.shows),
+            Way::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
+            Way::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
         };
         let (ended, keys) = ended.map_err(|e| {
             if let (PsiError::Malformed { .. } | PsiError::Abort { .. }, Some(watch)) =
@@ -138,12 +162,18 @@ impl Part for PsiPart {
 
     fn prepare(&mut self) -> Result<(), JobError> {
         let Some(ended) = &self.ended else { return Ok(()) };
-        let reveal = self.task.job.reveal;
+        let reveal = &self.task.job.reveal;
+        let number = match &ended.learnt {
+            Learnt::Size(size) => Some(format!("{size}\n")),
+            Learnt::Sum { count, sum } => Some(format!("count,sum\n{count},{sum}\n")),
+            Learnt::Nothing | Learnt::Rows { .. } => None,
+        };
         match (&ended.learnt, &self.file) {
-            (Learnt::Size(size), Some(file)) => {
-                writeln!(file.writer()?, "{size}").map_err(|e| file.error(&e))?;
+            (_, Some(file)) if number.is_some() => {
+                let text = number.unwrap_or_default();
+                file.writer()?.write_all(text.as_bytes()).map_err(|e| file.error(&e))?;
             }
-            (Learnt::Size(size), None) => self.text = Some(format!("{size}\n").into_bytes()),
+            (_, None) if number.is_some() => self.text = number.map(String::into_bytes),
             (Learnt::Rows { flags, .. }, Some(file)) => {
                 self.table.write_file(reveal, flags, file, of_file)?;
             }
@@ -152,7 +182,7 @@ impl Part for PsiPart {
                 self.table.write(reveal, flags, &mut text).map_err(of_file)?;
                 self.text = Some(text);
             }
-            (Learnt::Nothing | Learnt::Rows { .. }, _) => {}
+            _ => {}
         }
         self.file.as_ref().map_or(Ok(()), NewFile::sync)
     }
@@ -164,6 +194,7 @@ impl Part for PsiPart {
         let (found, rows) = match &ended.learnt {
             Learnt::Nothing => (None, None),
             Learnt::Size(size) => (Some(*size), None),
+            Learnt::Sum { count, .. } => (Some(*count), None),
             Learnt::Rows { flags, found, .. } => {
                 (Some(*found), Some(flags.iter().filter(|flag| **flag).count() as u64))
             }

@@ -1,21 +1,28 @@
 //! The agreement on an intersection, and what its run comes to.
 
-use super::{CSV, PsiJob, PsiMethod, PsiPart, PsiSecurity, RESULT};
+use super::{CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT};
 use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Method, Reveal, Side, Terms};
+use hushwire_psi::{Method, Reveal, Side, Terms, circuit};
 use serde::{Deserialize, Serialize};
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 3;
+const PLAN_VERSION: u32 = 4;
 
 /// A party's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Common {
     /// The number of keys in both files.
     Size(u64),
+    /// The number of keys in both files, and the sum of a column over the rows that have one of them.
+    Sum {
+        /// Common keys.
+        count: u64,
+        /// The sum.
+        sum: i64,
+    },
     /// The keys in both files, in the order of this party's; fields of a key of several columns as a line of CSV.
     Items(Vec<String>),
     /// For each row of this party's file, whether its key is in both.
@@ -36,7 +43,7 @@ pub struct Intersection {
     pub text: Option<Vec<u8>>,
     /// Keys in both files; `None` where nothing is learnt.
     pub found: Option<u64>,
-    /// Rows of this party's file whose key is in both; `None` where no more than a size is learnt.
+    /// Rows of this party's file whose key is in both; `None` where no more than a number is learnt.
     pub rows: Option<u64>,
     /// Different keys of party 0 and of party 1.
     pub keys: [usize; 2],
@@ -53,17 +60,56 @@ pub struct Intersection {
 #[derive(Clone, Debug)]
 pub struct PsiTask {
     pub(super) job: PsiJob,
-    /// Of circuits; `None` for the method vole.
-    pub(super) terms: Option<Terms>,
+    pub(super) way: Way,
     protocol: Protocol,
     scheme: Option<hushwire_garble::Scheme>,
     to: Vec<Member>,
+}
+
+/// A method, and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    Vole,
+    Bins(circuit::Reveal),
+    Circuit(Terms),
 }
 
 const PARTIES: [Member; 2] = [Member::Party(0), Member::Party(1)];
 
 fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
     JobError::usage("planning the job", cause, remedy)
+}
+
+/// The method that a job comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Vole,
+    Bins,
+    /// `None`: that with fewer ANDs.
+    Circuit(Option<Method>),
+}
+
+fn method(job: &PsiJob) -> Result<Chosen, JobError> {
+    let of_circuits = job.protocol.is_some() || job.scheme.is_some() || job.ot.is_some();
+    let number = matches!(job.reveal, PsiReveal::Size | PsiReveal::Sum { .. });
+    Ok(match job.method {
+        Some(method @ (PsiMethod::Vole | PsiMethod::Bins)) if of_circuits => {
+            let cause = format!(
+                "`protocol`, `scheme` and `ot` are of circuits of whole sets, and the method is {method}"
+            );
+            return Err(wrong(cause, "leave them out, or take the method phasing or scs"));
+        }
+        Some(PsiMethod::Vole) if number => {
+            let cause = "the method vole tells which items are common, and not their number alone";
+            return Err(wrong(cause, "take the method circuit, or reveal items"));
+        }
+        Some(PsiMethod::Vole) => Chosen::Vole,
+        Some(PsiMethod::Bins) => Chosen::Bins,
+        Some(PsiMethod::Circuit(circuit)) => Chosen::Circuit(Some(circuit)),
+        None if of_circuits => Chosen::Circuit(None),
+        None if number => Chosen::Bins,
+        None => Chosen::Vole,
+    })
 }
 
 impl PsiTask {
@@ -88,42 +134,31 @@ impl PsiTask {
                 ));
             }
         };
-        let of_circuits = job.protocol.is_some() || job.scheme.is_some() || job.ot.is_some();
-        let vole = match job.method {
-            Some(PsiMethod::Vole) if of_circuits => {
-                let cause = "`protocol`, `scheme` and `ot` are of circuits, and the method is vole";
-                return Err(wrong(cause, "leave them out, or take the method phasing or scs"));
-            }
-            Some(PsiMethod::Vole) if job.reveal == Reveal::Size => {
-                let cause = "the method vole tells which items are common, and not their number alone";
-                return Err(wrong(cause, "take the method phasing or scs, or reveal items"));
-            }
-            Some(PsiMethod::Vole) => true,
-            Some(PsiMethod::Circuit(_)) => false,
-            None => !of_circuits && job.reveal != Reveal::Size,
-        };
-        if !vole && job.security == PsiSecurity::Malicious {
+        let method = method(job)?;
+        if method != Chosen::Vole && job.security == PsiSecurity::Malicious {
             let cause = "circuits withstand semi-honest parties alone";
             return Err(wrong(cause, "take the method vole, which reveals items or flags"));
         }
-        let (scheme, ot) =
-            if vole { (None, None) } else { (chosen.scheme(job.scheme)?, chosen.extension(job.ot)?) };
+        let (scheme, ot) = match method {
+            Chosen::Circuit(_) => (chosen.scheme(job.scheme)?, chosen.extension(job.ot)?),
+            _ => (None, None),
+        };
         for member in &job.to {
             chosen.admits(member).map_err(|(cause, _)| wrong(cause, "name party0, party1 or both"))?;
         }
-        let to = match (job.to.as_slice(), job.reveal) {
-            ([], Reveal::Flags) => vec![Member::Party(0)],
+        let to = match (job.to.as_slice(), &job.reveal) {
+            ([], PsiReveal::Flags) => vec![Member::Party(0)],
             ([], _) => PARTIES.to_vec(),
             (given, _) => given.to_vec(),
         };
-        match (job.reveal, to.len()) {
-            (Reveal::Size, 1) => {
+        match (&job.reveal, to.len()) {
+            (PsiReveal::Size | PsiReveal::Sum { .. }, 1) => {
                 return Err(wrong(
-                    "a size is learnt by both parties",
+                    "a number is learnt by both parties",
                     "leave `to` out, or reveal items or flags",
                 ));
             }
-            (Reveal::Flags, 2) => {
+            (PsiReveal::Flags, 2) => {
                 return Err(wrong(
                     "flags are learnt by one party",
                     "name one party in `to`, or reveal items",
@@ -141,25 +176,35 @@ impl PsiTask {
             return Err(wrong(cause, "name as many for both, in one order"));
         }
         // Items that one party learns are flags in another form.
-        let revealed = if to.len() == 1 { Reveal::Flags } else { job.reveal };
-        let circuit = job.method.and_then(|method| match method {
-            PsiMethod::Circuit(circuit) => Some(circuit),
-            PsiMethod::Vole => None,
-        });
-        let terms = Terms {
-            protocol,
-            circuit,
-            scheme: scheme.unwrap_or_default(),
-            ot: ot.unwrap_or(hushwire_ot::Protocol::SoftSpoken4),
-            ..Terms::new(revealed)
+        let (one, both) = (to.len() == 1, job.reveal.of_sets());
+        let way = match (method, both) {
+            (Chosen::Vole, _) => Way::Vole,
+            (Chosen::Bins, None) => Way::Bins(circuit::Reveal::Sum),
+            (Chosen::Bins, Some(Reveal::Size)) => Way::Bins(circuit::Reveal::Size),
+            (Chosen::Bins, Some(_)) if one => Way::Bins(circuit::Reveal::Flags),
+            (Chosen::Bins, Some(_)) => {
+                let cause = "the method circuit tells one party which items are common, or both how many";
+                return Err(wrong(cause, "name one party in `to`, or take the method vole"));
+            }
+            (Chosen::Circuit(_), None) => {
+                return Err(wrong("circuits of whole sets add nothing up", "take the method circuit"));
+            }
+            (Chosen::Circuit(circuit), Some(reveal)) => Way::Circuit(Terms {
+                protocol,
+                circuit,
+                scheme: scheme.unwrap_or_default(),
+                ot: ot.unwrap_or(hushwire_ot::Protocol::SoftSpoken4),
+                ..Terms::new(if one { Reveal::Flags } else { reveal })
+            }),
         };
-        Ok(Self { job: job.clone(), terms: (!vole).then_some(terms), protocol: chosen, scheme, to })
+        let protocol = if method == Chosen::Bins { Protocol::Gmw } else { chosen };
+        Ok(Self { job: job.clone(), way, protocol, scheme, to })
     }
 
     /// The protocol of the circuits, where there are any.
     #[must_use]
     pub fn protocol(&self) -> Option<Protocol> {
-        self.terms.map(|_| self.protocol)
+        matches!(self.way, Way::Circuit(_)).then_some(self.protocol)
     }
 
     /// The job.
@@ -186,11 +231,21 @@ impl PsiTask {
         &self.to
     }
 
-    /// The number of the party whose set goes into the store, of sets of these sizes: who learns alone, or has fewer items.
+    /// The number of the party whose set goes into the store, of sets of these sizes: who learns alone, does not have the numbers that
+    /// are added up, or has fewer items.
     pub(super) fn receiver(&self, [a, b]: [usize; 2]) -> u8 {
-        match self.to.as_slice() {
-            [Member::Party(one)] => *one,
+        match (self.to.as_slice(), &self.job.reveal) {
+            ([Member::Party(one)], _) => *one,
+            (_, PsiReveal::Sum { of, .. }) => 1 - of,
             _ => u8::from(b < a),
+        }
+    }
+
+    /// The column of party `index`'s file that is added up.
+    pub(super) fn summed(&self, index: u8) -> Option<&str> {
+        match &self.job.reveal {
+            PsiReveal::Sum { column, of } if *of == index => Some(column),
+            _ => None,
         }
     }
 
@@ -268,9 +323,10 @@ impl Task for PsiTask {
         let [a, b] = columns.each_ref().map(names);
         let scheme = self.scheme.map(|s| format!(", scheme {}", s.agreed())).unwrap_or_default();
         let to: Vec<_> = self.to.iter().map(Member::key).collect();
-        let (protocol, method) = match &self.terms {
-            None => (self.job.security.to_string(), PsiMethod::Vole.name()),
-            Some(terms) => {
+        let (protocol, method) = match &self.way {
+            Way::Vole => (self.job.security.to_string(), PsiMethod::Vole.name()),
+            Way::Bins(_) => (self.job.security.to_string(), PsiMethod::Bins.name()),
+            Way::Circuit(terms) => {
                 let method = terms.circuit.map_or("that with fewer ANDs", Method::name);
                 (format!("{}{scheme}, ot {}", self.protocol, terms.ot), method)
             }
@@ -283,7 +339,7 @@ impl Task for PsiTask {
             fields: vec![
                 Field::new("protocol", format!("{protocol}, psi version {PLAN_VERSION}")),
                 Field::new("method", method),
-                Field::new("reveal", reveal.name()),
+                Field::new("reveal", reveal.to_string()),
                 Field::new("to", to.join(" and ")),
                 Field::new("columns", format!("{a} and {b}")),
                 Field::new("normalise", self.forms()),
@@ -294,8 +350,8 @@ impl Task for PsiTask {
     }
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
-        // What vole does takes seconds for millions of items.
-        ands.filter(|_| self.terms.is_some())
+        // The others take seconds for millions of items.
+        ands.filter(|_| matches!(self.way, Way::Circuit(_)))
             .map(|ands| Forecast::of_two(self.scheme, ands, aes_instructions))
     }
 

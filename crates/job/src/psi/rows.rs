@@ -1,8 +1,8 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
-use super::CSV;
+use super::{CSV, PsiReveal};
 use crate::{InputPlace, JobError, NewFile};
-use hushwire_psi::{Place, PsiError, Reveal, Rows, write_flags, write_rows};
+use hushwire_psi::{Place, PsiError, Rows, write_flags, write_rows};
 use std::{
     fs,
     io::{BufWriter, Write},
@@ -67,10 +67,10 @@ impl Table {
     }
 
     /// Writes rows with set flags, or all of them with their flags.
-    pub(super) fn write(&self, reveal: Reveal, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+    pub(super) fn write(&self, reveal: &PsiReveal, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
         let mut rows = self.open()?;
         match reveal {
-            Reveal::Flags => write_flags(&self.path, &mut rows, flags, out),
+            PsiReveal::Flags => write_flags(&self.path, &mut rows, flags, out),
             _ => write_rows(&self.path, &mut rows, flags, out),
         }
     }
@@ -78,7 +78,7 @@ impl Table {
     /// The same, to a file that has no name yet. Of an error the file is named to which it belongs.
     pub(super) fn write_file(
         &self,
-        reveal: Reveal,
+        reveal: &PsiReveal,
         flags: &[bool],
         file: &NewFile,
         of: impl Fn(PsiError) -> JobError,

@@ -2,7 +2,7 @@
 
 use hushwire_job::{
     Common, InputPlace, Intersection, Job, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
-    PsiTask, Task, run,
+    PsiReveal, PsiTask, Task, run,
 };
 use hushwire_wire::{Identity, Listener};
 use std::{
@@ -95,8 +95,8 @@ fn common() -> BTreeSet<String> {
 
 #[test]
 fn both_learn_a_size_and_items_each_in_its_own_words() {
-    for protocol in ["yao", "gmw"] {
-        let size = task(&format!("protocol = \"{protocol}\"\nreveal = \"size\"\n{COLUMNS}"));
+    for method in ["", "method = \"circuit\"", "protocol = \"yao\"", "protocol = \"gmw\""] {
+        let size = task(&format!("{method}\nreveal = \"size\"\n{COLUMNS}"));
         let size = size.unwrap_or_else(|e| panic!("{e}"));
         for ended in both([&size, &size], [(memory(A), None), (memory(B), None)]).map(learnt) {
             assert_eq!(ended.common, Common::Size(common().len() as u64));
@@ -116,8 +116,35 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
     }
 }
 
+/// All rows of a common key count, on the side that has the column.
+#[test]
+fn sums_are_those_of_the_rows_with_a_common_key() {
+    let a = "email,paid\nann@x,5\nbob@x,7\neve@x,-12\n,100\nann@x,1\n";
+    let b = "mail,n\neve@x,3\nann@x, -40\nzoe@x,1000\nann@x,\neve@x,9\n";
+    for (reveal, sum, text) in [
+        ("sum:n,count", -28, "count,sum\n2,-28\n"),
+        ("sum:n@party1,count", -28, "count,sum\n2,-28\n"),
+        ("sum:paid@party0,count", -6, "count,sum\n2,-6\n"),
+    ] {
+        let task = task(&format!("reveal = \"{reveal}\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+        for ended in both([&task, &task], [(memory(a), None), (memory(b), None)]).map(learnt) {
+            assert_eq!(ended.common, Common::Sum { count: 2, sum });
+            assert_eq!(ended.text.as_deref(), Some(text.as_bytes()));
+            assert_eq!((ended.found, ended.rows, ended.keys), (Some(2), None, [3, 3]));
+        }
+    }
+    let task = task(&format!("reveal = \"sum:n,count\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    for (b, words) in [("mail\nann@x\n", "n"), ("mail,n\nann@x,1.5\n", "line 2, column n has \"1.5\"")] {
+        let error = refused(&task, 1, (memory(b), None));
+        assert!(error.kind == Kind::File && error.to_string().contains(words), "{error}");
+    }
+    // Party 0 needs no such column.
+    let mut other = config(0, (memory("email\nann@x\n"), None), key());
+    assert!(task.open(&mut other).is_ok());
+}
+
 fn both_learn_items(items: &PsiTask) {
-    assert_eq!(items.job().reveal, hushwire_psi::Reveal::Items, "what there is without a word");
+    assert_eq!(items.job().reveal, PsiReveal::Items, "what there is without a word");
     let ended = both([items, items], [(memory(A), None), (memory(B), None)]).map(learnt);
     for (ended, text) in
         ended.into_iter().zip(["id,email\n1,ann@x\n4,eve@x\n5,ann@x\n", "mail\neve@x\nann@x\n"])
@@ -141,7 +168,7 @@ fn one_party_alone_learns_flags_or_items() {
             ),
             ("items", ["id,email\n1,ann@x\n4,eve@x\n5,ann@x\n", "mail\neve@x\nann@x\n"]),
         ] {
-            for method in ["vole", "scs"] {
+            for method in ["vole", "circuit", "scs"] {
                 let task = task(&format!(
                     "method = \"{method}\"\nreveal = \"{reveal}\"\n{COLUMNS}\nto = \"party{learner}\""
                 ));
@@ -292,10 +319,25 @@ fn files_and_plans_that_make_no_sense_are_refused() {
         ),
         ("column = \"email\"\nmethod = \"volt\"", ["line 3", "phasing"]),
         ("column = \"email\"\nmethod = \"vole\"\ncircuit = \"scs\"", ["line 4", "keep `method`"]),
-        ("column = \"email\"\nmethod = \"vole\"\nprotocol = \"gmw\"", ["of circuits", "phasing or scs"]),
+        ("column = \"email\"\nmethod = \"vole\"\nprotocol = \"gmw\"", ["of whole sets", "phasing or scs"]),
         (
             "column = \"email\"\nmethod = \"vole\"\nreveal = \"size\"",
-            ["their number alone", "phasing or scs"],
+            ["their number alone", "method circuit"],
+        ),
+        (
+            "column = \"email\"\nmethod = \"circuit\"\nscheme = \"mi\"\nreveal = \"size\"",
+            ["the method is circuit", "phasing or scs"],
+        ),
+        ("column = \"email\"\nmethod = \"circuit\"", ["tells one party", "the method vole"]),
+        (
+            "column = \"email\"\nmethod = \"scs\"\nreveal = \"sum:n,count\"",
+            ["add nothing up", "method circuit"],
+        ),
+        ("column = \"email\"\nreveal = \"sum:n,count\"\nto = \"party0\"", ["learnt by both", "`to`"]),
+        ("column = \"email\"\nreveal = \"sum:n\"", ["line 3", "sum:COLUMN,count"]),
+        (
+            "column = \"email\"\nreveal = \"sum:n,count\"\nsecurity = \"malicious\"",
+            ["semi-honest parties", "vole"],
         ),
         ("reveal = \"all\"\ncolumn = \"email\"", ["line 2", "size"]),
         ("reveal = \"size\"", ["`key` is missing", "keys = "]),

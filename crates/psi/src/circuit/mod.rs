@@ -81,9 +81,20 @@ impl Parameters {
         (items + items.div_ceil(100) * 27).next_multiple_of(program::GROUP)
     }
 
-    /// ℓ.
-    fn width(&self) -> usize {
+    /// ℓ, the bits that are compared in a bin.
+    #[must_use]
+    pub fn width(&self) -> usize {
         40 + self.bins().next_power_of_two().ilog2() as usize
+    }
+
+    /// AND gates of the comparison.
+    #[must_use]
+    pub fn ands(&self) -> u64 {
+        if self.is_empty() {
+            0
+        } else {
+            program::program(self).0.ands() * (self.bins() / program::GROUP) as u64
+        }
     }
 
     /// The store of the receiver's items.

@@ -15,6 +15,9 @@ use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
 
+/// What an observer hears of: the oblivious PRF, the store, the circuit.
+const STEPS: u64 = 3;
+
 /// AGREEMENT: the OTs below the circuit: large sets pay the longer set-up.
 fn ot(parameters: &Parameters) -> Protocol {
     if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB13 }
@@ -51,7 +54,7 @@ impl Parameters {
 }
 
 /// The receiver's side: `digests` are its items, by [`crate::plain::Digester`]. `context` is agreed and of this run alone,
-/// `seed` this party's secret randomness, for this run alone.
+/// `seed` this party's secret randomness, for this run alone. `observer` hears how many of how many steps are done.
 ///
 /// # Errors
 /// There are more items than agreed, or than an intersection takes; a message is malformed; the channel failed.
@@ -64,15 +67,16 @@ pub fn receive(
     parameters: &Parameters,
     digests: &[Digest],
     seed: &Seed,
+    observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
     parameters.check(digests.len(), parameters.receiver_items)?;
     if parameters.is_empty() {
         return Ok(parameters.nothing_common(true));
     }
     if parameters.reveal == Reveal::Sum {
-        receive_as::<Block>(channel, context, parameters, digests, seed)
+        receive_as::<Block>(channel, context, parameters, digests, seed, observer)
     } else {
-        receive_as::<Gf64>(channel, context, parameters, digests, seed)
+        receive_as::<Gf64>(channel, context, parameters, digests, seed, observer)
     }
 }
 
@@ -82,7 +86,9 @@ fn receive_as<V: Value>(
     parameters: &Parameters,
     digests: &[Digest],
     seed: &Seed,
+    observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
+    observer(0, STEPS);
     let (firsts, like) = distinct(digests);
     let own: Vec<Digest> = firsts.iter().map(|item| digests[*item as usize]).collect();
     let places = Places::new(context, parameters.bins());
@@ -93,6 +99,7 @@ fn receive_as<V: Value>(
         table.iter().flatten().map(|(item, j)| places.digest(&own[*item as usize], *j as usize)).collect();
     let part = |label| seed.derive(label, &context.sid.0);
     let values = ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
+    observer(1, STEPS);
     let told = hear::<V>(channel, &parameters.told(), &asked)?;
     // Empty bins have something random too.
     let mut random = Prg::new(context.backend, &part("psi empty bins"), "empty bins");
@@ -101,8 +108,10 @@ fn receive_as<V: Value>(
     for (((bin, _), value), told) in held.iter().zip(&values).zip(&told) {
         bins[*bin] = words_of(V::of(*value ^ *told).block());
     }
+    observer(2, STEPS);
     let run = Run { context, parameters, seed: &part("psi gmw") };
     let learnt = run.compare(channel, 0, &bins, &[], &[])?;
+    observer(3, STEPS);
     let mut learnt = learnt.into_iter();
     let mut next = || learnt.next().expect("an output for each");
     if parameters.reveal == Reveal::Flags {
@@ -133,6 +142,7 @@ pub fn send(
     digests: &[Digest],
     numbers: &[u64],
     seed: &Seed,
+    observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
     parameters.check(digests.len(), parameters.sender_items)?;
     assert!(parameters.reveal != Reveal::Sum || numbers.len() == digests.len(), "a number for every item");
@@ -140,9 +150,9 @@ pub fn send(
         return Ok(parameters.nothing_common(false));
     }
     if parameters.reveal == Reveal::Sum {
-        send_as::<Block>(channel, context, parameters, digests, numbers, seed)
+        send_as::<Block>(channel, context, parameters, digests, numbers, seed, observer)
     } else {
-        send_as::<Gf64>(channel, context, parameters, digests, numbers, seed)
+        send_as::<Gf64>(channel, context, parameters, digests, numbers, seed, observer)
     }
 }
 
@@ -153,7 +163,9 @@ fn send_as<V: Value>(
     digests: &[Digest],
     numbers: &[u64],
     seed: &Seed,
+    observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
+    observer(0, STEPS);
     let (firsts, _) = distinct(digests);
     let places = Places::new(context, parameters.bins());
     let all: Vec<(usize, usize)> =
@@ -161,6 +173,7 @@ fn send_as<V: Value>(
     let asked: Vec<Digest> = all.iter().map(|(item, j)| places.digest(&digests[*item], *j)).collect();
     let part = |label| seed.derive(label, &context.sid.0);
     let values = answer(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
+    observer(1, STEPS);
     let mut random = Prg::new(context.backend, &part("psi bins"), "bins");
     let mut bins = Zeroizing::new(vec![[0; 2]; parameters.bins()]);
     bins.iter_mut().for_each(|bin| *bin = [random.next_u64(), random.next_u64()]);
@@ -178,8 +191,10 @@ fn send_as<V: Value>(
     let mut masks =
         || -> Zeroizing<Vec<u64>> { Zeroizing::new((0..instances).map(|_| random.next_u64()).collect()) };
     let (counts, sums) = (masks(), masks());
+    observer(2, STEPS);
     let run = Run { context, parameters, seed: &part("psi gmw") };
     run.compare(channel, 1, &bins, &counts, &sums)?;
+    observer(3, STEPS);
     if parameters.reveal == Reveal::Flags {
         return Ok(Outcome::Nothing);
     }

@@ -42,9 +42,10 @@ fn run(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> ([Outcome; 
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
     let numbers: Vec<u64> = sender.iter().map(|item| number(*item)).collect();
     let outcomes = thread::scope(|scope| {
-        let other =
-            scope.spawn(|| send(&mut b, &context(), parameters, &digests(sender), &numbers, &seeds[1]));
-        let first = receive(&mut a, &context(), parameters, &digests(receiver), &seeds[0]);
+        let other = scope.spawn(|| {
+            send(&mut b, &context(), parameters, &digests(sender), &numbers, &seeds[1], &mut |_, _| {})
+        });
+        let first = receive(&mut a, &context(), parameters, &digests(receiver), &seeds[0], &mut |_, _| {});
         [first.expect("an honest run"), other.join().expect("no panic").expect("an honest run")]
     });
     (outcomes, meters.map(|meter| meter.reading().bytes_sent()))

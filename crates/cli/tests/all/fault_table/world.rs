@@ -72,7 +72,9 @@ impl World {
         let count = cell.protocol.count(work) * times;
         let files = match cell.protocol {
             Protocol::Rep3 | Protocol::Yao | Protocol::Gmw => circuit(&cell, count),
-            Protocol::Psi => Rehearsal::new("kind = \"psi\"\ncolumn = \"email\"\nreveal = \"size\"\n"),
+            Protocol::Psi => Rehearsal::new(
+                "kind = \"psi\"\nmethod = \"phasing\"\ncolumn = \"email\"\nreveal = \"size\"\n",
+            ),
             Protocol::AesCtr => Rehearsal::new("kind = \"aes-ctr\"\nowner = \"client:alice\"\n"),
             _ => Rehearsal::bare(),
         };
@@ -211,7 +213,9 @@ impl World {
             }
             Protocol::LocalPsi => {
                 let to = if shown { String::new() } else { format!("--out {out}") };
-                format!("-v local psi --a r/a.csv --b r/b.csv --column email --reveal size {to}")
+                format!(
+                    "-v local psi --a r/a.csv --b r/b.csv --column email --reveal size --method phasing {to}"
+                )
             }
             Protocol::LocalAesCtr => {
                 let json = if shown { "--json -" } else { "" };

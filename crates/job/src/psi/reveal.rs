@@ -1,0 +1,106 @@
+//! The part of an intersection that is learnt.
+
+use hushwire_psi::Reveal;
+use std::{fmt, str::FromStr};
+
+/// The part of the intersection that is learnt.
+///
+/// ```text
+/// items | flags | size | sum:COLUMN,count | sum:COLUMN@party0,count
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PsiReveal {
+    /// Which keys are in both sets.
+    Items,
+    /// Of each of a party's rows, whether its key is in both sets.
+    Flags,
+    /// To both: the number of common keys.
+    Size,
+    /// To both: the number of common keys, and the sum of a column over the rows that have one.
+    Sum {
+        /// The column, in the file of that party.
+        column: String,
+        /// The party's number.
+        of: u8,
+    },
+}
+
+impl PsiReveal {
+    /// What circuits of whole sets reveal, which is no sum.
+    pub(super) fn of_sets(&self) -> Option<Reveal> {
+        match self {
+            Self::Items => Some(Reveal::Items),
+            Self::Flags => Some(Reveal::Flags),
+            Self::Size => Some(Reveal::Size),
+            Self::Sum { .. } => None,
+        }
+    }
+}
+
+impl From<Reveal> for PsiReveal {
+    fn from(reveal: Reveal) -> Self {
+        match reveal {
+            Reveal::Items => Self::Items,
+            Reveal::Flags => Self::Flags,
+            Reveal::Size => Self::Size,
+        }
+    }
+}
+
+impl fmt::Display for PsiReveal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items => f.write_str("items"),
+            Self::Flags => f.write_str("flags"),
+            Self::Size => f.write_str("size"),
+            Self::Sum { column, of } => write!(f, "sum:{column}@party{of},count"),
+        }
+    }
+}
+
+impl FromStr for PsiReveal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(sum) = text.strip_prefix("sum:") {
+            let Some(sum) = sum.strip_suffix(",count") else {
+                return Err("a sum is told with the number of keys: write sum:COLUMN,count".to_owned());
+            };
+            let owners = [("@party0", 0), ("@party1", 1), ("@a", 0), ("@b", 1)];
+            let named = owners.iter().find_map(|(end, of)| Some((sum.strip_suffix(end)?, *of)));
+            let (column, of) = named.unwrap_or((sum, 1));
+            return match column.trim() {
+                "" => Err("it names no column: write sum:COLUMN,count".to_owned()),
+                column => Ok(Self::Sum { column: column.to_owned(), of }),
+            };
+        }
+        text.parse::<Reveal>()
+            .map(Self::from)
+            .map_err(|_| format!("{text:?} is none of items, flags, size and sum:COLUMN,count"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PsiReveal;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for (text, written) in [
+            ("items", "items"),
+            ("flags", "flags"),
+            ("size", "size"),
+            ("sum:a, b,count", "sum:a, b@party1,count"),
+            ("sum:x@y,count", "sum:x@y@party1,count"),
+            ("sum:x@a,count", "sum:x@party0,count"),
+            ("sum:x@party0,count", "sum:x@party0,count"),
+        ] {
+            let reveal: PsiReveal = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(reveal.to_string(), written);
+            assert_eq!(written.parse(), Ok(reveal));
+        }
+        for text in ["sum", "sum:", "sum:,count", "sum:x", "sum:x,size", "count", ""] {
+            assert!(text.parse::<PsiReveal>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The numbers of a table's rows that are to be added up.
+
+use crate::{PsiError, Rows, error::Place};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// The whole numbers of `column`, row by row; an empty field counts as 0. Together they have at most 63 bits whatever their signs,
+/// so that no part of them overflows.
+///
+/// # Errors
+/// The file is no table, has no such column, or has there what is no whole number of 64 bits; the numbers come to too much.
+pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, PsiError> {
+    let place = rows.column(column)?;
+    let (mut amounts, mut all) = (Zeroizing::new(vec![]), 0u64);
+    while let Some(row) = rows.read()? {
+        let line = row.position().map(|at| Place::line(at.line()));
+        let field = std::str::from_utf8(row.get(place).unwrap_or_default()).unwrap_or("?").trim();
+        let amount: Option<i64> = if field.is_empty() { Some(0) } else { field.parse().ok() };
+        let Some(amount) = amount else {
+            let cause =
+                format!("column {} has {field:?}, which is no whole number of 64 bits", column.trim());
+            let remedy = "write whole numbers without separators, of prices the cents";
+            return Err(PsiError::file(path, line, cause, remedy));
+        };
+        all = all.saturating_add(amount.unsigned_abs());
+        if all > i64::MAX as u64 {
+            let cause = format!("the numbers in column {} come to more than 63 bits", column.trim());
+            return Err(PsiError::file(path, line, cause, "write them in a larger unit"));
+        }
+        amounts.push(amount);
+    }
+    Ok(amounts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<i64>, String> {
+        let path = Path::new("b.csv");
+        let mut rows = Rows::new(path, text.as_bytes()).map_err(|e| e.to_string())?;
+        amounts(path, &mut rows, "n").map(|amounts| amounts.to_vec()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn whole_numbers_and_nothing_else() {
+        assert_eq!(read("k,n\na, 12\nb,\nc,-7\nd,+3\n"), Ok(vec![12, 0, -7, 3]));
+        let most = i64::MAX;
+        assert_eq!(read(&format!("k,n\na,-{most}\nb,0\n")), Ok(vec![-most, 0]));
+        for (text, words) in [
+            ("k,n\na,1\nb,1.5\n", "line 3"),
+            ("k,n\na,1e3\n", "\"1e3\""),
+            ("k,n\na,9223372036854775808\n", "no whole number"),
+            ("k,n\na,9223372036854775807\nb,-1\n", "more than 63 bits"),
+            ("k,m\na,1\n", "n"),
+        ] {
+            let refused = read(text).err().unwrap_or_else(|| panic!("{text} was taken"));
+            assert!(refused.contains(words), "{refused}");
+        }
+    }
+}
