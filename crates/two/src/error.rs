@@ -1,5 +1,6 @@
 //! Errors of a run.
 
+use hushwire_bfv::BfvError;
 use hushwire_compute::ComputeError;
 use hushwire_ot::OtError;
 use hushwire_wire::{NetError, PartyId, drive::Misstep};
@@ -34,10 +35,23 @@ pub enum TwoError {
     Cancelled,
     /// An operation on values that are known failed, or the computation cannot be planned.
     Compute(#[from] ComputeError),
+    /// A layer under encryption failed.
+    Encryption {
+        /// The peer, where its message is to blame and the channel knows it.
+        peer: Option<PartyId>,
+        /// The reason.
+        cause: BfvError,
+    },
     /// The OTs failed.
     Ot(#[from] OtError),
     /// The channel failed.
     Net(#[from] NetError),
+}
+
+impl From<BfvError> for TwoError {
+    fn from(cause: BfvError) -> Self {
+        Self::Encryption { peer: None, cause }
+    }
 }
 
 impl From<Misstep> for TwoError {
@@ -53,6 +67,16 @@ impl fmt::Display for TwoError {
 }
 
 impl TwoError {
+    /// The same, of this peer's message.
+    pub(crate) fn of(self, peer: Option<PartyId>) -> Self {
+        match self {
+            Self::Encryption { peer: None, cause } if !matches!(cause, BfvError::Margin { .. }) => {
+                Self::Encryption { peer, cause }
+            }
+            other => other,
+        }
+    }
+
     /// The peer to blame, where one is, and the cause, as one clause.
     #[must_use]
     pub fn cause(&self) -> String {
@@ -70,6 +94,8 @@ impl TwoError {
             Self::Lost => "this party is lost, because a run before failed".to_owned(),
             Self::Cancelled => "the caller cancelled the run".to_owned(),
             Self::Compute(e) => e.cause(),
+            Self::Encryption { peer: Some(peer), cause } => format!("{peer}: {cause}"),
+            Self::Encryption { peer: None, cause } => cause.to_string(),
             Self::Ot(e) => e.cause(),
             Self::Net(e) => e.cause(),
         }
@@ -85,6 +111,7 @@ impl TwoError {
             }
             Self::Lost | Self::Cancelled => "set up a new session",
             Self::Compute(e) => return e.remedy().clone().into(),
+            Self::Encryption { .. } => "plan the layer for its weights, or compute it by OT",
             Self::Ot(e) => return e.remedy(),
             Self::Net(e) => return e.remedy(),
         })

@@ -13,7 +13,7 @@
 //!
 //! **Functionality.** A [`Computation`](hushwire_compute::Computation), each party with inputs of its own → the outputs, to whom they are due.
 //! **Papers.** Comparisons, shifts and choices as D. Rathee et al., "CrypTFlow2", CCS 2020, have them; products by N. Gilboa, Crypto 1999;
-//! circuits by [`hushwire_gmw`].
+//! circuits by [`hushwire_gmw`]; [`Party::convolve`] by [`hushwire_bfv`].
 //! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run, and the lengths of all messages, follow
 //! from the computation and its bound lengths alone. Values are opened where the computation says `reveal`.
 //! **Rounds and bytes.** [`Plan::tally`].
@@ -21,6 +21,7 @@
 
 mod apply;
 mod compare;
+mod encrypted;
 mod error;
 mod form;
 mod kit;
@@ -41,6 +42,7 @@ mod tests;
 
 pub use apply::Operation;
 pub use error::TwoError;
+pub use hushwire_bfv::{Conv, Linear};
 pub use party::Party;
 pub use plan::Plan;
 pub use shift::Sign;

@@ -2,6 +2,7 @@
 
 use crate::{
     Operation, Tally, TwoError,
+    encrypted::{Job, Keys},
     form::Form,
     kit::{Cots, Kit},
     plan::{Piece, Plan, Slot},
@@ -25,6 +26,9 @@ pub struct Party {
     index: usize,
     context: Context,
     supply: Supply,
+    /// Of keys of encryption.
+    seed: Seed,
+    keys: Keys,
     driver: Driver,
     runs: u64,
     /// Allotments of OTs so far.
@@ -50,7 +54,8 @@ impl Party {
         assert!(index < 2, "parties are 0 and 1");
         let supply = Supply::open(channel, index, context, ot, seed)?;
         let (context, driver) = (*context, Driver::new());
-        Ok(Party { index, context, supply, driver, runs: 0, pieces: 0, lost: false })
+        let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
+        Ok(Party { index, context, supply, seed, keys, driver, runs: 0, pieces: 0, lost: false })
     }
 
     /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
@@ -147,6 +152,17 @@ impl Party {
         self.driver.run(channel, &mut abreast)?;
         self.lost = false;
         Ok(abreast.into_machines().flat_map(Play::finish).collect())
+    }
+
+    /// A layer under encryption.
+    pub(crate) fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(TwoError::Lost);
+        }
+        let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys)?;
+        self.driver.run(channel, &mut play).map_err(|e| e.of(channel.from()))?;
+        self.lost = false;
+        Ok(job.end(play, &mut self.keys))
     }
 
     /// OTs for several pieces, made at once.

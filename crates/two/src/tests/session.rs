@@ -4,7 +4,7 @@ use super::{
     pair::{prg, random, shared},
     random::{Values, plan_of, text, two},
 };
-use crate::{Operation, Party, Plan, Sign, TwoError, ring::mask};
+use crate::{Conv, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_ot::{Context, Protocol, Sid};
@@ -177,4 +177,49 @@ fn operations_on_shares() {
             assert!(error == 0 || k == 4 && error == 1, "{operation:?}: {made} for {expected}");
         }
     }
+}
+
+/// Layers under encryption, of either party's weights, are those by OT and those in the open; keys serve a second time.
+#[test]
+fn layers_under_encryption() {
+    let conv = Conv { channels: 3, image: [6, 5], outputs: 4, kernel: [3, 2], strides: [1, 1] };
+    let linear = Linear::new(conv, 32, 1 << 12, 1000).unwrap();
+    let x = random(&mut prg("x"), 3 * 30, 32);
+    let weights: Vec<i64> = random(&mut prg("w"), 4 * 18, 13).iter().map(|w| *w as i64 - 4096).collect();
+    let words: Vec<u64> = weights.iter().map(|w| *w as u64).collect();
+    let xs = shared(&mut prg("a"), &x, 32);
+    for evaluator in [0, 1] {
+        let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+            let own: &[i64] = if i == evaluator { &weights } else { &[] };
+            let meter = Meter::new();
+            channel.tap(meter.tap());
+            let first = party.convolve(channel, &linear, evaluator, own, &xs[i]).expect("honest");
+            let once = meter.reading().bytes_sent();
+            let second = party.convolve(channel, &linear, evaluator, own, &xs[i]).expect("honest");
+            let again = meter.reading().bytes_sent() - once;
+            let key = if i == evaluator { 0 } else { once - again };
+            assert!(again > 0 && (key > 0) == (i != evaluator), "the key goes once");
+            [first, second]
+        });
+        let plain = conv.plain(&x, &words);
+        for k in 0..2 {
+            for (i, expected) in plain.iter().enumerate() {
+                assert_eq!(made[0][k][i].wrapping_add(made[1][k][i]) & mask(32), expected & mask(32));
+            }
+        }
+        assert!(made[0][0] != made[0][1], "masks are fresh");
+    }
+}
+
+#[test]
+fn a_greater_weight_is_refused() {
+    let linear = Linear::new(Conv::matrix(1, 2), 16, 5, 1).unwrap();
+    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        let own: &[i64] = if i == 0 { &[5, -6] } else { &[] };
+        let first = party.convolve(channel, &linear, 0, own, &[1, 2]);
+        (first.err(), if i == 0 { party.apply(channel, &Operation::Relu, 8, &[&[1]]).err() } else { None })
+    });
+    assert!(made[0].0.as_ref().is_some_and(|e| e.to_string().contains("greater than 5")));
+    assert!(matches!(made[0].1, Some(TwoError::Lost)));
+    assert!(made[1].0.is_some());
 }

@@ -1,0 +1,451 @@
+//! Keys, encryption, answers and decryption.
+//!
+//! ```text
+//! secret s, ternary      phase of (a, b) = b + a s = (q / t) m + noise    modulo q, t = 2^ℓ
+//! upload     (seed, b = −a s + e + ⌊q m / t⌉), a from the seed            b transformed, 50 bits a residue
+//! answer     Σ w·upload + encryption of 0 under the public key + flooding − mask, brought to fewer primes
+//! ```
+//!
+//! **Source.** Z. Brakerski, Crypto 2012; J. Fan, F. Vercauteren, ePrint 2012/144; answers without rotations as Z. Huang et al., "Cheetah", USENIX
+//! Security 2022, have them. Deviations: both halves of an answer hide the weights, the first by a fresh encryption of 0, the second by
+//! flooding beyond the bound of all coefficients of a run.
+
+use crate::{
+    BfvError, Set,
+    ntt::{BITS, Prime, times},
+    params::{DROPPED_A, DROPPED_B},
+    sample::{errors, flood, ternary, uniform},
+};
+use hushwire_aes::Backend;
+use hushwire_prg::{Prg, Seed};
+use zeroize::{Zeroize, Zeroizing};
+
+/// A polynomial, residues of each prime.
+pub(crate) type Poly = Vec<Vec<u64>>;
+
+/// Bytes of a seed.
+const SEED: usize = 16;
+
+/// What both parties know of a set and a ring.
+#[derive(Clone)]
+pub(crate) struct Ground {
+    pub(crate) set: Set,
+    pub(crate) ring: u32,
+    pub(crate) backend: Backend,
+    pub(crate) primes: Vec<Prime>,
+    /// 1 / 2^ℓ modulo each prime, and q modulo 2^ℓ.
+    inverses: Vec<u64>,
+    q: u64,
+}
+
+fn mask(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// A number with a sign as a residue, without a branch.
+fn residue(x: i64, p: u64) -> u64 {
+    (x + (p.cast_signed() & (x >> 63))).cast_unsigned()
+}
+
+pub(crate) fn pack(numbers: impl Iterator<Item = u64>, bits: u32, out: &mut Vec<u8>) {
+    let (mut held, mut used) = (0u128, 0);
+    for x in numbers {
+        held |= u128::from(x) << used;
+        used += bits;
+        while used >= 8 {
+            out.push(held as u8);
+            held >>= 8;
+            used -= 8;
+        }
+    }
+    if used > 0 {
+        out.push(held as u8);
+    }
+}
+
+pub(crate) fn packed(count: usize, bits: u32) -> usize {
+    (count * bits as usize).div_ceil(8)
+}
+
+pub(crate) fn unpack(bytes: &[u8], count: usize, bits: u32) -> Vec<u64> {
+    let (mut held, mut used, mut bytes) = (0u128, 0, bytes.iter());
+    let mut one = || {
+        while used < bits {
+            held |= u128::from(bytes.next().copied().unwrap_or(0)) << used;
+            used += 8;
+        }
+        let x = held as u64 & mask(bits);
+        held >>= bits;
+        used -= bits;
+        x
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+impl Ground {
+    pub(crate) fn new(backend: Backend, set: Set, ring: u32) -> Ground {
+        let primes: Vec<Prime> = (0..set.primes()).map(|k| Prime::new(k, set.n())).collect();
+        // (p + 1) / 2 halves.
+        let inverse = |p: u64| (0..ring).fold(1, |x, _| times(x, p.div_ceil(2), p));
+        let inverses = primes.iter().map(|prime| inverse(prime.p)).collect();
+        let q = primes.iter().fold(1u64, |q, prime| q.wrapping_mul(prime.p)) & mask(ring);
+        Ground { set, ring, backend, primes, inverses, q }
+    }
+
+    fn kept(&self) -> usize {
+        self.set.kept(self.ring)
+    }
+
+    /// ⌊q m / t⌉ modulo prime `k`: q m less its centred rest, divided by t, where q is 0.
+    fn encoded(&self, m: u64, k: usize) -> u64 {
+        let rest = self.q.wrapping_mul(m) & mask(self.ring);
+        let shift = 64 - self.ring;
+        let centred = (rest << shift).cast_signed() >> shift;
+        let p = self.primes[k].p;
+        times(residue(-centred, p), self.inverses[k], p)
+    }
+
+    /// Small coefficients as transformed residues.
+    pub(crate) fn transformed(&self, x: &[i64]) -> Poly {
+        let one = |prime: &Prime| {
+            let mut of: Vec<u64> = x.iter().map(|x| residue(*x, prime.p)).collect();
+            prime.forward(self.backend, &mut of);
+            of
+        };
+        self.primes.iter().map(one).collect()
+    }
+
+    fn stretched(&self, seed: &[u8; SEED]) -> Poly {
+        let mut prg = Prg::new(self.backend, &Seed::from_bytes(*seed), "bfv public polynomial");
+        self.primes.iter().map(|prime| uniform(&mut prg, self.set.n(), prime.p)).collect()
+    }
+
+    fn zero(&self) -> Poly {
+        vec![vec![0; self.set.n()]; self.primes.len()]
+    }
+
+    fn add_products(&self, sum: &mut Poly, a: &Poly, b: &Poly) {
+        for (((prime, sum), a), b) in self.primes.iter().zip(sum).zip(a).zip(b) {
+            prime.add_products(self.backend, sum, a, b);
+        }
+    }
+
+    fn add(&self, sum: &mut Poly, a: &Poly) {
+        for ((prime, sum), a) in self.primes.iter().zip(sum).zip(a) {
+            sum.iter_mut().zip(a).for_each(|(sum, a)| *sum = prime.plus(*sum, *a));
+        }
+    }
+
+    fn written(&self, seed: &[u8; SEED], b: &Poly, out: &mut Vec<u8>) {
+        out.extend_from_slice(seed);
+        b.iter().for_each(|b| pack(b.iter().copied(), BITS, out));
+    }
+
+    /// Bytes of a seeded pair.
+    pub(crate) fn pair_bytes(&self) -> usize {
+        SEED + self.primes.len() * packed(self.set.n(), BITS)
+    }
+
+    pub(crate) fn read(&self, what: &'static str, bytes: &[u8]) -> Result<[Poly; 2], BfvError> {
+        let (n, each) = (self.set.n(), packed(self.set.n(), BITS));
+        let (Some(seed), true) = (bytes.first_chunk(), bytes.len() == self.pair_bytes()) else {
+            return Err(BfvError::Length { what, found: bytes.len(), expected: self.pair_bytes() });
+        };
+        let b: Poly = bytes[SEED..].chunks_exact(each).map(|b| unpack(b, n, BITS)).collect();
+        if self.primes.iter().zip(&b).any(|(prime, b)| b.iter().any(|x| *x >= prime.p)) {
+            return Err(BfvError::Residue { what });
+        }
+        Ok([self.stretched(seed), b])
+    }
+
+    /// A coefficient brought from all primes to those that are kept.
+    fn switched(&self, residues: &mut [u64]) {
+        for last in (self.kept()..self.primes.len()).rev() {
+            let p = self.primes[last].p;
+            let shift = residues[last];
+            for k in 0..last {
+                let prime = &self.primes[k];
+                // Centred: the greater half counts from −p/2 on. Both are masked by uniform numbers, and the choice is arithmetic.
+                let is_high = (p / 2).wrapping_sub(shift) >> 63;
+                let centred = shift % prime.p;
+                let centred = prime.minus(centred, (p % prime.p) & is_high.wrapping_neg());
+                let inverse = inverse_of(p % prime.p, prime.p);
+                residues[k] = times(prime.minus(residues[k], centred), inverse, prime.p);
+            }
+        }
+    }
+
+    /// Bytes of an answer with so many results.
+    pub(crate) fn answer_bytes(&self, results: usize) -> usize {
+        let n = self.set.n();
+        match self.kept() {
+            1 => packed(n, BITS - DROPPED_A) + packed(results, BITS - DROPPED_B),
+            kept => kept * (packed(n, BITS) + packed(results, BITS)),
+        }
+    }
+}
+
+/// x^(p − 2); both are public.
+fn inverse_of(x: u64, p: u64) -> u64 {
+    let (mut out, mut x, mut e) = (1, x, p - 2);
+    while e > 0 {
+        if e & 1 == 1 {
+            out = times(out, x, p);
+        }
+        x = times(x, x, p);
+        e >>= 1;
+    }
+    out
+}
+
+/// The party that encrypts and learns.
+pub(crate) struct Client {
+    pub(crate) ground: Ground,
+    /// The secret, transformed, and as it is.
+    s: Poly,
+    small: Vec<i64>,
+    prg: Prg,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.s.zeroize();
+        self.small.zeroize();
+    }
+}
+
+impl Client {
+    pub(crate) fn new(ground: Ground, seed: &Seed) -> Client {
+        let mut prg = Prg::new(ground.backend, seed, "bfv client");
+        let small = ternary(&mut prg, ground.set.n());
+        let s = ground.transformed(&small);
+        Client { ground, s, small, prg }
+    }
+
+    /// A pair of phase e + ⌊q m / t⌉.
+    fn pair(&mut self, m: Option<&[u64]>, out: &mut Vec<u8>) {
+        let mut seed = [0; SEED];
+        self.prg.fill(&mut seed);
+        let ground = &self.ground;
+        let a = ground.stretched(&seed);
+        let e = Zeroizing::new(errors(&mut self.prg, ground.set.n()));
+        let mut b = vec![];
+        for (k, prime) in ground.primes.iter().enumerate() {
+            let mut sum: Vec<u64> = e.iter().map(|e| residue(*e, prime.p)).collect();
+            if let Some(m) = m {
+                sum.iter_mut().zip(m).for_each(|(sum, m)| *sum = prime.plus(*sum, ground.encoded(*m, k)));
+            }
+            prime.forward(ground.backend, &mut sum);
+            let mut product = vec![0; sum.len()];
+            prime.add_products(ground.backend, &mut product, &a[k], &self.s[k]);
+            b.push(sum.iter().zip(&product).map(|(x, y)| prime.minus(*x, *y)).collect());
+            sum.zeroize();
+            product.zeroize();
+        }
+        ground.written(&seed, &b, out);
+    }
+
+    /// An encryption of 0, for the server's own.
+    pub(crate) fn public_key(&mut self) -> Vec<u8> {
+        let mut out = vec![];
+        self.pair(None, &mut out);
+        out
+    }
+
+    /// Encryptions of polynomials modulo 2^ℓ.
+    pub(crate) fn encrypt(&mut self, all: &[Vec<u64>]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(all.len() * self.ground.pair_bytes());
+        all.iter().for_each(|m| self.pair(Some(m), &mut out));
+        out
+    }
+
+    /// The phases of an answer at its results' places, and the results.
+    pub(crate) fn open(&self, answer: &[u8], places: &[usize]) -> Result<Vec<u64>, BfvError> {
+        Ok(self.phases(answer, places)?.into_iter().map(|phase| self.decoded(phase)).collect())
+    }
+
+    pub(crate) fn phases(&self, answer: &[u8], places: &[usize]) -> Result<Vec<u128>, BfvError> {
+        let (ground, what) = (&self.ground, "an answer");
+        let expected = ground.answer_bytes(places.len());
+        if answer.len() != expected {
+            return Err(BfvError::Length { what, found: answer.len(), expected });
+        }
+        let (n, kept) = (ground.set.n(), ground.kept());
+        let dropped = if kept == 1 { [DROPPED_A, DROPPED_B] } else { [0; 2] };
+        let mut all = vec![];
+        let (each, mut rest) = (packed(n, BITS - dropped[0]), answer);
+        for (k, prime) in ground.primes[..kept].iter().enumerate() {
+            let (a, next) = rest.split_at(each);
+            let (b, next) = next.split_at(packed(places.len(), BITS - dropped[1]));
+            rest = next;
+            let whole = |x: u64, d: u32| ((x << d) % prime.p, (x << d) >= prime.p && d == 0);
+            let mut a: Vec<(u64, bool)> =
+                unpack(a, n, BITS - dropped[0]).into_iter().map(|x| whole(x, dropped[0])).collect();
+            let b: Vec<(u64, bool)> = unpack(b, places.len(), BITS - dropped[1])
+                .into_iter()
+                .map(|x| whole(x, dropped[1]))
+                .collect();
+            if a.iter().chain(&b).any(|(_, none)| *none) {
+                return Err(BfvError::Residue { what });
+            }
+            let mut a: Vec<u64> = a.drain(..).map(|(x, _)| x).collect();
+            prime.forward(ground.backend, &mut a);
+            let mut product = vec![0; n];
+            prime.add_products(ground.backend, &mut product, &a, &self.s[k]);
+            prime.inverse(ground.backend, &mut product);
+            all.push(
+                places.iter().zip(b).map(|(i, (b, _))| prime.plus(product[*i], b)).collect::<Vec<u64>>(),
+            );
+        }
+        if kept == 1 {
+            return Ok(all.remove(0).into_iter().map(u128::from).collect());
+        }
+        // x = x_0 + p_0 ((x_1 − x_0) / p_0 mod p_1).
+        let [first, second] = [&ground.primes[0], &ground.primes[1]];
+        let inverse = inverse_of(first.p % second.p, second.p);
+        let joined = |(x, y): (&u64, &u64)| {
+            let digit = times(second.minus(*y, *x % second.p), inverse, second.p);
+            u128::from(*x) + u128::from(first.p) * u128::from(digit)
+        };
+        Ok(all[0].iter().zip(&all[1]).map(joined).collect())
+    }
+
+    /// The modulus of answers.
+    pub(crate) fn modulus(&self) -> u128 {
+        self.ground.primes[..self.ground.kept()].iter().map(|prime| u128::from(prime.p)).product()
+    }
+
+    /// The noise modulo the first prime of halves that are not brought to fewer, centred, where they hold these results.
+    #[cfg(test)]
+    pub(crate) fn noises(&self, [a, b]: &[Poly; 2], places: &[usize], results: &[u64]) -> Vec<i64> {
+        let (ground, prime) = (&self.ground, &self.ground.primes[0]);
+        let mut a = a[0].clone();
+        prime.forward(ground.backend, &mut a);
+        let mut product = vec![0; a.len()];
+        prime.add_products(ground.backend, &mut product, &a, &self.s[0]);
+        prime.inverse(ground.backend, &mut product);
+        let noise = |(place, m): (&usize, &u64)| {
+            let phase = prime.plus(product[*place], b[0][*place]);
+            let noise = prime.minus(phase, ground.encoded(*m, 0));
+            if noise > prime.p / 2 {
+                noise.cast_signed() - prime.p.cast_signed()
+            } else {
+                noise.cast_signed()
+            }
+        };
+        places.iter().zip(results).map(noise).collect()
+    }
+
+    fn decoded(&self, phase: u128) -> u64 {
+        let (q, ring) = (self.modulus(), self.ground.ring);
+        let m = if self.ground.kept() == 1 {
+            ((phase << ring) + q / 2) / q
+        } else {
+            // m q / t is m ⌊q / t⌋ and less than m more, far below half a step.
+            let step = q >> ring;
+            (phase + step / 2) / step
+        };
+        m as u64 & mask(ring)
+    }
+}
+
+/// The party that has weights.
+pub(crate) struct Server {
+    pub(crate) ground: Ground,
+    key: [Poly; 2],
+    prg: Prg,
+}
+
+/// An answer under way: sums of products, transformed.
+pub(crate) struct Sum([Poly; 2]);
+
+impl Server {
+    pub(crate) fn new(ground: Ground, key: &[u8], seed: &Seed) -> Result<Server, BfvError> {
+        let key = ground.read("a public key", key)?;
+        let prg = Prg::new(ground.backend, seed, "bfv server");
+        Ok(Server { ground, key, prg })
+    }
+
+    pub(crate) fn sum(&self) -> Sum {
+        Sum([self.ground.zero(), self.ground.zero()])
+    }
+
+    pub(crate) fn add(&self, sum: &mut Sum, upload: &[Poly; 2], weights: &Poly) {
+        sum.0.iter_mut().zip(upload).for_each(|(sum, half)| self.ground.add_products(sum, half, weights));
+    }
+
+    /// Numbers that hide results, one for each.
+    pub(crate) fn masks(&mut self, count: usize) -> Vec<u64> {
+        (0..count).map(|_| self.prg.next_u64() & mask(self.ground.ring)).collect()
+    }
+
+    /// The answer: of the first half everything, of the second what is at `places`, less the masks.
+    pub(crate) fn answer(
+        &mut self,
+        sum: Sum,
+        places: &[usize],
+        masks: &[u64],
+        flooding: u32,
+        out: &mut Vec<u8>,
+    ) {
+        let [a, b] = self.hidden(sum, places, masks, flooding);
+        self.written(&a, &b, places, out);
+    }
+
+    /// The sum under a fresh encryption of 0, flooding and masks; coefficients.
+    pub(crate) fn hidden(
+        &mut self,
+        mut sum: Sum,
+        places: &[usize],
+        masks: &[u64],
+        flooding: u32,
+    ) -> [Poly; 2] {
+        let n = self.ground.set.n();
+        // SECURITY: without it the first half is the weights times a polynomial that the client knows.
+        let u = Zeroizing::new(ternary(&mut self.prg, n));
+        let u = self.ground.transformed(&u);
+        for (half, key) in sum.0.iter_mut().zip(&self.key) {
+            self.ground.add_products(half, key, &u);
+            let e = Zeroizing::new(errors(&mut self.prg, n));
+            self.ground.add(half, &self.ground.transformed(&e));
+        }
+        let Sum([mut a, mut b]) = sum;
+        for half in [&mut a, &mut b] {
+            for (prime, half) in self.ground.primes.iter().zip(half) {
+                prime.inverse(self.ground.backend, half);
+            }
+        }
+        for (place, hidden) in places.iter().zip(masks) {
+            // SECURITY: without it the noise of a result tells the client of the weights.
+            let noise = flood(&mut self.prg, flooding);
+            let minus = hidden.wrapping_neg() & mask(self.ground.ring);
+            for (k, prime) in self.ground.primes.iter().enumerate() {
+                let p = i128::from(prime.p);
+                let noise = noise.rem_euclid(p) as u64;
+                let added = prime.plus(noise, self.ground.encoded(minus, k));
+                b[k][*place] = prime.plus(b[k][*place], added);
+            }
+        }
+        [a, b]
+    }
+
+    fn written(&self, a: &Poly, b: &Poly, places: &[usize], out: &mut Vec<u8>) {
+        let (ground, kept) = (&self.ground, self.ground.kept());
+        let switched = |poly: &Poly, i: usize| {
+            let mut residues: Vec<u64> = poly.iter().map(|x| x[i]).collect();
+            ground.switched(&mut residues);
+            residues
+        };
+        let a: Vec<Vec<u64>> = (0..ground.set.n()).map(|i| switched(a, i)).collect();
+        let b: Vec<Vec<u64>> = places.iter().map(|i| switched(b, *i)).collect();
+        let dropped = if kept == 1 { [DROPPED_A, DROPPED_B] } else { [0; 2] };
+        // Rounded; what would be 2^50 is the next below.
+        let cut =
+            |x: u64, d: u32| if d == 0 { x } else { ((x + (1 << (d - 1))) >> d).min((1 << (BITS - d)) - 1) };
+        for k in 0..kept {
+            for (half, d) in [&a, &b].into_iter().zip(dropped) {
+                pack(half.iter().map(|x| cut(x[k], d)), BITS - d, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Polynomials modulo x^N + 1 and primes just below 2^50, and their transforms.
+//!
+//! **Layout.** A stage splits each factor x^2t − r² into x^t − r and x^t + r. Elements of factor b stand 2^s apart from place b on (M. Pease,
+//! "An adaptation of the fast Fourier transform for parallel processing", J. ACM 15, 1968): every stage reads halves and writes pairs, so
+//! that all of them are the same loop over whole vectors. The order of transformed values is that of the last factors; nothing asks for
+//! another.
+//!
+//! **Arithmetic.** With wide vectors residues are integers in doubles: h = a·w rounded, q = h/p rounded, and (h − q·p) + (a·w − h) is a·w − q·p, both
+//! terms exact by fused multiplication (J. van der Hoeven, G. Lecerf, G. Quintin, "Modular SIMD arithmetic in Mathemagix", ACM TOMS
+//! 43, 2016, section 3). Without, products of 128 bits. Results are residues below p either way, the same bits.
+
+use hushwire_aes::Backend;
+use hushwire_simd::{Kernel, Lanes};
+
+/// Primes p = 1 mod 2^14 below 2^50, the greatest, each with an element of order 2^14.
+const PRIMES: [(u64, u64); 3] = [
+    (1_125_899_906_826_241, 971_709_613_313_032),
+    (1_125_899_906_629_633, 1_096_684_567_043_902),
+    (1_125_899_905_744_897, 340_368_873_960_073),
+];
+
+/// Bits of a residue.
+pub(crate) const BITS: u32 = 50;
+
+/// The number of primes there are.
+pub(crate) const MOST: usize = PRIMES.len();
+
+/// Twiddles of a stage, repeated to whole vectors.
+const LEAST: usize = 16;
+
+/// A prime, and the factors of x^N + 1 modulo it, stage by stage.
+#[derive(Clone)]
+pub(crate) struct Prime {
+    pub(crate) p: u64,
+    /// Of each stage, r of each factor.
+    forward: Vec<Vec<u64>>,
+    inverse: Vec<Vec<u64>>,
+    /// 1 / N.
+    scale: u64,
+}
+
+fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
+    let mut out = 1;
+    while e > 0 {
+        if e & 1 == 1 {
+            out = times(out, x, p);
+        }
+        x = times(x, x, p);
+        e >>= 1;
+    }
+    out
+}
+
+pub(crate) fn times(a: u64, b: u64, p: u64) -> u64 {
+    (u128::from(a) * u128::from(b) % u128::from(p)) as u64
+}
+
+impl Prime {
+    /// Prime `k`, for polynomials of `n` coefficients, 2^4 to 2^13.
+    pub(crate) fn new(k: usize, n: usize) -> Prime {
+        let (p, root) = PRIMES[k];
+        // An element of order 2n.
+        let psi = power(root, (1 << 13) / n as u64, p);
+        // Exponents of the roots: x^n + 1 = x^n − ψ^n.
+        let mut exponents = vec![n as u64];
+        let (mut forward, mut inverse) = (vec![], vec![]);
+        while exponents.len() < n {
+            let roots: Vec<u64> = exponents.iter().map(|e| e / 2).collect();
+            let whole = |of: &dyn Fn(u64) -> u64| -> Vec<u64> {
+                let values: Vec<u64> = roots.iter().map(|e| power(psi, of(*e), p)).collect();
+                values.iter().copied().cycle().take(values.len().max(LEAST)).collect()
+            };
+            forward.push(whole(&|e| e));
+            inverse.push(whole(&|e| 2 * n as u64 - e));
+            exponents = roots.iter().flat_map(|e| [*e, e + n as u64]).collect();
+        }
+        Prime { p, forward, inverse, scale: power(n as u64, p - 2, p) }
+    }
+
+    /// Values of a polynomial at the roots of x^N + 1.
+    pub(crate) fn forward(&self, backend: Backend, a: &mut [u64]) {
+        backend.run(Transform { prime: self, a, inverse: false });
+    }
+
+    /// The reverse.
+    pub(crate) fn inverse(&self, backend: Backend, a: &mut [u64]) {
+        backend.run(Transform { prime: self, a, inverse: true });
+    }
+
+    /// `sum[i] += a[i] b[i]`.
+    pub(crate) fn add_products(&self, backend: Backend, sum: &mut [u64], a: &[u64], b: &[u64]) {
+        backend.run(Products { p: self.p, sum, a, b });
+    }
+
+    pub(crate) fn plus(&self, a: u64, b: u64) -> u64 {
+        reduced(a + b, self.p)
+    }
+
+    pub(crate) fn minus(&self, a: u64, b: u64) -> u64 {
+        reduced(a + self.p - b, self.p)
+    }
+}
+
+/// x or x − p, whichever is a residue, without a branch.
+#[inline(always)]
+fn reduced(x: u64, p: u64) -> u64 {
+    let y = x.wrapping_sub(p);
+    y.wrapping_add(p & (y >> 63).wrapping_neg())
+}
+
+/// Residues as integers in doubles, between −p and p or a few times as far.
+#[derive(Clone, Copy)]
+struct Doubles {
+    p: f64,
+    inverse: f64,
+}
+
+/// Adding it and taking it off again rounds to an integer.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+
+impl Doubles {
+    fn new(p: u64) -> Self {
+        Doubles { p: p as f64, inverse: 1.0 / p as f64 }
+    }
+
+    #[inline(always)]
+    fn round(x: f64) -> f64 {
+        (x + ROUND) - ROUND
+    }
+
+    /// a·b between about −p/2 and p/2; |a| < 4p, |b| < p.
+    #[inline(always)]
+    fn times(self, a: f64, b: f64) -> f64 {
+        let h = a * b;
+        let low = a.mul_add(b, -h);
+        let q = Self::round(h * self.inverse);
+        (-q).mul_add(self.p, h) + low
+    }
+
+    #[inline(always)]
+    fn small(self, a: f64) -> f64 {
+        (-Self::round(a * self.inverse)).mul_add(self.p, a)
+    }
+
+    /// The residue below p; |a| < 4p.
+    #[inline(always)]
+    fn residue(self, a: f64) -> u64 {
+        let small = self.small(a);
+        // Bits of 2^52 + x, where x is an integer from 0 on. A sign becomes a mask.
+        let sign = ((small.to_bits() as i64) >> 63) as u64;
+        let up = small + f64::from_bits(self.p.to_bits() & sign);
+        let residue = (up + TWO_52).to_bits() & ((1 << 52) - 1);
+        reduced(residue, self.p as u64)
+    }
+}
+
+struct Transform<'a> {
+    prime: &'a Prime,
+    a: &'a mut [u64],
+    inverse: bool,
+}
+
+impl Kernel for Transform<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        match (L::BYTES == 64 && !L::SOFT, self.inverse) {
+            (true, false) => wide_forward(self.prime, self.a),
+            (true, true) => wide_inverse(self.prime, self.a),
+            (false, false) => narrow_forward(self.prime, self.a),
+            (false, true) => narrow_inverse(self.prime, self.a),
+        }
+    }
+}
+
+#[inline(always)]
+fn wide_forward(prime: &Prime, a: &mut [u64]) {
+    let (of, n) = (Doubles::new(prime.p), a.len());
+    let mut now: Vec<f64> = a.iter().map(|x| *x as f64).collect();
+    let mut next = vec![0.0; n];
+    for (s, roots) in prime.forward.iter().enumerate() {
+        let roots: Vec<f64> = roots.iter().map(|r| *r as f64).collect();
+        let (low, high) = now.split_at(n / 2);
+        // Every third stage starts from small residues: sums then stay below 4p.
+        let small = s % 3 == 0;
+        let blocks = low.chunks_exact(roots.len()).zip(high.chunks_exact(roots.len()));
+        for ((low, high), out) in blocks.zip(next.chunks_exact_mut(2 * roots.len())) {
+            for (((x, y), r), out) in low.iter().zip(high).zip(&roots).zip(out.as_chunks_mut::<2>().0) {
+                let x = if small { of.small(*x) } else { *x };
+                let y = of.times(*y, *r);
+                *out = [x + y, x - y];
+            }
+        }
+        std::mem::swap(&mut now, &mut next);
+    }
+    a.iter_mut().zip(&now).for_each(|(a, x)| *a = of.residue(*x));
+}
+
+#[inline(always)]
+fn wide_inverse(prime: &Prime, a: &mut [u64]) {
+    let (of, n) = (Doubles::new(prime.p), a.len());
+    let mut now: Vec<f64> = a.iter().map(|x| *x as f64).collect();
+    let mut next = vec![0.0; n];
+    for roots in prime.inverse.iter().rev() {
+        let roots: Vec<f64> = roots.iter().map(|r| *r as f64).collect();
+        let (low, high) = next.split_at_mut(n / 2);
+        let blocks = low.chunks_exact_mut(roots.len()).zip(high.chunks_exact_mut(roots.len()));
+        for ((low, high), two) in blocks.zip(now.chunks_exact(2 * roots.len())) {
+            for (((x, y), r), [a, b]) in low.iter_mut().zip(high).zip(&roots).zip(two.as_chunks::<2>().0) {
+                *x = of.small(a + b);
+                *y = of.times(a - b, *r);
+            }
+        }
+        std::mem::swap(&mut now, &mut next);
+    }
+    let scale = prime.scale as f64;
+    a.iter_mut().zip(&now).for_each(|(a, x)| *a = of.residue(of.times(*x, scale)));
+}
+
+fn narrow_forward(prime: &Prime, a: &mut [u64]) {
+    let (p, n) = (prime.p, a.len());
+    let mut next = vec![0; n];
+    for roots in &prime.forward {
+        let (low, high) = a.split_at(n / 2);
+        for (j, out) in next.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            let y = times(high[j], roots[j % roots.len()], p);
+            *out = [prime.plus(low[j], y), prime.minus(low[j], y)];
+        }
+        a.copy_from_slice(&next);
+    }
+}
+
+fn narrow_inverse(prime: &Prime, a: &mut [u64]) {
+    let (p, n) = (prime.p, a.len());
+    let mut next = vec![0; n];
+    for roots in prime.inverse.iter().rev() {
+        for (j, [x, y]) in a.as_chunks::<2>().0.iter().enumerate() {
+            next[j] = prime.plus(*x, *y);
+            next[j + n / 2] = times(prime.minus(*x, *y), roots[j % roots.len()], p);
+        }
+        a.copy_from_slice(&next);
+    }
+    a.iter_mut().for_each(|a| *a = times(*a, prime.scale, p));
+}
+
+struct Products<'a> {
+    p: u64,
+    sum: &'a mut [u64],
+    a: &'a [u64],
+    b: &'a [u64],
+}
+
+impl Kernel for Products<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Products { p, sum, a, b } = self;
+        if L::BYTES == 64 && !L::SOFT {
+            let of = Doubles::new(p);
+            for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
+                *sum = of.residue(of.times(*a as f64, *b as f64) + *sum as f64);
+            }
+        } else {
+            for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
+                *sum = reduced(*sum + times(*a, *b, p), p);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn polynomials(n: usize) -> impl Strategy<Value = Vec<u64>> {
+        let edge = prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)];
+        prop::collection::vec(edge, n)
+    }
+
+    /// Modulo x^n + 1, term by term.
+    fn schoolbook(a: &[u64], b: &[u64], p: u64) -> Vec<u64> {
+        let n = a.len();
+        let mut out = vec![0u64; n];
+        for i in 0..n {
+            for j in 0..n {
+                let x = times(a[i], b[j], p);
+                let to = &mut out[(i + j) % n];
+                *to = if i + j < n { (*to + x) % p } else { (*to + p - x) % p };
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn constants_are_what_they_say() {
+        for (p, root) in PRIMES {
+            assert!(p < 1 << BITS && p % (1 << 14) == 1);
+            // p = 1 mod 2^14 with an element of order 2^14; Fermat's test to several bases.
+            assert_eq!(power(root, 1 << 13, p), p - 1);
+            assert!([2, 3, 5, 7, 11, 13].iter().all(|a| power(*a, p - 1, p) == 1));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn products_modulo_the_polynomial(a in polynomials(64), b in polynomials(64), k in 0..3usize) {
+            let prime = Prime::new(k, 64);
+            let [a, b] = [a, b].map(|x| x.iter().map(|x| x % prime.p).collect::<Vec<_>>());
+            let expected = schoolbook(&a, &b, prime.p);
+            for backend in Backend::all() {
+                let [mut x, mut y] = [a.clone(), b.clone()];
+                prime.forward(backend, &mut x);
+                prime.forward(backend, &mut y);
+                let mut product = vec![0; 64];
+                prime.add_products(backend, &mut product, &x, &y);
+                prime.inverse(backend, &mut product);
+                prop_assert_eq!(&product, &expected);
+            }
+        }
+    }
+
+    /// Whatever the tier, the same bits, at both sizes and for the greatest residues.
+    #[test]
+    fn tiers_give_the_same_residues() {
+        for n in [4096, 8192] {
+            for k in 0..3 {
+                let prime = Prime::new(k, n);
+                let a: Vec<u64> = (0..n as u64).map(|i| prime.p - 1 - i * i % 3).collect();
+                let mut first: Option<Vec<u64>> = None;
+                for backend in Backend::all() {
+                    let mut x = a.clone();
+                    prime.forward(backend, &mut x);
+                    assert!(x.iter().all(|x| *x < prime.p));
+                    let mut square = a.clone();
+                    prime.add_products(backend, &mut square, &x, &x);
+                    let whole = [x.clone(), square].concat();
+                    assert_eq!(*first.get_or_insert(whole.clone()), whole, "{backend:?}");
+                    prime.inverse(backend, &mut x);
+                    assert_eq!(x, a);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Parameters, and the bound of a layer's noise.
+//!
+//! ```text
+//!         N      primes   log q   security (ternary secret, σ = 3.24)   kept for the answer
+//! small   4096   2        100     128 bits up to log q = 109            1
+//! large   8192   3        150     128 bits up to log q = 218            1 for rings up to 32 bits, else 2
+//! ```
+//!
+//! **Source.** M. Albrecht et al., "Homomorphic encryption standard", 2018, table 1 (ternary secrets, classical, 128 bits);
+//! `docs/bfv_parameters.py` estimates them again.
+
+use crate::{
+    BfvError,
+    ntt::{BITS, MOST},
+    sample::SIGMA,
+};
+
+/// A set of parameters. SECURITY: fixed, never tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Set {
+    /// N = 4096, log q = 100.
+    Small,
+    /// N = 8192, log q = 150.
+    Large,
+}
+
+/// Bits by which flooding exceeds the bound of all coefficients of a run together. SECURITY.
+pub const STATISTICAL: u32 = 40;
+
+/// Standard deviations that no noise exceeds but with probability 2^-64.
+const TAIL: f64 = 9.5;
+
+/// Bits that an answer's parts are sent without, where one prime is kept.
+pub(crate) const DROPPED_A: u32 = 6;
+pub(crate) const DROPPED_B: u32 = 13;
+
+impl Set {
+    /// Both, the cheaper one first.
+    pub const ALL: [Set; 2] = [Set::Small, Set::Large];
+
+    /// Coefficients of a polynomial.
+    #[must_use]
+    pub const fn n(self) -> usize {
+        match self {
+            Set::Small => 1 << 12,
+            Set::Large => 1 << 13,
+        }
+    }
+
+    /// Primes of the modulus.
+    #[must_use]
+    pub const fn primes(self) -> usize {
+        match self {
+            Set::Small => 2,
+            Set::Large => MOST,
+        }
+    }
+
+    /// Primes of an answer's modulus, in a ring of so many bits.
+    pub(crate) const fn kept(self, ring: u32) -> usize {
+        if ring <= 32 { 1 } else { 2 }
+    }
+
+    /// Bits of flooding for a layer, which suffice to hide it among `coefficients` that are opened in a run.
+    ///
+    /// # Errors
+    /// What the client decrypts might be wrong then: another set, or products by OT.
+    pub fn margin(self, layer: &Layer, coefficients: u64) -> Result<Margin, BfvError> {
+        let refuse = |cause: String| BfvError::Margin { cause };
+        if !(1..=48).contains(&layer.ring) {
+            return Err(refuse(format!("a ring of {} bits is none of 1 to 48", layer.ring)));
+        }
+        let kept = self.kept(layer.ring);
+        if kept == self.primes() {
+            return Err(refuse(format!("a ring of {} bits leaves no prime for the flooding", layer.ring)));
+        }
+        let (n, w, terms) = (self.n() as f64, layer.weight as f64, layer.terms as f64);
+        // Errors of the upload times weights, and roundings of q m / t, a half each at most.
+        let hidden = SIGMA * TAIL * w * terms.sqrt() + terms * w / 2.0 + 1.0;
+        let flooding = (hidden * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
+        let fresh = SIGMA * TAIL * (2.0 * n.sqrt() + 1.0);
+        let divided = (f64::from(BITS) - 1e-9) * (self.primes() - kept) as f64;
+        let root = TAIL * n.sqrt();
+        let switched = (2f64.powi(flooding as i32) + hidden + fresh) / 2f64.powf(divided)
+            + (0.5 + 0.5 * root) * (self.primes() - kept) as f64;
+        let dropped = if kept == 1 {
+            2f64.powi(DROPPED_B as i32 - 1) + 2f64.powi(DROPPED_A as i32 - 1) * root
+                // What is cut off where a residue rounds up to 2^50.
+                + 2f64.powi(DROPPED_B as i32) + 2f64.powi(DROPPED_A as i32)
+        } else {
+            0.0
+        };
+        let room = 2f64.powf(f64::from(BITS) * kept as f64 - 1e-6 - f64::from(layer.ring) - 1.0) - 1.0;
+        let noise = switched + dropped;
+        if flooding > 120 || noise >= room {
+            return Err(refuse(format!(
+                "noise of 2^{:.1} where there is room for 2^{:.1}",
+                noise.log2(),
+                room.log2()
+            )));
+        }
+        Ok(Margin { flooding, hidden, noise, room })
+    }
+
+    /// The cheapest set in which a layer fits.
+    ///
+    /// # Errors
+    /// None.
+    pub fn fitting(layer: &Layer, coefficients: u64) -> Result<Set, BfvError> {
+        let fits = |set: &Set| set.margin(layer, coefficients).is_ok();
+        Set::ALL
+            .into_iter()
+            .find(fits)
+            .map_or_else(|| Set::Large.margin(layer, coefficients).map(|_| Set::Large), Ok)
+    }
+}
+
+/// What the noise of a layer depends on: all of it is agreed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Bits of the ring.
+    pub ring: u32,
+    /// The greatest weight there may be, without its sign.
+    pub weight: u64,
+    /// Products that are summed to one result.
+    pub terms: u64,
+}
+
+/// The noise of an answer, and its flooding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// Bits of the flooding.
+    pub flooding: u32,
+    /// The bound of the noise that depends on weights.
+    pub hidden: f64,
+    /// The bound of an answer's noise.
+    pub noise: f64,
+    /// The noise from which on a result is wrong.
+    pub room: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_layers_need() {
+        let layer = |ring, weight, terms| Layer { ring, weight, terms };
+        // A single run of a small layer.
+        assert_eq!(Set::fitting(&layer(16, 1 << 7, 9), 1).ok(), Some(Set::Small));
+        // A network's layer, flooded for a run of four million coefficients.
+        assert_eq!(Set::fitting(&layer(32, 1 << 12, 576), 1 << 22).ok(), Some(Set::Large));
+        // The worst weights that a ring has.
+        assert_eq!(Set::fitting(&layer(32, 1 << 31, 4608), 1 << 22).ok(), Some(Set::Large));
+        assert_eq!(Set::fitting(&layer(41, 1 << 30, 4608), 1 << 24).ok(), Some(Set::Large));
+        assert!(
+            Set::fitting(&layer(41, 1 << 40, 4608), 1 << 24).is_err_and(|e| e.to_string().contains("noise"))
+        );
+        let refused = Set::fitting(&layer(64, 1 << 12, 9), 1);
+        assert!(refused.is_err_and(|e| e.to_string().contains("64 bits")));
+        let margin = Set::Large.margin(&layer(32, 1 << 12, 576), 1 << 22).ok();
+        assert!(margin.is_some_and(|m| m.flooding > 40 + 22 + 17 && m.noise < m.room / 2.0), "{margin:?}");
+    }
+
+    /// Twice the coefficients take a bit more, and never fewer.
+    #[test]
+    fn flooding_covers_all_coefficients_of_a_run() {
+        let layer = Layer { ring: 32, weight: 4096, terms: 576 };
+        let bits = |c| Set::Large.margin(&layer, c).map_or(0, |m| m.flooding);
+        assert_eq!(bits(1 << 20) + 1, bits(1 << 21));
+        assert!(
+            f64::from(bits(1 << 20))
+                >= 20.0 + 40.0 + Set::Large.margin(&layer, 1).map_or(0.0, |m| m.hidden.log2())
+        );
+    }
+}

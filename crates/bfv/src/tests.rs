@@ -1,0 +1,214 @@
+//! Layers against plain convolutions, noise against its bound, and what hides the weights.
+
+use crate::{BfvError, Conv, Encryptor, Evaluator, Linear, Set};
+use hushwire_aes::Backend;
+use hushwire_prg::{Prg, Seed};
+
+fn prg(label: &str) -> Prg {
+    Prg::new(Backend::best(), &Seed::from_bytes([8; 16]), label)
+}
+
+fn mask(ring: u32) -> u64 {
+    (1 << ring) - 1
+}
+
+fn conv(channels: usize, image: [usize; 2], outputs: usize, kernel: usize, stride: usize) -> Conv {
+    Conv { channels, image, outputs, kernel: [kernel; 2], strides: [stride; 2] }
+}
+
+fn keys(backend: Backend, linear: &Linear, ring: u32) -> (Encryptor, Evaluator, Vec<u8>) {
+    let mut encryptor = Encryptor::new(backend, linear.set(), ring, &Seed::from_bytes([1; 16]));
+    let key = encryptor.public_key();
+    assert_eq!(key.len(), Evaluator::key_bytes(linear.set()));
+    let evaluator = Evaluator::new(backend, linear.set(), ring, &key, &Seed::from_bytes([2; 16]));
+    (encryptor, evaluator.unwrap_or_else(|e| panic!("{e}")), key)
+}
+
+/// Random numbers, or the worst there are.
+fn operands(conv: Conv, ring: u32, weight: u64, worst: bool) -> (Vec<u64>, Vec<i64>) {
+    let (mut x, mut w) = (prg("image"), prg("weights"));
+    let image = (0..conv.channels * conv.image[0] * conv.image[1])
+        .map(|_| if worst { mask(ring) } else { x.next_u64() & mask(ring) })
+        .collect();
+    let one = |_| {
+        let (size, sign) = (w.next_u64() % (weight + 1), w.next_u64() & 1);
+        let size = if worst { weight } else { size } as i64;
+        if sign == 1 && !worst { -size } else { size }
+    };
+    (image, (0..conv.terms() * conv.outputs as u64).map(one).collect())
+}
+
+/// A layer run as both parties; the set that it took.
+fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> Set {
+    let linear = Linear::new(conv, ring, weight, coefficients).unwrap_or_else(|e| panic!("{e}"));
+    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, ring);
+    let (image, weights) = operands(conv, ring, weight, worst);
+    let upload = encryptor.upload(&linear, &image);
+    assert_eq!(upload.len(), linear.upload_bytes());
+    let (answer, share) = evaluator.answer(&linear, &upload, &weights).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(answer.len(), encryptor.answer_bytes(&linear));
+    let other = encryptor.open(&linear, &answer).unwrap_or_else(|e| panic!("{e}"));
+    let plain = conv.plain(&image, &weights.iter().map(|w| *w as u64).collect::<Vec<_>>());
+    for (i, expected) in plain.iter().enumerate() {
+        let sum = share[i].wrapping_add(other[i]) & mask(ring);
+        assert_eq!(sum, expected & mask(ring), "result {i} of {conv:?} modulo 2^{ring}");
+    }
+    // The noise at the results' places, of one answer with one group and tile.
+    if linear.coefficients() as usize == linear.layout.places(&linear.layout.tiles[0], 0).0.len() {
+        let (places, to) = linear.layout.places(&linear.layout.tiles[0], 0);
+        let q = encryptor.client().modulus();
+        let phases = encryptor.client().phases(&answer, &places).unwrap_or_else(|e| panic!("{e}"));
+        for (phase, to) in phases.into_iter().zip(to) {
+            // t·phase − m·q is t times the noise, as far as it is none of q.
+            let m = u128::from(other[to]);
+            let exact = (m * (q >> ring)) + ((m * (q & u128::from(mask(ring)))) >> ring);
+            let noise = phase.abs_diff(exact).min(q - phase.abs_diff(exact));
+            assert!((noise as f64) < linear.margin().noise + 2.0, "{noise} of {:?}", linear.margin());
+        }
+    }
+    linear.set()
+}
+
+#[test]
+fn layers_of_all_kinds() {
+    // One tile, several blocks of channels and of outputs; a matrix; strides; tiles; a rectangle.
+    assert_eq!(check(conv(3, [8, 8], 5, 3, 1), 16, 1 << 6, 1, false), Set::Small);
+    assert_eq!(check(conv(3, [8, 8], 5, 3, 1), 32, 1 << 12, 1 << 22, false), Set::Large);
+    check(Conv::matrix(10, 700), 32, 1 << 12, 1 << 22, false);
+    check(conv(7, [33, 33], 3, 3, 2), 32, 1 << 12, 1 << 22, false);
+    check(conv(1, [150, 75], 2, 5, 3), 32, 1 << 12, 1 << 22, false);
+    check(conv(40, [15, 20], 9, 1, 1), 37, 1 << 12, 1 << 22, false);
+    check(conv(2, [5, 9], 2, 3, 1), 41, 1 << 20, 1 << 24, false);
+    check(conv(2, [5, 9], 2, 3, 1), 1, 1, 1, false);
+}
+
+#[test]
+fn the_worst_weights_and_inputs() {
+    check(conv(5, [6, 6], 3, 3, 1), 32, 1 << 31, 1 << 22, true);
+    check(conv(5, [6, 6], 3, 3, 1), 32, 1 << 31, 1 << 22, false);
+    check(conv(5, [6, 6], 3, 3, 1), 41, 1 << 34, 1 << 24, true);
+    check(Conv::matrix(3, 4000), 16, 1 << 6, 1, true);
+}
+
+/// Every linear layer's shape of SqueezeNet, ResNet50 and DenseNet121, in planes and channels that are cut down where only their number grows.
+#[test]
+#[ignore = "minutes"]
+fn shapes_of_networks() {
+    for (channels, image, outputs, kernel, stride) in [
+        (3, 227, 2, 3, 2),
+        (64, 55, 16, 1, 1),
+        (16, 55, 64, 1, 1),
+        (16, 57, 64, 3, 1),
+        (32, 29, 128, 3, 1),
+        (64, 15, 256, 3, 1),
+        (512, 13, 20, 1, 1),
+        (3, 230, 2, 7, 2),
+        (64, 58, 64, 3, 1),
+        (256, 56, 8, 1, 1),
+        (256, 28, 16, 3, 1),
+        (512, 7, 64, 3, 1),
+        (2048, 7, 16, 1, 1),
+        (128, 58, 32, 3, 1),
+        (1024, 14, 8, 1, 1),
+    ] {
+        check(conv(channels, [image; 2], outputs, kernel, stride), 32, 1 << 12, 1 << 24, false);
+    }
+    for [rows, columns] in [[1000, 512], [1000, 2048], [1000, 1024]] {
+        check(Conv::matrix(rows, columns), 32, 1 << 12, 1 << 24, false);
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let small = conv(2, [5, 5], 2, 3, 1);
+    let refused = |conv, ring, weight| Linear::new(conv, ring, weight, 1 << 20).err().map(|e| e.to_string());
+    assert!(refused(small, 49, 4).is_some_and(|e| e.contains("49 bits")));
+    assert!(refused(conv(1, [3, 9000], 1, 3, 1), 32, 4).is_some_and(|e| e.contains("fit no polynomial")));
+    assert!(refused(small, 32, 1 << 60).is_some_and(|e| e.contains("noise")));
+    let linear = Linear::new(small, 32, 5, 100).unwrap();
+    let (mut encryptor, mut evaluator, key) = keys(Backend::best(), &linear, 32);
+    let (image, mut weights) = operands(small, 32, 5, false);
+    let upload = encryptor.upload(&linear, &image);
+    let short = evaluator.answer(&linear, &upload[1..], &weights);
+    assert!(matches!(short, Err(BfvError::Length { what: "an upload", .. })));
+    let mut odd = upload.clone();
+    odd[20..40].fill(0xff);
+    assert!(matches!(evaluator.answer(&linear, &odd, &weights), Err(BfvError::Residue { .. })));
+    weights[3] = -6;
+    assert!(matches!(evaluator.answer(&linear, &upload, &weights), Err(BfvError::Margin { .. })));
+    let answer = vec![0; 10];
+    assert!(matches!(encryptor.open(&linear, &answer), Err(BfvError::Length { what: "an answer", .. })));
+    let wrong = Evaluator::new(Backend::best(), linear.set(), 32, &key[1..], &Seed::from_bytes([0; 16]));
+    assert!(matches!(wrong.err(), Some(BfvError::Length { what: "a public key", .. })));
+}
+
+/// Messages are the same on every tier: a run from fixed seeds is pinned.
+#[test]
+fn a_run_from_fixed_seeds() {
+    let conv = conv(3, [6, 7], 2, 3, 1);
+    let mut first = None;
+    for backend in Backend::all() {
+        let linear = Linear::new(conv, 32, 1 << 12, 1 << 20).unwrap();
+        let (mut encryptor, mut evaluator, key) = keys(backend, &linear, 32);
+        let (image, weights) = operands(conv, 32, 1 << 12, false);
+        let upload = encryptor.upload(&linear, &image);
+        let (answer, _) = evaluator.answer(&linear, &upload, &weights).unwrap();
+        // FNV-1a of all bytes.
+        let hash = [key, upload, answer]
+            .concat()
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
+        assert_eq!(*first.get_or_insert(hash), hash, "{backend:?}");
+    }
+    assert_eq!(first, Some(PINNED), "messages have changed");
+}
+
+const PINNED: u64 = 2_759_317_804_315_939_956;
+
+/// Noises of results, all 0, at a client that knows them: with all weights the same, and so many bits of flooding.
+fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
+    let conv = conv(2, [40, 40], 2, 3, 1);
+    let linear = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
+    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, 32);
+    let weights = vec![weight; conv.terms() as usize * conv.outputs];
+    let upload = encryptor.upload(&linear, &[0; 2 * 40 * 40]);
+    let flooding = flooding.unwrap_or(linear.margin().flooding);
+    let halves = evaluator.halves(&linear, &upload, &weights, flooding);
+    let (places, _) = linear.layout.places(&linear.layout.tiles[0], 0);
+    encryptor.client().noises(&halves, &places, &vec![0; places.len()])
+}
+
+/// The attack that flooding prevents: without it the noise of a result has the size of its weights. With it, what is left of it modulo a prime
+/// is uniform, whatever the weights are.
+#[test]
+fn noise_says_nothing_of_weights() {
+    let spread = |of: &[i64]| (of.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / of.len() as f64).sqrt();
+    let [light, heavy] = [16, 1 << 12].map(|weight| spread(&noises(weight, Some(0))));
+    assert!(heavy > 20.0 * light, "the attack works without flooding: {light} and {heavy}");
+    for weight in [0, 16, 1 << 12] {
+        let found = noises(weight, None);
+        let mut counts = [0usize; 16];
+        found.iter().for_each(|x| counts[((x + (1 << 49)) >> 46).clamp(0, 15) as usize] += 1);
+        let each = found.len() as f64 / 16.0;
+        let chi: f64 = counts.iter().map(|n| (*n as f64 - each).powi(2) / each).sum();
+        // 15 degrees of freedom: above 50 once in 80 000 seeds, and these are fixed.
+        assert!(chi < 50.0, "χ² = {chi}: {counts:?}");
+    }
+}
+
+/// The attack that the encryption of 0 prevents: a first half that is weights times what the client knows gives the weights away.
+#[test]
+fn first_halves_are_fresh() {
+    let conv = conv(1, [4, 4], 1, 3, 1);
+    let linear = Linear::new(conv, 16, 3, 4).unwrap();
+    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, 16);
+    let upload = encryptor.upload(&linear, &[5; 16]);
+    let weights = [1, -2, 3, 0, 1, 2, -3, 1, 1];
+    let answers: Vec<Vec<u8>> =
+        (0..2).map(|_| evaluator.answer(&linear, &upload, &weights).unwrap().0).collect();
+    let half = linear.set().n() * 44 / 8;
+    let same = answers[0][..half].iter().zip(&answers[1][..half]).filter(|(a, b)| a == b).count();
+    // Equal inputs, equal weights, and bytes that agree one time in 256.
+    let expected = half as f64 / 256.0;
+    assert!((same as f64 - expected).abs() < 8.0 * expected.sqrt(), "{same} of {half} bytes agree");
+}
