@@ -138,6 +138,12 @@ enum Bench {
         after_help = "Example:\n  hushwire bench infer --only network=squeezenet,ring=32,net=none --json infer.json"
     )]
     Infer(NetArgs),
+    /// Relational operators among three parties on tables that nobody sees: sorts, filters, groups and joins.
+    #[command(after_help = "Example:\n  hushwire bench tables --only op=join,net=none --json tables.json")]
+    Tables(NetArgs),
+    /// The 22 queries of TPC-H among three parties on tables that nobody sees.
+    #[command(after_help = "Example:\n  hushwire bench tpch --only query=6,scale=0.01 --json tpch.json")]
+    Tpch(NetArgs),
     /// The hardware party in cycles and fabric, by simulation and synthesis, beside the FPGA paper's Table II.
     #[command(
         after_help = "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup"
@@ -308,6 +314,14 @@ fn run(bench: &Bench) -> Result<(), Error> {
         Bench::Psi(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);
             hushwire_bench::psi::run(&args.measure.options, backend.unwrap_or_default(), net)?;
+        }
+        Bench::Tables(args) => {
+            let (backend, net) = args.given()?;
+            hushwire_bench::tables::run(&args.measure.options, backend, net)?;
+        }
+        Bench::Tpch(args) => {
+            let (backend, net) = args.given()?;
+            hushwire_bench::tpch::run(&args.measure.options, backend, net)?;
         }
         Bench::Plot(plot) => {
             let picture = hushwire_bench::plot::svg(&plot.files)?;

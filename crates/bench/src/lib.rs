@@ -34,7 +34,8 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`yao`].
+//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`tables`],
+//! [`tpch`], [`yao`].
 
 #![forbid(unsafe_code)]
 
@@ -58,6 +59,7 @@ pub mod net;
 pub mod ot;
 mod params;
 mod place;
+mod plans;
 pub mod plot;
 pub mod psi;
 pub mod rep3;
@@ -67,8 +69,10 @@ pub mod select;
 mod steal;
 mod table;
 pub mod table8;
+pub mod tables;
 mod three;
 pub mod timing;
+pub mod tpch;
 #[cfg(test)]
 mod trial;
 mod unit;
