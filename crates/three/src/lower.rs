@@ -9,7 +9,7 @@ use crate::{
 use hushwire_circuit::Program;
 use hushwire_compute::{
     Comparison, Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value, Visibility,
-    back_end::picks,
+    back_end::{self, picks},
     circuits::{self, Operand},
 };
 use std::{
@@ -258,6 +258,13 @@ impl<'a> Lower<'a> {
         }
         let all_known: Option<Vec<Slot>> = args.iter().map(|a| self.forms[*a].known).collect();
         if let Some(reads) = all_known {
+            // Single elements are computed here, so that circuits have them built in.
+            let constants: Option<Vec<Arc<Tensor>>> = args.iter().map(|a| self.constant(*a)).collect();
+            if let Some(constants) = constants.filter(|_| to.is_empty()) {
+                let operands: Vec<&Tensor> = constants.iter().map(|tensor| &**tensor).collect();
+                let made = back_end::apply(&node.op, &operands, scalar, &to)?;
+                return Ok(known(self.step(Prim::Known(Arc::new(made)), vec![])));
+            }
             let prim = Prim::Apply { op: node.op.clone(), scalar, lengths: to };
             return Ok(known(self.step(prim, reads)));
         }

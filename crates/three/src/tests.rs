@@ -592,3 +592,15 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     let order = "o = order(x)\noutput a = permute(y, o) to m";
     assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
 }
+
+/// A circuit has a number of the computation built in, whatever steps it comes through, and no AND for what follows from it.
+#[test]
+fn numbers_of_the_computation_are_built_in_however_they_are_made() {
+    let bytes = |with: &str| {
+        let c = text(&format!("input x: i64[9] from m\ninput y: i64[9] from m\noutput z = x < {with} to m"));
+        check(&c, &given(&c, 7), Plan::new).unwrap();
+        Plan::new(&c).unwrap().cost(0, Cut::whole()).unwrap().cost.bytes_sent
+    };
+    assert_eq!(bytes("cast(const(i8, 5), i64)"), bytes("const(i64, 5)"));
+    assert!(bytes("cast(const(i8, 0), i64)") < bytes("y"));
+}
