@@ -141,6 +141,15 @@ impl Local<'_, Prepared> {
     /// # Errors
     /// As [`Local::three`].
     pub fn three_observed(observer: Observer) -> Result<Three, JobError> {
+        Self::three_with(None, observer)
+    }
+
+    /// The same with so many compute threads of each party, at least one (none: a default). The three parties share this machine's
+    /// processors: one thread each is enough for as many processors as parties.
+    ///
+    /// # Errors
+    /// As [`Local::three`].
+    pub fn three_with(threads: Option<u16>, observer: Observer) -> Result<Three, JobError> {
         let wrong = |e: &dyn std::fmt::Display| JobError::internal("starting the session", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let chosen = Chosen::new(Protocol::Rep3, None, None)?;
@@ -161,7 +170,7 @@ impl Local<'_, Prepared> {
         let silent: Observer = Arc::new(|_| {});
         let observers = std::iter::once(observer).chain(std::iter::repeat(silent));
         let parties = abreast(configs.into_iter().zip(observers), |(config, observer)| {
-            Party::connect_with(config, chosen, None, &observer)
+            Party::connect_with(config, chosen, threads, &observer)
         })?;
         Ok(Three { parties, _places: places })
     }

@@ -13,7 +13,7 @@
 
 use crate::layers::{Inputs, Outside, Slots, Told};
 use crate::record::Record;
-use crate::{Context, Rep3, ShareError, Shares};
+use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_block::{
     Buffer, Wiped,
     bits::{put_range, xor_range},
@@ -69,6 +69,13 @@ pub struct CircuitWorkspace {
     /// Planes of few-bit messages, a byte each.
     products: Buffer,
     arrived: [Buffer; 2],
+}
+
+impl CircuitWorkspace {
+    /// Bytes of what grows with a batch, of one that is read and written in place.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.most()
+    }
 }
 
 /// One party's side of running a program on shares.
@@ -158,7 +165,7 @@ impl CircuitBatch {
         let alone = alone(&program).filter(|_| instances >= 8);
         let planes = if let Some(block) = alone {
             ws.slots.begin(cx.role, block.lean().slots(), height);
-            let zeros = || vec![0; block.output_slots().len() * height];
+            let zeros = || pool::zeros(block.output_slots().len() * height);
             let outputs = Rep3 { own: zeros(), next: zeros() };
             Some(Planes { inputs: Inputs::new(inputs, height), outputs })
         } else {
@@ -205,7 +212,10 @@ impl CircuitBatch {
     #[must_use]
     pub fn into_output(mut self) -> Shares {
         match self.steps.planes.take() {
-            Some(planes) => planes.outputs,
+            Some(planes) => {
+                self.steps.cx.kept.keep(self.steps.ws);
+                planes.outputs
+            }
             None => self.output(),
         }
     }

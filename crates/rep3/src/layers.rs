@@ -100,6 +100,8 @@ impl Default for &Inputs {
 #[derive(Default)]
 pub(crate) struct Slots {
     bytes: Buffer,
+    /// The most that they were.
+    most: usize,
     count: usize,
     plane: usize,
     strip: usize,
@@ -111,13 +113,20 @@ impl Slots {
         let long = plane >= LONG && slots * 2 * LONG <= LONG_BYTES;
         self.strip = if long { LONG } else { SHORT };
         (self.count, self.plane) = (slots, plane);
-        self.bytes.set_len(plane.div_ceil(self.strip) * self.strip_bytes());
+        let bytes = plane.div_ceil(self.strip) * self.strip_bytes();
+        self.most = self.most.max(bytes);
+        self.bytes.set_len(bytes);
         for s in 0..plane.div_ceil(self.strip) {
             for share in 0..2 {
                 self.at(s, ZERO, share).fill(0);
                 self.at(s, ONE, share).fill(if role.constant_slot() == Some(share) { 0xff } else { 0 });
             }
         }
+    }
+
+    /// The most bytes that were in use.
+    pub(crate) fn most(&self) -> usize {
+        self.most
     }
 
     #[inline(always)]

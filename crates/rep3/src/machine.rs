@@ -25,6 +25,8 @@ pub struct Context {
     pub(crate) backend: Backend,
     /// Zero-shares of this session.
     pub(crate) prss: std::sync::Arc<Prss>,
+    /// Memory and circuits that served before (LOCAL).
+    pub(crate) kept: std::sync::Arc<crate::kept::Kept>,
     /// The batch's place in them (AGREEMENT): no two batches of a session share one.
     pub(crate) address: Address,
 }

@@ -1,6 +1,6 @@
 //! The keys of a session, and the addresses of its zero-shares: nothing outside this crate names one.
 
-use crate::{Context, Role, Shares, consistency::TagKeys};
+use crate::{Context, Role, Shares, consistency::TagKeys, kept::Kept};
 use hushwire_aes::Backend;
 use hushwire_prg::{Address, Prss, PrssKeys, Seed};
 use hushwire_wire::{Channel, NetError, SessionId};
@@ -17,6 +17,7 @@ pub(crate) struct Session {
     backend: Backend,
     prss: Arc<Prss>,
     tag_keys: TagKeys,
+    kept: Arc<Kept>,
 }
 
 impl Session {
@@ -41,7 +42,8 @@ impl Session {
     /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be fresh for every `id`.
     pub(crate) fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
         let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
-        Session { role, backend, prss: Arc::new(Prss::new(backend, keys, &id.0, LABEL)), tag_keys }
+        let prss = Arc::new(Prss::new(backend, keys, &id.0, LABEL));
+        Session { role, backend, prss, tag_keys, kept: Kept::new() }
     }
 
     pub(crate) fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
@@ -50,6 +52,11 @@ impl Session {
 
     pub(crate) fn tag_keys(&self) -> &TagKeys {
         &self.tag_keys
+    }
+
+    /// What it keeps from batch to batch.
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// The role of this party.
@@ -68,6 +75,7 @@ impl Session {
             role: self.role,
             backend: self.backend,
             prss: self.prss.clone(),
+            kept: self.kept.clone(),
             address: Address { shard, lane },
         }
     }

@@ -3,23 +3,31 @@
 //! `v = x_0 ⊕ x_1 ⊕ x_2`; party `i` holds `(x_i, x_{i+1})`. The same bytes serve GF(2^8) (one element a byte), GF(2^4)
 //! (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
 
-use crate::Role;
+use crate::{
+    Role,
+    pool::{self, Element, Pooled},
+};
 use hushwire_block::{Wipe, Wiped};
 use hushwire_prg::Prg;
 
-/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped.
-#[derive(Clone)]
-pub struct Rep3<T: Wipe> {
+/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and its memory kept in the [`pool`].
+pub struct Rep3<T: Pooled> {
     /// `x_i`.
     pub own: T,
     /// `x_{i+1}`.
     pub next: T,
 }
 
-impl<T: Wipe> Drop for Rep3<T> {
+impl<T: Pooled> Drop for Rep3<T> {
     fn drop(&mut self) {
-        self.own.wipe();
-        self.next.wipe();
+        self.own.go();
+        self.next.go();
+    }
+}
+
+impl<T: Element> Clone for Rep3<Vec<T>> {
+    fn clone(&self) -> Self {
+        Rep3 { own: pool::copy(&self.own), next: pool::copy(&self.next) }
     }
 }
 
@@ -76,7 +84,7 @@ impl Shares {
     /// Shares of a public value: `x_0` is the value, the others are zero.
     #[must_use]
     pub fn public(role: Role, value: &[u8]) -> Shares {
-        let mut s = Rep3 { own: vec![0; value.len()], next: vec![0; value.len()] };
+        let mut s = Rep3 { own: pool::zeros(value.len()), next: pool::zeros(value.len()) };
         match role.constant_slot() {
             Some(0) => s.own.copy_from_slice(value),
             Some(_) => s.next.copy_from_slice(value),

@@ -104,6 +104,12 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         Prim::ToBits(width) => Size::Bits(*width, reads[0].rows()),
         Prim::MatMul([rows, _, columns]) => reads[0].with_rows(rows * columns),
         Prim::Conv2d(geometry) => reads[0].with_rows(geometry.results().unwrap_or(0)),
+        Prim::MatMulKnown { shape: [rows, _, columns], left } => {
+            reads[usize::from(*left)].with_rows(rows * columns)
+        }
+        Prim::Conv2dKnown { geometry, left } => {
+            reads[usize::from(*left)].with_rows(geometry.results().unwrap_or(0))
+        }
         Prim::PoolSum(pooling) => reads[0].with_rows(pooling.windows()),
         Prim::Choose => reads[1],
         Prim::Less { .. } | Prim::LessBounded | Prim::Equal => Size::Bits(1, reads[0].rows()),

@@ -2,7 +2,7 @@
 
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
-    Role, ShareError,
+    Role, ShareError, pool,
     ring::{Bits, Column, Permutation, Word},
 };
 use std::sync::Arc;
@@ -157,7 +157,7 @@ pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Colu
         return column.clone();
     }
     let mask = (1 << bits) - 1;
-    let all = |share: &[W]| share.iter().map(|word| W::of(word.number() & mask)).collect();
+    let all = |share: &[W]| pool::collect(share.iter().map(|word| W::of(word.number() & mask)));
     Arc::new(Column { own: all(&column.own), next: all(&column.next) })
 }
 

@@ -7,12 +7,13 @@ use crate::{
     picks::Picks,
     plan::{Axis, Prim, Step},
     rows,
-    windows::Pooling,
+    windows::{Pooling, convolved_with_known},
 };
+use hushwire_aes::Backend;
 use hushwire_compute::{Op, Scalar, Tensor, back_end};
 use hushwire_rep3::{
-    Batch, Rep3, Role, ShareError,
-    ring::{Column, linear},
+    Batch, Rep3, Role, ShareError, pool,
+    ring::{Column, Factors, linear, matmul_known},
 };
 use std::sync::Arc;
 
@@ -49,6 +50,16 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
             let (x, factor) = (reads[0].words(), reads[1].known());
             Form::Words(in_ring!(x.ring(), scale(x, factor))?)
         }
+        Prim::MatMulKnown { shape, left } => {
+            let [x, y] = [&reads[0], &reads[1]];
+            let shared = if *left { y } else { x }.words();
+            Form::Words(in_ring!(shared.ring(), matmul(batch.backend(), *shape, [x, y], *left))?)
+        }
+        Prim::Conv2dKnown { geometry, left } => {
+            let [x, y] = [&reads[0], &reads[1]];
+            let shared = if *left { y } else { x }.words();
+            Form::Words(in_ring!(shared.ring(), convolved_with_known(batch.backend(), geometry, [x, y], *left))?)
+        }
         Prim::Fold { axis, prefix } => {
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
@@ -69,7 +80,7 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
 fn narrow<W: Held>(words: &Words) -> Words {
     fn from<V: Held, W: Held>(words: &Words) -> Words {
         let column = V::column(words);
-        let cut = |share: &[V]| share.iter().map(|x| W::of(x.number())).collect();
+        let cut = |share: &[V]| pool::collect(share.iter().map(|x| W::of(x.number())));
         W::words(Rep3 { own: cut(&column.own), next: cut(&column.next) })
     }
     match words.ring() {
@@ -93,6 +104,21 @@ fn scale<W: Held>(x: &Words, factor: &Tensor) -> Result<Words, ShareError> {
     }))
 }
 
+fn matmul<W: Held>(
+    backend: Backend,
+    shape: [usize; 3],
+    [x, y]: [&Form; 2],
+    left: bool,
+) -> Result<Words, ShareError> {
+    let known = known_numbers::<W>(if left { x } else { y }.known());
+    let factors = if left {
+        Factors::LeftKnown(&known, W::column(y.words()))
+    } else {
+        Factors::RightKnown(W::column(x.words()), &known)
+    };
+    matmul_known(backend, shape, factors).map(W::words)
+}
+
 /// Both shares of a column, each made of the same share of another.
 fn each_share<W: Held>(x: &Column<W>, make: impl Fn(&[W]) -> Vec<W>) -> Words {
     W::words(Rep3 { own: make(&x.own), next: make(&x.next) })
@@ -105,7 +131,7 @@ fn pooled<W: Held>(pooling: &Pooling, x: &Words) -> Words {
 fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {
     each_share::<W>(W::column(x), |x| {
         if prefix {
-            let mut out = x.to_vec();
+            let mut out = pool::copy(x);
             for k in 0..axis.series() {
                 for i in 1..axis.n {
                     out[axis.place(k, i)] = out[axis.place(k, i)].plus(out[axis.place(k, i - 1)]);

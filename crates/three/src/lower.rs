@@ -297,8 +297,9 @@ impl<'a> Lower<'a> {
                 let [a, b] = [self.lengths(args[0])?, self.lengths(args[1])?];
                 let k = a[a.len() - 1];
                 let shape = [if a.len() == 2 { a[0] } else { 1 }, k, if b.len() == 2 { b[1] } else { 1 }];
-                let reads = vec![self.words(args[0], ring)?, self.words(args[1], ring)?];
-                Ok(words(self.step(Prim::MatMul(shape), reads)))
+                let (reads, left) = self.factors(&args, ring)?;
+                let prim = left.map_or(Prim::MatMul(shape), |left| Prim::MatMulKnown { shape, left });
+                Ok(words(self.step(prim, reads)))
             }
             (Op::Conv2d { steps, groups }, Some(ring)) => self.conv2d(&args, *steps, *groups, ring),
             (Op::Pool { .. }, _) => self.pool(node, args[0], &to),
@@ -493,6 +494,15 @@ impl<'a> Lower<'a> {
         }
         let reads = self.aligned_words(args, ring, to)?;
         Ok(words(self.step(Prim::Product, reads)))
+    }
+
+    /// Both factors of what is bilinear: as words, or one of them known, which is then the left one or not.
+    pub(crate) fn factors(&mut self, args: &[usize], ring: Ring) -> Lowered<(Vec<Slot>, Option<bool>)> {
+        Ok(match [0, 1].map(|k| self.forms[args[k]].known) {
+            [Some(known), _] => (vec![known, self.words(args[1], ring)?], Some(true)),
+            [_, Some(known)] => (vec![self.words(args[0], ring)?, known], Some(false)),
+            _ => (vec![self.words(args[0], ring)?, self.words(args[1], ring)?], None),
+        })
     }
 
     /// Elements moved, all of them in one form.

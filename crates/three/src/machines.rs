@@ -12,7 +12,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, Program};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
-    Batch, Rep3, Role, ShareError,
+    Batch, Rep3, Role, ShareError, pool,
     ring::{
         Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, LessBounded, MatMul, OnBits, Permute,
         Product, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
@@ -246,7 +246,7 @@ fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, by: &Form) -> Begun<'p> {
 fn columns_of<W: Held>(all: &Column<W>, rows: usize) -> Vec<Arc<Column<W>>> {
     let inner = all.rows().checked_div(rows).unwrap_or(0);
     let column = |k: usize| {
-        let of = |share: &[W]| (0..rows).map(|r| share[r * inner + k]).collect();
+        let of = |share: &[W]| pool::collect((0..rows).map(|r| share[r * inner + k]));
         Arc::new(Rep3 { own: of(&all.own), next: of(&all.next) })
     };
     (0..inner).map(column).collect()
@@ -256,7 +256,9 @@ fn columns_of<W: Held>(all: &Column<W>, rows: usize) -> Vec<Arc<Column<W>>> {
 fn interleaved<W: Held>(columns: &[Column<W>]) -> Column<W> {
     let rows = columns.first().map_or(0, Column::rows);
     let of = |share: fn(&Column<W>) -> &[W]| {
-        (0..rows).flat_map(|r| columns.iter().map(move |column| share(column)[r])).collect()
+        let mut all = pool::room(rows * columns.len());
+        (0..rows).for_each(|r| all.extend(columns.iter().map(|column| share(column)[r])));
+        all
     };
     Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
 }

@@ -3,7 +3,7 @@
 use crate::form::{Form, Held, Words, in_ring};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_rep3::{
-    Rep3, ShareError, Shares,
+    Rep3, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
 use std::{ops::Range, sync::Arc};
@@ -21,14 +21,14 @@ pub(crate) fn piece(form: &Form, rows: &Range<usize>) -> Result<Form, ShareError
 
 fn words_of<W: Held>(words: &Words, rows: &Range<usize>) -> Words {
     let column = W::column(words);
-    let of = |share: &[W]| share[rows.clone()].to_vec();
+    let of = |share: &[W]| pool::copy(&share[rows.clone()]);
     W::words(Rep3 { own: of(&column.own), next: of(&column.next) })
 }
 
 fn bits_of(bits: &Bits, rows: &Range<usize>) -> Result<Bits, ShareError> {
     let (height, first, len) = (plane_bytes(bits.rows()), rows.start / 8, plane_bytes(rows.len()));
     let of = |share: &[u8]| -> Vec<u8> {
-        let mut out = Vec::with_capacity(bits.width() * len);
+        let mut out = pool::room(bits.width() * len);
         (0..bits.width()).for_each(|b| out.extend_from_slice(&share[b * height + first..][..len]));
         out
     };
@@ -61,7 +61,7 @@ impl Joined {
                 Form::Words(words) => Joined::Words(in_ring!(words.ring(), zeros(of))),
                 other => {
                     let width = other.bits().width();
-                    let zeros = || vec![0; width * plane_bytes(of)];
+                    let zeros = || pool::zeros(width * plane_bytes(of));
                     Joined::Bits { width, shares: Rep3 { own: zeros(), next: zeros() } }
                 }
             };

@@ -81,6 +81,10 @@ pub(crate) enum Prim {
     MatMul([usize; 3]),
     /// Pictures and filters as words, channels first as computations have them → words.
     Conv2d(Geometry),
+    /// Words of r × k times words of k × c, of which one, the first argument if `left`, is known elements; no message.
+    MatMulKnown { shape: [usize; 3], left: bool },
+    /// Pictures and filters, of which one is known, the pictures if `left`, as `Conv2d`; no message.
+    Conv2dKnown { geometry: Geometry, left: bool },
     /// Sums of the elements of windows: words → words.
     PoolSum(Pooling),
     /// One bit each, words, words → the second where it is 1, else the third.

@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_rep3::{
-    Rep3, ShareError, Shares,
+    Rep3, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn pick_words<W: Held>(forms: &[&Form], picks: &Picks) -> Words {
     let runs = picks.within(&columns.iter().map(|column| column.rows()).collect::<Vec<_>>());
     let share = |of: fn(&Column<W>) -> &[W]| {
         let values: Vec<&[W]> = columns.iter().map(|column| of(column)).collect();
-        let mut out = Vec::with_capacity(picks.len());
+        let mut out = pool::room(picks.len());
         runs.iter().for_each(|run| run.copy(&values, &mut out));
         out
     };
@@ -46,7 +46,7 @@ fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
     let (width, height) = (parts[0].width(), plane_bytes(picks.len()));
     let mut moved = vec![];
     let mut share = |of: fn(&Shares) -> &[u8]| {
-        let mut out = vec![0; width * height];
+        let mut out = pool::zeros(width * height);
         for (plane, to) in out.chunks_exact_mut(height.max(1)).enumerate() {
             let plane_of = |bits: &&'_ Bits| {
                 let bytes = plane_bytes(bits.rows());
@@ -105,7 +105,7 @@ pub(crate) fn flattened(bits: &Bits) -> Result<Bits, ShareError> {
 pub(crate) fn gathered(string: &Bits, width: usize, rows: usize) -> Result<Bits, ShareError> {
     let height = plane_bytes(rows);
     let of = |share: &[u8]| {
-        let mut out = vec![0; width * height];
+        let mut out = pool::zeros(width * height);
         for (i, bit) in share.iter().enumerate() {
             let (r, b) = (i / width, i % width);
             out[b * height + r / 8] |= (bit & 1) << (r % 8);

@@ -9,7 +9,7 @@ use crate::{
     wave::{Task, Wave},
 };
 use hushwire_rep3::{
-    Batch, Party, Role, ShareError, Shares,
+    Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
 use hushwire_wire::Channel;
@@ -145,7 +145,7 @@ impl<'p> Run<'p> {
 /// The form of an input from its shares in bytes, which are as long as they must be.
 fn came(shares: Shares, door: Door) -> Result<Form, ShareError> {
     fn words<W: Held>(shares: &Shares) -> Words {
-        let all = |share: &[u8]| share.chunks_exact(W::BYTES).map(W::read).collect();
+        let all = |share: &[u8]| pool::collect(share.chunks_exact(W::BYTES).map(W::read));
         W::words(Column { own: all(&shares.own), next: all(&shares.next) })
     }
     Ok(match door.ring {
@@ -159,7 +159,7 @@ fn goes(form: &Form, door: Door) -> Shares {
     fn words<W: Held>(words: &Words, bits: usize) -> Shares {
         let column = lowered(W::column(words), bits);
         let all = |share: &[W]| {
-            let mut bytes = vec![0; share.len() * W::BYTES];
+            let mut bytes = pool::zeros(share.len() * W::BYTES);
             bytes.chunks_exact_mut(W::BYTES).zip(share).for_each(|(to, word)| word.write(to));
             bytes
         };

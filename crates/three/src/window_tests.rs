@@ -84,3 +84,31 @@ fn sums_of_windows_are_free_and_natural_means_are_truncations() {
     assert_eq!(blocks(&text("", "[2, 2]")), [1, 0], "towards 0, and below it that is no truncation");
     assert_eq!(blocks(&text(" in 0..1000", "[3, 3]")), [1, 0]);
 }
+
+#[test]
+fn a_factor_that_all_members_know_costs_no_message() {
+    let text = |brought: &str, z: &str| {
+        let text = format!("computation c\nmembers m\n{brought}\nx = a * a\noutput z = {z} to m\n");
+        text.parse::<Computation>().unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+    let matrices = "input a: u16[5, 7] from m\ninput k: u16[7, 9] public";
+    let turned = "input a: u16[7, 5] from m\ninput k: u16[9, 7] public";
+    let filters = "input a: i32[2, 3, 4, 4] from m\ninput k: i32[6, 3, 3, 3] public";
+    let pictures = "input a: i32[6, 3, 3, 3] from m\ninput k: i32[2, 3, 4, 4] public";
+    for (brought, z) in [
+        (matrices, "matmul(x, k)"),
+        (turned, "matmul(k, x)"),
+        (filters, "conv2d(x, k, stride=[2, 1], pad=[1, 1, 1, 0])"),
+        (pictures, "conv2d(k, x, pad=[1, 0, 0, 1])"),
+    ] {
+        let c = text(brought, z);
+        let plan = Plan::new(&c).unwrap();
+        assert!(!plan.steps.iter().any(|s| matches!(s.prim, Prim::MatMul(_) | Prim::Conv2d(_))), "{z}");
+        // What it costs is the opening of k, and x.
+        let rounds = plan.cost(1, Cut::whole()).unwrap().cost.rounds;
+        assert_eq!(rounds, 1, "{z}: a product and the opening abreast");
+        for seed in 0..5 {
+            assert!(check(&c, &inputs(&c, seed, 0), Plan::new).is_some());
+        }
+    }
+}

@@ -8,16 +8,17 @@
 //! ```
 
 use crate::{
-    form::{Held, Ring, Words},
+    form::{Form, Held, Ring, Words, known_numbers},
     lower::{Forms, Lower, Lowered, bits, words},
     machines::{Begun, column},
     picks::Picks,
     plan::{Prim, Slot},
 };
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, Value};
+use hushwire_aes::Backend;
 use hushwire_rep3::{
-    Batch, Rep3,
-    ring::{Column, Conv2d, Geometry},
+    Batch, Rep3, ShareError, pool,
+    ring::{Column, Conv2d, Factors, Geometry, conv2d_known},
 };
 use std::{ops::Range, sync::Arc};
 
@@ -107,6 +108,11 @@ impl Pooling {
 
 /// Words in another order of their axes: axis `i` of the result is `axes[i]` of what they are.
 fn turned<W: Held>(x: &Column<W>, lengths: [usize; 4], axes: [usize; 4]) -> Column<W> {
+    let share = |share: &[W]| turned_share(share, lengths, axes);
+    Rep3 { own: share(&x.own), next: share(&x.next) }
+}
+
+fn turned_share<W: Held>(from: &[W], lengths: [usize; 4], axes: [usize; 4]) -> Vec<W> {
     /// LOCAL: elements of a tile, so that lines of the cache are used whole either way.
     const TILE: usize = 16;
     let mut steps = [0; 4];
@@ -115,25 +121,58 @@ fn turned<W: Held>(x: &Column<W>, lengths: [usize; 4], axes: [usize; 4]) -> Colu
         (steps[axis], step) = (step, step * lengths[axis]);
     }
     let (to, step) = (axes.map(|axis| lengths[axis]), axes.map(|axis| steps[axis]));
-    let share = |from: &[W]| {
-        let mut out = vec![W::default(); from.len()];
-        for outer in 0..to[0] * to[1] {
-            let first = outer / to[1] * step[0] + outer % to[1] * step[1];
-            let block = &mut out[outer * to[2] * to[3]..][..to[2] * to[3]];
-            for (rows, columns) in (0..to[2]).step_by(TILE).flat_map(|r| {
-                (0..to[3]).step_by(TILE).map(move |c| (r..to[2].min(r + TILE), c..to[3].min(c + TILE)))
-            }) {
-                for row in rows {
-                    let line = &mut block[row * to[3]..][columns.clone()];
-                    for (column, word) in columns.clone().zip(line) {
-                        *word = from[first + row * step[2] + column * step[3]];
-                    }
+    let mut out = pool::zeros(from.len());
+    for outer in 0..to[0] * to[1] {
+        let first = outer / to[1] * step[0] + outer % to[1] * step[1];
+        let block = &mut out[outer * to[2] * to[3]..][..to[2] * to[3]];
+        for (rows, columns) in (0..to[2]).step_by(TILE).flat_map(|r| {
+            (0..to[3]).step_by(TILE).map(move |c| (r..to[2].min(r + TILE), c..to[3].min(c + TILE)))
+        }) {
+            for row in rows {
+                let line = &mut block[row * to[3]..][columns.clone()];
+                for (column, word) in columns.clone().zip(line) {
+                    *word = from[first + row * step[2] + column * step[3]];
                 }
             }
         }
-        out
+    }
+    out
+}
+
+/// Lengths of pictures, filters and results with channels first, as computations have them, and the axes that bring channels last;
+/// of results the lengths are those with channels last, and the axes bring them back.
+struct Axes([([usize; 4], [usize; 4]); 3]);
+
+impl Axes {
+    fn of(geometry: &Geometry) -> Result<Axes, ShareError> {
+        let Geometry { groups, pictures: [batches, height, width, channels], window, filters, .. } = *geometry;
+        let [down, across] = geometry.windows()?;
+        Ok(Axes([
+            ([batches, groups, channels, height * width], [1, 0, 3, 2]),
+            ([groups, filters, channels, window[0] * window[1]], [0, 3, 2, 1]),
+            ([groups, batches, down * across, filters], [1, 0, 3, 2]),
+        ]))
+    }
+}
+
+/// The same where one factor is known: no message.
+pub(crate) fn convolved_with_known<W: Held>(
+    backend: Backend,
+    geometry: &Geometry,
+    [x, y]: [&Form; 2],
+    left: bool,
+) -> Result<Words, ShareError> {
+    let Axes([pictures, filters, results]) = Axes::of(geometry)?;
+    let z = if left {
+        let known = turned_share(&known_numbers::<W>(x.known()), pictures.0, pictures.1);
+        let y = turned(W::column(y.words()), filters.0, filters.1);
+        conv2d_known(backend, *geometry, Factors::LeftKnown(&known, &y))?
+    } else {
+        let x = turned(W::column(x.words()), pictures.0, pictures.1);
+        let known = turned_share(&known_numbers::<W>(y.known()), filters.0, filters.1);
+        conv2d_known(backend, *geometry, Factors::RightKnown(&x, &known))?
     };
-    Rep3 { own: share(&x.own), next: share(&x.next) }
+    Ok(W::words(turned(&z, results.0, results.1)))
 }
 
 /// Channels are last while pictures are convolved: rows of a window are runs of memory then.
@@ -143,12 +182,11 @@ pub(crate) fn convolved<'p, W: Held>(
     y: &Words,
     geometry: &Geometry,
 ) -> Begun<'p> {
-    let Geometry { groups, pictures: [batches, height, width, channels], window, filters, .. } = *geometry;
-    let x = turned(W::column(x), [batches, groups, channels, height * width], [1, 0, 3, 2]);
-    let y = turned(W::column(y), [groups, filters, channels, window[0] * window[1]], [0, 3, 2, 1]);
-    let [down, across] = geometry.windows()?;
+    let Axes([pictures, filters, results]) = Axes::of(geometry)?;
+    let x = turned(W::column(x), pictures.0, pictures.1);
+    let y = turned(W::column(y), filters.0, filters.1);
     let machine = Conv2d::<W>::new(batch.context(), *geometry, Arc::new(x), Arc::new(y))?;
-    column(machine, move |m| turned(&m.finish(), [groups, batches, down * across, filters], [1, 0, 3, 2]))
+    column(machine, move |m| turned(&m.finish(), results.0, results.1))
 }
 
 impl Lower<'_> {
@@ -165,8 +203,9 @@ impl Lower<'_> {
             before: [above, left],
             after: [below, right],
         };
-        let reads = vec![self.words(args[0], ring)?, self.words(args[1], ring)?];
-        Ok(words(self.step(Prim::Conv2d(geometry), reads)))
+        let (reads, left) = self.factors(args, ring)?;
+        let prim = left.map_or(Prim::Conv2d(geometry), |left| Prim::Conv2dKnown { geometry, left });
+        Ok(words(self.step(prim, reads)))
     }
 
     pub(crate) fn pool(&mut self, node: &Node, from: usize, to: &[usize]) -> Lowered<Forms> {

@@ -150,6 +150,7 @@ impl Three {
                     Shares { own, next }
                 };
                 let inputs = places(bound.inputs.iter()).iter().map(part).collect();
+                drop(shares);
                 let first = [&mut self.ring, &mut self.doors.io];
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);

@@ -7,7 +7,7 @@
 //! A round and ⌈rows/8⌉ bytes a bit. It is what a [`CircuitBatch`](crate::CircuitBatch) of `less` says and opens; of a sort's wide
 //! levels, whose planes fill the caches, that one's copies are the larger part.
 
-use crate::{Context, Rep3, ShareError, Shares};
+use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_simd::{Kernel, Lanes};
 use hushwire_wire::{
@@ -53,7 +53,7 @@ impl Below {
         }
         for share in [&mut below.own, &mut below.next] {
             share.clear();
-            share.resize(height, 0);
+            pool::set_len(share, height);
         }
         Ok(Below { cx, width, height, sides, below, bit: 0, latch: Latch::with_own() })
     }

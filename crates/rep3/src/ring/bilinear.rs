@@ -10,7 +10,7 @@ use super::{
     column::{Column, Word},
     gate::{Gate, two_way},
 };
-use crate::{Context, Place, Record, Rep3, ShareError};
+use crate::{Context, Place, Record, Rep3, ShareError, pool};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
 use hushwire_wire::{
@@ -67,6 +67,60 @@ pub(super) fn bytes_of<W: Word>(words: &[W]) -> Wiped<Vec<u8>> {
     bytes
 }
 
+/// The factors of a bilinear operation of which all parties know one.
+#[derive(Clone, Copy)]
+pub enum Factors<'a, W: Word> {
+    /// The left one is known.
+    LeftKnown(&'a [W], &'a Column<W>),
+    /// The right one is known.
+    RightKnown(&'a Column<W>, &'a [W]),
+}
+
+/// A form that is linear in shares where one factor is known.
+pub(super) trait WithKnown: Form {
+    /// The numbers of both factors.
+    fn factors(&self) -> Result<[usize; 2], ShareError>;
+
+    /// Adds the results of two plain factors to `z`.
+    fn plain<W: Word>(&self, backend: Backend, x: &[W], y: &[W], z: &mut [W]);
+}
+
+/// Shares of the results, each of the same share of the factor that is shared.
+pub(super) fn with_known<W: Word>(
+    backend: Backend,
+    form: &impl WithKnown,
+    factors: Factors<'_, W>,
+) -> Result<Column<W>, ShareError> {
+    let [left, right] = form.factors()?;
+    let what = "the known factor";
+    let expect = |known: &[W], numbers: usize| {
+        let [expected, found] = [numbers, known.len()].map(|n| n.saturating_mul(W::BYTES));
+        if found == expected { Ok(()) } else { Err(ShareError::Length { what, expected, found }) }
+    };
+    let of = |each: &dyn Fn(&mut [W])| {
+        let mut z = pool::zeros(form.results());
+        // A shape without results may have no columns to step by.
+        if !z.is_empty() {
+            each(&mut z);
+        }
+        z
+    };
+    match factors {
+        Factors::LeftKnown(x, y) => {
+            expect(x, left)?;
+            y.expect_rows("the right factor's share", right)?;
+            let share = |y: &[W]| of(&|z| form.plain(backend, x, y, z));
+            Ok(Rep3 { own: share(&y.own), next: share(&y.next) })
+        }
+        Factors::RightKnown(x, y) => {
+            x.expect_rows("the left factor's share", left)?;
+            expect(y, right)?;
+            let share = |x: &[W]| of(&|z| form.plain(backend, x, y, z));
+            Ok(Rep3 { own: share(&x.own), next: share(&x.next) })
+        }
+    }
+}
+
 /// One party's half of sums of products.
 pub struct Bilinear<W: Word, F> {
     cx: Context,
@@ -89,8 +143,8 @@ impl<W: Word, F> Bilinear<W, F> {
     #[must_use]
     pub fn with_buffer(mut self, mut z: Column<W>) -> Self {
         let results = self.z.rows();
-        z.own.resize(results, W::default());
-        z.next.resize(results, W::default());
+        pool::set_len(&mut z.own, results);
+        pool::set_len(&mut z.next, results);
         self.z = z;
         self
     }

@@ -1,7 +1,9 @@
 //! Columns of words, columns of bits, and the randomness that masks them.
 
-use crate::{Batch, Rep3, Role, ShareError, Shares};
-use hushwire_block::Flat;
+use crate::{
+    Batch, Rep3, Role, ShareError, Shares,
+    pool::{self, Element},
+};
 use hushwire_circuit::planes::plane_bytes;
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ mod sealed {
 
 /// An element of Z_2^8, Z_2^16, Z_2^32 or Z_2^64. All arithmetic wraps.
 pub trait Word:
-    sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Flat + Send + Sync + 'static
+    sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Element + Sync
 {
     /// Bits of the modulus.
     const BITS: usize;
@@ -106,7 +108,7 @@ impl<W: Word> Column<W> {
     /// A column of zeros.
     #[must_use]
     pub fn zeros(rows: usize) -> Self {
-        Rep3 { own: vec![W::default(); rows], next: vec![W::default(); rows] }
+        Rep3 { own: pool::zeros(rows), next: pool::zeros(rows) }
     }
 
     /// Shares of numbers that all parties know: x_0 is the number, the others are zero.

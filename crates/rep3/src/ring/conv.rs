@@ -13,9 +13,9 @@
 //! at a time, never all. As networks have it, filters are not turned (a cross-correlation).
 
 use super::{
-    bilinear::{Bilinear, Form, Pair, Tell},
+    bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, with_known},
     column::{Column, Word},
-    gemm::{Gemm, Left},
+    gemm::{Gemm, Left, plain},
     matmul::tell_rows,
     shape::product_of,
 };
@@ -99,21 +99,44 @@ impl<W: Word> Conv2d<W> {
         x: Arc<Column<W>>,
         y: Arc<Column<W>>,
     ) -> Result<Self, ShareError> {
-        let windows = geometry.windows()?;
-        let [batch, height, width, channels] = geometry.pictures;
-        let pictures = product_of(&[geometry.groups, batch, height, width, channels])?;
-        let rows = product_of(&[batch, windows[0], windows[1]])?;
-        let depth = product_of(&[geometry.window[0], geometry.window[1], channels])?;
-        let filters = product_of(&[geometry.groups, depth, geometry.filters])?;
-        geometry.results()?;
-        let patches = Patches { geometry, windows, shape: [rows, depth, geometry.filters] };
+        let patches = Patches::new(geometry)?;
+        let [pictures, filters] = patches.factors()?;
         Bilinear::of(cx, patches, (x, pictures), (y, filters))
     }
 }
 
+impl WithKnown for Patches {
+    fn factors(&self) -> Result<[usize; 2], ShareError> {
+        let Patches { geometry, shape: [_, depth, filters], .. } = self;
+        let [batch, height, width, channels] = geometry.pictures;
+        let pictures = product_of(&[geometry.groups, batch, height, width, channels])?;
+        Ok([pictures, product_of(&[geometry.groups, *depth, *filters])?])
+    }
+
+    fn plain<W: Word>(&self, backend: Backend, x: &[W], y: &[W], z: &mut [W]) {
+        let [pictures, filters, results] = self.sizes();
+        for group in 0..self.geometry.groups {
+            let z = &mut z[group * results..][..results];
+            plain(backend, *self, self.shape, part(x, group, pictures), part(y, group, filters), z);
+        }
+    }
+}
+
+/// Pictures x and filters y where all parties know one of them: no message.
+///
+/// # Errors
+/// As [`Conv2d::new`].
+pub fn conv2d_known<W: Word>(
+    backend: Backend,
+    geometry: Geometry,
+    factors: Factors<'_, W>,
+) -> Result<Column<W>, ShareError> {
+    with_known(backend, &Patches::new(geometry)?, factors)
+}
+
 impl Left for Patches {
     #[inline(always)]
-    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]) {
+    fn copy<W: Word>(self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
         let Geometry { pictures: [_, height, width, channels], window, stride, before, .. } = self.geometry;
         let [down, across] = self.windows;
         let (picture, top, side) = (row / (down * across), row / across % down, row % across);
@@ -142,6 +165,14 @@ impl Left for Patches {
 }
 
 impl Patches {
+    fn new(geometry: Geometry) -> Result<Patches, ShareError> {
+        let windows = geometry.windows()?;
+        geometry.results()?;
+        let rows = product_of(&[geometry.pictures[0], windows[0], windows[1]])?;
+        let depth = product_of(&[geometry.window[0], geometry.window[1], geometry.pictures[3]])?;
+        Ok(Patches { geometry, windows, shape: [rows, depth, geometry.filters] })
+    }
+
     /// Factors and results of a group.
     fn sizes(&self) -> [usize; 3] {
         let [rows, depth, filters] = self.shape;

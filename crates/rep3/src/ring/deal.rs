@@ -14,8 +14,11 @@ use super::{
     column::{Column, Word},
     gate::{Gate, two_way},
 };
-use crate::{Context, Rep3, Role, Shares, xor_into};
-use hushwire_block::Wiped;
+use crate::{
+    Context, Rep3, Role, Shares,
+    pool::{self, Scratch},
+    xor_into,
+};
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
@@ -23,8 +26,8 @@ use hushwire_wire::{
 
 /// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the dealer, contents mean nothing.
 pub(super) struct Dealt<W: Word> {
-    pub(super) bits: Wiped<Vec<u8>>,
-    pub(super) numbers: Wiped<Vec<W>>,
+    pub(super) bits: Scratch<u8>,
+    pub(super) numbers: Scratch<W>,
 }
 
 /// One party's part in a dealing.
@@ -41,14 +44,14 @@ impl<W: Word> Deal<W> {
     /// Lengths are the same at all parties.
     pub(super) fn new(cx: &Context, dealer: Role, dealt: &Dealt<W>) -> Self {
         let (bytes, rows) = (dealt.bits.len(), dealt.numbers.len());
-        let mut bits = Rep3 { own: vec![0; bytes], next: vec![0; bytes] };
+        let mut bits = Rep3 { own: pool::zeros(bytes), next: pool::zeros(bytes) };
         let mut numbers = Column::zeros(rows);
         let mask = |of: usize, out: &mut [u8], first: u64| {
             cx.backend.counter_bytes(cx.prss.keys()[of], cx.address.counter(first), out);
         };
         let first = bytes.div_ceil(16) as u64;
         let words = |of: usize, out: &mut [W]| {
-            let mut keyed = Wiped::new(vec![0; rows * W::BYTES]);
+            let mut keyed = Scratch::zeros(rows * W::BYTES);
             mask(of, &mut keyed, first);
             out.iter_mut().zip(keyed.chunks_exact(W::BYTES)).for_each(|(out, word)| *out = W::read(word));
         };

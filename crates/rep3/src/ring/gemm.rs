@@ -10,6 +10,7 @@
 //! mostly padding.
 
 use super::{bilinear::Pair, column::Word, dot::inner};
+use hushwire_aes::Backend;
 use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
@@ -29,8 +30,50 @@ const GATHERED: usize = 512;
 
 /// The left factor, row by row, where it need not lie in memory so.
 pub(super) trait Left: Copy {
-    /// Copies the places from `from` on of a row of it, out of one share of what it is made from.
-    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]);
+    /// Copies the places from `from` on of a row of it, out of one share of what it is made from: x_i (0) or x_{i+1} (1).
+    fn copy<W: Word>(self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]);
+}
+
+/// A factor that all parties know is no pair of shares. The kernel multiplies it, half of its depth in place of each share:
+///
+/// ```text
+/// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows; of an odd depth a'' ends in zeros
+///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} = b' − b''
+/// ```
+#[derive(Clone, Copy)]
+struct Halves<F> {
+    left: F,
+    depth: usize,
+}
+
+impl<F: Left> Left for Halves<F> {
+    #[inline(always)]
+    fn copy<W: Word>(self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]) {
+        let first = share * self.depth.div_ceil(2) + from;
+        let len = out.len().min(self.depth.saturating_sub(first));
+        let (there, beyond) = out.split_at_mut(len);
+        self.left.copy(words, share, row, first, there);
+        beyond.fill(W::default());
+    }
+}
+
+/// `z += a b`, of a left factor that is made from `a`, and `b`, row-major: one number each, not shares.
+pub(super) fn plain<W: Word>(
+    backend: Backend,
+    left: impl Left,
+    [rows, depth, columns]: [usize; 3],
+    a: &[W],
+    b: &[W],
+    z: &mut [W],
+) {
+    let half = depth.div_ceil(2);
+    let (first, second) = b.split_at(half * columns);
+    let mut y = zeros(first.len(), W::default());
+    y[..second.len()].copy_from_slice(second);
+    let y_next: Vec<W> = first.iter().zip(&*y).map(|(first, second)| first.minus(*second)).collect();
+    let y_next = Wiped::new(y_next);
+    let left = Halves { left, depth };
+    backend.run(Gemm { left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z });
 }
 
 /// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major) to `z`.
@@ -111,8 +154,8 @@ impl<W: Word, F: Left> Gemm<'_, W, F> {
         let line = &mut line[..deep];
         for (r, row) in rows.enumerate() {
             let panel = &mut panels[r / M * 2 * deep..][..2 * deep];
-            for (words, half) in self.x.into_iter().zip(panel.chunks_exact_mut(deep)) {
-                self.left.copy(words, row, part.depth.start, line);
+            for (share, half) in panel.chunks_exact_mut(deep).enumerate() {
+                self.left.copy(self.x[share], share, row, part.depth.start, line);
                 half.iter_mut().zip(&*line).for_each(|(places, word)| places[r % M] = word.widen());
             }
         }
@@ -150,8 +193,8 @@ impl<W: Word, F: Left> Gemm<'_, W, F> {
                 let len = GATHERED.min(depth - from);
                 let [own, next] = &mut gathered;
                 let (own, next) = (&mut own[..len], &mut next[..len]);
-                self.left.copy(self.x[0], row, from, own);
-                self.left.copy(self.x[1], row, from, next);
+                self.left.copy(self.x[0], 0, row, from, own);
+                self.left.copy(self.x[1], 1, row, from, next);
                 for (j, z) in self.z[row * columns..][..columns].iter_mut().enumerate() {
                     let y = [&turned[0][j * depth + from..][..len], &turned[1][j * depth + from..][..len]];
                     *z = z.plus(inner([own, next], y));

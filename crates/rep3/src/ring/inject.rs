@@ -22,8 +22,10 @@ use super::{
     parts::{Part, Parts, phased},
     summand::{FIRST, numbers, of_bits, rows, same, shape, third},
 };
-use crate::{Batch, Context, Rep3, Role, ShareError};
-use hushwire_block::Wiped;
+use crate::{
+    Batch, Context, Rep3, Role, ShareError,
+    pool::{self, Scratch},
+};
 use hushwire_wire::Cost;
 use std::sync::Arc;
 
@@ -46,12 +48,12 @@ impl<W: Word> Inject<W> {
 
     pub(super) fn of([dealing, cx]: [Context; 2], bits: &Bits) -> Self {
         let role = cx.role;
-        let known: Wiped<Vec<W>> = numbers(&of_bits(role, bits.shares()), bits.rows());
+        let known: Scratch<W> = numbers(cx.backend, &of_bits(role, bits.shares()), bits.rows());
         let rows = known.len();
         let out = third(role, &known);
         let mut parts = Parts::new();
         if rows > 0 {
-            let dealt = Dealt { bits: Wiped::new(vec![]), numbers: known };
+            let dealt = Dealt { bits: Scratch::default(), numbers: known };
             parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         let cost = Self::cost_of(role, rows);
@@ -117,13 +119,13 @@ impl<W: Word> Select<W> {
         same("the plane of choices", (1, rows), shape(choose))?;
         let [dealing, first, cx] = [0; 3].map(|_: u8| batch.context());
         let role = cx.role;
-        let known: Wiped<Vec<W>> = numbers(&of_bits(role, choose.shares()), rows);
+        let known: Scratch<W> = numbers(cx.backend, &of_bits(role, choose.shares()), rows);
         let difference = Arc::new(minus(x, y));
         let mut parts = Parts::new();
         if rows > 0 {
             // The product's result is taken first, and the dealing goes on with it.
             parts.run(product(first, Arc::new(third(role, &known)), difference.clone()));
-            let dealt = Dealt { bits: Wiped::new(vec![]), numbers: known };
+            let dealt = Dealt { bits: Scratch::default(), numbers: known };
             parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
@@ -169,6 +171,6 @@ fn product<W: Word>(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Part<W
 
 /// A linear function of two columns, share by share.
 pub(super) fn zip<W: Word>(x: &Column<W>, y: &Column<W>, of: impl Fn(W, W) -> W) -> Column<W> {
-    let each = |x: &[W], y: &[W]| x.iter().zip(y).map(|(x, y)| of(*x, *y)).collect();
+    let each = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| of(*x, *y)));
     Rep3 { own: each(&x.own, &y.own), next: each(&x.next, &y.next) }
 }

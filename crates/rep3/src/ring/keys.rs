@@ -11,7 +11,10 @@ use super::{
     column::{Bits, Column},
     planes::to_words,
 };
-use crate::{Context, Rep3, ShareError};
+use crate::{
+    Context, Rep3, ShareError,
+    pool::{self, Scratch},
+};
 use hushwire_circuit::planes::plane_bytes;
 use std::sync::Arc;
 
@@ -71,8 +74,9 @@ pub(super) fn strings(cx: &Context, rows: usize, keys: &[SortKey]) -> Result<Str
     }
     let column = |(c, planes): (usize, &[Plane<'_>])| {
         let word = |share: usize| {
-            let joined = planes.iter().flat_map(|plane| plane.shares[share]).copied().collect::<Vec<u8>>();
-            let mut words = vec![0u32; rows];
+            let mut joined = Scratch::<u8>::room(planes.len() * height);
+            planes.iter().for_each(|plane| joined.extend_from_slice(plane.shares[share]));
+            let mut words = pool::zeros::<u32>(rows);
             to_words(cx.backend, &joined, &mut words);
             words
         };

@@ -1,7 +1,7 @@
 //! Steps that parties take alone: sums of shares are shares of sums, and so with every linear map. No message.
 
 use super::column::{Column, Word};
-use crate::{Rep3, Role, ShareError};
+use crate::{Rep3, Role, ShareError, pool};
 
 /// The same map of both shares.
 fn each<W: Word>(x: &Column<W>, map: impl Fn(&[W]) -> Vec<W>) -> Column<W> {
@@ -13,7 +13,7 @@ fn both<W: Word>(x: &Column<W>, y: &Column<W>, map: impl Fn(W, W) -> W) -> Resul
     let rows = x.rows();
     x.expect_rows("a column's share", rows)?;
     y.expect_rows("the other column's share", rows)?;
-    let of = |x: &[W], y: &[W]| x.iter().zip(y).map(|(x, y)| map(*x, *y)).collect();
+    let of = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| map(*x, *y)));
     Ok(Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) })
 }
 
@@ -41,13 +41,13 @@ pub fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Result<Column<W>, ShareEr
 /// −x.
 #[must_use]
 pub fn negative<W: Word>(x: &Column<W>) -> Column<W> {
-    each(x, |share| share.iter().map(|word| W::default().minus(*word)).collect())
+    each(x, |share| pool::collect(share.iter().map(|word| W::default().minus(*word))))
 }
 
 /// Every row times a number that all know.
 #[must_use]
 pub fn scaled<W: Word>(x: &Column<W>, factor: W) -> Column<W> {
-    each(x, |share| share.iter().map(|word| word.times(factor)).collect())
+    each(x, |share| pool::collect(share.iter().map(|word| word.times(factor))))
 }
 
 /// Each row times a number that all know.
@@ -56,7 +56,7 @@ pub fn scaled<W: Word>(x: &Column<W>, factor: W) -> Column<W> {
 /// [`ShareError::Length`] unless there is a number for each row.
 pub fn times_known<W: Word>(x: &Column<W>, known: &[W]) -> Result<Column<W>, ShareError> {
     as_many(x, known)?;
-    Ok(each(x, |share| share.iter().zip(known).map(|(word, known)| word.times(*known)).collect()))
+    Ok(each(x, |share| pool::collect(share.iter().zip(known).map(|(word, known)| word.times(*known)))))
 }
 
 /// Each row plus a number that all know: it goes to x_0 alone, or it would count three times.
@@ -94,7 +94,7 @@ pub fn sums<W: Word>(x: &Column<W>, width: usize) -> Result<Column<W>, ShareErro
     let (cause, remedy) = ("sums of no rows each have no number", "take a width of 1 at least");
     let runs = x.rows().checked_div(width).ok_or(ShareError::Shape { cause, remedy })?;
     x.expect_rows("a share of whole rows", runs * width)?;
-    Ok(each(x, |share| share.chunks_exact(width).map(total).collect()))
+    Ok(each(x, |share| pool::collect(share.chunks_exact(width).map(total))))
 }
 
 /// Row `i` of the result is the sum of rows 0 to `i`.

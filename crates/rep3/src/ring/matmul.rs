@@ -1,9 +1,9 @@
 //! Products of matrices, row-major.
 
 use super::{
-    bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
+    bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, bytes_of, with_known},
     column::{Column, Word},
-    gemm::{Gemm, Left},
+    gemm::{Gemm, Left, plain},
     shape::product_of,
 };
 use crate::{Context, Place, ShareError, Unit};
@@ -39,10 +39,34 @@ struct RowMajor(usize);
 
 impl Left for RowMajor {
     #[inline(always)]
-    fn copy<W: Word>(self, words: &[W], row: usize, from: usize, out: &mut [W]) {
+    fn copy<W: Word>(self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
         let at = row * self.0 + from;
         out.copy_from_slice(&words[at..at + out.len()]);
     }
+}
+
+impl WithKnown for Matrices {
+    fn factors(&self) -> Result<[usize; 2], ShareError> {
+        let [rows, depth, columns] = self.0;
+        product_of(&[rows, columns])?;
+        Ok([product_of(&[rows, depth])?, product_of(&[depth, columns])?])
+    }
+
+    fn plain<W: Word>(&self, backend: Backend, x: &[W], y: &[W], z: &mut [W]) {
+        plain(backend, RowMajor(self.0[1]), self.0, x, y, z);
+    }
+}
+
+/// x (`rows` × `depth`) times y (`depth` × `columns`) where all parties know one of them: no message.
+///
+/// # Errors
+/// As [`MatMul::new`].
+pub fn matmul_known<W: Word>(
+    backend: Backend,
+    shape: [usize; 3],
+    factors: Factors<'_, W>,
+) -> Result<Column<W>, ShareError> {
+    with_known(backend, &Matrices(shape), factors)
 }
 
 impl Form for Matrices {
@@ -70,9 +94,9 @@ pub(super) fn tell_rows<W: Word>(
     tell: &mut Tell<'_>,
 ) {
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-        let [x, x_next] = x.map(|words| {
+        let [x, x_next] = [0, 1].map(|share| {
             let mut line = hushwire_block::Wiped::new(vec![W::default(); depth]);
-            left.copy(words, row, 0, &mut line);
+            left.copy(x[share], share, row, 0, &mut line);
             bytes_of(&line)
         });
         let [y, y_next] = y.map(|words| {

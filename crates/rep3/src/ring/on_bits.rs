@@ -14,7 +14,7 @@ use super::{
     parts::{Part, Parts, phased},
     summand::{same, shape},
 };
-use crate::{Batch, Rep3, ShareError, circuit_cost};
+use crate::{Batch, Rep3, ShareError, circuit_cost, kept::Function};
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
 use hushwire_wire::Cost;
 use std::sync::Arc;
@@ -68,7 +68,8 @@ impl OnBits {
         adder: Adder,
     ) -> Result<Self, ShareError> {
         let width = x.width();
-        let program = two(width, |b, x, y| vec![adder.less(b, signed, x, y)]);
+        let function = Function::Less { adder, signed };
+        let program = two(batch, function, width, |b, x, y| vec![adder.less(b, signed, x, y)]);
         Self::run(batch, program, &[x, y])
     }
 
@@ -78,7 +79,8 @@ impl OnBits {
     /// As [`OnBits::less`].
     pub fn equal(batch: &mut Batch, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
         let width = x.width();
-        Self::run(batch, two(width, |b, x, y| vec![words::equal(b, x, y)]), &[x, y])
+        let program = two(batch, Function::Equal, width, |b, x, y| vec![words::equal(b, x, y)]);
+        Self::run(batch, program, &[x, y])
     }
 
     /// x where the bit of a row is 1, else y.
@@ -87,10 +89,12 @@ impl OnBits {
     /// [`ShareError::Operand`] unless `choose` is one plane, x and y have the same width, and all have as many rows.
     pub fn select(batch: &mut Batch, choose: &Bits, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
         let width = x.width();
-        let mut b = Builder::new();
-        let (bit, x_bits, y_bits) = (b.input(1), b.input(width), b.input(width));
-        let out = words::mux(&mut b, bit[0], &x_bits, &y_bits);
-        let program = Arc::new(Program::flat("select", &b.finish(&[out])));
+        let program = batch.session().kept().program(Function::Select, width, || {
+            let mut b = Builder::new();
+            let (bit, x, y) = (b.input(1), b.input(width), b.input(width));
+            let out = words::mux(&mut b, bit[0], &x, &y);
+            b.finish(&[out])
+        });
         Self::run(batch, program, &[choose, x, y])
     }
 
@@ -113,9 +117,16 @@ impl OnBits {
 phased!([] OnBits);
 
 /// A circuit on two words.
-fn two(width: usize, make: impl FnOnce(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>) -> Arc<Program> {
-    let mut b = Builder::new();
-    let (x, y) = (b.input(width), b.input(width));
-    let out = make(&mut b, &x, &y);
-    Arc::new(Program::flat("two strings", &b.finish(&[out])))
+fn two(
+    batch: &Batch,
+    function: Function,
+    width: usize,
+    make: impl FnOnce(&mut Builder, &[Bit], &[Bit]) -> Vec<Bit>,
+) -> Arc<Program> {
+    batch.session().kept().program(function, width, || {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(width), b.input(width));
+        let out = make(&mut b, &x, &y);
+        b.finish(&[out])
+    })
 }

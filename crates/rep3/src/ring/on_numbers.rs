@@ -32,9 +32,11 @@ use super::{
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
 };
-use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost};
-use hushwire_block::Wiped;
-use hushwire_circuit::{Adder, Bit, Builder, Program, words};
+use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost,
+    kept::Function,
+    pool::{self, Scratch},
+};
+use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
 use hushwire_wire::Cost;
 use std::{marker::PhantomData, sync::Arc};
 
@@ -78,7 +80,7 @@ impl<W: Word> ToBits<W> {
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.
     pub fn new(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
-        Self::run(batch, &[x], false, |b, sums| {
+        Self::run(batch, &[x], Function::Sum(adder), |b, sums| {
             let [(u, x_2)] = sums else { unreachable!("one number") };
             adder.sum(b, u, x_2)
         })
@@ -98,12 +100,13 @@ impl<W: Word> Less<W> {
         adder: Adder,
     ) -> Result<Self, ShareError> {
         rows(&[x, y])?;
+        let function = Function::SumsLess { adder, signed };
         match adder {
-            Adder::Ripple => Self::run(batch, &[x, y], false, |b, sums| {
+            Adder::Ripple => Self::run(batch, &[x, y], function, |b, sums| {
                 let [x, y] = [0, 1].map(|i| adder.sum(b, sums[i].0, sums[i].1));
                 vec![adder.less(b, signed, &x, &y)]
             }),
-            Adder::Prefix => Self::run(batch, &[x, y, &minus(x, y)], false, |b, sums| {
+            Adder::Prefix => Self::run(batch, &[x, y, &minus(x, y)], function, |b, sums| {
                 let [x, y, d] = [0, 1, 2].map(|i| adder.sign(b, sums[i].0, sums[i].1));
                 let (differ, wins) = (b.xor(x, y), if signed { x } else { y });
                 let change = b.xor(d, wins);
@@ -122,7 +125,7 @@ impl<W: Word> LessBounded<W> {
     /// [`ShareError::Operand`] unless all four shares have as many rows.
     pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
         rows(&[x, y])?;
-        Self::run(batch, &[&minus(x, y)], false, |b, sums| {
+        Self::run(batch, &[&minus(x, y)], Function::Sign(adder), |b, sums| {
             let [(u, d_2)] = sums else { unreachable!("one number") };
             vec![adder.sign(b, u, d_2)]
         })
@@ -136,7 +139,7 @@ impl<W: Word> Equal<W> {
     /// [`ShareError::Operand`] unless all four shares have as many rows.
     pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         rows(&[x, y])?;
-        Self::run(batch, &[&minus(x, y)], true, |b, sums| {
+        Self::run(batch, &[&minus(x, y)], Function::SumIsZero, |b, sums| {
             let [(u, negative)] = sums else { unreachable!("one number") };
             vec![words::equal(b, u, negative)]
         })
@@ -145,25 +148,25 @@ impl<W: Word> Equal<W> {
 
 /// x − y, row by row; columns have as many rows.
 pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
-    let of = |x: &[W], y: &[W]| x.iter().zip(y).map(|(x, y)| x.minus(*y)).collect();
+    let of = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| x.minus(*y)));
     Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) }
 }
 
 impl<W: Word, What> OnNumbers<W, What> {
-    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2).
+    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is compared with zero.
     fn run(
         batch: &mut Batch,
         columns: &[&Column<W>],
-        negated: bool,
+        function: Function,
         make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
     ) -> Result<Self, ShareError> {
         let rows = rows(columns)?;
         let (dealing, cx) = (batch.context(), batch.context());
         let role = cx.role;
-        let program = Arc::new(program(W::BITS, columns.len(), make));
+        let program = cx.kept.program(function, W::BITS, || circuit(W::BITS, columns.len(), make));
         let width = program.output_bits();
-        let mut known: Vec<Wiped<Vec<W>>> = columns.iter().map(|column| of_numbers(role, column)).collect();
-        if negated && role != FIRST {
+        let mut known: Vec<Scratch<W>> = columns.iter().map(|column| of_numbers(role, column)).collect();
+        if function == Function::SumIsZero && role != FIRST {
             known.iter_mut().flat_map(|x| x.iter_mut()).for_each(|x| *x = W::default().minus(*x));
         }
         let known: Vec<&[W]> = known.iter().map(|x| x.as_slice()).collect();
@@ -189,7 +192,7 @@ impl<W: Word, What> OnNumbers<W, What> {
                 bytes_sent: cost.bytes_sent + circuit.bytes_sent,
             };
             machine.cost = cost;
-            let dealt = Dealt { bits, numbers: Wiped::new(vec![]) };
+            let dealt = Dealt { bits, numbers: Scratch::default() };
             machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
         }
         Ok(machine)
@@ -228,16 +231,16 @@ impl<W: Word, What> OnNumbers<W, What> {
 phased!([W: Word, What] OnNumbers<W, What>);
 
 /// A circuit whose inputs are the dealt words, then the free ones.
-fn program(
+fn circuit(
     bits: usize,
     words: usize,
     make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
-) -> Program {
+) -> Circuit {
     let mut b = Builder::new();
     let dealt: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
     let free: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
     let sums: Vec<(&[Bit], &[Bit])> =
         dealt.iter().zip(&free).map(|(u, x)| (u.as_slice(), x.as_slice())).collect();
     let out = make(&mut b, &sums);
-    Program::flat("numbers to bits", &b.finish(&[out]))
+    b.finish(&[out])
 }

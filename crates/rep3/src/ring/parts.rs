@@ -10,7 +10,7 @@
 //! ```
 
 use super::{column::Word, deal::Deal, inject::Inject, mul::Product};
-use crate::{CircuitBatch, CircuitWorkspace, Context, Reveal, Shares};
+use crate::{CircuitBatch, Context, Reveal, Shares};
 use hushwire_circuit::Program;
 use hushwire_wire::{
     NetError,
@@ -35,7 +35,8 @@ impl<W: Word> Part<W> {
         inputs: Vec<Arc<Shares>>,
         rows: usize,
     ) -> Part<W> {
-        let batch = CircuitBatch::over(program.clone(), cx, inputs, rows, CircuitWorkspace::default());
+        let workspace = cx.kept.workspace();
+        let batch = CircuitBatch::over(program.clone(), cx, inputs, rows, workspace);
         Part::Circuit(Box::new(batch.expect("planes of the program's inputs")))
     }
 

@@ -15,8 +15,10 @@ use super::{
     masks::{PairWords, Side},
     permute::Permute,
 };
-use crate::{Batch, Context, Role, ShareError};
-use hushwire_block::Wiped;
+use crate::{
+    Batch, Context, Role, ShareError,
+    pool::{self, Scratch},
+};
 use std::sync::Arc;
 
 /// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]: 32 KiB of 64-bit words.
@@ -27,8 +29,8 @@ const BUCKETS: usize = 2048;
 /// One stage, as the two parties that drew it hold it.
 #[derive(Clone)]
 pub(super) struct Stage {
-    into: Arc<Wiped<Vec<u32>>>,
-    from: Arc<Wiped<Vec<u32>>>,
+    into: Arc<Scratch<u32>>,
+    from: Arc<Scratch<u32>>,
 }
 
 /// The two movements of a stage, or of its inverse: `room[into[i]] = in[i]`, then `out[k] = room[from[k]]`.
@@ -41,7 +43,7 @@ pub(super) struct Moves<'s> {
 impl Stage {
     fn draw(rows: u32, buckets: u32, words: &mut PairWords<'_>) -> Stage {
         let mut counts = vec![0u32; buckets as usize];
-        let mut into = Wiped::new(Vec::with_capacity(rows as usize));
+        let mut into = Scratch::room(rows as usize);
         into.extend((0..rows).map(|_| {
             let bucket = if buckets > 1 { words.draw::<u32>() & (buckets - 1) } else { 0 };
             counts[bucket as usize] += 1;
@@ -59,7 +61,7 @@ impl Stage {
             *place = *next;
             *next += 1;
         }
-        let mut from = Wiped::new(Vec::with_capacity(rows as usize));
+        let mut from = Scratch::room(rows as usize);
         from.extend(0..rows);
         let mut rest = &mut from[..];
         let mut at = 0;
@@ -164,8 +166,8 @@ impl Fresh {
             2 => &mut left,
             _ => return self.0,
         };
-        let from = order.iter().map(|row| last.from[*row as usize]).collect();
-        last.from = Arc::new(Wiped::new(from));
+        let from = pool::collect(order.iter().map(|row| last.from[*row as usize]));
+        last.from = Arc::new(Scratch::new(from));
         Arc::new(Permutation { role, rows, left, right })
     }
 }

@@ -30,8 +30,10 @@ use super::{
     moves::{Part, gather, leave, part, scatter, through, words_in},
     permutation::Permutation,
 };
-use crate::{Context, Rep3, Role, ShareError};
-use hushwire_block::Wiped;
+use crate::{
+    Context, Rep3, Role, ShareError,
+    pool::{self, Scratch},
+};
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
@@ -42,8 +44,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct PermuteSpace<W: Word> {
     /// Between a stage's two movements: of all columns, and of one.
-    all: Wiped<Vec<W>>,
-    one: Wiped<Vec<W>>,
+    all: Scratch<W>,
+    one: Scratch<W>,
 }
 
 /// The result's use.
@@ -199,8 +201,8 @@ impl<G: Group> Permute<G> {
             (0, Part::X) => {
                 let (first, second) = (stage(right), stage(left));
                 let mut masks = [right, left].map(|side| PairWords::new(&self.cx, side, 0));
-                all.resize(rows, Default::default());
-                one.resize(rows, Default::default());
+                all.set_len(rows);
+                one.set_len(rows);
                 for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(bytes)) {
                     let Rep3 { own, next } = &**column;
                     let sums = own.iter().zip(next).map(|(x, y)| G::plus(*x, *y));
@@ -212,7 +214,7 @@ impl<G: Group> Permute<G> {
             (0, _) => {
                 let first = stage(left);
                 let mut masks = PairWords::new(&self.cx, left, 0);
-                one.resize(rows, Default::default());
+                one.set_len(rows);
                 for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(bytes)) {
                     let third = if right == Side::Right { &column.next } else { &column.own };
                     scatter(first.into, third.iter().copied(), one);
@@ -232,7 +234,7 @@ impl<G: Group> Permute<G> {
             (_, _) => {
                 let (second, third) = (stage(right), stage(left));
                 let mut masks = [0, second_half].map(|first| PairWords::new(&self.cx, right, first));
-                one.resize(rows, Default::default());
+                one.set_len(rows);
                 for (all, out) in all.chunks_exact(rows).zip(out.chunks_exact_mut(bytes)) {
                     through(&mut masks[0], second.from, all, third.into, one, G::minus);
                     match self.end {
@@ -253,7 +255,7 @@ impl<G: Group> Permute<G> {
             if part != Part::X {
                 let into = self.permutation.stage(right, self.inverse).into;
                 let all = &mut self.space.all;
-                all.resize(rows * self.count, Default::default());
+                all.set_len(rows * self.count);
                 for (all, heard) in all.chunks_exact_mut(rows).zip(ahead.heard.chunks_exact(bytes)) {
                     scatter(into, heard.chunks_exact(G::Word::BYTES).map(G::Word::read), all);
                 }
@@ -287,7 +289,8 @@ impl<G: Group> Permute<G> {
                 let [own, heard] = [own, heard].map(|message| words_in(&message[i * bytes..(i + 1) * bytes]));
                 out.extend(own.zip(heard).map(|(u, v)| G::plus(u, v)));
             };
-            let mut column = Arc::try_unwrap(column).unwrap_or_else(|_| Column::zeros(0));
+            let room = |_| Rep3 { own: pool::room(rows), next: pool::room(rows) };
+            let mut column = Arc::try_unwrap(column).unwrap_or_else(room);
             let Rep3 { own, next } = &mut column;
             own.clear();
             next.clear();

@@ -16,7 +16,7 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::Permute,
 };
-use crate::{Batch, Role, ShareError};
+use crate::{Batch, Role, ShareError, pool};
 use hushwire_wire::{
     Cost, NetError,
     drive::{Exchanged, Machine, Round},
@@ -40,7 +40,7 @@ impl FromPlaces {
     /// [`ShareError::Length`] if the two shares differ in length, or there are more than 2^32 − 1 rows.
     pub fn new(batch: &mut Batch, places: &Column<u64>) -> Result<FromPlaces, ShareError> {
         // A place below 2^32 is what its shares' lower halves add up to.
-        let narrow = |share: &[u64]| share.iter().map(|place| *place as u32).collect();
+        let narrow = |share: &[u64]| pool::collect(share.iter().map(|place| *place as u32));
         Self::narrow(batch, Column { own: narrow(&places.own), next: narrow(&places.next) })
     }
 

@@ -13,7 +13,7 @@ use super::{
     column::{Bits, Column, Word},
     summand::rows,
 };
-use crate::{Rep3, ShareError};
+use crate::{Rep3, ShareError, pool};
 use hushwire_aes::Backend;
 use hushwire_block::{Wiped, transpose};
 use hushwire_circuit::planes::plane_bytes;
@@ -124,7 +124,7 @@ pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]
 
 /// The planes of words, in memory of their own.
 pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
-    let mut planes = vec![0; W::BITS * plane_bytes(words.len())];
+    let mut planes = pool::zeros(W::BITS * plane_bytes(words.len()));
     to_planes(backend, words, &mut planes);
     planes
 }
@@ -148,7 +148,7 @@ impl Bits {
     pub fn to_words<W: Word>(&self, backend: Backend) -> Result<Column<W>, ShareError> {
         fits::<W>(self)?;
         let of = |planes: &[u8]| {
-            let mut words = vec![W::default(); self.rows()];
+            let mut words = pool::zeros(self.rows());
             to_words(backend, planes, &mut words);
             words
         };

@@ -1,25 +1,25 @@
 //! Shares of rows that are compared, a row's words together, so that taking a row is one miss of the cache.
 
 use super::{column::Column, ranking::Pair};
-use hushwire_block::Wiped;
+use crate::pool::Scratch;
 
 /// LOCAL: columns whose words lie together: half a cache line.
 pub(super) const MOST: usize = 4;
 
 /// Of every column, both shares of one side of all pairs.
-pub(super) type Gathered = [[Wiped<Vec<u32>>; 2]; MOST];
+pub(super) type Gathered = [[Scratch<u32>; 2]; MOST];
 
 /// Both shares of a few columns, row by row.
 pub(super) struct Records {
     columns: usize,
-    words: Wiped<Vec<[u32; 2]>>,
+    words: Scratch<[u32; 2]>,
 }
 
 impl Records {
     /// Of [`MOST`] columns at most, all of as many rows.
     pub(super) fn of(columns: &[Column<u32>]) -> Records {
         let rows = columns.first().map_or(0, Column::rows);
-        let mut words = Wiped::new(Vec::with_capacity(rows * columns.len()));
+        let mut words = Scratch::room(rows * columns.len());
         for row in 0..rows {
             words.extend(columns.iter().map(|column| [column.own[row], column.next[row]]));
         }
@@ -29,7 +29,7 @@ impl Records {
     /// The words of one side of every pair.
     pub(super) fn gather(&self, pairs: &[Pair], side: usize, out: &mut Gathered) {
         for words in out.iter_mut().take(self.columns).flatten() {
-            words.resize(pairs.len(), 0);
+            words.set_len(pairs.len());
         }
         match self.columns {
             1 => self.gather_of::<1>(pairs, side, out),

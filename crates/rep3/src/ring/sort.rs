@@ -30,8 +30,10 @@ use super::{
 };
 use crate::{
     Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Reveal, Role, ShareError, Shares,
+    kept::Function,
+    pool,
 };
-use hushwire_circuit::{Adder, Builder, Program, planes::plane_bytes};
+use hushwire_circuit::{Adder, Builder, Circuit, planes::plane_bytes};
 use hushwire_wire::{
     Cost, NetError,
     drive::{Exchanged, Machine, Misstep, Round},
@@ -64,7 +66,6 @@ pub struct Sort {
     step: Step,
     columns: Vec<Records>,
     pairs: Vec<Pair>,
-    program: Option<Arc<Program>>,
     /// Memory of the comparisons, kept from level to level.
     gathered: Gathered,
     sides: [Shares; 2],
@@ -93,7 +94,6 @@ impl Sort {
             step,
             columns: vec![],
             pairs: vec![],
-            program: None,
             gathered: Default::default(),
             sides: [0; 2].map(|_: u8| none()),
             first: vec![],
@@ -164,7 +164,8 @@ impl Sort {
         let (cx, pairs) = (self.batch.context(), self.pairs.len());
         if pairs < self.wide {
             let width = self.width;
-            let program = self.program.get_or_insert_with(|| less(Adder::Prefix, width)).clone();
+            let function = Function::Less { adder: Adder::Prefix, signed: false };
+            let program = cx.kept.program(function, width, || less(Adder::Prefix, width));
             let [x, y] = &self.sides;
             let inputs = Rep3 { own: [&x.own[..], &y.own].concat(), next: [&x.next[..], &y.next].concat() };
             let (inputs, ws) = (vec![Arc::new(inputs)], std::mem::take(&mut self.ws));
@@ -183,8 +184,8 @@ impl Sort {
         let height = plane_bytes(self.pairs.len());
         let backend = self.batch.session().backend();
         let Rep3 { own, next } = &mut self.sides[side];
-        own.resize(self.width * height, 0);
-        next.resize(self.width * height, 0);
+        pool::set_len(own, self.width * height);
+        pool::set_len(next, self.width * height);
         let planes = own.chunks_mut(MOST * 32 * height).zip(next.chunks_mut(MOST * 32 * height));
         for (records, (planes, planes_next)) in self.columns.iter().zip(planes) {
             records.gather(&self.pairs, side, &mut self.gathered);
@@ -293,11 +294,11 @@ impl Machine for Sort {
 }
 
 /// Whether one string is less than another, both of `width` bits.
-fn less(adder: Adder, width: usize) -> Arc<Program> {
+fn less(adder: Adder, width: usize) -> Circuit {
     let mut b = Builder::new();
     let (x, y) = (b.input(width), b.input(width));
     let less = adder.less(&mut b, false, &x, &y);
-    Arc::new(Program::flat("order of two rows", &b.finish(&[vec![less]])))
+    b.finish(&[vec![less]])
 }
 
 /// A bound of the cost of a sort by keys of so many bits in all, for a party. The cost itself is a function of the order that is

@@ -9,6 +9,7 @@ use crate::{
     },
 };
 use hushwire_aes::Backend;
+use hushwire_circuit::Program;
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_wire::{SessionId, drive::Lockstep};
 
@@ -105,7 +106,7 @@ fn cost_of(role: Role, rows: usize, bits: usize, wide: usize, opened: &[Vec<u8>]
     for plane in opened {
         ranking.ask(&mut pairs);
         let adder = if pairs.len() < wide { Adder::Prefix } else { Adder::Ripple };
-        let level = circuit_cost(&less(adder, width), pairs.len());
+        let level = circuit_cost(&Program::flat("less", &less(adder, width)), pairs.len());
         cost.rounds += level.rounds + 1;
         cost.bytes_sent += level.bytes_sent + plane.len() as u64;
         ranking.hear(plane);

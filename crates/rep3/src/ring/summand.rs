@@ -10,51 +10,55 @@ use super::{
     column::{Bits, Column, Word},
     planes::to_planes,
 };
-use crate::{Context, Rep3, Role, ShareError, Shares};
-use hushwire_block::{Flat, Wiped};
+use crate::{
+    Context, Rep3, Role, ShareError, Shares,
+    pool::{self, Element, Scratch},
+};
+use hushwire_aes::Backend;
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_simd::{Kernel, Lanes};
 
 /// The party that knows x_0 and x_1.
 pub(super) const FIRST: Role = Role::ALL[0];
 
 /// The summand that a party knows: u at party 0, x_2 at the others.
-pub(super) fn summand<T: Flat>(
+pub(super) fn summand<T: Element>(
     role: Role,
     shares: &Rep3<Vec<T>>,
     sum: impl Fn(&T, &T) -> T,
-) -> Wiped<Vec<T>> {
+) -> Scratch<T> {
     let (own, next) = (&shares.own, &shares.next);
-    Wiped::new(match role.index() {
-        0 => own.iter().zip(next).map(|(a, b)| sum(a, b)).collect(),
-        1 => next.clone(),
-        _ => own.clone(),
+    Scratch::new(match role.index() {
+        0 => pool::collect(own.iter().zip(next).map(|(a, b)| sum(a, b))),
+        1 => pool::copy(next),
+        _ => pool::copy(own),
     })
 }
 
 /// The summand of every number of a column.
-pub(super) fn of_numbers<W: Word>(role: Role, column: &Column<W>) -> Wiped<Vec<W>> {
+pub(super) fn of_numbers<W: Word>(role: Role, column: &Column<W>) -> Scratch<W> {
     summand(role, column, |a, b| a.plus(*b))
 }
 
 /// The summand of planes.
-pub(super) fn of_bits(role: Role, shares: &Shares) -> Wiped<Vec<u8>> {
+pub(super) fn of_bits(role: Role, shares: &Shares) -> Scratch<u8> {
     summand(role, shares, |a, b| a ^ b)
 }
 
 /// Shares of what parties 1 and 2 know: (0, 0, x_2). At party 0 only the length means something.
-pub(super) fn third<T: Flat>(role: Role, known: &[T]) -> Rep3<Vec<T>> {
-    let zeros = || vec![T::ZERO; known.len()];
+pub(super) fn third<T: Element>(role: Role, known: &[T]) -> Rep3<Vec<T>> {
+    let zeros = || pool::zeros(known.len());
     match role.index() {
         0 => Rep3 { own: zeros(), next: zeros() },
-        1 => Rep3 { own: zeros(), next: known.to_vec() },
-        _ => Rep3 { own: known.to_vec(), next: zeros() },
+        1 => Rep3 { own: zeros(), next: pool::copy(known) },
+        _ => Rep3 { own: pool::copy(known), next: zeros() },
     }
 }
 
 /// The planes of the numbers of several columns, one behind the other.
-pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Wiped<Vec<u8>> {
+pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Scratch<u8> {
     let bytes = |words: &[W]| W::BITS * plane_bytes(words.len());
-    let mut out = Wiped::new(vec![0; columns.iter().map(|words| bytes(words)).sum()]);
+    let mut out = Scratch::zeros(columns.iter().map(|words| bytes(words)).sum());
     let mut rest = &mut out[..];
     for words in columns {
         let (own, behind) = std::mem::take(&mut rest).split_at_mut(bytes(words));
@@ -65,14 +69,34 @@ pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Wiped<Vec<u8>> 
 }
 
 /// A number a bit, 0 or 1, plane by plane.
-pub(super) fn numbers<W: Word>(planes: &[u8], rows: usize) -> Wiped<Vec<W>> {
+pub(super) fn numbers<W: Word>(backend: Backend, planes: &[u8], rows: usize) -> Scratch<W> {
     let height = plane_bytes(rows).max(1);
-    let mut out = Wiped::new(Vec::with_capacity(planes.len() / height * rows));
-    for plane in planes.chunks_exact(height) {
-        let bits = plane.iter().flat_map(|byte| (0..8).map(move |i| W::of(u64::from(byte >> i & 1))));
-        out.extend(bits.take(rows));
+    let mut out = Scratch::zeros(planes.len() / height * rows);
+    for (plane, out) in planes.chunks_exact(height).zip(out.chunks_exact_mut(rows.max(1))) {
+        backend.run(Spread { plane, out });
     }
     out
+}
+
+/// Every bit to a word of its own.
+struct Spread<'a, W> {
+    plane: &'a [u8],
+    out: &'a mut [W],
+}
+
+impl<W: Word> Kernel for Spread<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let (whole, rest) = self.out.as_chunks_mut::<8>();
+        for (words, byte) in whole.iter_mut().zip(self.plane) {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = W::of(u64::from(*byte) >> i & 1);
+            }
+        }
+        let last = self.plane.get(whole.len()).copied().unwrap_or(0);
+        rest.iter_mut().enumerate().for_each(|(i, word)| *word = W::of(u64::from(last) >> i & 1));
+    }
 }
 
 /// Whether all shares of columns have as many rows; how many.

@@ -18,10 +18,9 @@ use super::{
     planes::{fits, to_words},
     summand::planes,
 };
-use crate::{Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost};
+use crate::{Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function, pool::Scratch};
 use hushwire_aes::Backend;
-use hushwire_block::Wiped;
-use hushwire_circuit::{Adder, Bit, Builder, Program, planes::plane_bytes};
+use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, planes::plane_bytes};
 use hushwire_wire::Cost;
 use std::sync::Arc;
 
@@ -54,18 +53,18 @@ impl<W: Word> ToNumbers<W> {
         let rows = bits.rows();
         let [random, dealing, cx] = [0; 3].map(|_: u8| batch.context());
         let (role, backend) = (cx.role, cx.backend);
-        let program = Arc::new(program(adder, bits.width(), W::BITS));
+        let program = cx.kept.program(Function::Onto(adder, bits.width()), W::BITS, || circuit(adder, bits.width(), W::BITS));
         let mut out = random.random_column::<W>(0, rows);
         let mut cost = Cost::default();
         let mut parts = Parts::new();
         if rows > 0 {
             let bytes = W::BITS * plane_bytes(rows);
-            let mut v = Wiped::new(vec![W::default(); rows]);
+            let mut v = Scratch::<W>::zeros(rows);
             if role == DEALER {
                 let sums = out.own.iter().zip(&out.next);
                 v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
             }
-            let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Wiped::new(vec![]) };
+            let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
             parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt)));
             // A share of x_0 goes to the right neighbour that learns it.
             let opens = if LEARN[role.right().index()] { bytes } else { 0 };
@@ -127,10 +126,10 @@ impl<W: Word> ToNumbers<W> {
 phased!([W: Word] ToNumbers<W>);
 
 /// b + v modulo 2^bits, b of `width` bits.
-fn program(adder: Adder, width: usize, bits: usize) -> Program {
+fn circuit(adder: Adder, width: usize, bits: usize) -> Circuit {
     let mut b = Builder::new();
     let (mut x, v) = (b.input(width), b.input(bits));
     x.resize(bits, Bit::ZERO);
     let sum = adder.sum(&mut b, &x, &v);
-    Program::flat("bits to numbers", &b.finish(&[sum]))
+    b.finish(&[sum])
 }

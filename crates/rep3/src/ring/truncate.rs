@@ -22,9 +22,12 @@ use super::{
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
 };
-use crate::{Batch, Context, ShareError, Shares, circuit_cost};
-use hushwire_block::Wiped;
-use hushwire_circuit::{Adder, Builder, Program};
+use crate::{
+    Batch, Context, ShareError, Shares, circuit_cost,
+    kept::Function,
+    pool::{self, Scratch},
+};
+use hushwire_circuit::{Adder, Builder, Circuit, Program};
 use hushwire_wire::Cost;
 use std::sync::Arc;
 
@@ -62,7 +65,9 @@ impl<W: Word> Truncate<W> {
         let k = W::BITS as u32;
         let nothing_left = bits >= k && !signed;
         let bits = bits.min(k - 1);
-        let program = Arc::new(program(adder, W::BITS, bits as usize));
+        let at = bits as usize;
+        let program =
+            cx.kept.program(Function::Carries(adder, at), W::BITS, || circuit(adder, W::BITS, at));
         let mut machine = Truncate {
             program,
             bits,
@@ -87,7 +92,7 @@ impl<W: Word> Truncate<W> {
             known.iter_mut().for_each(|u| *u = u.plus(half));
         }
         let planes = planes(&cx, &[known.as_slice()]);
-        let mut shifted = Wiped::new(known.iter().map(|x| W::of(x.number() >> bits)).collect::<Vec<W>>());
+        let mut shifted = Scratch::new(pool::collect(known.iter().map(|x| W::of(x.number() >> bits))));
         machine.out = third(role, &shifted);
         if signed && role == FIRST {
             let back = W::of(1 << (k - 1 - bits));
@@ -158,9 +163,9 @@ impl<W: Word> Truncate<W> {
 phased!([W: Word] Truncate<W>);
 
 /// The carries of a sum into bit `at`, and out of it.
-fn program(adder: Adder, bits: usize, at: usize) -> Program {
+fn circuit(adder: Adder, bits: usize, at: usize) -> Circuit {
     let mut b = Builder::new();
     let (u, x_2) = (b.input(bits), b.input(bits));
     let (into, out) = adder.carries(&mut b, &u, &x_2, at);
-    Program::flat("carries", &b.finish(&[vec![into], vec![out]]))
+    b.finish(&[vec![into], vec![out]])
 }

@@ -8,7 +8,7 @@
 //! Word `j` of a column lies at byte `j · BYTES` of the stream (Araki et al. 2016, section 2.2, with − in place of ⊕).
 
 use super::Word;
-use crate::{Context, Rep3, ring::Column};
+use crate::{Context, Rep3, pool, ring::Column};
 use hushwire_block::Wiped;
 use hushwire_simd::{Kernel, Lanes};
 
@@ -70,7 +70,7 @@ impl Context {
 
     /// Shares of random numbers that nobody knows, from the stream's word `first` on, without a message.
     pub(crate) fn random_column<W: Word>(&self, first: u64, rows: usize) -> Column<W> {
-        let mut column = Rep3 { own: Vec::with_capacity(rows), next: Vec::with_capacity(rows) };
+        let mut column = Rep3 { own: pool::room(rows), next: pool::room(rows) };
         let mut streams = Streams::new(self);
         let mut i = 0;
         while column.own.len() < rows {

@@ -5,7 +5,7 @@ use hushwire_prg::Prg;
 use hushwire_rep3::{
     Context, ShareError,
     ring::{
-        Bilinear, Column, Conv2d, Dot, Geometry, MatMul, Product, Word,
+        Bilinear, Column, Conv2d, Dot, Factors, Geometry, MatMul, Product, Word, conv2d_known, matmul_known,
         test_support::{open_words, share_words},
     },
 };
@@ -45,6 +45,18 @@ where
     let expected = Cost { rounds: u64::from(bytes > 0), bytes_sent: bytes };
     assert_eq!(costs, [Some(expected); 3], "one word a result, one round");
     open_words(&z)
+}
+
+/// The same where all parties know one of the factors: either of them.
+fn with_known<W: Word>(
+    (x, y): (&[W], &[W]),
+    of: impl Fn(Factors<'_, W>) -> Result<Column<W>, ShareError>,
+) -> [Vec<W>; 2] {
+    let mut dealer = prg(9, "dealer");
+    let [xs, ys] = [x, y].map(|v| share_words(&mut dealer, v));
+    let left = ys.map(|y| of(Factors::LeftKnown(x, &y)).unwrap());
+    let right = xs.map(|x| of(Factors::RightKnown(&x, y)).unwrap());
+    [open_words(&left), open_words(&right)]
 }
 
 /// Row-major product of matrices, number by number.
@@ -98,7 +110,11 @@ fn matrices<W: Word>(backend: Backend) {
         let mut prg = prg((rows + 1000 * depth + columns) as u64, "numbers");
         let (x, y) = (numbers::<W>(&mut prg, rows * depth), numbers::<W>(&mut prg, depth * columns));
         let z = run(backend, (&x, &y), |cx, x, y| MatMul::new(cx, shape, x, y));
-        assert!(z == plain(shape, &x, &y), "{shape:?} of {} bits", W::BITS);
+        let expected = plain(shape, &x, &y);
+        assert!(z == expected, "{shape:?} of {} bits", W::BITS);
+        for z in with_known((&x, &y), |factors| matmul_known(backend, shape, factors)) {
+            assert!(z == expected, "{shape:?} of {} bits, one factor known", W::BITS);
+        }
     }
 }
 
@@ -181,7 +197,11 @@ fn convolutions<W: Word>(backend: Backend) {
         let y = numbers::<W>(&mut prg, weights);
         let z = run(backend, (&x, &y), |cx, x, y| Conv2d::new(cx, geometry, x, y));
         assert_eq!(geometry.results(), Ok(z.len()));
-        assert!(z == convolved(&geometry, &x, &y), "{geometry:?} of {} bits", W::BITS);
+        let expected = convolved(&geometry, &x, &y);
+        assert!(z == expected, "{geometry:?} of {} bits", W::BITS);
+        for z in with_known((&x, &y), |factors| conv2d_known(backend, geometry, factors)) {
+            assert!(z == expected, "{geometry:?} of {} bits, one factor known", W::BITS);
+        }
     }
 }
 
@@ -221,4 +241,12 @@ fn shapes_that_are_none_are_refused() {
     let empty = Geometry { window: [6, 1], ..small };
     assert!(matches!(Conv2d::new(cx(), empty, column(30), column(12)).err(), Some(ShareError::Shape { .. })));
     assert_eq!(Conv2d::new(cx(), small, column(30), column(17)).err(), short(right, 72, 68));
+    let of = |factors: Factors<'_, u32>| matmul_known(Backend::best(), [2, 3, 4], factors).err();
+    let known = "the known factor";
+    assert_eq!(of(Factors::RightKnown(&column(6), &[0; 11])), short(known, 48, 44));
+    assert_eq!(of(Factors::LeftKnown(&[0; 7], &column(12))), short(known, 24, 28));
+    assert_eq!(of(Factors::LeftKnown(&[0; 6], &column(11))), short(right, 48, 44));
+    let of = |factors: Factors<'_, u32>| conv2d_known(Backend::best(), small, factors).err();
+    assert_eq!(of(Factors::RightKnown(&column(29), &[0; 18])), short(left, 120, 116));
+    assert_eq!(of(Factors::RightKnown(&column(30), &[0; 17])), short(known, 72, 68));
 }

@@ -1,0 +1,285 @@
+//! A pool of vectors: shares and what is computed on the way go back to it when they are dropped, wiped, and serve again.
+//!
+//! Fresh pages are most of the time of an operation on a million rows: the system clears each before it gives it, and a virtual machine maps
+//! it first. All of it is LOCAL: which memory a value lies in shows in no message.
+//!
+//! **Bounds.** [`MOST`] bytes in a process, none when its last session has ended. A vector that no kept one has the length for
+//! takes the place of shorter ones, so that what is kept and what is in use together stay about the most that was ever in use.
+//! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool before it is freed.
+
+use hushwire_block::{Flat, Wipe};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// LOCAL: bytes kept in a process at most, and bytes of a vector at least: below them the allocator is as fast.
+pub const MOST: usize = 1 << 30;
+const LEAST: usize = 32 << 10;
+
+/// Bytes that all shelves keep, and sessions that are open.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// The vectors kept of a type, all of them zeros over their whole capacity.
+pub struct Shelf<T>(Mutex<Vec<Vec<T>>>);
+
+/// A type whose vectors are kept.
+pub trait Element: Flat + Send + 'static {
+    /// Those that are there.
+    #[doc(hidden)]
+    fn shelf() -> &'static Shelf<Self>;
+}
+
+macro_rules! elements {
+    ($($element:ty)*) => {$(
+        impl Element for $element {
+            fn shelf() -> &'static Shelf<Self> {
+                static SHELF: Shelf<$element> = Shelf(Mutex::new(Vec::new()));
+                &SHELF
+            }
+        }
+    )*};
+}
+
+elements!(u8 u16 u32 u64 [u32; 2]);
+
+fn bytes<T>(vector: &Vec<T>) -> usize {
+    vector.capacity() * size_of::<T>()
+}
+
+impl<T> Shelf<T> {
+    fn vectors(&self) -> MutexGuard<'_, Vec<Vec<T>>> {
+        // Whole after a panic too: every change is one call.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A kept vector of this capacity, and of no more than twice as much, which would take as long to wipe.
+    fn take(&self, len: usize) -> Option<Vec<T>> {
+        let mut vectors = self.vectors();
+        let fits = vectors.iter().enumerate().filter(|(_, v)| (len..=2 * len).contains(&v.capacity()));
+        let best = fits.min_by_key(|(_, v)| v.capacity()).map(|(at, _)| at);
+        if let Some(at) = best {
+            let vector = vectors.swap_remove(at);
+            BYTES.fetch_sub(bytes(&vector), Ordering::Relaxed);
+            return Some(vector);
+        }
+        let mut room = 0;
+        vectors.retain(|v| {
+            let goes = room < len && v.capacity() < len;
+            if goes {
+                room += v.capacity();
+                BYTES.fetch_sub(bytes(v), Ordering::Relaxed);
+            }
+            !goes
+        });
+        None
+    }
+
+    fn clear(&self) {
+        for vector in self.vectors().drain(..) {
+            BYTES.fetch_sub(bytes(&vector), Ordering::Relaxed);
+        }
+    }
+}
+
+/// So many zeros.
+#[must_use]
+pub fn zeros<T: Element>(len: usize) -> Vec<T> {
+    match taken(len) {
+        Some(mut vector) => {
+            vector.truncate(len);
+            vector
+        }
+        None => vec![T::ZERO; len],
+    }
+}
+
+/// An empty vector with room for so many.
+#[must_use]
+pub fn room<T: Element>(len: usize) -> Vec<T> {
+    match taken(len) {
+        Some(mut vector) => {
+            vector.clear();
+            vector
+        }
+        None => Vec::with_capacity(len),
+    }
+}
+
+fn taken<T: Element>(len: usize) -> Option<Vec<T>> {
+    if len * size_of::<T>() < LEAST { None } else { T::shelf().take(len) }
+}
+
+/// A copy.
+#[must_use]
+pub fn copy<T: Element>(of: &[T]) -> Vec<T> {
+    let mut vector = room(of.len());
+    vector.extend_from_slice(of);
+    vector
+}
+
+/// The elements of an iterator.
+#[must_use]
+pub fn collect<T: Element>(of: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut vector = room(of.len());
+    vector.extend(of);
+    vector
+}
+
+/// Makes a vector so long. What is new is zero; the rest is as it was, or zero.
+pub fn set_len<T: Element>(vector: &mut Vec<T>, len: usize) {
+    if vector.capacity() < len {
+        give(std::mem::replace(vector, zeros(len)));
+    }
+    vector.resize(len, T::ZERO);
+}
+
+/// Wipes a vector, and keeps its memory unless there is enough.
+pub fn give<T: Element>(mut vector: Vec<T>) {
+    let bytes = bytes(&vector);
+    if bytes < LEAST || SESSIONS.load(Ordering::Relaxed) == 0 {
+        return vector.wipe();
+    }
+    if BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
+        BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        return vector.wipe();
+    }
+    vector.clear();
+    vector.resize(vector.capacity(), T::ZERO);
+    T::shelf().vectors().push(vector);
+}
+
+/// Vectors are kept while there is one of these: a session has one.
+pub(crate) struct Open(());
+
+impl Open {
+    pub(crate) fn new() -> Open {
+        SESSIONS.fetch_add(1, Ordering::Relaxed);
+        Open(())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if SESSIONS.fetch_sub(1, Ordering::Relaxed) == 1 {
+            u8::shelf().clear();
+            u16::shelf().clear();
+            u32::shelf().clear();
+            u64::shelf().clear();
+            <[u32; 2]>::shelf().clear();
+        }
+    }
+}
+
+/// What gives its memory back when it is dropped.
+pub trait Pooled: Wipe {
+    /// Wipes the contents and leaves nothing.
+    fn go(&mut self);
+}
+
+impl<T: Element> Pooled for Vec<T> {
+    fn go(&mut self) {
+        give(std::mem::take(self));
+    }
+}
+
+/// A vector of secrets that is nobody's share: wiped and kept as shares are.
+#[derive(Default)]
+pub struct Scratch<T: Element>(Vec<T>);
+
+impl<T: Element> Scratch<T> {
+    /// These contents.
+    #[must_use]
+    pub fn new(contents: Vec<T>) -> Self {
+        Scratch(contents)
+    }
+
+    /// So many zeros.
+    #[must_use]
+    pub fn zeros(len: usize) -> Self {
+        Scratch(zeros(len))
+    }
+
+    /// Nothing yet, with room for so many.
+    #[must_use]
+    pub fn room(len: usize) -> Self {
+        Scratch(room(len))
+    }
+
+    /// Makes it so long. What is new is zero; the rest is as it was, or zero.
+    pub fn set_len(&mut self, len: usize) {
+        set_len(&mut self.0, len);
+    }
+}
+
+impl<T: Element> Deref for Scratch<T> {
+    type Target = Vec<T>;
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Element> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<T: Element> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        self.0.go();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tests of this crate share the pool, so that what one gives another may take: of a length that no other test uses.
+    const LEN: usize = 123_457;
+
+    #[test]
+    fn vectors_come_back_wiped() {
+        let _open = Open::new();
+        let mut vector = zeros::<u16>(LEN);
+        vector.fill(7);
+        let place = vector.as_ptr();
+        give(vector);
+        let again = zeros::<u16>(LEN - 1);
+        assert!(again.as_ptr() == place && again.len() == LEN - 1 && again.iter().all(|word| *word == 0));
+        give(again);
+        let room = room::<u16>(LEN);
+        assert!(room.as_ptr() == place && room.is_empty() && room.capacity() >= LEN);
+        assert_eq!(copy(&[1u16, 2]), [1, 2]);
+        assert_eq!(collect((0..3u8).map(|x| x + 1)), [1, 2, 3]);
+    }
+
+    #[test]
+    fn vectors_of_another_length_do_not_fit() {
+        let _open = Open::new();
+        let shelf: Shelf<u64> = Shelf(Mutex::new(vec![]));
+        for len in [100, 300, 250] {
+            shelf.vectors().push(vec![0; len]);
+            BYTES.fetch_add(8 * len, Ordering::Relaxed);
+        }
+        assert_eq!(shelf.take(200).map(|v| v.capacity()), Some(250), "the best of two");
+        assert!(shelf.take(149).is_none(), "the longest is more than twice as long; the shortest goes");
+        assert_eq!(shelf.vectors().len(), 1);
+        shelf.clear();
+        assert!(shelf.vectors().is_empty());
+    }
+
+    #[test]
+    fn scratch_is_zero_where_it_grows() {
+        let mut scratch = Scratch::<u32>::new(vec![5; 3]);
+        scratch.set_len(2);
+        scratch.set_len(3);
+        assert_eq!(*scratch, [5, 5, 0]);
+        scratch.set_len(LEN);
+        assert!(scratch.len() == LEN && scratch.iter().all(|word| *word == 0));
+    }
+}

@@ -1,0 +1,120 @@
+//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the system tells.
+#![cfg(target_os = "linux")]
+
+use hushwire_aes::Backend;
+use hushwire_compute::Computation;
+use hushwire_prg::Seed;
+use hushwire_rep3::{Party, Shares};
+use hushwire_testkit::{Transport, run_three};
+use hushwire_three::{Cut, Plan, run};
+use hushwire_wire::{Channel, SessionId};
+use std::{env, process::Command, time::Duration};
+
+/// A few kinds of steps: rows, and a computation on columns x and y of them.
+const CASES: [(&str, u64, &str); 12] = [
+    ("products", 1 << 20, "output z = x * y to m"),
+    ("sums", 1 << 20, "output z = sum(x * y + x) to m"),
+    ("comparisons of bits", 1 << 20, "output z = x < y to m"),
+    ("comparisons of numbers", 1 << 19, "p = x * y\noutput z = p < x * x to m"),
+    ("choices", 1 << 19, "p = x * y\noutput z = select(x < y, p, x * x) * p to m"),
+    ("conversions", 1 << 19, "output z = (x & y) * (x ^ y) to m"),
+    ("divisions by two", 1 << 19, "output z = shift_right(x * y, 3) * x to m"),
+    ("an opening", 1 << 20, "output z = reveal(x * y) to m"),
+    ("a sort", 1 << 17, "output z = permute(y, order(x)) to m"),
+    ("rows that are kept", 1 << 18, "output z = compact(x < y, y, rows=9) to m"),
+    ("matrices", 1 << 20, "output z = matmul(reshape(x, [1024, 1024]), reshape(y, [1024, 1024])) to m"),
+    (
+        "a convolution",
+        1 << 20,
+        "output z = conv2d(reshape(x, [1, 16, 256, 256]), reshape(slice(y, 0..2304), [16, 16, 3, 3]), pad=[1, 1, 1, 1]) to m",
+    ),
+];
+
+/// Says which case this process is.
+const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
+
+fn plan(case: usize) -> Plan {
+    let (_, rows, body) = CASES[case];
+    let text = format!(
+        "computation c\nmembers m\ninput x: u64[{rows}] from m\ninput y: u64[{rows}] from m\n{body}\n"
+    );
+    let computation: Computation = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
+    Plan::new(&computation).unwrap()
+}
+
+fn cut() -> Cut {
+    Cut::new(1, Duration::ZERO)
+}
+
+/// The most memory that this process ever had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Three parties on shares that are bytes of zeros: the steps do not depend on values. Gives what all of them took.
+fn measured(case: usize) -> u64 {
+    let (plan, cut) = (plan(case), cut());
+    let before = peak();
+    run_three(Transport::TcpInsecure, cut.lanes() as u16, None, |role, mut net| {
+        let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+        let mut lanes: Vec<[Channel; 2]> = (0..cut.lanes() as u16)
+            .map(|l| [net.channel(l, left, right).unwrap(), net.channel(l, right, left).unwrap()])
+            .collect();
+        let id = SessionId([3; 16]);
+        let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
+        // Written one by one, or the system would give no pages.
+        let zeros = |bytes: usize| (0..bytes).map(|_| std::hint::black_box(0)).collect();
+        let inputs =
+            plan.inputs().iter().map(|door| Shares { own: zeros(door.bytes()), next: zeros(door.bytes()) });
+        let lanes = lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
+        run(&mut party, lanes, &plan, cut, inputs.collect(), &mut |_, _| true).unwrap().len()
+    });
+    (peak() - before) << 10
+}
+
+/// The case that this process was started for; without one there is nothing to measure.
+#[test]
+fn one_case() {
+    if let Ok(case) = env::var(CASE) {
+        println!("took={}", measured(case.parse().unwrap()));
+    }
+}
+
+/// What is taken is at most so much more than was said, and no less than this part of it.
+const MOST: f64 = 1.25;
+const LEAST: f64 = 0.2;
+
+/// Peaks of processes of their own, a case each: what a party took, and what its plan said.
+fn compare(cases: impl Iterator<Item = usize>) {
+    let mut wrong = vec![];
+    for case in cases {
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["--exact", "one_case", "--nocapture"]).env(CASE, case.to_string());
+        let out = child.output().unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
+        let took = text.split("took=").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let took: u64 = took.expect("it says so").parse().unwrap();
+        // A third of what three took in one process; what an allocator keeps for each thread is part of it.
+        let (took, said) = (took as f64 / 3.0, plan(case).memory(cut()) as f64);
+        let (name, ratio) = (CASES[case].0, took / said);
+        println!("{name}: {:.1} of {:.1} MiB: {ratio:.2}", took / 1_048_576.0, said / 1_048_576.0);
+        if !(LEAST..=MOST).contains(&ratio) {
+            wrong.push(format!("{name}: {ratio:.2}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_run_takes_what_its_plan_says() {
+    compare([0, 2].into_iter());
+}
+
+#[test]
+#[ignore = "every kind of step takes a minute"]
+fn every_kind_of_step_takes_what_its_plan_says() {
+    compare(0..CASES.len());
+}
