@@ -58,7 +58,10 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
         Prim::Conv2dKnown { geometry, left } => {
             let [x, y] = [&reads[0], &reads[1]];
             let shared = if *left { y } else { x }.words();
-            Form::Words(in_ring!(shared.ring(), convolved_with_known(batch.backend(), geometry, [x, y], *left))?)
+            Form::Words(in_ring!(
+                shared.ring(),
+                convolved_with_known(batch.backend(), geometry, [x, y], *left)
+            )?)
         }
         Prim::Fold { axis, prefix } => {
             let x = reads[0].words();

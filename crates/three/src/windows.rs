@@ -14,8 +14,8 @@ use crate::{
     picks::Picks,
     plan::{Prim, Slot},
 };
-use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, Value};
 use hushwire_aes::Backend;
+use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, Value};
 use hushwire_rep3::{
     Batch, Rep3, ShareError, pool,
     ring::{Column, Conv2d, Factors, Geometry, conv2d_known},
@@ -145,7 +145,8 @@ struct Axes([([usize; 4], [usize; 4]); 3]);
 
 impl Axes {
     fn of(geometry: &Geometry) -> Result<Axes, ShareError> {
-        let Geometry { groups, pictures: [batches, height, width, channels], window, filters, .. } = *geometry;
+        let Geometry { groups, pictures: [batches, height, width, channels], window, filters, .. } =
+            *geometry;
         let [down, across] = geometry.windows()?;
         Ok(Axes([
             ([batches, groups, channels, height * width], [1, 0, 3, 2]),

@@ -12,9 +12,7 @@ mod sealed {
 }
 
 /// An element of Z_2^8, Z_2^16, Z_2^32 or Z_2^64. All arithmetic wraps.
-pub trait Word:
-    sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Element + Sync
-{
+pub trait Word: sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Element + Sync {
     /// Bits of the modulus.
     const BITS: usize;
     /// Bytes on the wire, little-endian.

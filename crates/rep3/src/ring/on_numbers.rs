@@ -32,7 +32,8 @@ use super::{
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
 };
-use crate::{Batch, Context, Rep3, ShareError, Shares, circuit_cost,
+use crate::{
+    Batch, Context, Rep3, ShareError, Shares, circuit_cost,
     kept::Function,
     pool::{self, Scratch},
 };

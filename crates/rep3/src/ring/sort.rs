@@ -30,8 +30,7 @@ use super::{
 };
 use crate::{
     Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Reveal, Role, ShareError, Shares,
-    kept::Function,
-    pool,
+    kept::Function, pool,
 };
 use hushwire_circuit::{Adder, Builder, Circuit, planes::plane_bytes};
 use hushwire_wire::{

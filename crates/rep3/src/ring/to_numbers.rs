@@ -18,7 +18,10 @@ use super::{
     planes::{fits, to_words},
     summand::planes,
 };
-use crate::{Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function, pool::Scratch};
+use crate::{
+    Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function,
+    pool::Scratch,
+};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, planes::plane_bytes};
 use hushwire_wire::Cost;
@@ -53,7 +56,9 @@ impl<W: Word> ToNumbers<W> {
         let rows = bits.rows();
         let [random, dealing, cx] = [0; 3].map(|_: u8| batch.context());
         let (role, backend) = (cx.role, cx.backend);
-        let program = cx.kept.program(Function::Onto(adder, bits.width()), W::BITS, || circuit(adder, bits.width(), W::BITS));
+        let program = cx
+            .kept
+            .program(Function::Onto(adder, bits.width()), W::BITS, || circuit(adder, bits.width(), W::BITS));
         let mut out = random.random_column::<W>(0, rows);
         let mut cost = Cost::default();
         let mut parts = Parts::new();

@@ -66,8 +66,7 @@ impl<W: Word> Truncate<W> {
         let nothing_left = bits >= k && !signed;
         let bits = bits.min(k - 1);
         let at = bits as usize;
-        let program =
-            cx.kept.program(Function::Carries(adder, at), W::BITS, || circuit(adder, W::BITS, at));
+        let program = cx.kept.program(Function::Carries(adder, at), W::BITS, || circuit(adder, W::BITS, at));
         let mut machine = Truncate {
             program,
             bits,
