@@ -4,7 +4,8 @@
 //! it first. All of it is LOCAL: which memory a value lies in shows in no message.
 //!
 //! **Bounds.** [`MOST`] bytes in a process, none when its last session has ended. A vector that no kept one has the length for
-//! takes the place of shorter ones, so that what is kept and what is in use together stay about the most that was ever in use.
+//! takes the place of as many kept bytes, beyond a slack, so that what is kept and what is in use together stay about the most that was
+//! ever in use.
 //! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool before it is freed.
 
 use hushwire_block::{Flat, Wipe};
@@ -16,8 +17,10 @@ use std::{
     },
 };
 
-/// LOCAL: bytes kept in a process at most, and bytes of a vector at least: below them the allocator is as fast.
+/// LOCAL: bytes kept in a process at most, bytes from which on a new vector takes the place of kept ones, and bytes of a vector at least:
+/// below them the allocator is as fast.
 pub const MOST: usize = 1 << 30;
+const SLACK: usize = 32 << 20;
 const LEAST: usize = 32 << 10;
 
 /// Bytes that all shelves keep, and sessions that are open.
@@ -62,27 +65,36 @@ impl<T> Shelf<T> {
         let mut vectors = self.vectors();
         let fits = vectors.iter().enumerate().filter(|(_, v)| (len..=2 * len).contains(&v.capacity()));
         let best = fits.min_by_key(|(_, v)| v.capacity()).map(|(at, _)| at);
-        if let Some(at) = best {
-            let vector = vectors.swap_remove(at);
-            BYTES.fetch_sub(bytes(&vector), Ordering::Relaxed);
-            return Some(vector);
-        }
-        let mut room = 0;
-        vectors.retain(|v| {
-            let goes = room < len && v.capacity() < len;
-            if goes {
-                room += v.capacity();
-                BYTES.fetch_sub(bytes(v), Ordering::Relaxed);
-            }
-            !goes
-        });
-        None
+        let vector = vectors.swap_remove(best?);
+        BYTES.fetch_sub(bytes(&vector), Ordering::Relaxed);
+        Some(vector)
     }
+}
 
-    fn clear(&self) {
-        for vector in self.vectors().drain(..) {
-            BYTES.fetch_sub(bytes(&vector), Ordering::Relaxed);
+/// A shelf, whatever lies on it.
+trait Shelved {
+    /// Frees so many bytes at least, if there are so many; says how many.
+    fn free(&self, bytes: usize) -> usize;
+}
+
+impl<T> Shelved for Shelf<T> {
+    fn free(&self, most: usize) -> usize {
+        let (mut vectors, mut freed) = (self.vectors(), 0);
+        while freed < most {
+            let Some(vector) = vectors.pop() else { break };
+            freed += bytes(&vector);
         }
+        BYTES.fetch_sub(freed, Ordering::Relaxed);
+        freed
+    }
+}
+
+/// Frees so many bytes at least, if there are so many, those of other types too.
+fn free(mut most: usize) {
+    let pairs = <[u32; 2]>::shelf();
+    let shelves: [&dyn Shelved; 5] = [u8::shelf(), u16::shelf(), u32::shelf(), u64::shelf(), pairs];
+    for shelf in shelves {
+        most -= shelf.free(most).min(most);
     }
 }
 
@@ -111,7 +123,15 @@ pub fn room<T: Element>(len: usize) -> Vec<T> {
 }
 
 fn taken<T: Element>(len: usize) -> Option<Vec<T>> {
-    if len * size_of::<T>() < LEAST { None } else { T::shelf().take(len) }
+    let bytes = len * size_of::<T>();
+    if bytes < LEAST {
+        return None;
+    }
+    let taken = T::shelf().take(len);
+    if taken.is_none() && BYTES.load(Ordering::Relaxed) > SLACK {
+        free(bytes);
+    }
+    taken
 }
 
 /// A copy.
@@ -166,11 +186,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if SESSIONS.fetch_sub(1, Ordering::Relaxed) == 1 {
-            u8::shelf().clear();
-            u16::shelf().clear();
-            u32::shelf().clear();
-            u64::shelf().clear();
-            <[u32; 2]>::shelf().clear();
+            free(usize::MAX);
         }
     }
 }
@@ -267,10 +283,10 @@ mod tests {
             BYTES.fetch_add(8 * len, Ordering::Relaxed);
         }
         assert_eq!(shelf.take(200).map(|v| v.capacity()), Some(250), "the best of two");
-        assert!(shelf.take(149).is_none(), "the longest is more than twice as long; the shortest goes");
-        assert_eq!(shelf.vectors().len(), 1);
-        shelf.clear();
-        assert!(shelf.vectors().is_empty());
+        assert!(shelf.take(149).is_none(), "the longest is more than twice as long");
+        assert_eq!(shelf.free(1), 8 * 300, "whole vectors go");
+        assert_eq!(shelf.free(usize::MAX), 8 * 100);
+        assert_eq!(shelf.free(1), 0);
     }
 
     #[test]
