@@ -131,10 +131,11 @@ impl Backend {
     }
 
     /// The same tier, but what OT extension uses (`counter_blocks`, `ccr`, `tccr`, tree levels, leaf sums, pads, LPN)
-    /// encrypts one block after another with the instructions for a single block: what batching is measured against.
+    /// encrypts one block after another with the instructions for a single block: what batching is measured against. The
+    /// portable tier, whose bit slices hold four blocks however many are asked for, stays as it is.
     #[must_use]
     pub fn unbatched(self) -> Self {
-        Backend { batched: false, ..self }
+        Backend { batched: self.tier == Tier::Portable, ..self }
     }
 
     /// Whether outputs go past the caches.

@@ -67,7 +67,12 @@ impl Kernel for Sums<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        self.all::<L, false>(l);
+        // In bit slices the leaves of a group have nothing to share.
+        if L::SOFT {
+            self.all::<L, true>(l);
+        } else {
+            self.all::<L, false>(l);
+        }
     }
 }
 

@@ -35,6 +35,10 @@ const ROTATED: [u8; 16] = {
     idx
 };
 
+/// The constants of a key schedule, but for the last round's.
+const RCON: [u8; 9] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b];
+const RCON_LAST: u8 = 0x36;
+
 /// The next round key of `4 N` keys, word by word. `ALONE`: nothing else is there to do meanwhile, so that what the next
 /// round waits for, `w3`, is one operation behind `t` rather than four, for two operations more.
 #[inline(always)]
@@ -90,13 +94,13 @@ struct Schedules<'a, const K: usize> {
 impl<const K: usize> Schedules<'_, K> {
     /// The next round key of two groups, the first at `i`: side by side, for a schedule waits for itself at every step.
     #[inline(always)]
-    fn step<L: Lanes, const ROUND: usize>(&mut self, l: L, rcon: u8, i: usize, w: &mut [[L::V; 4]; 2]) {
+    fn step<L: Lanes>(&mut self, l: L, round: usize, rcon: Option<u8>, i: usize, w: &mut [[L::V; 4]; 2]) {
         for half in 0..2 {
-            if ROUND > 0 {
+            if let Some(rcon) = rcon {
                 next_words::<L, true>(l, rcon, &mut w[half]);
             }
             let keys = transpose(l, w[half]);
-            let out = as_bytes_mut(&mut self.out[ROUND][i + half * 4 * L::N..][..4 * L::N]);
+            let out = as_bytes_mut(&mut self.out[round][i + half * 4 * L::N..][..4 * L::N]);
             for j in 0..4 {
                 l.store(keys[j], &mut out[j * L::BYTES..]);
             }
@@ -113,18 +117,25 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
             let keys = as_bytes(&self.keys[i..i + 8 * L::N]);
             let (first, second) = keys.split_at(4 * L::BYTES);
             let mut w = [transpose(l, load_keys(l, first)), transpose(l, load_keys(l, second))];
-            // Written out, as below.
-            self.step::<L, 0>(l, 0, i, &mut w);
-            self.step::<L, 1>(l, 0x01, i, &mut w);
-            self.step::<L, 2>(l, 0x02, i, &mut w);
-            self.step::<L, 3>(l, 0x04, i, &mut w);
-            self.step::<L, 4>(l, 0x08, i, &mut w);
-            self.step::<L, 5>(l, 0x10, i, &mut w);
-            self.step::<L, 6>(l, 0x20, i, &mut w);
-            self.step::<L, 7>(l, 0x40, i, &mut w);
-            self.step::<L, 8>(l, 0x80, i, &mut w);
-            self.step::<L, 9>(l, 0x1b, i, &mut w);
-            self.step::<L, 10>(l, 0x36, i, &mut w);
+            self.step(l, 0, None, i, &mut w);
+            if L::SOFT {
+                for (round, rcon) in (1..).zip(RCON) {
+                    self.step(l, round, Some(rcon), i, &mut w);
+                }
+            } else {
+                // Written out, as below.
+                let [r1, r2, r3, r4, r5, r6, r7, r8, r9] = RCON.map(Some);
+                self.step(l, 1, r1, i, &mut w);
+                self.step(l, 2, r2, i, &mut w);
+                self.step(l, 3, r3, i, &mut w);
+                self.step(l, 4, r4, i, &mut w);
+                self.step(l, 5, r5, i, &mut w);
+                self.step(l, 6, r6, i, &mut w);
+                self.step(l, 7, r7, i, &mut w);
+                self.step(l, 8, r8, i, &mut w);
+                self.step(l, 9, r9, i, &mut w);
+            }
+            self.step(l, 10, Some(RCON_LAST), i, &mut w);
         }
     }
 }
@@ -147,17 +158,24 @@ pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
         }
         w[g] = transpose(l, keys[g]);
     }
-    // Written out: a loop would keep the state in memory.
-    round::<L, G, H, false>(l, 0x01, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x02, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x04, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x08, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x10, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x20, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x40, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x80, &mut w, masks, x);
-    round::<L, G, H, false>(l, 0x1b, &mut w, masks, x);
-    round::<L, G, H, true>(l, 0x36, &mut w, masks, x);
+    if L::SOFT {
+        for rcon in RCON {
+            round::<L, G, H, false>(l, rcon, &mut w, masks, x);
+        }
+    } else {
+        // Written out: a loop would keep the state in memory.
+        let [r1, r2, r3, r4, r5, r6, r7, r8, r9] = RCON;
+        round::<L, G, H, false>(l, r1, &mut w, masks, x);
+        round::<L, G, H, false>(l, r2, &mut w, masks, x);
+        round::<L, G, H, false>(l, r3, &mut w, masks, x);
+        round::<L, G, H, false>(l, r4, &mut w, masks, x);
+        round::<L, G, H, false>(l, r5, &mut w, masks, x);
+        round::<L, G, H, false>(l, r6, &mut w, masks, x);
+        round::<L, G, H, false>(l, r7, &mut w, masks, x);
+        round::<L, G, H, false>(l, r8, &mut w, masks, x);
+        round::<L, G, H, false>(l, r9, &mut w, masks, x);
+    }
+    round::<L, G, H, true>(l, RCON_LAST, &mut w, masks, x);
 }
 
 /// Blocks under keys of their own, `H` under each, in place.

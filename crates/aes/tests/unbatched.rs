@@ -1,6 +1,6 @@
 //! The kernels of OT extension give the same results block by block as batched, on every backend.
 
-use hushwire_aes::{Aes128, Backend, GgmKeys};
+use hushwire_aes::{Aes128, Backend, GgmKeys, Tier};
 use hushwire_block::{Block, as_bytes_mut};
 
 /// Lengths around every body and tail.
@@ -17,7 +17,7 @@ fn blocks(seed: u128, n: usize) -> Vec<Block> {
 /// Runs `f` unbatched and batched on outputs of `n` blocks that start out alike.
 fn same(n: usize, f: impl Fn(Backend, &mut [Block])) {
     for b in Backend::all() {
-        assert!(b.is_batched() && !b.unbatched().is_batched());
+        assert!(b.is_batched() && b.unbatched().is_batched() == (b.tier() == Tier::Portable));
         let start = blocks(99, n);
         let [mut want, mut got] = [start.clone(), start];
         f(b, &mut want);

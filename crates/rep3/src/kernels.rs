@@ -61,7 +61,8 @@ pub(crate) struct Layer<'a> {
 /// The local step of a layer, one vector at a time.
 pub(crate) trait Step {
     /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last, short vector and those
-    /// that a verifier hears are not `FULL`, so that their branches stay out of the loop that counts.
+    /// that a verifier hears are not `FULL`, so that their branches stay out of the loop that counts. Bit slices, beside
+    /// which no branch counts, have no `FULL` form.
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize);
 }
 
@@ -80,7 +81,7 @@ impl<S: Step> ByteKernel for Run<'_, S> {
 #[inline(always)]
 fn every_unit<F: ByteField, S: Step>(f: F, mut layer: Layer<'_>, mut step: S) {
     let Range { start: mut at, end } = layer.range;
-    if layer.rec.is_none() {
+    if !F::SLICED && layer.rec.is_none() {
         while end - at >= F::BYTES {
             step.unit::<F, true>(f, &mut layer, at);
             at += F::BYTES;
@@ -312,7 +313,7 @@ impl ByteKernel for TowerNorm<'_> {
         let (ol, oh) = own.split_at_mut(h);
         let (nl, nh) = next.split_at_mut(h);
         let kept = [[ol, nl], [oh, nh]];
-        if source.linear == ROUND_LINEAR {
+        if !F::SLICED && source.linear == ROUND_LINEAR {
             every_unit(f, layer, NormStep::<true> { sources, kept });
         } else {
             every_unit(f, layer, NormStep::<false> { sources, kept });
@@ -441,16 +442,17 @@ impl ByteKernel for Apply<'_> {
     fn run<F: ByteField>(self, f: F) {
         let [own, next] = self.out;
         let mut at = 0;
-        while own.len() - at >= F::BYTES {
+        while !F::SLICED && own.len() - at >= F::BYTES {
             let x = self.source.get::<F, true>(f, at);
             store::<F, true>(f, x[0], own, at);
             store::<F, true>(f, x[1], next, at);
             at += F::BYTES;
         }
-        if at < own.len() {
+        while at < own.len() {
             let x = self.source.get::<F, false>(f, at);
             store::<F, false>(f, x[0], own, at);
             store::<F, false>(f, x[1], next, at);
+            at += F::BYTES;
         }
     }
 }

@@ -14,6 +14,9 @@ pub trait ByteField: Copy {
     type B: Copy;
     /// Bytes in a vector, a multiple of 16.
     const BYTES: usize;
+    /// Whether bytes are in bit planes. Each operation is then so many instructions that a kernel gains nothing by a second
+    /// form of a loop, and should not have one.
+    const SLICED: bool;
     /// Loads the first [`ByteField::BYTES`] bytes, which must be there.
     fn load(self, src: &[u8]) -> Self::B;
     /// Stores to the first [`ByteField::BYTES`] bytes, which must be there.
@@ -63,6 +66,7 @@ pub struct Gfni<L>(pub L);
 impl<L: Lanes> ByteField for Gfni<L> {
     type B = L::V;
     const BYTES: usize = L::BYTES;
+    const SLICED: bool = false;
     #[inline(always)]
     fn load(self, src: &[u8]) -> L::V {
         self.0.load(src)
@@ -150,6 +154,7 @@ pub(crate) fn planes_linear<L: Lanes>(l: L, a: &[L::V; 8], matrix: u64) -> [L::V
 impl<L: Lanes> ByteField for Sliced<L> {
     type B = [L::V; 8];
     const BYTES: usize = 8 * L::BYTES;
+    const SLICED: bool = true;
     #[inline(always)]
     fn load(self, src: &[u8]) -> [L::V; 8] {
         let src = &src[..8 * L::BYTES];

@@ -168,6 +168,7 @@ pub fn dispatch<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
         let _ = gfni;
         match tier {
             Tier::Neon => crate::neon::run(kernel),
+            _ if !K::PORTABLE => unreachable!("a kernel of AES instructions on the portable tier"),
             _ => crate::portable::run(kernel),
         }
     }

@@ -280,10 +280,13 @@ pub trait Lanes: Copy + Send + Sync {
 /// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the tier's instructions.
 pub trait Kernel {
     /// Whether it uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`] and their kin). Each tier of a kernel that does is compiled
-    /// twice, with those instructions and without.
+    /// twice, with those instructions and without; `vaes512`, whose CPUs have them all, runs the form of `vaes256` without.
     const GFNI: bool = false;
     /// Whether it asks for single blocks only: the wider tiers are then not compiled, and may not be dispatched to.
     const NARROW: bool = false;
+    /// Whether the portable tier has it. Where that tier is served by another form of the same kernel, it is not compiled,
+    /// and may not be dispatched to.
+    const PORTABLE: bool = true;
     /// The kernel's result.
     type Out;
     /// Runs with the given tier's operations.

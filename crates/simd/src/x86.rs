@@ -23,6 +23,9 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     // features that its tier's detection requires.
     unsafe {
         match tier {
+            Tier::Portable | Tier::Neon if !K::PORTABLE => {
+                unreachable!("a kernel of AES instructions on the portable tier")
+            }
             Tier::Portable | Tier::Neon => crate::portable::run(kernel),
             Tier::AesNi if K::GFNI && gfni => x128g(kernel),
             Tier::AesNi => x128(kernel),
@@ -32,6 +35,8 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
             Tier::Vaes256 if K::GFNI && gfni => x256g(kernel),
             Tier::Vaes256 => x256(kernel),
             Tier::Vaes512 if K::GFNI && gfni => x512g(kernel),
+            // Every CPU of this tier has GFNI: without it is only what somebody asked for, and not worth a form.
+            Tier::Vaes512 if K::GFNI => x256(kernel),
             Tier::Vaes512 => x512(kernel),
         }
     }

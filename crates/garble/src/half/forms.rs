@@ -1,7 +1,11 @@
 //! The kernels of a batch, by how many gates each runs.
 
-use hushwire_aes::Backend;
+use hushwire_aes::{Backend, Tier};
 use std::ops::Range;
+
+/// LOCAL: vectors of labels in a group of half gates on the portable tier, whose key schedules come four vectors at a time. It
+/// has groups of one size only, here as in the other schemes: bit slices do not run faster side by side.
+pub(crate) const SOFT_VECTORS: usize = 4;
 
 /// Gates of a batch that one kernel runs: groups of `vectors` vectors of labels, on this backend.
 pub(crate) struct Form {
@@ -16,6 +20,10 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     if !backend.is_batched() {
         let none = Form { backend, vectors: P, gates: n..n };
         return [Form { backend: backend.narrowed(1), vectors: P, gates: 0..n }, none];
+    }
+    if backend.tier() == Tier::Portable {
+        let none = Form { backend, vectors: most, gates: n..n };
+        return [Form { backend, vectors: most, gates: 0..n }, none];
     }
     let room = |vectors: usize| vectors / P * backend.lanes();
     let rest = n % room(most);
@@ -35,6 +43,9 @@ pub(crate) fn filled(backend: Backend, n: usize, most: usize) -> (Backend, usize
     if !backend.is_batched() {
         return (backend.narrowed(1), 2);
     }
+    if backend.tier() == Tier::Portable {
+        return (backend, SOFT_VECTORS);
+    }
     let backend = backend.narrowed(n);
     let backend = if n == 3 { backend.narrowed(2) } else { backend };
     let mut vectors = most;
@@ -50,7 +61,7 @@ mod tests {
 
     #[test]
     fn forms_cover_every_gate_once_and_waste_less_than_half_a_group() {
-        for backend in Backend::all() {
+        for backend in Backend::all().into_iter().filter(|b| b.tier() != Tier::Portable) {
             for most in [4, 8] {
                 for n in 1..70 {
                     let [a, b] = forms::<2>(backend, n, most);
@@ -68,7 +79,8 @@ mod tests {
 
     #[test]
     fn what_is_filled_is_no_larger_than_the_batch_where_vectors_can_be_narrow() {
-        for b in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
+        let vectored = Backend::all().into_iter().filter(|b| b.tier() != Tier::Portable);
+        for b in vectored.flat_map(|b| [b, b.unbatched()]) {
             for most in [4, 8] {
                 for n in 1..70 {
                     let (backend, vectors) = filled(b, n, most);
@@ -84,10 +96,20 @@ mod tests {
 
     #[test]
     fn unbatched_gates_stand_alone() {
-        for backend in Backend::all() {
+        for backend in Backend::all().into_iter().filter(|b| b.tier() != Tier::Portable) {
             let [a, b] = forms::<2>(backend.unbatched(), 9, 8);
             assert!(a.gates == (0..9) && b.gates.is_empty() && a.vectors == 2);
             assert_eq!(a.backend.lanes(), backend.narrowed(1).lanes());
+        }
+    }
+
+    #[test]
+    fn the_portable_tier_has_one_group() {
+        let b = Backend::forced(Tier::Portable).unwrap();
+        for n in 1..70 {
+            assert_eq!(filled(b, n, 8), (b, SOFT_VECTORS));
+            let [all, none] = forms::<2>(b, n, 8);
+            assert!(all.gates == (0..n) && all.vectors == 8 && all.backend == b && none.gates.is_empty());
         }
     }
 }

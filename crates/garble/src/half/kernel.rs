@@ -3,6 +3,7 @@
 //! A group is `M` vectors of labels, `M / 2` of gates: `[a, b, a, b, …]`. Every vector has tweaks of its own, `P = 2` to a
 //! gate.
 
+use super::forms::SOFT_VECTORS;
 use super::hash::Hashes;
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
@@ -22,6 +23,7 @@ pub(super) struct GarbleAnds<'a, H, const M: usize> {
 }
 
 impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
+    const PORTABLE: bool = M == SOFT_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -30,7 +32,7 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
         let delta = l.splat(&self.delta);
         let hashed = H::delta(l, delta);
         let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
-        if M == 2 && n < gates {
+        if (M == 2 || L::SOFT) && n < gates {
             // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
             p[..n].copy_from_slice(pairs);
@@ -52,13 +54,13 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
                 gate += gates as u64;
             }
             let rest = (n - from) % gates;
-            if rest == 0 || M > 2 && rest <= L::N {
+            if rest == 0 || M > 2 && !L::SOFT && rest <= L::N {
                 break;
             }
             // Once more, with some gates again, to the same result, rather than with fewer of them.
             from = n - gates;
         }
-        if M > 2 && !(n - from).is_multiple_of(gates) {
+        if M > 2 && !L::SOFT && !(n - from).is_multiple_of(gates) {
             let at = n - L::N;
             let gate = first + at as u64;
             let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
@@ -132,13 +134,14 @@ pub(super) struct EvaluateAnds<'a, H, const M: usize> {
 }
 
 impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
+    const PORTABLE: bool = M == SOFT_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let EvaluateAnds { hash, first, wires, pairs, out, tables } = self;
         let ready = hash.ready(l);
         let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
-        if M == 2 && n < gates {
+        if (M == 2 || L::SOFT) && n < gates {
             // Where no narrower vector is to be had.
             let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
             p[..n].copy_from_slice(pairs);
@@ -160,13 +163,13 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
                 gate += gates as u64;
             }
             let rest = (n - from) % gates;
-            if rest == 0 || M > 2 && rest <= L::N {
+            if rest == 0 || M > 2 && !L::SOFT && rest <= L::N {
                 break;
             }
             // Once more, with some gates again, to the same result, rather than with fewer of them.
             from = n - gates;
         }
-        if M > 2 && !(n - from).is_multiple_of(gates) {
+        if M > 2 && !L::SOFT && !(n - from).is_multiple_of(gates) {
             let at = n - L::N;
             let gate = first + at as u64;
             let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);

@@ -78,18 +78,19 @@ impl Mi4 {
     }
 
     #[inline(always)]
-    fn round<L: Lanes, const M: usize, const H: usize, const ROUND: usize>(
+    fn round<L: Lanes, const M: usize, const H: usize>(
         &self,
         l: L,
+        round: usize,
         gate: u64,
         masks: &[[L::V; H]; M],
         y: &mut [[L::V; H]; M],
     ) {
         for g in 0..M / 2 {
-            let key = self.key(l, ROUND, gate + (g * L::N) as u64);
+            let key = self.key(l, round, gate + (g * L::N) as u64);
             for i in 2 * g..2 * g + 2 {
                 for h in 0..H {
-                    y[i][h] = match ROUND {
+                    y[i][h] = match round {
                         0 => l.xor(y[i][h], key),
                         10 => l.enc_last(y[i][h], l.xor(key, masks[i][h])),
                         _ => l.enc(y[i][h], key),
@@ -103,18 +104,21 @@ impl Mi4 {
     #[inline(always)]
     fn rounds<L: Lanes, const M: usize, const H: usize>(&self, l: L, gate: u64, y: &mut [[L::V; H]; M]) {
         let masks = *y;
+        if L::SOFT {
+            return (0..=10).for_each(|round| self.round(l, round, gate, &masks, y));
+        }
         // Written out: a loop would keep the state in memory.
-        self.round::<L, M, H, 0>(l, gate, &masks, y);
-        self.round::<L, M, H, 1>(l, gate, &masks, y);
-        self.round::<L, M, H, 2>(l, gate, &masks, y);
-        self.round::<L, M, H, 3>(l, gate, &masks, y);
-        self.round::<L, M, H, 4>(l, gate, &masks, y);
-        self.round::<L, M, H, 5>(l, gate, &masks, y);
-        self.round::<L, M, H, 6>(l, gate, &masks, y);
-        self.round::<L, M, H, 7>(l, gate, &masks, y);
-        self.round::<L, M, H, 8>(l, gate, &masks, y);
-        self.round::<L, M, H, 9>(l, gate, &masks, y);
-        self.round::<L, M, H, 10>(l, gate, &masks, y);
+        self.round(l, 0, gate, &masks, y);
+        self.round(l, 1, gate, &masks, y);
+        self.round(l, 2, gate, &masks, y);
+        self.round(l, 3, gate, &masks, y);
+        self.round(l, 4, gate, &masks, y);
+        self.round(l, 5, gate, &masks, y);
+        self.round(l, 6, gate, &masks, y);
+        self.round(l, 7, gate, &masks, y);
+        self.round(l, 8, gate, &masks, y);
+        self.round(l, 9, gate, &masks, y);
+        self.round(l, 10, gate, &masks, y);
     }
 
     /// The input that is encrypted.

@@ -9,6 +9,9 @@ use hushwire_simd::{Kernel, Lanes};
 
 /// Most gates in a group: four vectors of four lanes.
 pub(super) const MOST: usize = 16;
+/// LOCAL: vectors of gates in the largest group, which is the only one on the portable tier; those of ANDs to garble.
+pub(super) const MOST_VECTORS: usize = 4;
+const MOST_GARBLED: usize = 2;
 /// Bytes behind a batch's last choice or row of bits: vectors are loaded whole.
 pub(super) const PADDING: usize = 2 * MOST;
 
@@ -110,23 +113,30 @@ pub(super) struct GarbleAnds<'a, const G: usize> {
 }
 
 impl<const G: usize> Kernel for GarbleAnds<'_, G> {
+    const PORTABLE: bool = G == MOST_GARBLED;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (group, mut ready) = (G * L::N, Ready::new(l, self.first));
+        let (mut last_pairs, mut last_made, mut last_tables) =
+            ([[0; 2]; MOST], [0; 32 * MOST], [0; 32 * MOST]);
         for (g, bits) in self.bits.chunks_mut(group).enumerate() {
             let (at, n) = (g * group, bits.len());
             let (made, tables) = (&mut self.made[32 * at..][..32 * n], &mut self.tables[32 * at..][..32 * n]);
             let (pairs, choices) = (&self.pairs[at..at + n], &self.choices[at..]);
             let mut c = [[0; 64]; G];
-            if n == group {
-                garble_ands(l, &mut ready, self.wires, pairs, choices, made, tables, &mut c);
+            let whole = n == group;
+            // One call for both: a second would be as much code again.
+            let (p, m, t) = if whole {
+                (pairs, &mut *made, &mut *tables)
             } else {
-                let (mut p, mut m, mut t) = ([[0; 2]; MOST], [0; 32 * MOST], [0; 32 * MOST]);
-                p[..n].copy_from_slice(pairs);
-                garble_ands(l, &mut ready, self.wires, &p, choices, &mut m, &mut t, &mut c);
-                made.copy_from_slice(&m[..32 * n]);
-                tables.copy_from_slice(&t[..32 * n]);
+                last_pairs[..n].copy_from_slice(pairs);
+                (&last_pairs[..], &mut last_made[..], &mut last_tables[..])
+            };
+            garble_ands(l, &mut ready, self.wires, p, choices, m, t, &mut c);
+            if !whole {
+                made.copy_from_slice(&last_made[..32 * n]);
+                tables.copy_from_slice(&last_tables[..32 * n]);
             }
             for i in 0..n {
                 bits[i] = c[i / L::N][16 * (i % L::N)];
@@ -230,22 +240,29 @@ pub(super) struct EvaluateAnds<'a, const G: usize> {
 }
 
 impl<const G: usize> Kernel for EvaluateAnds<'_, G> {
+    const PORTABLE: bool = G == MOST_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (group, mut ready) = (G * L::N, Ready::new(l, self.first));
+        let (mut last_pairs, mut last_made, mut last_tables) =
+            ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
         for (g, made) in self.made.chunks_mut(16 * group).enumerate() {
             let (at, n) = (g * group, made.len() / 16);
             let (pairs, tables) = (&self.pairs[at..at + n], &self.tables[32 * at..][..32 * n]);
             let bits = &self.bits[at..];
-            if n == group {
-                evaluate_ands::<L, G>(l, &mut ready, self.wires, pairs, made, tables, bits);
+            let whole = n == group;
+            // As in garbling, one call.
+            let (p, m, t) = if whole {
+                (pairs, &mut *made, tables)
             } else {
-                let (mut p, mut m, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
-                p[..n].copy_from_slice(pairs);
-                t[..32 * n].copy_from_slice(tables);
-                evaluate_ands::<L, G>(l, &mut ready, self.wires, &p, &mut m, &t, bits);
-                made.copy_from_slice(&m[..16 * n]);
+                last_pairs[..n].copy_from_slice(pairs);
+                last_tables[..32 * n].copy_from_slice(tables);
+                (&last_pairs[..], &mut last_made[..], &last_tables[..])
+            };
+            evaluate_ands::<L, G>(l, &mut ready, self.wires, p, m, t, bits);
+            if !whole {
+                made.copy_from_slice(&last_made[..16 * n]);
             }
         }
     }

@@ -4,6 +4,8 @@ use crate::half::hash::{Hashes, Mi};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
 
+/// LOCAL: vectors in the largest group, the only one on the portable tier.
+const MOST_VECTORS: usize = 4;
 /// Most gates in a group: four vectors of four lanes.
 const MOST: usize = 16;
 
@@ -42,6 +44,7 @@ fn load<L: Lanes, const M: usize>(l: L, wires: &[[u8; 16]], pairs: &[[u32; 2]]) 
 }
 
 impl<const M: usize> Kernel for GarbleAnds<'_, M> {
+    const PORTABLE: bool = M == MOST_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -73,6 +76,7 @@ impl<const M: usize> Kernel for GarbleAnds<'_, M> {
 }
 
 impl<const M: usize> Kernel for EvaluateAnds<'_, M> {
+    const PORTABLE: bool = M == MOST_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

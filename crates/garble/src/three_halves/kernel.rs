@@ -20,6 +20,9 @@ use super::sigma::sigma;
 use hushwire_aes::kernel::{Tweaks, encrypt_keyed};
 use hushwire_simd::{Kernel, Lanes};
 
+/// LOCAL: vectors of labels in the larger group.
+pub(super) const MOST_VECTORS: usize = 12;
+
 /// Most gates in a group: four vectors of four lanes.
 const MOST: usize = 16;
 
@@ -28,7 +31,7 @@ const BIT: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 const ONES: [u8; 16] = [0xff; 16];
 const LEFT: [u8; 16] = (u64::MAX as u128).to_le_bytes();
 
-/// A kernel in groups of `M` vectors of labels: 3 or 12.
+/// A kernel in groups of `M` vectors of labels: 3 or [`MOST_VECTORS`], the latter alone on the portable tier.
 pub(super) struct Grouped<K, const M: usize>(pub(super) K);
 
 /// Labels of signal 0, a lane each.
@@ -133,6 +136,7 @@ struct Ready<V> {
 }
 
 impl<const M: usize> Kernel for Grouped<GarbleAnds<'_>, M> {
+    const PORTABLE: bool = M == MOST_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -254,6 +258,7 @@ pub(super) struct EvaluateAnds<'a> {
 }
 
 impl<const M: usize> Kernel for Grouped<EvaluateAnds<'_>, M> {
+    const PORTABLE: bool = M == MOST_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
