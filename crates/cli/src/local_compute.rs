@@ -8,10 +8,10 @@ use crate::{
     options::{Between, Common},
     places::ValueArgs,
     progress,
-    run_report::{OfMember, deliver, split},
+    run_report::{KindReport, deliver},
     size,
     supervisor::{OfProcess, run_all},
-    told::{ComputeReport, Told},
+    told::Told,
 };
 use clap::Args;
 use hushwire::Local;
@@ -22,10 +22,8 @@ use hushwire_job::{
     Protocol, PublicPlace, Shown, Task, read_input,
 };
 use hushwire_wire::Shape;
-use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    fmt::Write,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -180,24 +178,13 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     })?;
     bar.finish_and_clear();
     let learnt = gather(&ended)?;
-    let members = task.agreement().members().into_iter().zip(&ended);
-    let (parties, clients) = split(
-        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
-    );
-    let report = Report {
-        command: "local compute",
-        version: env!("CARGO_PKG_VERSION"),
-        of_kind: task.report(&learnt),
-        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
-        seconds: begun.elapsed().as_secs_f64(),
-        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
-        transport: args.between.transport.clone(),
-        net: shape.to_string(),
-        aes_tier: backend.tier().name(),
-        parties,
-        clients,
-    };
-    log::note!("{}", report.for_people(&task, &learnt).trim_end());
+    let of_kind = task.report(&learnt);
+    let ands = of_kind.ands.map(|ands| format!(": {ands} ANDs")).unwrap_or_default();
+    let how = (args.between.transport.as_str(), shape, backend);
+    let report = KindReport::new("local compute", of_kind, begun, how, task.agreement().members(), &ended);
+    let (work, chosen, number) = (task.work(&learnt), task.chosen(), report.number());
+    let first = format!("computed {work} among {number} parties with {chosen}{ands}\n");
+    log::note!("{}", report.for_people(&first));
     for (name, place) in &outputs {
         if let OutputPlace::Csv(path) | OutputPlace::File(path) = place {
             log::note!("output {name} is in {}", path.display());
@@ -239,55 +226,4 @@ fn gather(ended: &[OfProcess<Computed>]) -> Result<Computed, Error> {
     }
     all.shown = shown.into_iter().collect();
     Ok(all)
-}
-
-/// The report; its fields are the JSON's.
-#[derive(Serialize)]
-struct Report {
-    command: &'static str,
-    version: &'static str,
-    #[serde(flatten)]
-    of_kind: ComputeReport,
-    /// Exchanges one after the other, of the busiest party.
-    rounds: u64,
-    /// The whole command, until the outputs were there.
-    seconds: f64,
-    /// From the first connection on, of the slowest party.
-    run_seconds: f64,
-    transport: String,
-    net: String,
-    aes_tier: &'static str,
-    parties: Vec<OfMember>,
-    clients: Vec<OfMember>,
-}
-
-impl Report {
-    /// A few lines.
-    fn for_people(&self, task: &ComputeTask, learnt: &Computed) -> String {
-        let mut text = String::new();
-        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
-        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
-        let number = if self.parties.len() == 2 { "two" } else { "three" };
-        let lines = [
-            format!(
-                "computed {} among {number} parties with {}{}",
-                task.work(learnt),
-                task.chosen(),
-                self.of_kind.ands.map(|ands| format!(": {ands} ANDs")).unwrap_or_default()
-            ),
-            format!("time: {:.2} s; {:.2} s while connected", self.seconds, self.run_seconds),
-            format!("sent by each party: {} in {} rounds", sent.join(", "), self.rounds),
-            format!(
-                "with: {}, AES {}, memory a process: {}",
-                self.transport,
-                self.aes_tier,
-                memory.map_or("unknown".to_owned(), size::show)
-            ),
-        ];
-        for line in lines {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "{line}");
-        }
-        text
-    }
 }

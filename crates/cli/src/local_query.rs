@@ -7,10 +7,10 @@ use crate::{
     member_cmd::has_aes,
     options::{Between, Common},
     out, progress,
-    run_report::{OfMember, deliver, split},
+    run_report::{KindReport, deliver},
     size,
     supervisor::run_all,
-    told::{QueryReport, Told, aligned},
+    told::{Told, aligned},
 };
 use clap::Args;
 use hushwire::Local;
@@ -19,7 +19,6 @@ use hushwire_job::{
     infer,
 };
 use hushwire_wire::Shape;
-use serde::Serialize;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -208,24 +207,11 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
             learnt = answer.clone();
         }
     }
-    let members = task.agreement().members().into_iter().zip(&ended);
-    let (parties, clients) = split(
-        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
-    );
-    let report = Report {
-        command: "local query",
-        version: env!("CARGO_PKG_VERSION"),
-        of_kind: task.report(&learnt),
-        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
-        seconds: begun.elapsed().as_secs_f64(),
-        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
-        transport: args.between.transport.clone(),
-        net: shape.to_string(),
-        aes_tier: backend.tier().name(),
-        parties,
-        clients,
-    };
-    log::note!("{}", report.for_people(&learnt).trim_end());
+    let how = (args.between.transport.as_str(), shape, backend);
+    let (of_kind, members) = (task.report(&learnt), task.agreement().members());
+    let report = KindReport::new("local query", of_kind, begun, how, members, &ended);
+    let rows = learnt.count.map_or(String::new(), |count| format!("{count} rows; "));
+    log::note!("{}", report.for_people(&rows));
     if let Some(path) = &args.out {
         log::note!("the result is in {}", path.display());
     }
@@ -258,43 +244,4 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
     }
     line(format!("the result goes to {}", to.join(", ")));
     Ok(text)
-}
-
-/// The report; its fields are the JSON's.
-#[derive(Serialize)]
-struct Report {
-    command: &'static str,
-    version: &'static str,
-    #[serde(flatten)]
-    of_kind: QueryReport,
-    /// Exchanges one after the other, of the busiest party.
-    rounds: u64,
-    /// The whole command, until the result was there.
-    seconds: f64,
-    /// From the first connection on, of the slowest party.
-    run_seconds: f64,
-    transport: String,
-    net: String,
-    aes_tier: &'static str,
-    parties: Vec<OfMember>,
-    clients: Vec<OfMember>,
-}
-
-impl Report {
-    /// A few lines.
-    fn for_people(&self, learnt: &Answer) -> String {
-        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
-        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
-        let rows = learnt.count.map_or(String::new(), |count| format!("{count} rows; "));
-        format!(
-            "{rows}time: {:.2} s; {:.2} s while connected\nsent by each party: {} in {} rounds\nwith: {}, AES {}, memory a process: {}\n",
-            self.seconds,
-            self.run_seconds,
-            sent.join(", "),
-            self.rounds,
-            self.transport,
-            self.aes_tier,
-            memory.map_or("unknown".to_owned(), size::show)
-        )
-    }
 }

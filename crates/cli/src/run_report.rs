@@ -1,9 +1,11 @@
 //! The cost of a job's run, for programs and for people.
 
 use crate::{error::Error, files::NewFile, out, size, supervisor::OfProcess, told::CircuitReport};
+use hushwire_aes::Backend;
 use hushwire_job::{Member, Plan, Stats};
+use hushwire_wire::Shape;
 use serde::Serialize;
-use std::{fmt::Write, path::Path};
+use std::{fmt::Write, path::Path, time::Instant};
 
 /// One member's measurements.
 #[derive(Serialize)]
@@ -96,6 +98,76 @@ impl RunReport {
             let _ = writeln!(text, "output {name} goes to {} members, so that nobody learns it", to.len());
         }
         text
+    }
+}
+
+/// The report of a run of any kind whose members are processes; its fields are the JSON's.
+#[derive(Serialize)]
+pub(crate) struct KindReport<K> {
+    command: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    of_kind: K,
+    /// Exchanges one after the other, of the busiest party.
+    rounds: u64,
+    /// The whole command, until the outputs were there.
+    seconds: f64,
+    /// From the first connection on, of the slowest party.
+    run_seconds: f64,
+    transport: String,
+    net: String,
+    aes_tier: &'static str,
+    parties: Vec<OfMember>,
+    clients: Vec<OfMember>,
+}
+
+impl<K> KindReport<K> {
+    /// Of a run that has ended.
+    pub(crate) fn new<L>(
+        command: &'static str,
+        of_kind: K,
+        begun: Instant,
+        (transport, shape, backend): (&str, Shape, Backend),
+        members: Vec<Member>,
+        ended: &[OfProcess<L>],
+    ) -> Self {
+        let members = members.into_iter().zip(ended);
+        let members = members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process)));
+        let (parties, clients) = split(members.collect());
+        Self {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            of_kind,
+            rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
+            seconds: begun.elapsed().as_secs_f64(),
+            run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
+            transport: transport.to_owned(),
+            net: shape.to_string(),
+            aes_tier: backend.tier().name(),
+            parties,
+            clients,
+        }
+    }
+
+    /// The number of its parties, as a word.
+    pub(crate) fn number(&self) -> &'static str {
+        if self.parties.len() == 2 { "two" } else { "three" }
+    }
+
+    /// A few lines, the first of which begins with `first`.
+    pub(crate) fn for_people(&self, first: &str) -> String {
+        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
+        format!(
+            "{first}time: {:.2} s; {:.2} s while connected\nsent by each party: {} in {} rounds\nwith: {}, AES {}, memory a process: {}",
+            self.seconds,
+            self.run_seconds,
+            sent.join(", "),
+            self.rounds,
+            self.transport,
+            self.aes_tier,
+            memory.map_or("unknown".to_owned(), size::show)
+        )
     }
 }
 

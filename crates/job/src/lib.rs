@@ -15,6 +15,7 @@
 pub mod aes_ctr;
 mod agreement;
 mod as_text;
+mod batches;
 mod circuit;
 mod claim;
 mod client;

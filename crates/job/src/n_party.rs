@@ -8,22 +8,19 @@
 //! Whoever says other fresh bytes to one party than to another gives them names that differ, and their first messages do not fit.
 
 use crate::{
-    JobError, Kind, Member, Plan,
+    JobError, Kind, Member,
     agreement::Agreement,
+    batches::{Batch, Batches},
     circuit::CircuitPart,
-    doors::IN,
     flow::COMPUTE,
     member_config::explain,
-    place,
     run::{Links, MemberSession},
-    threads::{Progress, on_threads},
 };
 use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
-use hushwire_circuit::{Planes, Program};
+use hushwire_circuit::Program;
 use hushwire_ot::{Context, OtError, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId, Reason, Watch};
-use std::sync::Arc;
 
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 job of n sid v1";
@@ -134,92 +131,30 @@ pub(crate) fn failed(
     JobError::new(Kind::Network, step, e.cause(), e.remedy())
 }
 
-/// The state that all threads share.
-struct Shared {
-    index: usize,
-    me: Member,
-    plan: Arc<Plan>,
-    agreement: Arc<Agreement>,
-    program: Arc<Program>,
-    roles: Roles,
-    context: Context,
-    sources: Arc<Vec<Option<place::Source>>>,
-    sinks: Arc<Vec<Option<place::Sink>>>,
-    watch: Option<Watch>,
-    /// Of all threads, in instances.
-    progress: Progress,
-}
-
 /// Computes all batches as party `index`.
 pub(crate) fn compute(
     part: &CircuitPart,
     member: &mut MemberSession,
     index: usize,
 ) -> Result<Links, JobError> {
-    let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
-    let mut control = channels(member, 1, agreement.control_lane(), index)?;
+    let plan = part.prepared.plan.clone();
+    let mut control = channels(member, 1, member.agreement.control_lane(), index)?;
     let context = name(member, index, &mut control)?;
     let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
     let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
-    let shared = Shared {
-        index,
-        me: member.config.me.clone(),
-        roles: plan.among(&part.prepared.program),
-        agreement,
-        program: part.prepared.program.clone(),
-        context,
-        sources: part.sources.clone(),
-        sinks: part.sinks.clone(),
-        watch: member.net.watch(),
-        progress: Progress::new(plan.instances, &member.observer),
-        plan,
-    };
-    let kept = on_threads(lanes.into_iter().zip(0..).collect(), |(channels, t)| shared.run(t, channels))?;
+    let roles = plan.among(&part.prepared.program);
+    let batches = Batches::new(part, member, index, context);
+    let kept = batches.on_threads(lanes, |all, t, channels| thread(all, &roles, t, channels))?;
     Ok(Links { word: control, kept: kept.into_iter().flatten().collect() })
 }
 
-impl Shared {
-    /// All of thread `t`'s batches.
-    fn run(&self, t: u16, mut channels: Vec<Channel>) -> Result<Vec<Channel>, JobError> {
-        self.batches(t, &mut channels).inspect_err(|_| self.progress.fail())?;
-        Ok(channels)
-    }
-
-    fn batches(&self, t: u16, channels: &mut [Channel]) -> Result<(), JobError> {
-        let mut party = party(self.plan.chosen(), &self.context.child("thread", t.into()), self.index)?;
-        let mine: Vec<u32> = (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into()).collect();
-        let mut left: u64 = mine.iter().map(|b| self.plan.instances_of(*b) as u64).sum();
-        let each = need(&self.program, &self.roles, 1);
-        for b in mine {
-            self.progress.go_on()?;
-            let n = self.plan.instances_of(b);
-            let first = u64::from(b) * u64::from(self.plan.batch);
-            let inputs = self.inputs(first, n)?;
-            let ahead = Need { triples: left * each.triples, masks: left * each.masks };
-            let learnt = party
-                .run(channels, &self.program, &self.roles, &inputs, ahead)
-                .map_err(|e| failed(&self.agreement, self.watch.as_ref(), self.index, &self.step(b), e))?;
-            place::put(&self.plan, &self.sinks, self.plan.outputs_of(&self.me), first, &learnt)?;
-            self.progress.add(n as u64);
-            left -= n as u64;
-        }
-        Ok(())
-    }
-
-    /// Batch `b`, as errors name it.
-    fn step(&self, b: u32) -> String {
-        match self.plan.batches() {
-            1 => COMPUTE.to_owned(),
-            all => format!("{COMPUTE} batch {} of {all}", b + 1),
-        }
-    }
-
-    /// This party's inputs, in the circuit's order.
-    fn inputs(&self, first: u64, n: usize) -> Result<Planes, JobError> {
-        let sources = self.plan.inputs_of(&self.me).map(|i| self.sources[i].as_ref());
-        let planes = sources.map(|source| {
-            source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?.planes(first, n)
-        });
-        Ok(Planes::join(n, planes.collect::<Result<Vec<_>, JobError>>()?))
-    }
+/// All of thread `t`'s batches.
+fn thread(all: &Batches, roles: &Roles, t: u16, channels: &mut [Channel]) -> Result<(), JobError> {
+    let mut party = party(all.plan.chosen(), &all.context(t), all.index)?;
+    let each = need(&all.program, roles, 1);
+    all.each(t, |Batch { inputs, step, left }| {
+        let ahead = Need { triples: left * each.triples, masks: left * each.masks };
+        let learnt = party.run(channels, &all.program, roles, inputs, ahead);
+        learnt.map_err(|e| failed(&all.agreement, all.watch.as_ref(), all.index, step, e))
+    })
 }
