@@ -118,25 +118,19 @@ impl<const G: usize> Kernel for GarbleAnds<'_, G> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (group, mut ready) = (G * L::N, Ready::new(l, self.first));
-        let (mut last_pairs, mut last_made, mut last_tables) =
-            ([[0; 2]; MOST], [0; 32 * MOST], [0; 32 * MOST]);
         for (g, bits) in self.bits.chunks_mut(group).enumerate() {
             let (at, n) = (g * group, bits.len());
             let (made, tables) = (&mut self.made[32 * at..][..32 * n], &mut self.tables[32 * at..][..32 * n]);
             let (pairs, choices) = (&self.pairs[at..at + n], &self.choices[at..]);
             let mut c = [[0; 64]; G];
-            let whole = n == group;
-            // One call for both: a second would be as much code again.
-            let (p, m, t) = if whole {
-                (pairs, &mut *made, &mut *tables)
+            if n == group {
+                garble_ands(l, &mut ready, self.wires, pairs, choices, made, tables, &mut c);
             } else {
-                last_pairs[..n].copy_from_slice(pairs);
-                (&last_pairs[..], &mut last_made[..], &mut last_tables[..])
-            };
-            garble_ands(l, &mut ready, self.wires, p, choices, m, t, &mut c);
-            if !whole {
-                made.copy_from_slice(&last_made[..32 * n]);
-                tables.copy_from_slice(&last_tables[..32 * n]);
+                let (mut p, mut m, mut t) = ([[0; 2]; MOST], [0; 32 * MOST], [0; 32 * MOST]);
+                p[..n].copy_from_slice(pairs);
+                garble_ands(l, &mut ready, self.wires, &p, choices, &mut m, &mut t, &mut c);
+                made.copy_from_slice(&m[..32 * n]);
+                tables.copy_from_slice(&t[..32 * n]);
             }
             for i in 0..n {
                 bits[i] = c[i / L::N][16 * (i % L::N)];
@@ -245,24 +239,18 @@ impl<const G: usize> Kernel for EvaluateAnds<'_, G> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (group, mut ready) = (G * L::N, Ready::new(l, self.first));
-        let (mut last_pairs, mut last_made, mut last_tables) =
-            ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
         for (g, made) in self.made.chunks_mut(16 * group).enumerate() {
             let (at, n) = (g * group, made.len() / 16);
             let (pairs, tables) = (&self.pairs[at..at + n], &self.tables[32 * at..][..32 * n]);
             let bits = &self.bits[at..];
-            let whole = n == group;
-            // As in garbling, one call.
-            let (p, m, t) = if whole {
-                (pairs, &mut *made, tables)
+            if n == group {
+                evaluate_ands::<L, G>(l, &mut ready, self.wires, pairs, made, tables, bits);
             } else {
-                last_pairs[..n].copy_from_slice(pairs);
-                last_tables[..32 * n].copy_from_slice(tables);
-                (&last_pairs[..], &mut last_made[..], &last_tables[..])
-            };
-            evaluate_ands::<L, G>(l, &mut ready, self.wires, p, m, t, bits);
-            if !whole {
-                made.copy_from_slice(&last_made[..16 * n]);
+                let (mut p, mut m, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
+                p[..n].copy_from_slice(pairs);
+                t[..32 * n].copy_from_slice(tables);
+                evaluate_ands::<L, G>(l, &mut ready, self.wires, &p, &mut m, &t, bits);
+                made.copy_from_slice(&m[..16 * n]);
             }
         }
     }

@@ -23,25 +23,20 @@ impl<const G: usize> Kernel for GarbleXors<'_, G> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (bytes, mut ready) = (G * L::BYTES, Ready::new(l, self.first));
-        let mut last = [[0; 32 * MOST]; 4];
         for (g, tables) in self.tables.chunks_mut(bytes).enumerate() {
             let (at, n) = (2 * g * bytes, tables.len());
             let (left, right) = (&self.left[at..at + 2 * n], &self.right[at..at + 2 * n]);
             let made = &mut self.made[at..at + 2 * n];
-            let whole = n == bytes;
-            let [last_left, last_right, last_made, last_tables] = &mut last;
-            // One call for both: a second would be as much code again.
-            let (x, y, m, t) = if whole {
-                (left, right, &mut *made, &mut *tables)
+            if n == bytes {
+                garble_xors::<L, G>(l, &mut ready, left, right, made, tables);
             } else {
-                last_left[..2 * n].copy_from_slice(left);
-                last_right[..2 * n].copy_from_slice(right);
-                (&last_left[..], &last_right[..], &mut last_made[..], &mut last_tables[..])
-            };
-            garble_xors::<L, G>(l, &mut ready, x, y, m, t);
-            if !whole {
-                made.copy_from_slice(&last_made[..2 * n]);
-                tables.copy_from_slice(&last_tables[..n]);
+                let mut pad = [[0; 32 * MOST]; 4];
+                let [x, y, m, t] = &mut pad;
+                x[..2 * n].copy_from_slice(left);
+                y[..2 * n].copy_from_slice(right);
+                garble_xors::<L, G>(l, &mut ready, x, y, m, t);
+                made.copy_from_slice(&m[..2 * n]);
+                tables.copy_from_slice(&t[..n]);
             }
         }
     }
@@ -106,23 +101,19 @@ impl<const G: usize> Kernel for EvaluateXors<'_, G> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let (bytes, mut ready) = (G * L::BYTES, Ready::new(l, self.first));
-        let mut last = [[0; 16 * MOST]; 4];
         for (g, made) in self.made.chunks_mut(bytes).enumerate() {
             let (at, n) = (g * bytes, made.len());
             let [left, right, tables] = [self.left, self.right, self.tables].map(|x| &x[at..at + n]);
-            let whole = n == bytes;
-            let [last_left, last_right, last_made, last_tables] = &mut last;
-            let (x, y, m, t) = if whole {
-                (left, right, &mut *made, tables)
+            if n == bytes {
+                evaluate_xors::<L, G>(l, &mut ready, left, right, made, tables);
             } else {
-                last_left[..n].copy_from_slice(left);
-                last_right[..n].copy_from_slice(right);
-                last_tables[..n].copy_from_slice(tables);
-                (&last_left[..], &last_right[..], &mut last_made[..], &last_tables[..])
-            };
-            evaluate_xors::<L, G>(l, &mut ready, x, y, m, t);
-            if !whole {
-                made.copy_from_slice(&last_made[..n]);
+                let mut pad = [[0; 16 * MOST]; 4];
+                let [x, y, m, t] = &mut pad;
+                x[..n].copy_from_slice(left);
+                y[..n].copy_from_slice(right);
+                t[..n].copy_from_slice(tables);
+                evaluate_xors::<L, G>(l, &mut ready, x, y, m, t);
+                made.copy_from_slice(&m[..n]);
             }
         }
     }
