@@ -36,6 +36,8 @@ pub(crate) struct Ground {
     /// 1 / 2^ℓ modulo each prime, and q modulo 2^ℓ.
     inverses: Vec<u64>,
     q: u64,
+    /// Of each prime, its inverse modulo each before it.
+    between: Vec<Vec<u64>>,
 }
 
 fn mask(bits: u32) -> u64 {
@@ -89,7 +91,12 @@ impl Ground {
         let inverse = |p: u64| (0..ring).fold(1, |x, _| times(x, p.div_ceil(2), p));
         let inverses = primes.iter().map(|prime| inverse(prime.p)).collect();
         let q = primes.iter().fold(1u64, |q, prime| q.wrapping_mul(prime.p)) & mask(ring);
-        Ground { set, ring, backend, primes, inverses, q }
+        let before = |last: usize| {
+            let p = primes[last].p;
+            primes[..last].iter().map(|prime| inverse_of(p % prime.p, prime.p)).collect()
+        };
+        let between = (0..primes.len()).map(before).collect();
+        Ground { set, ring, backend, primes, inverses, q, between }
     }
 
     fn kept(&self) -> usize {
@@ -169,8 +176,7 @@ impl Ground {
                 let is_high = (p / 2).wrapping_sub(shift) >> 63;
                 let centred = shift % prime.p;
                 let centred = prime.minus(centred, (p % prime.p) & is_high.wrapping_neg());
-                let inverse = inverse_of(p % prime.p, prime.p);
-                residues[k] = times(prime.minus(residues[k], centred), inverse, prime.p);
+                residues[k] = times(prime.minus(residues[k], centred), self.between[last][k], prime.p);
             }
         }
     }

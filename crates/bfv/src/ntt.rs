@@ -51,8 +51,11 @@ fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
     out
 }
 
+/// The product of residues. 2^50 is c = 2^50 − p modulo p, below 2^21: twice what is above 2^50 comes down times c.
 pub(crate) fn times(a: u64, b: u64, p: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(p)) as u64
+    let (c, low) = (u128::from((1 << BITS) - p), (1u128 << BITS) - 1);
+    let fold = |x: u128| (x >> BITS) * c + (x & low);
+    reduced(fold(fold(u128::from(a) * u128::from(b))) as u64, p)
 }
 
 impl Prime {
@@ -318,6 +321,16 @@ mod tests {
                 prime.add_products(backend, &mut product, &x, &y);
                 prime.inverse(backend, &mut product);
                 prop_assert_eq!(&product, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_residues() {
+        for (p, root) in PRIMES {
+            let edges = [0, 1, 2, p - 1, p - 2, p / 2, root, (1 << 49) + 1];
+            for (a, b) in edges.iter().flat_map(|a| edges.iter().map(move |b| (*a, *b))) {
+                assert_eq!(u128::from(times(a, b, p)), u128::from(a) * u128::from(b) % u128::from(p));
             }
         }
     }
