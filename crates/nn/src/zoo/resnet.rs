@@ -3,6 +3,9 @@
 use super::Writer;
 use crate::onnx::Model;
 
+/// What a block adds is smaller than what it adds to, as in trained networks: sixteen sums would grow otherwise.
+const ADDED: f32 = 0.3;
+
 /// A convolution, normalized.
 fn normalized(w: &mut Writer, x: &str, channels: [usize; 2], size: usize, stride: i64) -> String {
     let x = w.conv(x, channels, size, stride, size as i64 / 2, false);
@@ -16,7 +19,8 @@ fn bottleneck(w: &mut Writer, x: &str, from: usize, inner: usize, stride: i64) -
     let y = w.relu(&y);
     let y = normalized(w, &y, [inner, inner], 3, stride);
     let y = w.relu(&y);
-    let y = normalized(w, &y, [inner, to], 1, 1);
+    let y = w.conv(&y, [inner, to], 1, 1, 0, false);
+    let y = w.batch_norm_by(&y, to, ADDED);
     let shortcut = if from == to { x.to_owned() } else { normalized(w, x, [from, to], 1, stride) };
     let sum = w.op("Add", &[&y, &shortcut], &[]);
     w.relu(&sum)

@@ -85,10 +85,15 @@ impl Writer {
 
     /// A normalization of channels.
     pub fn batch_norm(&mut self, x: &str, channels: usize) -> String {
+        self.batch_norm_by(x, channels, 1.0)
+    }
+
+    /// A normalization of channels to a deviation of about `by`.
+    pub fn batch_norm_by(&mut self, x: &str, channels: usize, by: f32) -> String {
         let random = &mut self.random;
         let mut around =
             |middle: f32, by: f32| (0..channels).map(|_| middle + by * random.unit()).collect::<Vec<_>>();
-        let of = [around(0.75, 0.5), around(-0.1, 0.2), around(-0.1, 0.2), around(0.75, 0.5)];
+        let of = [around(0.75 * by, 0.5 * by), around(-0.1, 0.2), around(-0.1, 0.2), around(0.75, 0.5)];
         let names: Vec<String> = of.into_iter().map(|data| self.weights(&[channels], data)).collect();
         let inputs: Vec<&str> = std::iter::once(x).chain(names.iter().map(String::as_str)).collect();
         self.op("BatchNormalization", &inputs, &[("epsilon", Attribute::Float(1e-5))])
