@@ -5,8 +5,8 @@ use hushwire_nn::{Numbers, zoo};
 
 #[test]
 #[ignore = "minutes at this level"]
-fn published_architectures_keep_their_first_class() {
-    for name in ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121"] {
+fn published_architectures_stay_near_floating_point() {
+    for name in ["squeezenet-cifar", "squeezenet"] {
         let network = network(&zoo::make(name, 3).unwrap(), None);
         let report = report(&network, Numbers::default(), &sample(&network, 4));
         let last = &report.layers[network.outputs[0].1];
