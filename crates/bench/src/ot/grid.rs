@@ -69,7 +69,7 @@ impl Point {
         for level in LEVELS {
             for protocol in Protocol::ALL.into_iter().filter(|protocol| protocol.supports(level)) {
                 for kind in Kind::ALL {
-                    for backend in tiers.iter().flat_map(|tier| [*tier, tier.unbatched()]) {
+                    for backend in tiers.iter().flat_map(|tier| forms(*tier)) {
                         for transport in Transport::ALL {
                             for &net in nets {
                                 let point = |&threads: &usize| Self {
@@ -194,3 +194,9 @@ const PORTABLE_PART: usize = 64;
 const UNBATCHED_PART: usize = 8;
 const SLOW_NET_PART: usize = 64;
 const SLOW_NET: u64 = 1_000_000_000;
+
+/// A tier batched and, where that is something else, block by block.
+fn forms(tier: Backend) -> impl Iterator<Item = Backend> {
+    let single = tier.unbatched();
+    std::iter::once(tier).chain((single != tier).then_some(single))
+}
