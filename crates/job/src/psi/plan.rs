@@ -103,12 +103,11 @@ fn method(job: &PsiJob) -> Result<Chosen, JobError> {
             let cause = "the method vole tells which items are common, and not their number alone";
             return Err(wrong(cause, "take the method circuit, or reveal items"));
         }
-        Some(PsiMethod::Vole) => Chosen::Vole,
         Some(PsiMethod::Bins) => Chosen::Bins,
         Some(PsiMethod::Circuit(circuit)) => Chosen::Circuit(Some(circuit)),
         None if of_circuits => Chosen::Circuit(None),
         None if number => Chosen::Bins,
-        None => Chosen::Vole,
+        Some(PsiMethod::Vole) | None => Chosen::Vole,
     })
 }
 

@@ -131,9 +131,9 @@ fn more_items_than_agreed_are_refused() {
     let meters = [Meter::new(), Meter::new()];
     let [mut a, _b] = channels(&meters);
     let seed = Seed::from_bytes([1; 16]);
-    let result = receive(&mut a, &context(), &parameters, &digests(&[1, 2]), &seed);
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1, 2]), &seed, &mut |_, _| {});
     assert!(matches!(result, Err(PsiError::TooLarge { count: 2, most: 1, .. })));
     let parameters = Parameters { sender_items: MOST_ITEMS + 1, ..parameters };
-    let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &seed);
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &seed, &mut |_, _| {});
     assert!(matches!(result, Err(PsiError::TooLarge { .. })));
 }
