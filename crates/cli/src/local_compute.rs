@@ -13,7 +13,7 @@ use crate::{
     supervisor::{OfProcess, run_all},
     told::Told,
 };
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 use hushwire::Local;
 use hushwire_compute::{Computation, Visibility};
 use hushwire_garble::Scheme;
@@ -38,7 +38,7 @@ Examples:
                                       between two parties; amounts on the command line
 
 With rep3 three parties compute, and each member of the computation is a client of its own, unless it is called party0, party1 \
-or party2. With yao and gmw members are the two parties, in turn. `hushwire compute explain` says what each of them learns, and \
+or party2. With yao, gmw and two members are the two parties, in turn. `hushwire compute explain` says what each of them learns, and \
 what it costs.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
@@ -53,8 +53,8 @@ pub(crate) struct LocalComputeArgs {
     file: PathBuf,
     #[command(flatten)]
     values: ValueArgs,
-    /// The protocol of the parties: rep3 (three), yao or gmw (two) [default: the job's, else rep3]
-    #[arg(long, value_name = "NAME", value_parser = Protocol::NAMES)]
+    /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two) [default: the job's, else rep3]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::NAMES.iter().copied()))]
     protocol: Option<String>,
     /// The scheme of yao's gates [default: the job's, else mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]

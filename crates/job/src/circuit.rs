@@ -76,7 +76,7 @@ impl Part for CircuitPart {
         match (&member.config.me, self.prepared.plan.protocol) {
             (Member::Client(_), _) => client::stream(self, member),
             (Member::Party(_), Protocol::Rep3) => party::compute(self, member),
-            (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
+            (Member::Party(index), Protocol::Yao | Protocol::Gmw | Protocol::Two) => {
                 two_party::compute(self, member, usize::from(*index))
             }
             (Member::Party(index), Protocol::Authgarble(_)) => {

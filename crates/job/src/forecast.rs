@@ -43,7 +43,7 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
         (Protocol::Rep3, _) => [5e8, 5e7],
         (Protocol::Yao, Some(Scheme::Prf)) => [8e6, 4e5],
         (Protocol::Yao, _) => [2e7, 7e5],
-        (Protocol::Gmw, _) => [3e6, 2e5],
+        (Protocol::Gmw | Protocol::Two, _) => [3e6, 2e5],
         (Protocol::Authgarble(_), _) => [2e5, 2e4],
     }
 }
@@ -90,6 +90,20 @@ impl Forecast {
         Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute }
     }
 
+    /// Of steps of two parties on numbers, with the OTs that they take.
+    #[cfg(feature = "two")]
+    pub(crate) fn of_pair(chosen: Chosen, tally: &hushwire_two::Tally, aes_instructions: bool) -> Self {
+        let ot = chosen_ot(chosen.ot);
+        let cots = tally.cots[0].max(tally.cots[1]);
+        let both = ot.cost(Level::SemiHonest, Functionality::Rcot, cots.max(1));
+        let triples = hushwire_gmw::triples_cost(ot, tally.triples);
+        let own = tally.bytes[0].max(tally.bytes[1]);
+        let sent = both.iter().map(|cost| cost.bytes_sent).sum::<u64>() + triples.bytes_sent + own;
+        let work = cots as u64 + 2 * tally.triples;
+        let compute = time(work, if aes_instructions { 5e6 } else { 3e5 });
+        Self { work, unit: "OTs", rounds: tally.rounds + triples.rounds, bytes_sent: sent, compute }
+    }
+
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
     /// no plan. Rounds are not counted.
     #[must_use]
@@ -107,7 +121,7 @@ impl Forecast {
                 let format = scheme.unwrap_or_default().format();
                 8 * format.and_bytes + format.and_bits
             }
-            Protocol::Gmw => TRIPLE_BITS + 2,
+            Protocol::Gmw | Protocol::Two => TRIPLE_BITS + 2,
             Protocol::Authgarble(n) => 8 * authenticated(chosen_ot(None), n, ands),
         };
         let [with, without] = rates(protocol, scheme);
@@ -166,7 +180,7 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
             let cost = hushwire_rep3::circuit_cost(program, n);
             Cost { bytes_sent: cost.bytes_sent + ends, ..cost }
         }
-        Protocol::Gmw => {
+        Protocol::Gmw | Protocol::Two => {
             let cost = hushwire_gmw::circuit_cost(program, who, 0, n);
             let triples =
                 chosen.ot.map(|ot| hushwire_gmw::triples_cost(ot, hushwire_gmw::triples(program, n)));

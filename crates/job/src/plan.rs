@@ -251,7 +251,9 @@ pub(crate) fn between_two<'a>(
 fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     let (registers, mut batch) = (program.registers() as u64, BATCH);
     let fits = |batch: u64| match protocol {
-        Protocol::Rep3 | Protocol::Gmw => batch <= 64 || registers * (batch / 8) <= BATCH_BYTES,
+        Protocol::Rep3 | Protocol::Gmw | Protocol::Two => {
+            batch <= 64 || registers * (batch / 8) <= BATCH_BYTES
+        }
         Protocol::Yao => batch <= 1 || registers * LABEL * batch <= LABEL_BYTES,
         Protocol::Authgarble(_) => batch <= 1 || program.ands() * batch <= AUTHENTICATED,
     };
@@ -274,6 +276,9 @@ fn admitted(job: &CircuitJob) -> Result<(), JobError> {
 fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),
+        (Protocol::Two, _) => {
+            Err(wrong("protocol two computes on numbers, and runs no circuit file", "take gmw or yao"))
+        }
         (Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_), None | Some(1)) => Ok(1),
         (protocol, Some(_)) => Err(wrong(
             format!("protocol {protocol} has one lane on each thread"),

@@ -19,6 +19,8 @@ pub enum Protocol {
     Yao,
     /// Two parties on XOR shares, ANDs from triples of oblivious transfer.
     Gmw,
+    /// Two parties on numbers: computations alone, in builds with the feature `two`.
+    Two,
     /// So many parties, of which all but one may be corrupt and deviate.
     Authgarble(u8),
 }
@@ -27,7 +29,11 @@ impl Protocol {
     /// The protocols whose number of parties is fixed, in the order of [`Self::NAMES`].
     pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
     /// Names in job files and `--protocol`, in the order of [`Self::ALL`]; `authgarble:5` has five parties.
-    pub const NAMES: [&str; 4] = ["rep3", "yao", "gmw", "authgarble"];
+    pub const NAMES: &[&str] = if cfg!(feature = "two") {
+        &["rep3", "yao", "gmw", "authgarble", "two"]
+    } else {
+        &["rep3", "yao", "gmw", "authgarble"]
+    };
     /// Everything that may be written for `--protocol`.
     pub const WRITTEN: [&str; 11] = [
         "rep3",
@@ -52,6 +58,7 @@ impl Protocol {
             Self::Rep3 => "rep3",
             Self::Yao => "yao",
             Self::Gmw => "gmw",
+            Self::Two => "two",
             Self::Authgarble(_) => "authgarble",
         }
     }
@@ -70,7 +77,7 @@ impl Protocol {
     pub const fn parties(self) -> u8 {
         match self {
             Self::Rep3 => 3,
-            Self::Yao | Self::Gmw => 2,
+            Self::Yao | Self::Gmw | Self::Two => 2,
             Self::Authgarble(n) => n,
         }
     }
@@ -250,10 +257,12 @@ impl FromStr for Protocol {
             let remedy = format!("write authgarble:N for N parties, 2 to {MOST_PARTIES}");
             return parties.map(Self::Authgarble).ok_or(format!("no protocol is called {name:?}; {remedy}"));
         }
+        let two = cfg!(feature = "two").then_some(Self::Two);
         Self::ALL
             .into_iter()
+            .chain(two)
             .find(|p| p.name() == name)
-            .ok_or_else(|| format!("no protocol is called {name:?}; {}", suggest::remedy(name, &Self::NAMES)))
+            .ok_or_else(|| format!("no protocol is called {name:?}; {}", suggest::remedy(name, Self::NAMES)))
     }
 }
 
@@ -317,7 +326,7 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for (protocol, name) in Protocol::ALL.into_iter().zip(Protocol::NAMES) {
-            assert_eq!((protocol.name(), name.parse()), (name, Ok(protocol)));
+            assert_eq!((protocol.name(), name.parse()), (*name, Ok(protocol)));
         }
         for n in 2..=MOST_PARTIES {
             assert_eq!(Protocol::Authgarble(n).to_string().parse(), Ok(Protocol::Authgarble(n)));

@@ -44,6 +44,8 @@ fn every_protocol_gives_what_the_open_one_gives() {
         "--protocol yao --transport unix",
         "--protocol yao --scheme three-halves --transport shm",
         "--protocol gmw --ot ferret-b10 --transport unix",
+        #[cfg(feature = "two")]
+        "--protocol two --transport unix",
     ] {
         let ran = good(&place, &format!("local compute bill.hwc {IN} {options}"));
         assert_eq!(ran.out, open.out, "{options}: {}", ran.err);

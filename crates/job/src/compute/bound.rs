@@ -129,6 +129,9 @@ pub(crate) enum Form {
     Steps(Plan),
     /// A circuit, once.
     Circuit(Arc<Program>),
+    /// Steps of two parties on numbers and bits.
+    #[cfg(feature = "two")]
+    Pair(hushwire_two::Plan),
 }
 
 impl Form {
@@ -137,6 +140,8 @@ impl Form {
         match self {
             Form::Steps(_) => 0,
             Form::Circuit(program) => program.ands(),
+            #[cfg(feature = "two")]
+            Form::Pair(_) => 0,
         }
     }
 }
@@ -205,12 +210,26 @@ impl Bound {
     pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
         let steps = match protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
-            Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_) => None,
+            #[cfg(feature = "two")]
+            Protocol::Two => return self.pair().map(Form::Pair),
+            _ => None,
         };
         match steps {
             Some(plan) => Ok(Form::Steps(plan)),
             None => Ok(Form::Circuit(Arc::new(self.program()?))),
         }
+    }
+
+    /// The rest as two parties run it on numbers.
+    #[cfg(feature = "two")]
+    fn pair(&self) -> Result<hushwire_two::Plan, JobError> {
+        let owners: Vec<usize> = self.owners.iter().map(|of| usize::from(*of == Member::Party(1))).collect();
+        let learns = |to: &Vec<Member>| [0, 1].map(|index| to.contains(&Member::Party(index)));
+        let learns: Vec<[bool; 2]> = self.recipients.iter().map(learns).collect();
+        hushwire_two::Plan::new(self.rest(), &owners, &learns).map_err(|e| match e {
+            hushwire_two::TwoError::Compute(e) => refused(None, &e),
+            e => JobError::internal("the computation", e),
+        })
     }
 
     /// The rest as a circuit.
@@ -230,7 +249,7 @@ impl Bound {
     pub fn memory(&self, protocol: Protocol, threads: u16) -> Result<Option<u64>, JobError> {
         Ok(match self.form(protocol)? {
             Form::Steps(plan) => Some(plan.memory(far(threads))),
-            Form::Circuit(_) => None,
+            _ => None,
         })
     }
 
@@ -256,6 +275,8 @@ impl Bound {
                 let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
                 Ok((forecast, Some(program.ands())))
             }
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => Ok((Forecast::of_pair(chosen, &plan.tally(), aes_instructions), None)),
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
                     ThreeError::Compute(e) => refused(None, &e),

@@ -27,6 +27,8 @@ mod file;
 mod lengths;
 mod many;
 mod outputs;
+#[cfg(feature = "two")]
+mod pair;
 mod part;
 mod plan;
 mod public;

@@ -1,5 +1,7 @@
 //! One member's part of a computation.
 
+#[cfg(feature = "two")]
+use super::pair::Pair;
 use super::{
     ComputeTask, Computed,
     bound::{Bound, Form},
@@ -88,6 +90,8 @@ pub(super) enum Engine {
     Three(Box<Three>),
     Two(Box<Two>),
     Many(Box<Many>),
+    #[cfg(feature = "two")]
+    Pair(Box<Pair>),
     Client(Box<Client>),
 }
 
@@ -123,6 +127,14 @@ impl Engine {
             (Member::Party(index), Protocol::Yao | Protocol::Gmw) => {
                 Engine::Two(Box::new(Two::open(member, index, chosen)?))
             }
+            #[cfg(feature = "two")]
+            (Member::Party(index), Protocol::Two) => {
+                Engine::Pair(Box::new(Pair::open(member, index, chosen)?))
+            }
+            #[cfg(not(feature = "two"))]
+            (Member::Party(_), Protocol::Two) => {
+                return Err(JobError::internal(COMPUTE, "this build has no protocol two"));
+            }
             (Member::Party(index), Protocol::Authgarble(_)) => {
                 Engine::Many(Box::new(Many::open(member, index, chosen)?))
             }
@@ -145,6 +157,8 @@ impl Engine {
                 Engine::Three(engine) => engine.agree(member, lengths),
                 Engine::Two(engine) => engine.agree(member, lengths),
                 Engine::Many(engine) => engine.agree(member, lengths),
+                #[cfg(feature = "two")]
+                Engine::Pair(engine) => engine.agree(member, lengths),
                 Engine::Client(engine) => engine.agree(member, lengths),
             }?);
         }
@@ -167,6 +181,8 @@ impl Engine {
             Engine::Three(engine) => engine.run(member, &bound, &form, own, go_on)?,
             Engine::Two(engine) => engine.run(member, &bound, &form, own)?,
             Engine::Many(engine) => engine.run(member, &bound, &form, own)?,
+            #[cfg(feature = "two")]
+            Engine::Pair(engine) => engine.run(member, &bound, &form, own, go_on)?,
             Engine::Client(engine) => engine.run(member, &bound, own)?,
         };
         if ands > 0 {
@@ -181,6 +197,8 @@ impl Engine {
             Engine::Three(engine) => engine.links(),
             Engine::Two(engine) => Links { both: vec![&mut engine.control], ..Links::default() },
             Engine::Many(engine) => Links { both: engine.control.iter_mut().collect(), ..Links::default() },
+            #[cfg(feature = "two")]
+            Engine::Pair(engine) => Links { both: vec![&mut engine.control], ..Links::default() },
             Engine::Client(engine) => engine.links(),
         }
     }
@@ -190,6 +208,8 @@ impl Engine {
             Engine::Three(engine) => engine.into_links(),
             Engine::Two(engine) => engine.into_links(),
             Engine::Many(engine) => engine.into_links(),
+            #[cfg(feature = "two")]
+            Engine::Pair(engine) => engine.into_links(),
             Engine::Client(engine) => engine.into_links(),
         }
     }

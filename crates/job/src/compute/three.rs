@@ -158,6 +158,8 @@ impl Three {
                 let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
                 all(&outputs.map_err(of_steps)?)
             }
+            #[cfg(feature = "two")]
+            Form::Pair(_) => return Err(internal(&"three parties have no plan of two")),
         };
         let outputs = bound.recipients.iter().zip(&bound.outputs).map(|(to, of)| way(&to[..], of));
         self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)

@@ -93,7 +93,7 @@ pub(super) fn outputs(me: &Member, bound: &Bound, learnt: &Planes) -> Vec<Zeroiz
     .collect()
 }
 
-fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> JobError {
+pub(super) fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> JobError {
     if let (Failure::Peer(_), Some(watch)) = (&failure, member.net.watch()) {
         // It would otherwise learn only that links closed.
         watch.abort(peer_of(index.into()), Reason::Cheated, step);

@@ -10,6 +10,8 @@ mod files;
 mod forecast;
 mod masks;
 mod n_party;
+#[cfg(feature = "two")]
+mod pair;
 mod plans;
 mod psi;
 mod run;

@@ -1,0 +1,92 @@
+//! One of two parties on numbers: its links, set up once, and a computation on them.
+
+use super::{
+    bound::{Bound, Extent, Form},
+    lengths::Lengths,
+    part::{GoOn, cancelled},
+    two::failed,
+};
+use crate::{
+    Chosen, JobError, Kind, Member,
+    flow::COMPUTE,
+    run::{Links, MemberSession},
+    two_party::{SETUP, name, peer_of},
+    two_party_engine::Failure,
+};
+use hushwire_compute::Tensor;
+use hushwire_prg::Seed;
+use hushwire_two::{Party, TwoError};
+use hushwire_wire::Channel;
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+/// A party's links and its side of the protocol.
+pub(super) struct Pair {
+    me: Member,
+    index: u8,
+    pub(super) control: Channel,
+    channel: Channel,
+    party: Party,
+}
+
+impl Pair {
+    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+        let (lane, peer) = (member.agreement.control_lane(), Some(peer_of(index.into())));
+        let mut control = member.channel(1, lane, peer, peer)?;
+        let context = name(member, index.into(), &mut control)?;
+        let mut channel = member.channel(0, 0, peer, peer)?;
+        let ot = chosen.ot.ok_or_else(|| JobError::internal(SETUP, "protocol two has an OT extension"))?;
+        let party = Party::open(&mut channel, index.into(), &context, ot, &Seed::random());
+        let party = party.map_err(|e| failed(member, index, SETUP, e.into()))?;
+        Ok(Self { me: Member::Party(index), index, control, channel, party })
+    }
+
+    pub(super) fn agree(
+        &mut self,
+        member: &MemberSession,
+        lengths: Lengths,
+    ) -> Result<BTreeMap<String, u64>, JobError> {
+        lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
+    }
+
+    /// Runs a computation: records of this party's inputs go in, in order, and those of what it learns come out.
+    pub(super) fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        form: &Form,
+        own: &[Zeroizing<Vec<u8>>],
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+        let Form::Pair(plan) = form else {
+            return Err(JobError::internal(COMPUTE, "two parties on numbers have a plan of their own"));
+        };
+        let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
+        let value = |((_, extent), records): ((&Member, &Extent), &Zeroizing<Vec<u8>>)| {
+            Tensor::from_planes(extent.scalar, &extent.lengths, &extent.planes(records))
+        };
+        let inputs = mine.zip(own).map(value).collect();
+        let mut steps = |done: usize, whole: usize| go_on(done as u64, whole as u64);
+        let learnt = self.party.run(&mut self.channel, plan, inputs, &mut steps).map_err(|e| match e {
+            TwoError::Cancelled => cancelled(),
+            e => failed(member, self.index, COMPUTE, e.into()),
+        })?;
+        Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+    }
+
+    pub(super) fn into_links(self) -> Links {
+        Links { word: vec![self.control], kept: vec![self.channel] }
+    }
+}
+
+impl From<TwoError> for Failure {
+    fn from(e: TwoError) -> Self {
+        match e {
+            TwoError::Net(e) => Self::Net(e),
+            TwoError::Ot(e) => e.into(),
+            TwoError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
+            TwoError::Compute(_) => Self::ours(Kind::Usage, e.cause(), e.remedy()),
+            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
+        }
+    }
+}
