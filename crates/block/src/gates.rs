@@ -104,6 +104,22 @@ impl Sums {
         Sums { gates: Gates::Long(gates), wires }
     }
 
+    /// Makes those in `range`, inlined into the caller's kernel.
+    ///
+    /// # Panics
+    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the caller's bug).
+    #[inline(always)]
+    pub fn run_here(&self, range: Range<usize>, wires: &mut [Block]) {
+        assert!(self.wires <= wires.len(), "a gate names a wire that does not exist");
+        // SAFETY: every number is twice one below `self.wires`, and there are as many wires.
+        unsafe {
+            match &self.gates {
+                Gates::Short(gates) => singles(&gates[range], wires),
+                Gates::Long(gates) => singles(&gates[range], wires),
+            }
+        }
+    }
+
     /// Makes those in `range`, of `strip` copies each: copy `i` of wire `w` is `w strip + i`.
     ///
     /// # Panics
@@ -128,18 +144,26 @@ impl Sums {
 unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [Block], strip: usize) {
     match strip {
         0 => {}
-        1 => {
-            let words = wires.as_mut_ptr().cast::<u64>();
-            for gate in gates {
-                // SAFETY: the caller checked the numbers; a block is two words, of any alignment, and every bit pattern is one.
-                unsafe {
-                    let [a, b, c, out] = gate.map(|w| words.add(w.into() as usize).cast::<[u64; 2]>());
-                    let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
-                    out.write_unaligned([a[0] ^ b[0] ^ c[0], a[1] ^ b[1] ^ c[1]]);
-                }
-            }
-        }
+        // SAFETY: the caller's promise.
+        1 => unsafe { singles(gates, wires) },
         _ => dispatch(tier, false, StripSums { bytes: as_bytes_mut(wires), strip, gates }),
+    }
+}
+
+/// Makes sums of single wires.
+///
+/// # Safety
+/// Half of each number is less than the number of wires.
+#[inline(always)]
+unsafe fn singles<W: Copy + Into<u32>>(gates: &[[W; 4]], wires: &mut [Block]) {
+    let words = wires.as_mut_ptr().cast::<u64>();
+    for gate in gates {
+        // SAFETY: the caller checked the numbers; a block is two words, of any alignment, and every bit pattern is one.
+        unsafe {
+            let [a, b, c, out] = gate.map(|w| words.add(w.into() as usize).cast::<[u64; 2]>());
+            let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
+            out.write_unaligned([a[0] ^ b[0] ^ c[0], a[1] ^ b[1] ^ c[1]]);
+        }
     }
 }
 

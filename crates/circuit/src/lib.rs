@@ -59,4 +59,4 @@ pub use program::{Program, Stage, Stages};
 pub use registers::Registers;
 pub use two::TwoParty;
 pub use walk::{Walk, Wires};
-pub use woven::{Cell, Woven, WovenLayer};
+pub use woven::{Cell, SPARE, Woven, WovenLayer};

@@ -19,13 +19,16 @@ use std::ops::Range;
 /// The place of a value: a cell, or behind all cells a product of the layer before.
 pub type Cell = u32;
 
+/// ANDs that are there although no circuit has them, so that vectors of ANDs may be whole wherever a layer ends.
+pub const SPARE: usize = 16;
+
 /// A layer: its sums, then ANDs that are independent of each other.
 #[derive(Clone, Debug)]
 pub struct WovenLayer {
     /// The layer's part of [`Woven::sums`].
     pub sums: Range<usize>,
-    /// `[a, b]`, in the order of the [`Layered`] form; none of them is a product.
-    pub ands: Vec<[Cell; 2]>,
+    /// The layer's part of [`Woven::ands`].
+    pub ands: Range<usize>,
 }
 
 /// A [`Layered`] circuit over cells. Cells 0 and 1 hold the constants, those from 2 on start as the inputs.
@@ -33,6 +36,7 @@ pub struct WovenLayer {
 pub struct Woven {
     layers: Vec<WovenLayer>,
     sums: Sums,
+    ands: Vec<[Cell; 2]>,
     cells: usize,
     products: usize,
     outputs: Vec<Cell>,
@@ -94,6 +98,14 @@ impl Woven {
         &self.sums
     }
 
+    /// `[a, b]` of all layers, in the order of the [`Layered`] form; none of them is a product. Behind the last stand
+    /// [`SPARE`] of no meaning.
+    #[must_use]
+    #[inline]
+    pub fn ands(&self) -> &[[Cell; 2]] {
+        &self.ands
+    }
+
     /// The number of cells, without the products behind them.
     #[must_use]
     #[inline]
@@ -101,7 +113,7 @@ impl Woven {
         self.cells
     }
 
-    /// The most products of a layer.
+    /// The most products of a layer, and [`SPARE`].
     #[must_use]
     #[inline]
     pub fn products(&self) -> usize {
@@ -252,6 +264,7 @@ impl Weaver {
         let free = (2..given).filter(|v| self.values[*v].last == 0).map(|v| v as Cell).collect();
         let mut cells = Cells { count: given as Cell, free };
         let (mut gates, mut layers): (Vec<[u32; 4]>, _) = (vec![], vec![]);
+        let mut all: Vec<[Cell; 2]> = vec![];
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
             let first = gates.len();
@@ -272,16 +285,18 @@ impl Weaver {
                 gates.push(gate);
             }
             time += 1;
-            let pairs = ands.iter().map(|pair| pair.map(|v| self.values[v as usize].cell)).collect();
+            let from = all.len();
+            all.extend(ands.iter().map(|pair| pair.map(|v| self.values[v as usize].cell)));
             ands.iter().flatten().for_each(|v| cells.release(&mut self.values[*v as usize], time));
-            layers.push(WovenLayer { sums: first..gates.len(), ands: pairs });
+            layers.push(WovenLayer { sums: first..gates.len(), ands: from..all.len() });
         }
         for operand in gates.iter_mut().flatten().filter(|operand| **operand & PRODUCT != 0) {
             *operand = (*operand & !PRODUCT) + cells.count;
         }
         let outputs = self.outputs.iter().map(|v| self.values[*v as usize].cell).collect();
-        let products = self.ands.iter().map(Vec::len).max().unwrap_or(0);
-        Woven { layers, sums: Sums::new(gates), cells: cells.count as usize, products, outputs }
+        let products = self.ands.iter().map(Vec::len).max().unwrap_or(0) + SPARE;
+        all.resize(all.len() + SPARE, [ZERO; 2]);
+        Woven { layers, sums: Sums::new(gates), ands: all, cells: cells.count as usize, products, outputs }
     }
 }
 
@@ -359,7 +374,8 @@ mod tests {
         for layer in woven.layers() {
             woven.sums().run(cpu().best(), layer.sums.clone(), &mut cells, strip);
             let (cells, products) = cells.split_at_mut(woven.cells() * strip);
-            for ([a, b], out) in layer.ands.iter().zip(products.chunks_mut(strip)) {
+            let ands = &woven.ands()[layer.ands.clone()];
+            for ([a, b], out) in ands.iter().zip(products.chunks_mut(strip)) {
                 for (i, out) in out.iter_mut().enumerate() {
                     *out = and(cells[*a as usize * strip + i], cells[*b as usize * strip + i]);
                 }
@@ -410,7 +426,7 @@ mod tests {
         for (w, l) in woven.layers().iter().zip(block.layers()) {
             assert_eq!(w.ands.len(), l.ands.len());
             assert!(
-                w.ands.as_flattened().iter().all(|c| (*c as usize) < woven.cells()),
+                woven.ands()[w.ands.clone()].as_flattened().iter().all(|c| (*c as usize) < woven.cells()),
                 "no AND reads a product"
             );
         }

@@ -55,6 +55,8 @@ pub(crate) enum Step {
     Stage(usize),
     /// A strip of its units begins: their operands are read.
     Begin,
+    /// Whole layers of a single copy, and the bytes of their tables, where ends have sums.
+    Layers(Range<usize>, usize),
     /// A layer begins: products of the one before arrive.
     Layer,
     /// XORs of the layer, all or some, and the bytes of their tables.
@@ -94,6 +96,8 @@ pub struct Cursor<'p> {
     program: &'p Program,
     instances: usize,
     format: Format,
+    /// Whether ends have sums.
+    woven: bool,
     stage: usize,
     /// None when the stage has not begun, or there is no more.
     shape: Option<Shape>,
@@ -107,7 +111,8 @@ impl<'p> Cursor<'p> {
     #[must_use]
     pub fn new<E: GateBackend>(program: &'p Program, instances: usize) -> Self {
         let (stage, strip, layer) = (0, 0, 0);
-        Cursor { program, instances, format: E::FORMAT, stage, shape: None, strip, layer, next: Next::Begin }
+        let (format, woven, next) = (E::FORMAT, E::SUMS, Next::Begin);
+        Cursor { program, instances, format, woven, stage, shape: None, strip, layer, next }
     }
 
     /// Bytes of the next tables, as many whole pieces as fit into `most`, and whether they are the last. AGREEMENT.
@@ -203,6 +208,16 @@ impl<'p> Cursor<'p> {
                 visit(self, shape, Step::Begin);
                 self.next = Next::Layer;
             }
+            if let (Next::Layer, true, 1) = (self.next, self.woven, units) {
+                let whole = self.whole(shape, *left);
+                if let Some((layers, bytes)) = whole {
+                    let until = layers.end;
+                    visit(self, shape, Step::Layers(layers, bytes));
+                    *left -= bytes;
+                    self.layer = until;
+                    continue;
+                }
+            }
             if let Next::Layer = self.next {
                 visit(self, shape, Step::Layer);
                 self.next = Next::Xors(0);
@@ -234,6 +249,15 @@ impl<'p> Cursor<'p> {
                 (self.layer, self.next) = (self.layer + 1, Next::Layer);
             }
         }
+    }
+
+    /// The layers from the next one on whose tables fit, and the bytes of those; none if the next does not.
+    fn whole(&self, shape: &Shape, left: usize) -> Option<(Range<usize>, usize)> {
+        let (layers, each) = (shape.block.woven().layers(), self.format.and_bytes);
+        let start = layers[self.layer].ands.start;
+        let until = layers.partition_point(|layer| layer.ands.end <= start.saturating_add(left / each));
+        let gates = layers[self.layer..until].last()?.ands.end - start;
+        Some((self.layer..until, gates * each))
     }
 
     /// How many of these XORs of the layer have tables that fit, `each` bytes for one, and the bytes of those.
@@ -294,10 +318,16 @@ mod tests {
             let (mut steps, mut bytes) = (vec![], 0);
             loop {
                 let (next, last) = cursor.upcoming(most);
-                let walked = cursor.walk(next, |cursor, _, step| match step {
+                let walked = cursor.walk(next, |cursor, shape, step| match step {
                     Step::Xors(gates, _) => steps.extend(gates.map(|gate| [cursor.layer, gate])),
                     Step::Ands(from, n, _) => steps.extend((from..from + n).map(|gate| [cursor.layer, gate])),
                     Step::Stage(k) => steps.push([k, usize::MAX]),
+                    Step::Layers(layers, _) => layers.for_each(|layer| {
+                        let layers = &shape.block.layers()[layer];
+                        steps.push([cursor.strip; 2]);
+                        steps.extend((0..layers.xors.len()).map(|gate| [layer, gate]));
+                        steps.extend((0..layers.ands.len()).map(|gate| [layer, gate]));
+                    }),
                     Step::Begin | Step::Layer | Step::End | Step::Write => steps.push([cursor.strip; 2]),
                 });
                 assert_eq!(walked, next);

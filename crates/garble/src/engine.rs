@@ -106,6 +106,7 @@ impl<E: GateBackend> Engine<E> {
                     self.written.resize(shape.units * block.output_slots().len());
                 }
                 Step::Begin => self.read(block, &at.units(shape), instances, registers),
+                Step::Layers(layers, bytes) => self.layers(block, layers, tables.take(bytes)),
                 Step::Layer => self.arrive(block, at.layer()),
                 Step::Xors(..) if E::SUMS => {}
                 Step::Xors(gates, bytes) => {
@@ -156,12 +157,28 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
+    /// Whole layers of a single copy; one by one where batches are to be narrow.
+    fn layers(&mut self, block: &Layered, layers: Range<usize>, mut tables: E::Bytes<'_>) {
+        let woven = block.woven();
+        if self.ands.width >= PIECE {
+            let gates = |layer: usize| woven.layers()[layer].ands.len();
+            self.ands.batches.calls += layers.clone().filter(|layer| gates(*layer) > 0).count() as u64;
+            self.ands.batches.gates += (tables.bytes() / E::FORMAT.and_bytes) as u64;
+            return self.end.layers(&mut self.slots, woven, layers, tables);
+        }
+        for layer in layers {
+            self.arrive(block, layer);
+            let n = woven.layers()[layer].ands.len();
+            self.ands(block, layer, 0, n, tables.take(n * E::FORMAT.and_bytes));
+        }
+    }
+
     /// A piece of a layer's ANDs.
     fn ands(&mut self, block: &Layered, layer: usize, from: usize, n: usize, tables: E::Bytes<'_>) {
         let (end, strip) = (&mut self.end, self.strip);
         if E::SUMS {
             let (cells, products) = self.slots.split_at_mut(block.woven().cells() * strip);
-            let gates = &block.woven().layers()[layer].ands;
+            let gates = &block.woven().ands()[block.woven().layers()[layer].ands.clone()];
             return self.ands.run(end, cells, (gates, strip), &mut products[from..from + n], from, tables);
         }
         let gates = &block.layers()[layer].ands;

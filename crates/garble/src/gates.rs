@@ -3,7 +3,7 @@
 use crate::{Format, Scheme, Transfer, tables::Stretch};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, Tagged};
-use hushwire_circuit::Slot;
+use hushwire_circuit::{Slot, Woven};
 use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
 use zeroize::Zeroize;
@@ -87,7 +87,7 @@ pub trait GateBackend {
     /// If lengths do not fit (the caller's bug).
     fn xors(&mut self, wires: &mut [Self::Wire], strip: usize, gates: &[[Slot; 3]], tables: Self::Bytes<'_>);
 
-    /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone.
+    /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone, and tables are whole bytes.
     const SUMS: bool = false;
 
     /// XORs without tables that were put together, see [`hushwire_circuit::Woven`].
@@ -95,8 +95,40 @@ pub trait GateBackend {
         unreachable!("an end that has sums says so")
     }
 
+    /// Layers of a single copy, where it has sums: those of every layer, and then its ANDs, whose products stand behind the
+    /// cells. `tables` are those of the layers.
+    ///
+    /// # Panics
+    /// If lengths do not fit (the caller's bug).
+    fn layers(
+        &mut self,
+        wires: &mut [Self::Wire],
+        woven: &Woven,
+        layers: Range<usize>,
+        tables: Self::Bytes<'_>,
+    ) {
+        one_by_one(self, wires, woven, layers, tables);
+    }
+
     /// The number of the next gate.
     fn gates(&self) -> u64;
+}
+
+/// [`GateBackend::layers`], sums and ANDs by themselves.
+pub(crate) fn one_by_one<E: GateBackend + ?Sized>(
+    end: &mut E,
+    wires: &mut [E::Wire],
+    woven: &Woven,
+    layers: Range<usize>,
+    mut tables: E::Bytes<'_>,
+) {
+    for layer in &woven.layers()[layers] {
+        end.sums(wires, 1, woven.sums(), layer.sums.clone());
+        let (cells, products) = wires.split_at_mut(woven.cells());
+        let (pairs, n) = (&woven.ands()[layer.ands.clone()], layer.ands.len());
+        let bytes = tables.take(n * E::FORMAT.and_bytes);
+        end.ands(cells, pairs, &mut products[..n], bytes, E::Bytes::default());
+    }
 }
 
 /// The garbler's part alone.

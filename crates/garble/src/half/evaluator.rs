@@ -2,11 +2,14 @@
 
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
-use super::{free_xors_on, kernel::EvaluateAnds};
-use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
+use super::{free_xors_on, kernel::EvaluateAnds, served_layers, work::Work};
+use crate::{
+    Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce,
+    gates::{ActiveLabel, one_by_one},
+};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
-use hushwire_circuit::Slot;
+use hushwire_block::{Block, Sums};
+use hushwire_circuit::{Slot, Woven};
 use std::ops::Range;
 
 /// Uses half gates.
@@ -16,28 +19,32 @@ pub struct Evaluator {
     gate: u64,
 }
 
+impl Evaluator {
+    /// `n` gates under one key.
+    fn run(&mut self, backend: Backend, n: usize, work: Work<'_>, tables: &[u8]) {
+        let Evaluator { hash, gate, .. } = self;
+        let gates = Gates { first: *gate, work, tables };
+        match hash {
+            Hash::Prp { key, .. } => gates.run(backend, key),
+            Hash::Mi(start) => gates.run(backend, start),
+            Hash::Mi4(keys) => gates.run(backend, &**keys),
+            Hash::Circ(circ) => gates.run(backend, circ),
+        }
+        *gate += n as u64;
+    }
+}
+
 /// Gates under one key.
 struct Gates<'a> {
     first: u64,
-    wires: &'a [[u8; 16]],
-    pairs: &'a [[Slot; 2]],
-    out: &'a mut [u8],
+    work: Work<'a>,
     tables: &'a [u8],
 }
 
 impl Gates<'_> {
     fn run<H: Hashes>(self, backend: Backend, hash: &H) {
-        let (backend, vectors) = filled(backend, self.pairs.len(), 8);
-        match vectors {
-            2 => self.on::<H, 2>(backend, hash),
-            4 => self.on::<H, 4>(backend, hash),
-            _ => self.on::<H, 8>(backend, hash),
-        }
-    }
-
-    fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
-        let Gates { first, wires, pairs, out, tables } = self;
-        backend.run(EvaluateAnds::<H, M> { hash, first, wires, pairs, out, tables });
+        let Gates { first, work, tables } = self;
+        backend.run(EvaluateAnds::<H, 8> { hash, first, work, tables });
     }
 }
 
@@ -68,22 +75,32 @@ impl GateBackend for Evaluator {
         _: &[u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "a table for every gate");
-        let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
-        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ActiveLabel::blocks_mut(out)), bytes);
+        let (wires, mut pairs) = (ActiveLabel::blocks(wires), pairs);
+        let (mut out, mut tables, alone) = (ActiveLabel::blocks_mut(out), bytes, !self.backend.is_batched());
         while !pairs.is_empty() {
             let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
             let (now, later) = pairs.split_at(n);
-            let (now_out, later_out) = out.split_at_mut(16 * n);
+            let (now_out, later_out) = out.split_at_mut(n);
             let (now_tables, later_tables) = tables.split_at(32 * n);
-            let gates = Gates { first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
-            match &self.hash {
-                Hash::Prp { key, .. } => gates.run(self.backend, key),
-                Hash::Mi(start) => gates.run(self.backend, start),
-                Hash::Mi4(keys) => gates.run(self.backend, &**keys),
-                Hash::Circ(circ) => gates.run(self.backend, circ),
-            }
-            self.gate += n as u64;
+            self.run(filled(self.backend, n), n, Work::gates(wires, now, now_out, alone), now_tables);
             (pairs, out, tables) = (later, later_out, later_tables);
+        }
+    }
+
+    fn layers(&mut self, wires: &mut [ActiveLabel], woven: &Woven, layers: Range<usize>, bytes: &[u8]) {
+        let (mut layers, mut bytes) = (layers, bytes);
+        while !layers.is_empty() {
+            let served = self.hash.serve(self.backend, self.gate);
+            let (now, n) = served_layers(woven, &layers, served);
+            let (tables, later) = bytes.split_at(32 * n);
+            layers.start = now.end;
+            if n > served || !self.backend.is_batched() {
+                one_by_one(self, wires, woven, now, tables);
+            } else {
+                let wires = ActiveLabel::blocks_mut(wires);
+                self.run(self.backend, n, Work::Layers { wires, woven, layers: now }, tables);
+            }
+            bytes = later;
         }
     }
 

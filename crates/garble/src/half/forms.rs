@@ -37,22 +37,12 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     [Form { backend, vectors: most, gates: 0..cut }, Form { backend: narrow, vectors, gates: cut..n }]
 }
 
-/// The backend and the vectors of a group, at most `most`, for `n` half gates: the largest that `n` fills, on vectors as
-/// wide as it fills. The rest of `n` after whole groups is computed with some gates before it.
-pub(crate) fn filled(backend: Backend, n: usize, most: usize) -> (Backend, usize) {
+/// The backend for a batch of `n` half gates: vectors as wide as they fill.
+pub(crate) fn filled(backend: Backend, n: usize) -> Backend {
     if !backend.is_batched() {
-        return (backend.narrowed(1), 2);
+        return backend.narrowed(1);
     }
-    if backend.tier() == Tier::Portable {
-        return (backend, SOFT_VECTORS);
-    }
-    let backend = backend.narrowed(n);
-    let backend = if n == 3 { backend.narrowed(2) } else { backend };
-    let mut vectors = most;
-    while vectors > 2 && n < vectors / 2 * backend.lanes() {
-        vectors /= 2;
-    }
-    (backend, vectors)
+    backend.narrowed(if n == 3 { 2 } else { n })
 }
 
 #[cfg(test)]
@@ -78,18 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_is_no_larger_than_the_batch_where_vectors_can_be_narrow() {
-        let vectored = Backend::all().into_iter().filter(|b| b.tier() != Tier::Portable);
-        for b in vectored.flat_map(|b| [b, b.unbatched()]) {
-            for most in [4, 8] {
-                for n in 1..70 {
-                    let (backend, vectors) = filled(b, n, most);
-                    let group = |vectors: usize| vectors / 2 * backend.lanes();
-                    let narrow = vectors == 2 && backend.lanes() == backend.narrowed(1).lanes();
-                    assert!(group(vectors) <= n || narrow, "{b:?}: {n} gates");
-                    assert!(vectors.is_power_of_two() && (2..=most).contains(&vectors));
-                    assert!(!b.is_batched() || vectors == most || group(2 * vectors) > n, "{b:?}: {n} gates");
-                }
+    fn batches_fill_a_vector_where_vectors_can_be_narrow() {
+        for b in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
+            for n in 1..70 {
+                let backend = filled(b, n);
+                let narrow = backend.lanes() == backend.narrowed(1).lanes();
+                assert!(backend.lanes() <= n || narrow, "{b:?}: {n} gates");
+                assert!(!b.is_batched() || n < 4 || backend == b, "{b:?}: {n} gates");
             }
         }
     }
@@ -107,7 +92,6 @@ mod tests {
     fn the_portable_tier_has_one_group() {
         let b = Backend::forced(Tier::Portable).unwrap();
         for n in 1..70 {
-            assert_eq!(filled(b, n, 8), (b, SOFT_VECTORS));
             let [all, none] = forms::<2>(b, n, 8);
             assert!(all.gates == (0..n) && all.vectors == 8 && all.backend == b && none.gates.is_empty());
         }

@@ -2,14 +2,14 @@
 
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
-use super::{free_xors_on, kernel::GarbleAnds};
+use super::{free_xors_on, kernel::GarbleAnds, served_layers, work::Work};
 use crate::{
     Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
-    gates::{ZeroLabel, correlation},
+    gates::{ZeroLabel, correlation, one_by_one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums, as_bytes, as_bytes_mut};
-use hushwire_circuit::Slot;
+use hushwire_block::{Block, Sums, as_bytes};
+use hushwire_circuit::{Slot, Woven};
 use hushwire_prg::Seed;
 use std::ops::Range;
 use zeroize::Zeroize;
@@ -22,36 +22,41 @@ pub struct Garbler {
     gate: u64,
 }
 
+impl Drop for Garbler {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}
+
+impl Garbler {
+    /// `n` gates under one key.
+    fn run(&mut self, backend: Backend, n: usize, work: Work<'_>, tables: &mut [u8]) {
+        let Garbler { hash, delta, gate, .. } = self;
+        let gates = Gates { delta: delta.0, first: *gate, work, tables };
+        match hash {
+            Hash::Prp { key, .. } => gates.run::<_, 4>(backend, key),
+            Hash::Mi4(keys) => gates.run::<_, 4>(backend, &**keys),
+            // Two groups of keys fill the time in which one waits for its schedule; a label of CIRC's has two keys.
+            Hash::Mi(start) => gates.run::<_, 8>(backend, start),
+            Hash::Circ(circ) => gates.run::<_, 4>(backend, circ),
+        }
+        *gate += n as u64;
+    }
+}
+
 /// Gates under one key.
 struct Gates<'a> {
     delta: [u8; 16],
     first: u64,
-    wires: &'a [[u8; 16]],
-    pairs: &'a [[Slot; 2]],
-    out: &'a mut [u8],
+    work: Work<'a>,
     tables: &'a mut [u8],
 }
 
 impl Gates<'_> {
-    /// In groups of at most `MOST` vectors of labels.
-    fn run<H: Hashes, const MOST: usize>(self, backend: Backend, hash: &H) {
-        let (backend, vectors) = filled(backend, self.pairs.len(), MOST);
-        match vectors {
-            2 => self.on::<H, 2>(backend, hash),
-            4 => self.on::<H, 4>(backend, hash),
-            _ => self.on::<H, MOST>(backend, hash),
-        }
-    }
-
-    fn on<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
-        let Gates { delta, first, wires, pairs, out, tables } = self;
-        backend.run(GarbleAnds::<H, M> { hash, delta, first, wires, pairs, out, tables });
-    }
-}
-
-impl Drop for Garbler {
-    fn drop(&mut self) {
-        self.delta.zeroize();
+    /// In groups of at most `M` vectors of labels.
+    fn run<H: Hashes, const M: usize>(self, backend: Backend, hash: &H) {
+        let Gates { delta, first, work, tables } = self;
+        backend.run(GarbleAnds::<H, M> { hash, delta, first, work, tables });
     }
 }
 
@@ -83,24 +88,32 @@ impl GateBackend for Garbler {
         _: &mut [u8],
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 32 * pairs.len(), "room for every gate");
-        let (delta, wires) = (self.delta.0, as_bytes(ZeroLabel::blocks(wires)).as_chunks().0);
-        let (mut pairs, mut out, mut tables) = (pairs, as_bytes_mut(ZeroLabel::blocks_mut(out)), bytes);
+        let (wires, mut pairs) = (ZeroLabel::blocks(wires), pairs);
+        let (mut out, mut tables, alone) = (ZeroLabel::blocks_mut(out), bytes, !self.backend.is_batched());
         while !pairs.is_empty() {
             let n = self.hash.serve(self.backend, self.gate).min(pairs.len());
             let (now, later) = pairs.split_at(n);
-            let (now_out, later_out) = out.split_at_mut(16 * n);
+            let (now_out, later_out) = out.split_at_mut(n);
             let (now_tables, later_tables) = tables.split_at_mut(32 * n);
-            let gates =
-                Gates { delta, first: self.gate, wires, pairs: now, out: now_out, tables: now_tables };
-            match &self.hash {
-                Hash::Prp { key, .. } => gates.run::<_, 4>(self.backend, key),
-                Hash::Mi4(keys) => gates.run::<_, 4>(self.backend, &**keys),
-                // Two groups of keys fill the time in which one waits for its schedule; a label of CIRC's has two keys.
-                Hash::Mi(start) => gates.run::<_, 8>(self.backend, start),
-                Hash::Circ(circ) => gates.run::<_, 4>(self.backend, circ),
-            }
-            self.gate += n as u64;
+            self.run(filled(self.backend, n), n, Work::gates(wires, now, now_out, alone), now_tables);
             (pairs, out, tables) = (later, later_out, later_tables);
+        }
+    }
+
+    fn layers(&mut self, wires: &mut [ZeroLabel], woven: &Woven, layers: Range<usize>, bytes: &mut [u8]) {
+        let (mut layers, mut bytes) = (layers, bytes);
+        while !layers.is_empty() {
+            let served = self.hash.serve(self.backend, self.gate);
+            let (now, n) = served_layers(woven, &layers, served);
+            let (tables, later) = std::mem::take(&mut bytes).split_at_mut(32 * n);
+            layers.start = now.end;
+            if n > served || !self.backend.is_batched() {
+                one_by_one(self, wires, woven, now, tables);
+            } else {
+                let wires = ZeroLabel::blocks_mut(wires);
+                self.run(self.backend, n, Work::Layers { wires, woven, layers: now }, tables);
+            }
+            bytes = later;
         }
     }
 

@@ -3,69 +3,61 @@
 //! A group is `M` vectors of labels, `M / 2` of gates: `[a, b, a, b, …]`. Every vector has tweaks of its own, `P = 2` to a
 //! gate.
 
-use super::forms::SOFT_VECTORS;
 use super::hash::Hashes;
+use super::work::{Next, Part, Work};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
 
-/// Most gates in a group: eight vectors of labels, four lanes each.
-const MOST: usize = 16;
-
-/// Makes tables and labels of `pairs.len()` gates from number `first` on.
+/// Makes tables and labels of gates from number `first` on, in groups of at most `M` vectors of labels: 4 or 8.
 pub(super) struct GarbleAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) delta: [u8; 16],
     pub(super) first: u64,
-    pub(super) wires: &'a [[u8; 16]],
-    pub(super) pairs: &'a [[u32; 2]],
-    pub(super) out: &'a mut [u8],
+    pub(super) work: Work<'a>,
     pub(super) tables: &'a mut [u8],
 }
 
 impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
-    const PORTABLE: bool = M == SOFT_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let GarbleAnds { hash, first, wires, pairs, out, tables, .. } = self;
+        let GarbleAnds { hash, mut first, mut work, mut tables, .. } = self;
         let ready = hash.ready(l);
         let delta = l.splat(&self.delta);
         let hashed = H::delta(l, delta);
-        let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
-        if (M == 2 || L::SOFT) && n < gates {
-            // Where no narrower vector is to be had.
-            let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
-            p[..n].copy_from_slice(pairs);
-            let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
-            garble::<L, H, M>(l, hash, &ready, delta, hashed, first, now, copies, wires, &p, &mut o, &mut t);
-            out.copy_from_slice(&o[..16 * n]);
-            tables.copy_from_slice(&t[..32 * n]);
-            return;
-        }
-        let mut from = 0;
-        loop {
-            let mut tweaks = Tweaks::<L, M>::new::<2>(l, first + from as u64);
-            let mut gate = first + from as u64;
-            let tables = tables[32 * from..].chunks_exact_mut(32 * gates);
-            let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
-            for ((p, o), t) in groups.zip(tables) {
-                let now = tweaks.next(l);
-                garble::<L, H, M>(l, hash, &ready, delta, hashed, gate, now, copies, wires, p, o, t);
-                gate += gates as u64;
+        let alone = work.alone();
+        while let Some(Next { wires, pairs, n, out }) = work.next() {
+            let copies = are_copies::<L>(&pairs[..n]);
+            let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
+            while let Some(vectors) = part.next::<L, M>() {
+                let (at, gate) = (part.at, first + part.at as u64);
+                let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
+                match vectors {
+                    8 if M == 8 && !L::SOFT => {
+                        garble::<L, H, 8>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                    }
+                    4 if M >= 4 => {
+                        garble::<L, H, 4>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                    }
+                    2 if !L::SOFT => {
+                        garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                    }
+                    _ => {
+                        let (mut q, mut made, mut table) = ([[0; 2]; 8], [0; 128], [0; 256]);
+                        q[..n].copy_from_slice(&pairs[..n]);
+                        let (p, m, u) = (&q[..], &mut made[..], &mut table[..]);
+                        if L::SOFT {
+                            garble::<L, H, 4>(l, hash, &ready, delta, hashed, gate, copies, wires, p, m, u);
+                        } else {
+                            garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, copies, wires, p, m, u);
+                        }
+                        o[..16 * n].copy_from_slice(&made[..16 * n]);
+                        t[..32 * n].copy_from_slice(&table[..32 * n]);
+                    }
+                }
             }
-            let rest = (n - from) % gates;
-            if rest == 0 || M > 2 && !L::SOFT && rest <= L::N {
-                break;
-            }
-            // Once more, with some gates again, to the same result, rather than with fewer of them.
-            from = n - gates;
-        }
-        if M > 2 && !L::SOFT && !(n - from).is_multiple_of(gates) {
-            let at = n - L::N;
-            let gate = first + at as u64;
-            let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
-            let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
-            garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, now, copies, wires, p, o, t);
+            first += n as u64;
+            tables = &mut std::mem::take(&mut tables)[32 * n..];
         }
     }
 }
@@ -79,13 +71,15 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
     delta: L::V,
     hashed: L::V,
     gate: u64,
-    tweaks: [L::V; M],
     copies: bool,
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
     out: &mut [u8],
     tables: &mut [u8],
 ) {
+    let (bytes, pairs) = (M / 2 * L::BYTES, &pairs[..M / 2 * L::N]);
+    let (out, tables) = (&mut out[..bytes], &mut tables[..2 * bytes]);
+    let tweaks = Tweaks::<L, M>::new::<2>(l, gate).next(l);
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
         (x[2 * g], x[2 * g + 1]) = load(l, copies, wires, &pairs[g * L::N..]);
@@ -123,58 +117,48 @@ fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) ->
     l.load_pairs(wires, pairs)
 }
 
-/// Uses the tables of `pairs.len()` gates from number `first` on.
+/// Uses the tables of gates from number `first` on.
 pub(super) struct EvaluateAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) first: u64,
-    pub(super) wires: &'a [[u8; 16]],
-    pub(super) pairs: &'a [[u32; 2]],
-    pub(super) out: &'a mut [u8],
+    pub(super) work: Work<'a>,
     pub(super) tables: &'a [u8],
 }
 
 impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
-    const PORTABLE: bool = M == SOFT_VECTORS;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let EvaluateAnds { hash, first, wires, pairs, out, tables } = self;
+        let EvaluateAnds { hash, mut first, mut work, mut tables } = self;
         let ready = hash.ready(l);
-        let (gates, n, copies) = (M / 2 * L::N, pairs.len(), are_copies::<L>(pairs));
-        if (M == 2 || L::SOFT) && n < gates {
-            // Where no narrower vector is to be had.
-            let (mut p, mut o, mut t) = ([[0; 2]; MOST], [0; 16 * MOST], [0; 32 * MOST]);
-            p[..n].copy_from_slice(pairs);
-            t[..32 * n].copy_from_slice(tables);
-            let now = Tweaks::<L, M>::new::<2>(l, first).next(l);
-            evaluate::<L, H, M>(l, hash, &ready, first, now, copies, wires, &p, &mut o, &t);
-            out.copy_from_slice(&o[..16 * n]);
-            return;
-        }
-        let mut from = 0;
-        loop {
-            let mut tweaks = Tweaks::<L, M>::new::<2>(l, first + from as u64);
-            let mut gate = first + from as u64;
-            let tables = tables[32 * from..].chunks_exact(32 * gates);
-            let groups = pairs[from..].chunks_exact(gates).zip(out[16 * from..].chunks_exact_mut(16 * gates));
-            for ((p, o), t) in groups.zip(tables) {
-                let now = tweaks.next(l);
-                evaluate::<L, H, M>(l, hash, &ready, gate, now, copies, wires, p, o, t);
-                gate += gates as u64;
+        let alone = work.alone();
+        while let Some(Next { wires, pairs, n, out }) = work.next() {
+            let copies = are_copies::<L>(&pairs[..n]);
+            let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
+            while let Some(vectors) = part.next::<L, M>() {
+                let (at, gate) = (part.at, first + part.at as u64);
+                let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
+                match vectors {
+                    8 if M == 8 && !L::SOFT => {
+                        evaluate::<L, H, 8>(l, hash, &ready, gate, copies, wires, p, o, t)
+                    }
+                    4 if M >= 4 => evaluate::<L, H, 4>(l, hash, &ready, gate, copies, wires, p, o, t),
+                    2 if !L::SOFT => evaluate::<L, H, 2>(l, hash, &ready, gate, copies, wires, p, o, t),
+                    _ => {
+                        let (mut q, mut made, mut table) = ([[0; 2]; 8], [0; 128], [0; 256]);
+                        q[..n].copy_from_slice(&pairs[..n]);
+                        table[..32 * n].copy_from_slice(&t[..32 * n]);
+                        if L::SOFT {
+                            evaluate::<L, H, 4>(l, hash, &ready, gate, copies, wires, &q, &mut made, &table);
+                        } else {
+                            evaluate::<L, H, 2>(l, hash, &ready, gate, copies, wires, &q, &mut made, &table);
+                        }
+                        o[..16 * n].copy_from_slice(&made[..16 * n]);
+                    }
+                }
             }
-            let rest = (n - from) % gates;
-            if rest == 0 || M > 2 && !L::SOFT && rest <= L::N {
-                break;
-            }
-            // Once more, with some gates again, to the same result, rather than with fewer of them.
-            from = n - gates;
-        }
-        if M > 2 && !L::SOFT && !(n - from).is_multiple_of(gates) {
-            let at = n - L::N;
-            let gate = first + at as u64;
-            let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
-            let now = Tweaks::<L, 2>::new::<2>(l, gate).next(l);
-            evaluate::<L, H, 2>(l, hash, &ready, gate, now, copies, wires, p, o, t);
+            first += n as u64;
+            tables = &tables[32 * n..];
         }
     }
 }
@@ -186,13 +170,15 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
     hash: &H,
     ready: &H::Ready<L>,
     gate: u64,
-    tweaks: [L::V; M],
     copies: bool,
     wires: &[[u8; 16]],
     pairs: &[[u32; 2]],
     out: &mut [u8],
     tables: &[u8],
 ) {
+    let (bytes, pairs) = (M / 2 * L::BYTES, &pairs[..M / 2 * L::N]);
+    let (out, tables) = (&mut out[..bytes], &tables[..2 * bytes]);
+    let tweaks = Tweaks::<L, M>::new::<2>(l, gate).next(l);
     let mut x = [l.zero(); M];
     for g in 0..M / 2 {
         (x[2 * g], x[2 * g + 1]) = load(l, copies, wires, &pairs[g * L::N..]);

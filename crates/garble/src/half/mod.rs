@@ -26,13 +26,15 @@ mod kernel;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use evaluator::Evaluator;
 pub use garbler::Garbler;
 
 use hushwire_aes::Backend;
 use hushwire_block::{Tagged, gates::xor_gates};
-use hushwire_circuit::Slot;
+use hushwire_circuit::{Slot, Woven};
+use std::ops::Range;
 
 /// Half gates under any of their hashes.
 pub enum HalfGates {}
@@ -52,4 +54,13 @@ pub(crate) fn free_xors<K>(wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot
 pub(crate) fn free_xors_on<K>(backend: Backend, wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
     let tier = if backend.is_batched() { backend.tier() } else { backend.narrowed(1).tier() };
     xor_gates(tier, Tagged::blocks_mut(wires), strip, gates);
+}
+
+/// Of `layers`, those whose gates the present key serves, or the first, and their gates.
+fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<usize>, usize) {
+    let all = &woven.layers()[layers.clone()];
+    let start = all.first().map_or(0, |layer| layer.ands.start);
+    let now = all.partition_point(|layer| layer.ands.end - start <= served).max(1);
+    let gates = all.get(now - 1).map_or(0, |layer| layer.ands.end - start);
+    (layers.start..layers.start + now, gates)
 }

@@ -147,3 +147,19 @@ fn gates_on_the_same_wires_show_nothing_of_each_other() {
         assert_eq!(sums.len(), 192, "{scheme}");
     }
 }
+
+#[test]
+fn layers_need_room_for_all_cells_and_products() {
+    let (block, _) = suite::named_program("less:8").stages().shape(0);
+    let woven = block.woven();
+    let runs = |wires: usize, tables: usize| {
+        let mut garbler = Rig::<HalfGates>::new(Backend::best(), Scheme::Mi, 3).garbler();
+        let (mut wires, mut tables) = (vec![ZeroLabel::default(); wires], vec![0; tables]);
+        let all = 0..woven.layers().len();
+        let run = std::panic::AssertUnwindSafe(|| garbler.layers(&mut wires, woven, all, &mut tables));
+        std::panic::catch_unwind(run).is_ok()
+    };
+    let (room, bytes) = (woven.cells() + woven.products(), 32 * block.ands());
+    assert!(runs(room, bytes));
+    assert!(!runs(woven.cells(), bytes) && !runs(woven.cells() - 1, bytes) && !runs(room, bytes - 1));
+}

@@ -1,0 +1,119 @@
+//! The gates of a kernel: some of a layer, or whole layers with their sums.
+
+use super::forms::SOFT_VECTORS;
+use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_circuit::{Slot, Woven};
+use hushwire_simd::Lanes;
+use std::ops::Range;
+
+/// The gates that a call of a kernel runs.
+pub(super) enum Work<'a> {
+    /// Independent gates; `alone`: one after the other.
+    Gates { wires: &'a [Block], pairs: &'a [[Slot; 2]], out: &'a mut [Block], alone: bool, done: bool },
+    /// Layers of a single copy.
+    Layers { wires: &'a mut [Block], woven: &'a Woven, layers: Range<usize> },
+}
+
+/// Independent gates: the first `n` of `pairs`. There may be more, and room behind their `out`: what a vector has there is of no
+/// use, and does no harm.
+pub(super) struct Next<'w> {
+    pub(super) wires: &'w [[u8; 16]],
+    pub(super) pairs: &'w [[Slot; 2]],
+    pub(super) n: usize,
+    pub(super) out: &'w mut [u8],
+}
+
+impl<'a> Work<'a> {
+    /// Independent gates.
+    pub(super) fn gates(
+        wires: &'a [Block],
+        pairs: &'a [[Slot; 2]],
+        out: &'a mut [Block],
+        alone: bool,
+    ) -> Self {
+        Work::Gates { wires, pairs, out, alone, done: false }
+    }
+
+    /// Whether gates go one after the other.
+    #[inline(always)]
+    pub(super) fn alone(&self) -> bool {
+        matches!(self, Work::Gates { alone: true, .. })
+    }
+
+    /// The next gates that wait for no others.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<Next<'_>> {
+        match self {
+            Work::Gates { done: true, .. } => None,
+            Work::Gates { wires, pairs, out, done, .. } => {
+                *done = true;
+                let (wires, out) = (as_bytes(wires).as_chunks().0, as_bytes_mut(out));
+                Some(Next { wires, pairs, n: pairs.len(), out })
+            }
+            Work::Layers { wires, woven, layers } => {
+                let layer = &woven.layers()[layers.next()?];
+                woven.sums().run_here(layer.sums.clone(), wires);
+                let (cells, products) = wires.split_at_mut(woven.cells());
+                let (wires, out) = (as_bytes(cells).as_chunks().0, as_bytes_mut(products));
+                Some(Next { wires, pairs: &woven.ands()[layer.ands.start..], n: layer.ands.len(), out })
+            }
+        }
+    }
+}
+
+/// The way through gates, group by group.
+pub(super) struct Part {
+    /// The first gate of the group.
+    pub(super) at: usize,
+    from: usize,
+    n: usize,
+    room: usize,
+    alone: bool,
+}
+
+impl Part {
+    /// Of `n` gates with room for `room`.
+    #[inline(always)]
+    pub(super) fn new(n: usize, room: usize, alone: bool) -> Self {
+        assert!(n <= room, "room for every gate");
+        Part { at: 0, from: 0, n, room, alone }
+    }
+
+    /// The vectors of the next group, the smallest that holds what is left or the largest that there is; 1 for the
+    /// smallest group where there is no room for it.
+    ///
+    /// Where a group is not filled it has what comes behind, and where there is no room behind, gates before, once more and to
+    /// the same result: rather than padding, for copies of a few blocks out of vectors just stored cannot be forwarded, and
+    /// the next layer would wait for them.
+    #[inline(always)]
+    pub(super) fn next<L: Lanes, const M: usize>(&mut self) -> Option<usize> {
+        let (n, rest) = (self.n, self.n - self.from.min(self.n));
+        if rest == 0 {
+            return None;
+        }
+        let mut vectors = if L::SOFT {
+            SOFT_VECTORS
+        } else if self.alone {
+            2
+        } else {
+            M
+        };
+        while !L::SOFT
+            && vectors > 2
+            && (rest <= vectors / 4 * L::N || n.max(self.room - self.from) < vectors / 2 * L::N)
+        {
+            vectors /= 2;
+        }
+        let gates = vectors / 2 * L::N;
+        self.at = self.from;
+        if self.from + gates > self.room {
+            if n < gates {
+                self.from = n;
+                return Some(1);
+            }
+            self.at = n - gates;
+        }
+        self.from = self.at + gates;
+        Some(vectors)
+    }
+}
