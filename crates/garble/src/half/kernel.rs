@@ -34,13 +34,13 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
                 let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
                 match vectors {
                     8 if M == 8 && !L::SOFT => {
-                        garble::<L, H, 8>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                        garble::<L, H, 8>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
                     }
                     4 if M >= 4 => {
-                        garble::<L, H, 4>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                        garble::<L, H, 4>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
                     }
                     2 if !L::SOFT => {
-                        garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t)
+                        garble::<L, H, 2>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
                     }
                     _ => {
                         let (mut q, mut made, mut table) = ([[0; 2]; 8], [0; 128], [0; 256]);
@@ -140,7 +140,7 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
                 let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
                 match vectors {
                     8 if M == 8 && !L::SOFT => {
-                        evaluate::<L, H, 8>(l, hash, &ready, gate, copies, wires, p, o, t)
+                        evaluate::<L, H, 8>(l, hash, &ready, gate, copies, wires, p, o, t);
                     }
                     4 if M >= 4 => evaluate::<L, H, 4>(l, hash, &ready, gate, copies, wires, p, o, t),
                     2 if !L::SOFT => evaluate::<L, H, 2>(l, hash, &ready, gate, copies, wires, p, o, t),
