@@ -16,7 +16,7 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
     Answer, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, Task,
-    infer,
+    count, infer,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -50,6 +50,9 @@ pub(crate) struct LocalQueryArgs {
     /// The key of a table: columns of which no two rows have the same values
     #[arg(long, value_name = "TABLE=COLUMN,…")]
     key: Vec<String>,
+    /// The file that declares types and keys of tables: [[tables]] with name, columns and key [default: types are inferred]
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
     /// The query
     #[arg(long, value_name = "QUERY", required_unless_present = "sql_file", conflicts_with = "sql_file")]
     sql: Option<String>,
@@ -119,11 +122,21 @@ impl LocalQueryArgs {
                 names.push(&part.table);
             }
         }
+        let declared = self.schema.as_deref().map(QueryTable::schema).transpose()?.unwrap_or_default();
         let mut tables = vec![];
         for name in names {
             let parts: Vec<&Given> = given.iter().filter(|part| part.table == name).collect();
             let files: Vec<&Path> = parts.iter().map(|part| part.path.as_path()).collect();
-            let (columns, counts) = infer(&files)?;
+            let known = declared.iter().find(|table| table.name == name);
+            let (columns, counts) = match known {
+                Some(table) => {
+                    (table.columns.clone(), files.iter().map(|file| count(file)).collect::<Result<_, _>>()?)
+                }
+                None => {
+                    let (columns, counts) = infer(&files)?;
+                    (columns.iter().map(ToString::to_string).collect(), counts)
+                }
+            };
             let part = |(part, rows): (&&Given, &u64)| {
                 let padded = self.pad.rows(*rows).ok_or_else(|| {
                     Error::Usage(format!("--pad: {} has {rows} rows, which are more", part.path.display()))
@@ -131,9 +144,8 @@ impl LocalQueryArgs {
                 Ok(QueryPartOf { owner: part.owner.clone(), rows: padded })
             };
             let parts = parts.iter().zip(&counts).map(part).collect::<Result<Vec<_>, Error>>()?;
-            let columns = columns.iter().map(ToString::to_string).collect();
-            let padded = self.pad != Pad::None;
-            tables.push(QueryTable { name: name.to_owned(), columns, key: vec![], parts, padded });
+            let (padded, key) = (self.pad != Pad::None, known.map_or(vec![], |table| table.key.clone()));
+            tables.push(QueryTable { name: name.to_owned(), columns, key, parts, padded });
         }
         for text in &self.key {
             let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));

@@ -26,6 +26,8 @@ mod psi_members;
 mod psi_query;
 #[cfg(feature = "sql")]
 mod query;
+#[cfg(feature = "sql")]
+mod query_members;
 mod rehearsal;
 mod report;
 mod stdout;

@@ -78,3 +78,42 @@ fn a_plan_is_explained_and_mistakes_are_named() {
         assert!(ran.err.contains(words), "{sql}: no {words:?} in {}", ran.err);
     }
 }
+
+/// Strings of any length that are compared alone: digests join and count like the strings, and are never shown.
+#[test]
+fn a_schema_declares_types_keys_and_digests() {
+    let place = Place::new();
+    let mail = |n: usize| format!("{}@example.org", "long".repeat(40 + n));
+    let rows =
+        [(0, "5"), (1, "007"), (1, "2"), (2, "1")].map(|(who, paid)| format!("{},{paid}\n", mail(who)));
+    place.put("a.csv", format!("mail,paid\n{},4\n", rows.concat()).as_bytes());
+    place.put("b.csv", format!("mail,city\n{},Bern\n{},Basel\n", mail(1), mail(0)).as_bytes());
+    place.put(
+        "schema.toml",
+        br#"[[tables]]
+name = "paid"
+columns = ["mail DIGEST", "paid DECIMAL(6, 1) NOT NULL"]
+[[tables]]
+name = "people"
+columns = ["mail DIGEST NOT NULL", "city VARCHAR(10) NOT NULL"]
+key = ["mail"]
+"#,
+    );
+    let ask = |sql: &str| {
+        place.put("query.sql", sql.as_bytes());
+        place.ran("local query --table paid=a.csv@alice --table people=b.csv@bob --schema schema.toml --sql-file query.sql --transport unix")
+    };
+    let ran = ask(
+        "SELECT city, SUM(paid) AS total FROM paid JOIN people ON paid.mail = people.mail GROUP BY city ORDER BY city",
+    );
+    assert_eq!(ran.out, "city   total\n-----  -----\nBasel    5.0\nBern     9.0\n", "{}", ran.err);
+    let ran = ask("SELECT COUNT(DISTINCT mail) AS n, COUNT(*) AS rows FROM paid");
+    assert_eq!(ran.out, "n  rows\n-  ----\n3     5\n", "{}", ran.err);
+    let ran = ask("SELECT mail FROM paid");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("column mail of its result is a digest"), "{}", ran.err);
+    place.put("schema.toml", b"[[tables]]\nname = \"paid\"\ncolumn = []\n");
+    let ran = ask("SELECT COUNT(*) FROM paid");
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `columns`?"), "{}", ran.err);
+}

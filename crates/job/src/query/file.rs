@@ -1,7 +1,11 @@
 //! The job file of a query.
 
-use crate::{JobError, Member, toml_file::Section};
+use crate::{
+    JobError, Member,
+    toml_file::{Section, Source},
+};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A query, as its job file has it.
 ///
@@ -65,6 +69,36 @@ impl QueryPartOf {
     }
 }
 
+/// Texts of a list.
+fn texts(value: crate::toml_file::Value<'_>) -> Result<Vec<String>, JobError> {
+    value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
+}
+
+impl QueryTable {
+    /// The tables that a schema file declares, without parts: `[[tables]]` with name, columns, and a key where there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense.
+    pub fn schema(path: &Path) -> Result<Vec<QueryTable>, JobError> {
+        let source = Source::read(path)?;
+        let mut top = source.sections()?;
+        let mut tables = vec![];
+        for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
+            tables.push(QueryTable::declared(&mut table)?);
+            table.finish()?;
+        }
+        top.finish()?;
+        Ok(tables)
+    }
+
+    fn declared(table: &mut Section<'_>) -> Result<QueryTable, JobError> {
+        let name = table.need("name", "name = \"salaries\"")?.text()?.to_owned();
+        let columns = texts(table.need("columns", "columns = [\"person INTEGER NOT NULL\"]")?)?;
+        let key = table.take("key").map_or(Ok(vec![]), texts)?;
+        Ok(QueryTable { name, columns, key, parts: vec![], padded: false })
+    }
+}
+
 impl QueryJob {
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let sql = top.need("sql", "sql = \"SELECT …\"")?.text()?.to_owned();
@@ -75,19 +109,14 @@ impl QueryJob {
         let join_bound = top.take("join-bound").map(|v| v.number(1..=1 << 40)).transpose()?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
-            let name = table.need("name", "name = \"salaries\"")?.text()?.to_owned();
-            let texts = |value: crate::toml_file::Value<'_>| -> Result<Vec<String>, JobError> {
-                value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
-            };
-            let columns = texts(table.need("columns", "columns = [\"person INTEGER NOT NULL\"]")?)?;
-            let key = table.take("key").map_or(Ok(vec![]), texts)?;
+            let declared = QueryTable::declared(&mut table)?;
             let parts = table.need("parts", "parts = [\"client:alice 1000\"]")?.list()?;
             let remedy = "write who brings it and how many rows, as in \"client:alice 1000\"";
             let parts = parts.iter().map(|v| v.parsed(QueryPartOf::parse, remedy));
             let parts = parts.collect::<Result<_, _>>()?;
             let padded = table.take("padded").map_or(Ok(false), |v| v.flag())?;
             table.finish()?;
-            tables.push(QueryTable { name, columns, key, parts, padded });
+            tables.push(QueryTable { parts, padded, ..declared });
         }
         top.finish()?;
         Ok(QueryJob { sql, to, min_group, join_bound, tables })

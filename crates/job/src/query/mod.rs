@@ -23,7 +23,7 @@ pub use part::QueryPart;
 #[cfg(feature = "sql")]
 pub use plan::{Answer, QueryTask};
 #[cfg(feature = "sql")]
-pub use rows::{Pad, infer};
+pub use rows::{Pad, count, infer};
 
 /// The output's name in member files.
 #[cfg(feature = "sql")]

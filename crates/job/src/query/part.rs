@@ -48,7 +48,7 @@ impl QueryPart {
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
                 JobError::usage("reading tables", format!("{me} has no rows of table {}", table.name), remedy)
             })?;
-            let rows = read(table, place)?;
+            let rows = read(table, place, &task.digest_key())?;
             inputs.extend(query.inputs(&table.name, part, &rows).map_err(of_tables)?);
         }
         let records = |tensor: &Tensor| InputPlace::Memory(Arc::new(Zeroizing::new(tensor.records())));

@@ -8,7 +8,7 @@ use crate::{
 use hushwire_sql::{Catalog, Options, SqlError, relation, schema};
 use hushwire_tables::{
     Query, TableError,
-    algebra::{Part, Schema, Table},
+    algebra::{ColumnType, Part, Schema, Table},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};
@@ -98,6 +98,14 @@ impl QueryTask {
         let catalog = catalog(job)?;
         let options = Options { min_group: job.min_group, join_bound: job.join_bound };
         let relation = relation(&job.sql, &catalog, options).map_err(|e| of_sql(&e))?;
+        if let Some(column) = relation.schema().columns().iter().find(|c| c.ty == ColumnType::Digest) {
+            let cause = format!(
+                "column {} of its result is a digest, whose strings could be found by trying",
+                column.name
+            );
+            let remedy = "compare and count digests; declare VARCHAR(n) for what is shown";
+            return Err(JobError::usage("the query", cause, remedy));
+        }
         let to: Vec<String> = job.to.iter().map(name_of).collect();
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         let query = Query::new("query", &relation, &to).map_err(of_tables)?;
@@ -118,6 +126,21 @@ impl QueryTask {
     #[must_use]
     pub fn job(&self) -> &QueryJob {
         &self.job
+    }
+
+    /// The key of digests, one for each query: all members know it, so that all owners' equal strings have equal digests.
+    pub(super) fn digest_key(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 digests of strings in a query");
+        let mut put = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        put(&self.job.sql);
+        for table in &self.job.tables {
+            put(&table.name);
+            table.columns.iter().for_each(|column| put(column));
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// The query as a computation.

@@ -5,7 +5,7 @@ use crate::{InputPlace, JobError, Kind, psi::of_file};
 use hushwire_psi::Rows;
 use hushwire_sql::{cell, schema::Inferred};
 use hushwire_tables::{
-    algebra::{Column, Schema, Table, Value},
+    algebra::{Column, ColumnType, Schema, Table, Value},
     plain::Row,
 };
 use std::{
@@ -65,11 +65,19 @@ fn open<'a>(name: &str, place: &'a InputPlace) -> Result<(PathBuf, Rows<'a>), Jo
     rows.map_err(of_file)
 }
 
-/// Reads the rows of a table's part, of the columns that a schema has; empty fields are NULL where a column may be.
+/// A string's digest of 64 bits under the query's key. Two strings have the same with a chance of 2^-64.
+fn digest(key: &[u8; 32], text: &str) -> Value {
+    let hash = blake3::keyed_hash(key, text.as_bytes());
+    let (first, _) = hash.as_bytes().split_at(8);
+    Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
+}
+
+/// Reads the rows of a table's part, of the columns that a schema has; empty fields are NULL where a column may be. Digests are
+/// under `key`.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
-pub(super) fn read(table: &Table, place: &InputPlace) -> Result<Vec<Row>, JobError> {
+pub(super) fn read(table: &Table, place: &InputPlace, key: &[u8; 32]) -> Result<Vec<Row>, JobError> {
     let (path, mut file) = open(&table.name, place)?;
     let columns = table.schema.columns();
     let places = columns.iter().map(|column| file.column(&column.name));
@@ -88,6 +96,9 @@ pub(super) fn read(table: &Table, place: &InputPlace) -> Result<Vec<Row>, JobErr
             })?;
             if text.is_empty() && column.nullable {
                 return Ok(Value::Null);
+            }
+            if column.ty == ColumnType::Digest {
+                return Ok(digest(key, text));
             }
             cell::read(text, column.ty)
                 .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), e.remedy()))
@@ -136,6 +147,19 @@ pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
         counts.push(rows);
     }
     Ok((names.iter().zip(&seen).map(|(name, inferred)| inferred.column(name)).collect(), counts))
+}
+
+/// The rows of a CSV file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn count(path: &Path) -> Result<u64, JobError> {
+    let mut file = Rows::open(path).map_err(of_file)?;
+    let mut rows = 0;
+    while file.read().map_err(of_file)?.is_some() {
+        rows += 1;
+    }
+    Ok(rows)
 }
 
 /// A result's fields as text.

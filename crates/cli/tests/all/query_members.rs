@@ -1,0 +1,141 @@
+//! Queries as jobs of members that each start their own process: what happens when they do not agree, leave, or are killed.
+
+use crate::rehearsal::{Ended, Rehearsal, Running};
+use std::{
+    fmt::Write,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+const ALL: [&str; 6] = ["party0", "party1", "party2", "alice", "bob", "analyst"];
+
+fn job(rows: usize) -> String {
+    format!(
+        "kind = \"query\"\nto = [\"client:analyst\"]\n\
+         sql = \"SELECT city, SUM(salary) AS total FROM salaries JOIN people ON person = id GROUP BY city ORDER BY city\"\n\
+         [[tables]]\nname = \"salaries\"\ncolumns = [\"person INTEGER NOT NULL\", \"salary DECIMAL(10, 2) NOT NULL\"]\n\
+         parts = [\"client:alice {rows}\"]\n\
+         [[tables]]\nname = \"people\"\ncolumns = [\"id INTEGER NOT NULL\", \"city VARCHAR(6) NOT NULL\"]\nkey = [\"id\"]\n\
+         parts = [\"client:bob {rows}\"]\n"
+    )
+}
+
+/// Everybody's files for a query of so many salaries, each of a person of one of three cities.
+fn world(rows: usize) -> Rehearsal {
+    let world = Rehearsal::new(&job(rows));
+    let (mut salaries, mut people) = ("person,salary\n".to_owned(), "id,city\n".to_owned());
+    for i in 0..rows {
+        // Writing to a string does not fail.
+        let _ = writeln!(salaries, "{},{}.50", (i * 7 + 3) % rows, i);
+        let _ = writeln!(people, "{i},{}", ["Bern", "Basel", "Genf"][i % 3]);
+    }
+    world.place.put("r/salaries.csv", salaries.as_bytes());
+    world.place.put("r/people.csv", people.as_bytes());
+    world.edit("r/analyst.toml", |text| format!("{text}\n[outputs]\nresult = {{ csv = \"result.csv\" }}\n"));
+    ALL.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
+    world
+}
+
+/// The answer, from the same rows in the open.
+fn expected(rows: usize) -> String {
+    let mut cents = [0; 3];
+    (0..rows).for_each(|i| cents[(i * 7 + 3) % rows % 3] += 100 * i + 50);
+    let line = |city: &str, cents: usize| format!("{city},{}.{:02}\n", cents / 100, cents % 100);
+    format!("city,total\n{}{}{}", line("Basel", cents[1]), line("Bern", cents[0]), line("Genf", cents[2]))
+}
+
+fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
+    all.iter().find(|member| member.name == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+/// Nothing of a result stands where the analyst's should.
+fn no_result(world: &Rehearsal) {
+    let left: Vec<String> = world.left().into_iter().filter(|name| !name.ends_with(".csv")).collect();
+    assert!(left.is_empty() && !world.place.at("r/result.csv").exists(), "{left:?}");
+}
+
+fn take(running: &mut Vec<Running>, name: &str) -> Running {
+    let at = running.iter().position(|member| member.name == name).unwrap_or_else(|| panic!("{name}"));
+    running.remove(at)
+}
+
+#[test]
+fn six_members_answer_a_query() {
+    let world = world(9);
+    let all = world.end(world.start_all(&ALL));
+    all.iter().for_each(Ended::good);
+    assert_eq!(String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default(), expected(9));
+}
+
+#[test]
+fn owners_whose_schemas_differ_are_told_so_and_all_end() {
+    let world = world(9);
+    let other = job(9).replace("salary DECIMAL(10, 2)", "salary DECIMAL(12, 2)");
+    world.place.put("other.toml", other.as_bytes());
+    let mut running = world.start_all(&["party0", "party1", "party2", "bob", "analyst"]);
+    running.push(world.spawn("alice", world.place.hushwire("client other.toml --config r/alice.toml")));
+    let all = world.end(running);
+    assert!(all.iter().all(|member| member.code == Some(3) && member.out.is_empty()), "{all:?}");
+    let found = of(&all, "alice").error();
+    assert!(found.contains("another plan, which differs in computation"), "{found}");
+    no_result(&world);
+}
+
+#[test]
+fn rows_that_are_not_those_agreed_are_named_by_their_owner() {
+    let world = world(9);
+    world.place.put("r/people.csv", b"id,city\n1,Bern\n");
+    let all = world.end(world.start_all(&["bob"]));
+    let error = of(&all, "bob").error();
+    assert_eq!(of(&all, "bob").code, Some(2), "{error}");
+    assert!(error.contains("table people: part 0 has 1 rows where 9 were agreed"), "{error}");
+    world.place.put("r/people.csv", b"id,town\n1,Bern\n");
+    let all = world.end(world.start_all(&["bob"]));
+    let error = of(&all, "bob").error();
+    assert_eq!(of(&all, "bob").code, Some(4), "{error}");
+    assert!(error.contains("people.csv") && error.contains("city"), "{error}");
+}
+
+#[test]
+fn an_owner_who_leaves_is_named_by_all() {
+    let world = world(9);
+    // The analyst comes last: all others have met, and wait for it.
+    let mut running = world.start_all(&ALL[..5]);
+    world.until_said(&ALL[..3], "still waiting for client analyst to join");
+    let begun = Instant::now();
+    assert!(take(&mut running, "alice").kill().is_none(), "alice ended by itself");
+    for member in world.end_within(running, begun, Duration::from_mins(2)) {
+        member.blames("alice");
+    }
+    no_result(&world);
+}
+
+/// Killed while the query is computed; a run that ended before has the whole result.
+#[test]
+fn a_party_that_is_killed_in_the_midst_of_a_query_is_named_by_all() {
+    const ROWS: usize = 4000;
+    let world = world(ROWS);
+    let mut in_time = 0;
+    for (victim, wait) in [("party1", 1), ("bob", 150), ("party0", 600)] {
+        let _ = std::fs::remove_file(world.place.at("r/result.csv"));
+        let mut running = world.start_all(&ALL);
+        world.until_said(&["party0", "party1", "party2"], "all members are connected");
+        sleep(Duration::from_millis(wait));
+        let begun = Instant::now();
+        if take(&mut running, victim).kill().is_some() {
+            let all = world.end_within(running, begun, Duration::from_mins(2));
+            all.iter().for_each(Ended::good);
+            continue;
+        }
+        let all = world.end_within(running, begun, Duration::from_mins(2));
+        if all.iter().all(|member| member.code == Some(0)) {
+            let result = String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default();
+            assert_eq!(result, expected(ROWS));
+            continue;
+        }
+        in_time += 1;
+        all.iter().filter(|member| member.code != Some(0)).for_each(|member| member.blames(victim));
+        no_result(&world);
+    }
+    assert!(in_time > 0, "every kill came after the end of the query");
+}
