@@ -8,7 +8,6 @@
 //! | `compact` | valid rows to the front, half of n places kept |
 //! | `group-by` | sums of the second column by the first, of which `groups` values occur |
 //! | `join` | n rows with the one of n others whose key they have, a column beside each key |
-//! | `tag-join` | the same by tags of keys, shuffled and opened: it shows how often keys repeat |
 //!
 //! Columns have 64 bits. Rows stay where an operator leaves them, as in the midst of a plan, but for `filter` and `compact`, which move
 //! them. A repetition goes from shares to shares; every result is opened and compared with what it must be: a wrong one fails the
