@@ -34,14 +34,19 @@ pub(crate) struct ModelArgs {
 #[derive(Subcommand)]
 enum ModelCommand {
     /// Show a model's layers, shapes, weights and products.
+    #[command(after_help = "Example:\n  hushwire model info m.onnx")]
     Info(OneArgs),
     /// Compare the fixed-point result with floating point on an input, layer by layer.
+    #[command(after_help = "Example:\n  hushwire model check m.onnx --input x.npy")]
     Check(CheckArgs),
     /// Show what members of an inference bring and learn.
+    #[command(after_help = "Example:\n  hushwire model explain m.onnx")]
     Explain(OneArgs),
     /// Write a model's network without its weights: what members of a job agree on.
+    #[command(after_help = "Example:\n  hushwire model plan m.onnx --out network.hwc")]
     Plan(PlanArgs),
     /// Write a network of a published architecture with random weights.
+    #[command(after_help = "Example:\n  hushwire model make squeezenet-cifar --out m.onnx --sample x.npy")]
     Make(MakeArgs),
 }
 

@@ -52,6 +52,9 @@ pub(super) struct Made {
     is_ordered: bool,
 }
 
+/// Filters keep what is below: no round number, of which a comparison would look at few bits, and about half of all rows.
+const BOUND: i64 = 0x0123_4567_89ab_cdef;
+
 /// Numbers of a column.
 fn numbers(prg: &mut Prg, n: usize) -> Vec<u64> {
     (0..n).map(|_| prg.next_u64()).collect()
@@ -82,9 +85,9 @@ impl Made {
                 (scan(false)?.order_by(vec![key])?, sorted.collect())
             }
             Op::Flags | Op::Filter => {
-                let zero = Expr::literal(Value::Number(0), ColumnType::BigInt);
-                let kept = column(0).compare(Comparison::Less, zero);
-                let holds = |row: &usize| (data[0][*row] as i64) < 0;
+                let bound = Expr::literal(Value::Number(BOUND.into()), ColumnType::BigInt);
+                let kept = column(0).compare(Comparison::Less, bound);
+                let holds = |row: &usize| (data[0][*row] as i64) < BOUND;
                 if op == Op::Flags {
                     let flags = (0..n).map(|row| u64::from(holds(&row))).collect();
                     (scan(false)?.project(vec![("kept".into(), kept)])?, vec![flags])

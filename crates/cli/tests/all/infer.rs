@@ -1,6 +1,6 @@
 //! `local infer` and `model`: networks among processes, and what is refused.
 
-use crate::common::Place;
+use crate::common::{Place, Ran};
 use hushwire_nn::{Array, Floats, Network, npy, zoo};
 
 /// A model of a few layers, and three images.
@@ -23,12 +23,24 @@ fn place() -> (Place, Array) {
     (place, floats.value(network.outputs[0].1).clone())
 }
 
+fn good(place: &Place, args: &str) -> Ran {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
+    ran
+}
+
+fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
+    let ran = place.ran(args);
+    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
+    assert!(words.iter().all(|word| ran.err.contains(word)), "{args}: {words:?} are not in: {}", ran.err);
+}
+
 const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
 
 #[test]
 fn three_processes_run_an_owners_network_on_a_clients_images() {
     let (place, expected) = place();
-    let ran = place.good(&format!("{INFER} --output y.npy --calibrate x.npy --json report.json"));
+    let ran = good(&place, &format!("{INFER} --output y.npy --calibrate x.npy --json report.json"));
     let found = npy::read(&place.get("y.npy")).expect("an array");
     assert_eq!(found.lengths, [3, 6]);
     for (x, y) in found.data.iter().zip(&expected.data) {
@@ -37,7 +49,7 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
     let report: serde_json::Value = serde_json::from_slice(&place.get("report.json")).expect("a report");
     assert_eq!(report["shape"], serde_json::json!([3, 6]));
     assert_eq!(report["parties"].as_array().map(Vec::len), Some(3));
-    let ran = place.good(&format!("{INFER} --labels labels.txt"));
+    let ran = good(&place, &format!("{INFER} --labels labels.txt"));
     let best = (0..6).max_by(|a, b| expected.data[*a].total_cmp(&expected.data[*b])).expect("a class");
     let label = ["ant", "bee", "cat", "dog", "eel", "fox"][best];
     assert!(ran.out.lines().nth(1).is_some_and(|line| line.ends_with(label)), "{}", ran.out);
@@ -47,20 +59,20 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
 #[test]
 fn models_are_shown_planned_and_checked() {
     let (place, _) = place();
-    let told = place.good("model info m.onnx").out;
+    let told = good(&place, "model info m.onnx").out;
     assert!(told.contains("Conv") && told.contains("[1, 4, 8, 8]") && told.contains("106 weights"), "{told}");
-    let told = place.good("model check m.onnx --input x.npy --calibrate x.npy").out;
+    let told = good(&place, "model check m.onnx --input x.npy --calibrate x.npy").out;
     assert!(told.contains("the first class is the same for 3 of 3"), "{told}");
-    let told = place.good("model explain m.onnx").out;
+    let told = good(&place, "model explain m.onnx").out;
     assert!(told.contains("client brings input: fixed(32, 10)[1, 2, 8, 8]"), "{told}");
-    let told = place.good(&format!("{INFER} --explain")).out;
+    let told = good(&place, &format!("{INFER} --explain")).out;
     assert!(told.contains("the client learns no weight") && told.contains("over a WAN"), "{told}");
-    place.good("model plan m.onnx --shape 3,2,8,8 --out network.hwc");
+    good(&place, "model plan m.onnx --shape 3,2,8,8 --out network.hwc");
     place.put(
         "job.toml",
         b"kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\n",
     );
-    place.good("local files job.toml --dir members");
+    good(&place, "local files job.toml --dir members");
     let file = |name: &str| String::from_utf8(place.get(name)).expect("text");
     assert!(file("members/lab.toml").contains("model = { file"), "{}", file("members/lab.toml"));
     assert!(file("members/ann.toml").contains("output = { file"), "{}", file("members/ann.toml"));
@@ -70,13 +82,13 @@ fn models_are_shown_planned_and_checked() {
 fn what_cannot_run_is_named() {
     let (place, _) = place();
     place.put("odd.npy", &npy::write(&zoo::sample(&[3, 2, 8, 7], 5)));
-    place.bad("local infer --model m.onnx --input odd.npy", 4, &["[3, 2, 8, 7]", "images, 2, 8, 8"]);
+    bad(&place, "local infer --model m.onnx --input odd.npy", 4, &["[3, 2, 8, 7]", "images, 2, 8, 8"]);
     let mut w = zoo::Writer::new("odd", 3, &[1, 4]);
     let x = w.op("LSTM", &["input"], &[]);
     place.put("odd.onnx", &w.finish(&x).to_bytes());
-    place.bad("model info odd.onnx", 4, &["odd.onnx", "not supported: LSTM"]);
+    bad(&place, "model info odd.onnx", 4, &["odd.onnx", "not supported: LSTM"]);
     place.put("cut.onnx", &place.get("m.onnx")[..100]);
-    place.bad("model info cut.onnx", 4, &["cut.onnx"]);
-    place.bad("model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
-    place.bad(&format!("{INFER} --output x.npy"), 5, &["x.npy"]);
+    bad(&place, "model info cut.onnx", 4, &["cut.onnx"]);
+    bad(&place, "model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
+    bad(&place, &format!("{INFER} --output x.npy"), 5, &["x.npy"]);
 }

@@ -70,14 +70,14 @@ fn six_members_answer_a_query() {
 #[test]
 fn owners_whose_schemas_differ_are_told_so_and_all_end() {
     let world = world(9);
-    let other = job(9).replace("salary DECIMAL(10, 2)", "salary DECIMAL(12, 2)");
+    let other = job(9).replace("salary DECIMAL(10, 2)", "salary DECIMAL(10, 3)");
     world.place.put("other.toml", other.as_bytes());
     let mut running = world.start_all(&["party0", "party1", "party2", "bob", "analyst"]);
     running.push(world.spawn("alice", world.place.hushwire("client other.toml --config r/alice.toml")));
     let all = world.end(running);
     assert!(all.iter().all(|member| member.code == Some(3) && member.out.is_empty()), "{all:?}");
     let found = of(&all, "alice").error();
-    assert!(found.contains("another plan, which differs in computation"), "{found}");
+    assert!(found.contains("another plan, which differs in tables"), "{found}");
     no_result(&world);
 }
 

@@ -192,7 +192,13 @@ impl Task for QueryTask {
             shown: Some(format!("digest {}", &digest.to_hex()[..16])),
             ..Field::new("sql", digest.to_hex().to_string())
         };
-        let fields = std::iter::once(sql).chain(inner.fields).collect();
+        // Types that lead to one computation may still be different ones: a decimal's point is in no share.
+        let tables = format!("{:?}", self.job.tables);
+        let tables = Field {
+            shown: Some(format!("digest {}", &blake3::hash(tables.as_bytes()).to_hex()[..16])),
+            ..Field::new("tables", tables)
+        };
+        let fields = [sql, tables].into_iter().chain(inner.fields).collect();
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }
 
