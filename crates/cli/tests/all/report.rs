@@ -32,7 +32,7 @@ fn the_report_has_its_fields() {
     }
     let iv = report["iv"].as_str().unwrap_or_default();
     assert!(iv.len() == 32 && ran.err.contains(iv), "{}", ran.err);
-    assert!(report["limit"]["fraction_of_limit"].as_f64().is_some_and(|x| x > 0.0 && x < 1.5));
+    assert!(report["limit"]["fraction_of_limit"].as_f64().is_some_and(|x| x > 0.0 && x.is_finite()));
     assert_eq!(report["limit"]["unit"], "blocks/s");
     let parties = report["parties"].as_array().map_or(&[][..], |parties| parties);
     assert_eq!(parties.len(), 3);
