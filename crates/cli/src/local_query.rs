@@ -50,7 +50,7 @@ pub(crate) struct LocalQueryArgs {
     /// The key of a table: columns of which no two rows have the same values
     #[arg(long, value_name = "TABLE=COLUMN,…")]
     key: Vec<String>,
-    /// The file that declares types and keys of tables: [[tables]] with name, columns and key [default: types are inferred]
+    /// The file that declares types and keys of tables: name, columns and key of each, as in job files [default: types are inferred]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// The query
