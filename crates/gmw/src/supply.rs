@@ -6,7 +6,7 @@ use hushwire_ot::{
     open_receiver, open_sender,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, PartyId};
+use hushwire_wire::{Channel, NetError, PartyId};
 
 /// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next are made when a layer
 /// asks for more than there are.
@@ -60,29 +60,44 @@ impl Supply {
         count: usize,
         stock: &mut Stock,
     ) -> Result<(), GmwError> {
-        let peer = channel.from();
         let mut triples = Triples::new(&mut self.sender, &mut self.receiver, count, self.first);
         let (talker, listener) = triples.ways();
-        let ([out, next], [into, last]) = (&mut self.out, &mut self.into);
-        let (mut more, mut came) = (talk(talker, out, peer)?, false);
-        while more {
-            channel.start(STEP, out)?;
-            if came {
-                listen(listener, last, peer)?;
-            }
-            more = talk(talker, next, peer)?;
-            into.resize(out.len(), 0);
-            channel.finish(STEP, out, into)?;
-            came = true;
-            std::mem::swap(out, next);
-            std::mem::swap(into, last);
-        }
-        if came {
-            listen(listener, last, peer)?;
-        }
+        mirrored::<GmwError>(channel, STEP, [talker, listener], &mut self.out, &mut self.into)?;
         stock.add(triples.finish());
         Ok(())
     }
+}
+
+/// Runs a machine of which every round only speaks, and its mirror image of which every round only hears, a window at a time: the next
+/// window is computed while one is on its way. Buffers are kept by the caller, two each way.
+///
+/// # Errors
+/// The channel failed, or a machine did.
+pub fn mirrored<E: From<OtError> + From<NetError>>(
+    channel: &mut Channel,
+    step: &'static str,
+    [talker, listener]: [&mut dyn Machine<Error = OtError>; 2],
+    [out, next]: &mut [Vec<u8>; 2],
+    [into, last]: &mut [Vec<u8>; 2],
+) -> Result<(), E> {
+    let peer = channel.from();
+    let (mut more, mut came) = (talk(talker, out, peer)?, false);
+    while more {
+        channel.start(step, out)?;
+        if came {
+            listen(listener, last, peer)?;
+        }
+        more = talk(talker, next, peer)?;
+        into.resize(out.len(), 0);
+        channel.finish(step, out, into)?;
+        came = true;
+        std::mem::swap(out, next);
+        std::mem::swap(into, last);
+    }
+    if came {
+        listen(listener, last, peer)?;
+    }
+    Ok(())
 }
 
 /// The messages of a window, one after the other; false when there are no more.

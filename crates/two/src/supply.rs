@@ -2,17 +2,14 @@
 
 use crate::{TwoError, kit::Cots};
 use hushwire_block::Block;
-use hushwire_gmw::Stock;
+use hushwire_gmw::{Stock, mirrored};
 use hushwire_ot::{
     Context, Driver, Exchanged, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending,
     Triples, open_receiver, open_sender,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, PartyId};
+use hushwire_wire::Channel;
 use zeroize::Zeroizing;
-
-/// AGREEMENT: chunks of OTs of which the messages travel together. While one window is on its way the next is computed.
-const WINDOW: usize = 8;
 
 /// AGREEMENT: triples that are made at a time.
 const CALL: u64 = 1 << 20;
@@ -75,7 +72,7 @@ impl Supply {
         let both: [&mut dyn Machine<Error = OtError>; 2] =
             if self.silent { [&mut send, &mut receive] } else { [&mut receive, &mut send] };
         if alike {
-            mirrored(channel, both, &mut self.out, &mut self.into)?;
+            mirrored::<TwoError>(channel, STEP, both, &mut self.out, &mut self.into)?;
         } else {
             by_turns(channel, both, &mut self.out[0], &mut self.into[0])?;
         }
@@ -101,34 +98,7 @@ impl Supply {
     }
 }
 
-/// A machine of which every round only speaks, and its mirror image of which every round only hears, a window at a time.
-fn mirrored(
-    channel: &mut Channel,
-    [talker, listener]: [&mut dyn Machine<Error = OtError>; 2],
-    [out, next]: &mut [Vec<u8>; 2],
-    [into, last]: &mut [Vec<u8>; 2],
-) -> Result<(), TwoError> {
-    let peer = channel.from();
-    let (mut more, mut came) = (talk(talker, out, peer)?, false);
-    while more {
-        channel.start(STEP, out)?;
-        if came {
-            listen(listener, last, peer)?;
-        }
-        more = talk(talker, next, peer)?;
-        into.resize(out.len(), 0);
-        channel.finish(STEP, out, into)?;
-        came = true;
-        std::mem::swap(out, next);
-        std::mem::swap(into, last);
-    }
-    if came {
-        listen(listener, last, peer)?;
-    }
-    Ok(())
-}
-
-/// The same, where the two are no mirror images: a message at a time.
+/// A machine that speaks and one that hears, where the two are no mirror images: a message at a time.
 fn by_turns(
     channel: &mut Channel,
     [talker, listener]: [&mut dyn Machine<Error = OtError>; 2],
@@ -155,41 +125,4 @@ fn by_turns(
             heard.map_err(|e| e.of(peer))?;
         }
     }
-}
-
-/// The messages of a window, one after the other; false when there are no more.
-fn talk(
-    talker: &mut dyn Machine<Error = OtError>,
-    out: &mut Vec<u8>,
-    peer: Option<PartyId>,
-) -> Result<bool, OtError> {
-    out.clear();
-    for chunk in 0..WINDOW {
-        let Some(tick) = talker.round(0) else { return Ok(chunk > 0) };
-        let from = out.len();
-        out.resize(from + tick.out, 0);
-        talker
-            .write(0, &mut out[from..])
-            .and_then(|()| talker.read(&[Exchanged::heard(&[])]))
-            .map_err(|e| e.of(peer))?;
-    }
-    Ok(true)
-}
-
-/// The reverse of [`talk`], at the other party.
-fn listen(
-    listener: &mut dyn Machine<Error = OtError>,
-    mut message: &[u8],
-    peer: Option<PartyId>,
-) -> Result<(), OtError> {
-    for _ in 0..WINDOW {
-        let Some(tick) = listener.round(0) else { return Ok(()) };
-        let (chunk, rest) = message.split_at(tick.into.min(message.len()));
-        listener
-            .write(0, &mut [])
-            .and_then(|()| listener.read(&[Exchanged::heard(chunk)]))
-            .map_err(|e| e.of(peer))?;
-        message = rest;
-    }
-    Ok(())
 }
