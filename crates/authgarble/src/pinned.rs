@@ -1,4 +1,4 @@
-//! What is on the wire, byte for byte, on every tier; and what the declared costs come to for an AND.
+//! The bytes on the wire, on every tier, and those of an AND by declared costs.
 
 use crate::{
     Form, Need, Roles, Script, Setup, Task, bucket_size, garble_cost, online_cost, preprocess_cost,

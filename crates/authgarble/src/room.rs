@@ -203,7 +203,7 @@ impl Room {
         Ok(sum)
     }
 
-    /// What the peer of `slot` is told of bits with these MACs: the bits of each list, then a hash of all MACs.
+    /// The message to the peer of `slot` about bits with these MACs: the bits of each list, then a hash of all MACs.
     fn opening(&self, number: u64, slot: usize, lists: &[&[Block]]) -> Vec<u8> {
         let len = lists.first().map_or(0, |macs| macs.len());
         let mut message = Vec::with_capacity(opened_bytes(lists.len(), len));

@@ -190,7 +190,7 @@ mod tests {
     /// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
     pub(super) const CHILD: &str = "HUSHWIRE_SHELF_CHILD";
 
-    /// What a process does that [`killed_processes_hand_out_nothing_twice`] kills.
+    /// The work of a process that [`killed_processes_hand_out_nothing_twice`] kills.
     #[test]
     fn child() {
         let Ok(told) = std::env::var(CHILD) else { return };

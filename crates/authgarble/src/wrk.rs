@@ -139,7 +139,7 @@ impl Garbling {
     }
 }
 
-/// What an AND's rows (0,0), (0,1), (1,0) and (1,1) say of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕ v λ_α.
+/// Shares in an AND's rows (0,0), (0,1), (1,0) and (1,1), of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕ v λ_α.
 #[inline]
 fn four(Masks { alpha, beta, s, .. }: &Masks, list: impl Fn(&Shares) -> &[Block], k: usize) -> [Block; 4] {
     let (s, alpha, beta) = (list(s)[k], list(alpha)[k], list(beta)[k]);

@@ -44,7 +44,7 @@ struct Seat {
     lanes: Vec<[Channel; 2]>,
 }
 
-/// What a run moves.
+/// The bytes and rounds of a run.
 pub(crate) struct Moved {
     /// Bytes that the busiest party sends.
     pub(crate) busiest: u64,
@@ -82,7 +82,7 @@ impl<'c> Crew<'c> {
         Ok(Self { computation, plan, cut, seats, meters, runs: 0 })
     }
 
-    /// What one run moved.
+    /// The bytes and rounds of one run.
     pub(crate) fn moved(&self) -> Moved {
         let (runs, readings) = (self.runs.max(1), self.meters.each_ref().map(Meter::reading));
         let bytes = readings.each_ref().map(|reading| reading.bytes_sent() / runs);

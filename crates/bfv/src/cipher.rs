@@ -26,7 +26,7 @@ pub(crate) type Poly = Vec<Vec<u64>>;
 /// Bytes of a seed.
 const SEED: usize = 16;
 
-/// What both parties know of a set and a ring.
+/// The tables of a set and a ring, which both parties have.
 #[derive(Clone)]
 pub(crate) struct Ground {
     pub(crate) set: Set,

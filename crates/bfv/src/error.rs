@@ -8,7 +8,7 @@ pub enum BfvError {
     /// The noise of a layer might be too large.
     #[error("{cause}")]
     Margin {
-        /// What was found.
+        /// The finding.
         cause: String,
     },
     /// A message of the peer's is none of such a layer.

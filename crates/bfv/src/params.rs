@@ -64,7 +64,7 @@ impl Set {
     /// Bits of flooding for a layer, which suffice to hide it among `coefficients` that are opened in a run.
     ///
     /// # Errors
-    /// What the client decrypts might be wrong then: another set, or products by OT.
+    /// Decryption might be wrong then: another set, or products by OT.
     pub fn margin(self, layer: &Layer, coefficients: u64) -> Result<Margin, BfvError> {
         let refuse = |cause: String| BfvError::Margin { cause };
         if !(1..=48).contains(&layer.ring) {
@@ -115,7 +115,7 @@ impl Set {
     }
 }
 
-/// What the noise of a layer depends on: all of it is agreed.
+/// The sizes that the noise of a layer depends on: all of them are agreed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// Bits of the ring.

@@ -191,7 +191,7 @@ impl Drop for Open {
     }
 }
 
-/// What gives its memory back when it is dropped.
+/// Memory that is given back when it is dropped.
 pub trait Pooled: Wipe {
     /// Wipes the contents and leaves nothing.
     fn go(&mut self);

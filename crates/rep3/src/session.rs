@@ -54,7 +54,7 @@ impl Session {
         &self.tag_keys
     }
 
-    /// What it keeps from batch to batch.
+    /// Programs and workspaces that it keeps from batch to batch.
     pub(crate) fn kept(&self) -> &Kept {
         &self.kept
     }

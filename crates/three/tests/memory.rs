@@ -82,7 +82,7 @@ fn one_case() {
     }
 }
 
-/// What is taken is at most so much more than was said, and no less than this part of it.
+/// The memory taken is at most so much more than was said, and no less than this part of it.
 const MOST: f64 = 1.5;
 const LEAST: f64 = 0.2;
 

@@ -19,14 +19,14 @@ pub enum Operation {
     Truncate {
         /// Bits.
         by: u32,
-        /// What is known of the numbers.
+        /// The range of the numbers, as far as it is known.
         sign: Sign,
     },
     /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`] and [`Sign::Short`].
     TruncateBelow {
         /// Bits.
         by: u32,
-        /// What is known of the numbers.
+        /// The range of the numbers, as far as it is known.
         sign: Sign,
     },
     /// Products row by row: two columns.

@@ -12,7 +12,7 @@ use hushwire_circuit::{Planes, eval, planes::plane_bytes};
 use hushwire_compute::{Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
 
-/// What a party brings: its own inputs, and nothing of the other's.
+/// A party's own inputs, and nothing of the other's.
 pub(crate) type Brought = Vec<Option<Tensor>>;
 
 /// The value of a step that needs no message.
@@ -154,7 +154,7 @@ pub(crate) fn unflattened(all: &Planes, from: usize, size: Size) -> Planes {
     out
 }
 
-/// What a flat program made: elements, unless other steps take their parts of it.
+/// The result of a flat program: elements, unless other steps take their parts of it.
 pub(crate) fn gathered(made: &Planes, size: Size) -> Planes {
     match size {
         Size::Bits(width, 1) if width == made.width() => made.clone(),

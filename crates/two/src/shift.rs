@@ -14,7 +14,7 @@ use crate::{
 };
 use zeroize::Zeroizing;
 
-/// What is known of the numbers that are shifted.
+/// The range of the numbers that are shifted, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// Unsigned, of the whole ring.
@@ -95,7 +95,7 @@ impl Kit {
         Zeroizing::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
     }
 
-    /// What shares lost by wrapping, and the offset, taken off again.
+    /// The loss of shares by wrapping, and the offset, taken off again.
     fn unwrapped(&self, y: &[u64], wrap: &[u8], product: &[u64], ring: u32, by: u32, sign: Sign) -> Vec<u64> {
         let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
         // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.

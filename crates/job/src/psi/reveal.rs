@@ -26,7 +26,7 @@ pub enum PsiReveal {
 }
 
 impl PsiReveal {
-    /// What circuits of whole sets reveal, which is no sum.
+    /// The same for circuits of whole sets, which reveal no sum.
     pub(super) fn of_sets(&self) -> Option<Reveal> {
         match self {
             Self::Items => Some(Reveal::Items),

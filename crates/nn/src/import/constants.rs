@@ -28,7 +28,7 @@ impl Operator<'_> {
         })
     }
 
-    /// What is known in another type.
+    /// A known value in another type.
     pub(super) fn cast(&self, of: Known) -> Result<Known, NnError> {
         let whole = matches!(self.int("to", 0)?, 2..=7 | 9 | 12 | 13);
         Ok(match of {
@@ -75,7 +75,7 @@ impl Operator<'_> {
         Ok(Known::Ints(vec![joined.len()], joined))
     }
 
-    /// What is known along other axes.
+    /// A known value along other axes.
     pub(super) fn known_reshaped(&self, of: Known, lengths: &[usize]) -> Result<Known, NnError> {
         let count: usize = lengths.iter().product();
         Ok(match of {

@@ -81,7 +81,7 @@ impl<'b> Held<'b> {
         Held { val, placed: Placed { node, wide: true }, cut: None }
     }
 
-    /// What keeps the scale.
+    /// An operation that keeps the scale.
     fn with(self, val: Val<'b>) -> Self {
         let cut = if self.placed.wide { None } else { Some(val) };
         Held { val, cut, ..self }
@@ -266,7 +266,7 @@ impl<'b> Lower<'b, '_> {
         self.weights("weights", recipe)
     }
 
-    /// What is added to a wide value.
+    /// The summand of a wide value.
     fn terms(&mut self, at: usize, lengths: Vec<usize>, to: usize) -> Val<'b> {
         let (frac, shift) = (self.wide_frac(), self.numbers.cut);
         let recipe = Recipe { frac, to: Some(to), shift, half: true, ..Recipe::of(at, Part::Terms, lengths) };

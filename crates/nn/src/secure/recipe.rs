@@ -7,9 +7,9 @@ use hushwire_compute::{Scalar, Tensor};
 /// A part of a layer's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// What values are multiplied by.
+    /// The factor of values.
     Factors,
-    /// What is added.
+    /// The summand.
     Terms,
     /// The lower bound of a clip.
     Low,

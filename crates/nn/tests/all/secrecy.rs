@@ -1,4 +1,4 @@
-//! What members agree on, and what it tells of a model.
+//! The agreement of members, and how much it tells of a model.
 
 use super::{fixed::every_operator, network, sample};
 use hushwire_nn::{INPUT, Kind, Members, Network, Numbers, Secure, onnx::Data};

@@ -15,7 +15,7 @@ use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
 
-/// What an observer hears of: the oblivious PRF, the store, the circuit.
+/// Steps that an observer hears of: the oblivious PRF, the store, the circuit.
 const STEPS: u64 = 3;
 
 /// AGREEMENT: the OTs below the circuit: large sets pay the longer set-up.

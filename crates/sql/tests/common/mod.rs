@@ -16,7 +16,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What tests do with tables and their rows.
+/// Tables of tests, with their rows.
 pub trait Oracle {
     fn plan(&self, sql: &str) -> Relation;
     /// The rows of a query in the open, of tables that have the columns it reads.

@@ -9,7 +9,7 @@ use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Tensor};
 use std::sync::Arc;
 
 impl Lower<'_> {
-    /// What is done on numbers of a ring, or nothing where it is better done otherwise.
+    /// The step on numbers of a ring, or nothing where it is better done otherwise.
     pub(super) fn number(
         &mut self,
         node: &Node,

@@ -1,4 +1,4 @@
-//! What each rule prevents, and messages recomputed from the randomness that made them.
+//! The attack that each rule prevents, and messages recomputed from the randomness that made them.
 
 use super::pair::{both, context, dealt, prg, random, shared};
 use crate::{

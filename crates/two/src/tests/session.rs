@@ -74,7 +74,7 @@ fn a_session_runs_several_computations() {
     }
 }
 
-/// What both parties sent during a run, beside its OTs, is what the plan says: with a meter around a run of which the OTs are known.
+/// Both parties send in a run, beside its OTs, as much as the plan says: with a meter around a run of which the OTs are known.
 #[test]
 fn the_meter_reads_what_is_declared() {
     let c = text(
