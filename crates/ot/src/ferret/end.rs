@@ -65,7 +65,7 @@ pub(crate) fn public_key(context: &Context, set: &Set, label: &str, round: u64) 
 }
 
 /// Zero blocks.
-pub(super) fn buffer(blocks: usize) -> Buffer {
+pub(crate) fn buffer(blocks: usize) -> Buffer {
     let mut buffer = Buffer::new();
     buffer.set_len(16 * blocks);
     buffer

@@ -77,6 +77,7 @@ mod weights;
 pub use boot::Boot;
 pub use end::Ferret;
 pub use params::{B10, B11, B12, B13, Set};
+pub(crate) use weights::Weights;
 
 /// The end that holds Δ.
 pub type Sender<S> = Ferret<S, tree::SpcotSender>;

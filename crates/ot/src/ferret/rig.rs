@@ -15,14 +15,14 @@ pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c
 /// Small enough to cross rounds in no time; no security at all.
 pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8);
 /// As small, with trees of four pieces of the check.
-pub(super) const WIDE: Set = Set::new("wide", 8, 10, 10);
+pub(crate) const WIDE: Set = Set::new("wide", 8, 10, 10);
 
 pub(crate) fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }
 }
 
 /// One end of COTs, drawn by both ends from the same stream.
-pub(super) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
+pub(crate) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
     stream.fill_blocks(blocks);
     let mut choices = vec![0; blocks.len()];
     stream.fill(&mut choices);

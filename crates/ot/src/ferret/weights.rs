@@ -18,7 +18,7 @@ use hushwire_simd::clmul::Clmul;
 const PIECE: usize = 256;
 
 /// The public weights of one tree, equal at both ends.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     backend: Backend,
     clmul: Clmul,
     key: Aes128,
@@ -28,7 +28,7 @@ pub(super) struct Weights {
 
 impl Weights {
     /// For a tree of `leaves` leaves.
-    pub(super) fn new(backend: Backend, challenge: &Seed, leaves: usize) -> Self {
+    pub(crate) fn new(backend: Backend, challenge: &Seed, leaves: usize) -> Self {
         let key = Aes128::on(backend, challenge.expose());
         let mut stream = [Block::ZERO; PIECE + 1];
         backend.counter_blocks(&key, 0, &mut stream);
@@ -37,14 +37,14 @@ impl Weights {
     }
 
     /// Σ χ_x · leaf_x.
-    pub(super) fn sum(&self, leaves: &[Block]) -> Gf128 {
+    pub(crate) fn sum(&self, leaves: &[Block]) -> Gf128 {
         leaves.chunks(self.piece.len()).fold(Gf128::ZERO, |sum, piece| {
             sum.mul(self.step, self.clmul) + Gf128::inner_blocks(&self.piece, piece, self.clmul)
         })
     }
 
     /// χ at a secret place of a tree of `leaves` leaves: nothing is indexed or branched on by it.
-    pub(super) fn at(&self, place: usize, leaves: usize) -> Gf128 {
+    pub(crate) fn at(&self, place: usize, leaves: usize) -> Gf128 {
         // Both are powers of two, so that a place is cut by shifts.
         let len = self.piece.len();
         let mut at = [Block::from_u128((place & (len - 1)) as u128)];

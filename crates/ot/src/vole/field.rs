@@ -41,6 +41,19 @@ pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync 
     /// `1 / self`, and 0 for 0.
     #[must_use]
     fn inverse<W: Words>(self, words: W) -> Self;
+
+    /// The product, unreduced: sums of such products need one [`Base::reduced`].
+    #[doc(hidden)]
+    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2];
+
+    /// An unreduced product, or a sum of them, modulo B's polynomial.
+    #[doc(hidden)]
+    fn reduced(product: [u128; 2]) -> Self;
+
+    /// The element where `mask` has all bits, and 0 where it has none.
+    #[doc(hidden)]
+    #[must_use]
+    fn masked(self, mask: u64) -> Self;
 }
 
 impl Base for Gf64 {
@@ -68,6 +81,18 @@ impl Base for Gf64 {
     }
     fn inverse<W: Words>(self, words: W) -> Self {
         Gf64::inverse(self, words)
+    }
+    #[inline(always)]
+    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2] {
+        [words.mul(self.0, other.0), 0]
+    }
+    #[inline(always)]
+    fn reduced(product: [u128; 2]) -> Self {
+        Gf64::reduce(product[0])
+    }
+    #[inline(always)]
+    fn masked(self, mask: u64) -> Self {
+        Gf64(self.0 & mask)
     }
 }
 
@@ -118,6 +143,18 @@ impl Base for Gf128 {
         }
         square(ones)
     }
+    #[inline(always)]
+    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2] {
+        wide(self.0, other.0, words)
+    }
+    #[inline(always)]
+    fn reduced(product: [u128; 2]) -> Self {
+        Gf128(Gf128::reduce(product))
+    }
+    #[inline(always)]
+    fn masked(self, mask: u64) -> Self {
+        Gf128(self.0 & (u128::from(mask) << 64 | u128::from(mask)))
+    }
 }
 
 /// A pair of fields B and F; an element of F is a block.
@@ -126,6 +163,12 @@ pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     type Base: Base;
     /// Bits of an element of B, and so the correlated OTs that make an entry; the i-th one's choice is the factor of x^i.
     const COTS: usize;
+    /// Whether any two elements of F have a product, as the check of grown entries needs; if not, malicious entries are packed.
+    const IS_FIELD: bool;
+
+    /// An element of B as one of GF(2^128), which F is where [`Field::IS_FIELD`].
+    #[doc(hidden)]
+    fn whole(b: Self::Base) -> Gf128;
 
     /// Σ x^i f_i of a sum that was folded with 1, x, x², … as coefficients.
     #[doc(hidden)]
@@ -159,6 +202,11 @@ impl sealed::Sealed for Full128 {}
 impl Field for Pair64 {
     type Base = Gf64;
     const COTS: usize = 64;
+    const IS_FIELD: bool = false;
+
+    fn whole(b: Gf64) -> Gf128 {
+        Gf128(u128::from(b.0))
+    }
 
     fn folded(sum: &Sum) -> Block {
         // No coefficient reaches beyond its low word: the products with the two halves of f stay apart.
@@ -178,6 +226,11 @@ impl Field for Pair64 {
 impl Field for Full128 {
     type Base = Gf128;
     const COTS: usize = 128;
+    const IS_FIELD: bool = true;
+
+    fn whole(b: Gf128) -> Gf128 {
+        b
+    }
 
     fn folded(sum: &Sum) -> Block {
         Self::reduce(sum.total())

@@ -3,28 +3,44 @@
 //! **Functionality.** For `count` entries the receiver gets random u in B and t in F, the sender q in F and Δ, with
 //! t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and F = B², [`Full128`] both GF(2^128).
 //!
-//! **Paper.** Entries from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, pack them, the
-//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]).
+//! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, have it, the
+//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]). Many grow from as many packed ones as a table
+//! has, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
+//! noise, trees as Guo et al., ePrint 2022/1431, have them.
 //!
 //! ```text
-//! OT i of an entry   t_i = q_i ⊕ u_i Δ, u_i one bit
-//! the entry          t = Σ x^i t_i = Σ x^i q_i + (Σ u_i x^i) Δ = q + u Δ, one OT for every bit of u
+//! packed    t_i = q_i ⊕ u_i Δ, OT i of an entry, u_i one bit
+//!           t = Σ x^i t_i = Σ x^i q_i + (Σ u_i x^i) Δ = q + u Δ, one OT for every bit of u
+//! grown     a tree of 2^h entries of which one, at a place that the receiver alone knows, has u = β ≠ 0;
+//!           every entry adds ten of the table, each times an element of B that is public and uniform
 //! ```
 //!
-//! **Deviations.** None in what is computed. Bit 0 of Δ is 1, as Ferret's is, so that Δ holds 127 random bits.
+//! **Deviations.** Bit 0 of Δ is 1, as Ferret's is, so that Δ holds 127 random bits. The code is 10-local with uniform coefficients of B, for
+//! coefficients of GF(2) let an attacker look at any one bit of B. The check is one for all trees, at the end, and a
+//! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
-//! **Security.** That of Ferret's OTs at level `S`, which is all there is: both parties add up what they hold. In the
-//! malicious mode [`Sender::finish`] and [`Receiver::finish`] come after the OTs' check of all entries.
+//! **Security.** Packed: that of Ferret's OTs at level `S`. Grown: besides, LPN over B with regular noise (n = 870,400, k = 2^16, t = 850;
+//! `scripts/lpn-parameters`: 140 bits over GF(2^64), by Gaussian elimination, of the attacks that it knows), and a tweakable circular
+//! correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
+//! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
+//! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
+//! [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no field ([`Field::IS_FIELD`]), malicious
+//! entries are packed.
 //!
-//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u: of B; bit i of a number is x^i.
+//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
-//! **Rounds and bytes.** The set-up of the OTs, then one message for sixteen trees from the sender, [`Field::COTS`] OTs an entry
-//! ([`cost`]); in the malicious mode 16 bytes from the receiver and 32 from the sender.
+//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
+//! entry; for grown entries one message for 64 trees, 176 bytes for 1024 entries. In the malicious mode 16 bytes from the receiver and 32 from
+//! the sender after either.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
+//! Places of the table that an entry adds are public.
 
+mod code;
 mod field;
+mod grown;
 mod packed;
+mod seal;
 #[cfg(test)]
 mod tests;
 
@@ -41,27 +57,44 @@ use crate::{
     CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round, Security,
 };
 pub use field::{Base, Field, Full128, Pair64};
+use grown::{Base0, Growing, Plan};
 use packed::{Packing, messages};
 
 /// AGREEMENT: OTs from which on a larger set pays its longer set-up.
 const MANY: usize = 1 << 19;
+/// AGREEMENT: entries from which on growing them costs less than packing all.
+const GROWN: usize = 1 << 17;
+/// SECURITY: the set that entries grow by, which Ferret's smallest is; its estimate over B is in SECURITY.md.
+const GROWTH: Set = B10;
 
 /// The OTs that `cots` of them come from.
 fn protocol(cots: usize) -> (Protocol, Set) {
     if cots < MANY { (Protocol::FerretB10, B10) } else { (Protocol::FerretB11, B11) }
 }
 
+/// How `count` entries come about: packed entries, OTs beside them, and from these the others, if there are so many.
+fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
+    if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
+        return (count, 0, None);
+    }
+    let plan = Plan::new(&GROWTH, level, count);
+    (plan.entries, plan.cots, Some(plan))
+}
+
 /// The cost for the sender and the receiver of `count` entries beside the set-up of the OTs.
 #[must_use]
 pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
-    let cots = count * F::COTS;
+    let (packed, beside, plan) = plan::<F>(level, count);
+    let cots = packed * F::COTS + beside;
     let (protocol, set) = protocol(cots);
-    let messages = messages(&set, level, cots);
-    let check = if count > 0 { protocol.check(level) } else { Vec::new() };
-    let rounds = (messages.len() + check.len()) as u64;
-    [(Role::Sender, messages.iter().sum()), (Role::Receiver, 0)].map(|(role, bytes)| {
-        let checks = check.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
-        Cost { rounds, bytes_sent: (bytes + checks.sum::<usize>()) as u64 }
+    let mut all: Vec<_> = messages(&set, level, cots).into_iter().map(|bytes| (Role::Sender, bytes)).collect();
+    if count > 0 {
+        all.extend(protocol.check(level));
+    }
+    all.extend(plan.iter().flat_map(|plan| plan.messages(&GROWTH, level)));
+    [Role::Sender, Role::Receiver].map(|role| {
+        let bytes = all.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
+        Cost { rounds: all.len() as u64, bytes_sent: bytes.sum::<usize>() as u64 }
     })
 }
 
@@ -108,8 +141,12 @@ impl Drop for Secret {
 struct End<S: Security, F: Field> {
     role: Role,
     count: usize,
+    context: Context,
+    /// Secret, for trees.
+    seed: Seed,
     opening: Option<Opening<S>>,
     packing: Option<Packing<S, F>>,
+    growing: Option<Growing<S, F>>,
     /// Whether this party spoke in this round, and with it did its part.
     spoke: bool,
     latch: Latch,
@@ -118,7 +155,9 @@ struct End<S: Security, F: Field> {
 
 impl<S: Security, F: Field> End<S, F> {
     fn new(role: Role, context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
-        let (context, (protocol, _)) = (context.child("vole", 0), protocol(count * F::COTS));
+        let context = context.child("vole", 0);
+        let (packed, beside, _) = plan::<F>(S::LEVEL, count);
+        let (protocol, _) = protocol(packed * F::COTS + beside);
         let opening = match role {
             Role::Sender => Opening::sender(&context, protocol, seed)?,
             Role::Receiver => Opening::receiver(&context, protocol, seed)?,
@@ -126,8 +165,11 @@ impl<S: Security, F: Field> End<S, F> {
         Ok(Self {
             role,
             count,
+            context,
+            seed: seed.derive("vole trees", &[]),
             opening: (count > 0).then_some(opening),
             packing: None,
+            growing: None,
             spoke: false,
             latch: Latch::new(),
             field: PhantomData,
@@ -136,11 +178,34 @@ impl<S: Security, F: Field> End<S, F> {
 
     /// The next message once the set-up is done.
     fn step(&self) -> Option<CheckStep> {
-        self.packing.as_ref()?.step()
+        match &self.growing {
+            Some(growing) => growing.step(),
+            None => self.packing.as_ref()?.step(),
+        }
     }
 
     fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
-        self.packing.as_mut().expect("the set-up comes first").act(heard, said)
+        if let Some(growing) = &mut self.growing {
+            return growing.act(heard, said);
+        }
+        let packing = self.packing.as_mut().expect("the set-up comes first");
+        packing.act(heard, said)?;
+        if packing.step().is_none() {
+            self.grow();
+        }
+        Ok(())
+    }
+
+    /// After the packed entries, those that grow from them, if there are any.
+    fn grow(&mut self) {
+        let (_, _, Some(_)) = plan::<F>(S::LEVEL, self.count) else { return };
+        let packing = self.packing.as_mut().expect("they are packed");
+        let (wide, narrow) = (core::mem::take(&mut packing.wide), core::mem::take(&mut packing.narrow));
+        let base = match packing.delta() {
+            Some(delta) => Base0::Sender { delta, q: wide, seed: self.seed.clone() },
+            None => Base0::Receiver { t: wide, u: narrow },
+        };
+        self.growing = Some(Growing::new(&self.context, &GROWTH, self.count, base, packing.beside()));
     }
 
     fn exchange(&self) -> Option<Round> {
@@ -165,12 +230,24 @@ impl<S: Security, F: Field> End<S, F> {
             opening.read(&[Exchanged::heard(message)])?;
             if opening.round(0).is_none() {
                 let extension = self.opening.take().expect("it is here").extension();
-                let (_, set) = protocol(self.count * F::COTS);
-                self.packing = Some(Packing::new(extension, &set, self.count));
+                let (packed, beside, _) = plan::<F>(S::LEVEL, self.count);
+                let (_, set) = protocol(packed * F::COTS + beside);
+                self.packing = Some(Packing::new(extension, &set, packed, beside));
             }
             return Ok(());
         }
         if core::mem::take(&mut self.spoke) { Ok(()) } else { self.act(message, &mut []) }
+    }
+
+    /// q of all entries, or t and u.
+    fn entries(&mut self) -> (Buffer, Vec<F::Base>) {
+        match (&mut self.growing, &mut self.packing) {
+            (Some(growing), _) => growing.take(),
+            (None, Some(packing)) => {
+                (core::mem::take(&mut packing.wide), core::mem::take(&mut packing.narrow))
+            }
+            (None, None) => Default::default(),
+        }
     }
 
     fn assert_done(&self) {
@@ -203,9 +280,8 @@ impl<S: Security, F: Field> Sender<S, F> {
     #[must_use]
     pub fn finish(mut self) -> SenderEntries {
         self.0.assert_done();
-        let packing = self.0.packing.as_mut();
-        let delta = packing.as_ref().and_then(|packing| packing.delta()).unwrap_or_default();
-        let q = packing.map(|packing| core::mem::take(&mut packing.wide)).unwrap_or_default();
+        let delta = self.0.packing.as_ref().and_then(Packing::delta).unwrap_or_default();
+        let (q, _) = self.0.entries();
         SenderEntries { delta: Zeroizing::new(delta), q: Secret(q) }
     }
 }
@@ -226,9 +302,7 @@ impl<S: Security, F: Field> Receiver<S, F> {
     #[must_use]
     pub fn finish(mut self) -> ReceiverEntries<F> {
         self.0.assert_done();
-        let (u, t) = self.0.packing.as_mut().map_or_else(Default::default, |packing| {
-            (core::mem::take(&mut packing.narrow), core::mem::take(&mut packing.wide))
-        });
+        let (t, u) = self.0.entries();
         ReceiverEntries { u: Zeroizing::new(u), t: Secret(t) }
     }
 }

@@ -1,4 +1,4 @@
-//! Entries from correlated OTs alone: COTS of them an entry.
+//! Entries from correlated OTs alone: COTS of them an entry; and OTs for the trees of other entries.
 
 use core::marker::PhantomData;
 
@@ -24,13 +24,16 @@ pub(super) fn messages(set: &Set, level: Level, cots: usize) -> Vec<usize> {
 /// The COTs of an extension, packed into entries as they come.
 pub(super) struct Packing<S: Security, F: Field> {
     extension: Box<dyn Extension<S>>,
+    /// Entries, and COTs beside them.
     count: usize,
-    /// COTs that are made.
+    beside: usize,
+    /// Entries and COTs that are made.
+    entries: usize,
     cots: usize,
     /// Bytes of each message; the next one.
     messages: Vec<usize>,
     next: usize,
-    /// COTs that make no whole entry yet, then room for a chunk.
+    /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
     scratch: Buffer,
     rest: usize,
     /// The next step of the check, once all are made.
@@ -46,16 +49,18 @@ pub(super) struct Packing<S: Security, F: Field> {
 }
 
 impl<S: Security, F: Field> Packing<S, F> {
-    /// For `count` entries, from an end of Ferret with this set that has made nothing yet.
-    pub(super) fn new(extension: Box<dyn Extension<S>>, set: &Set, count: usize) -> Self {
+    /// For `count` entries, and `beside` COTs, from an end of Ferret with this set that has made nothing yet.
+    pub(super) fn new(extension: Box<dyn Extension<S>>, set: &Set, count: usize, beside: usize) -> Self {
         let mut wide = Buffer::new();
         wide.set_len(16 * count);
         let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
         let mut packing = Self {
             extension,
             count,
+            beside,
+            entries: 0,
             cots: 0,
-            messages: messages(set, S::LEVEL, count * F::COTS),
+            messages: messages(set, S::LEVEL, count * F::COTS + beside),
             next: 0,
             scratch: Buffer::new(),
             rest: 0,
@@ -72,7 +77,7 @@ impl<S: Security, F: Field> Packing<S, F> {
     }
 
     fn left(&self) -> usize {
-        self.count * F::COTS - self.cots
+        self.count * F::COTS + self.beside - self.cots
     }
 
     /// The next message: its name, its sender, its bytes.
@@ -120,13 +125,16 @@ impl<S: Security, F: Field> Packing<S, F> {
         let len = self.extension.chunk_len(self.left());
         let mut scratch = core::mem::take(&mut self.scratch);
         let held = self.rest + len;
-        scratch.reserve_len(16 * held);
+        // Room for all at once: growing would leave a copy behind.
+        scratch.reserve_len(16 * held.max(self.beside + F::COTS + len));
         let blocks = &mut scratch.blocks_mut()[..held];
         self.extension.chunk(heard, said, &mut blocks[self.rest..])?;
         self.cots += len;
-        let whole = held / F::COTS * F::COTS;
+        let whole = (held / F::COTS).min(self.count - self.entries) * F::COTS;
         self.pack(&blocks[..whole]);
-        blocks.copy_within(whole.., 0);
+        if whole > 0 {
+            blocks.copy_within(whole.., 0);
+        }
         self.rest = held - whole;
         self.scratch = scratch;
         Ok(())
@@ -135,7 +143,8 @@ impl<S: Security, F: Field> Packing<S, F> {
     /// Whole entries.
     fn pack(&mut self, blocks: &[Block]) {
         let entries = blocks.len() / F::COTS;
-        let at = self.cots / F::COTS - entries;
+        let at = self.entries;
+        self.entries += entries;
         self.sums.clear();
         self.sums.resize(entries, Sum::ZERO);
         Clmul::best().fold(&self.powers, as_bytes(blocks), &mut self.sums);
@@ -147,6 +156,14 @@ impl<S: Security, F: Field> Packing<S, F> {
             lsbs(blocks, &mut self.bits);
             self.narrow.extend(self.bits.chunks_exact(F::Base::BYTES).map(F::Base::from_bytes));
         }
+    }
+
+    /// The COTs beside the entries, once all are made.
+    pub(super) fn beside(&mut self) -> Buffer {
+        let mut cots = core::mem::take(&mut self.scratch);
+        cots[16 * self.beside..].zeroize();
+        cots.set_len(16 * self.beside);
+        cots
     }
 
     /// The sender's Δ.

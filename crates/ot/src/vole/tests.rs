@@ -5,9 +5,13 @@ use hushwire_block::{Block, Gf64, Gf128};
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Lockstep, Place};
 
+use super::grown::{Base0, Growing, Plan};
 use super::packed::Packing;
-use super::{Base, Field, Full128, Pair64, Receiver, Sender, cost, protocol};
-use crate::ferret::rig::{DELTA, TINY, context, ends};
+use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, cost, plan, protocol};
+use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
+use crate::ferret::end::buffer;
+use crate::ferret::rig::stream;
+use crate::ferret::Set;
 use crate::{Check, Extension, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, as the definitions have them.
@@ -60,7 +64,7 @@ fn pack<S: Security, F: Field>(
 ) -> Result<[Packing<S, F>; 2], OtError> {
     let (s, r) = ends::<S>(Backend::best(), TINY);
     let (s, r): (Box<dyn Extension<S>>, Box<dyn Extension<S>>) = (Box::new(s), Box::new(r));
-    let (mut s, mut r) = (Packing::<S, F>::new(s, &TINY, count), Packing::<S, F>::new(r, &TINY, count));
+    let (mut s, mut r) = (Packing::<S, F>::new(s, &TINY, count, 0), Packing::<S, F>::new(r, &TINY, count, 0));
     let mut number = 0;
     while let Some(step) = s.step() {
         assert_eq!(r.step(), Some(step));
@@ -120,7 +124,8 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
     if count == 0 {
         return assert_eq!(all, [0; 3]);
     }
-    let (protocol, _) = protocol(count * F::COTS);
+    let (packed, beside, _) = plan::<F>(S::LEVEL, count);
+    let (protocol, _) = protocol(packed * F::COTS + beside);
     let mut set_up = Opening::<S>::sender(&context, protocol, &seeds[0]).expect("the level exists");
     let mut peer = Opening::<S>::receiver(&context, protocol, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
@@ -134,6 +139,126 @@ fn machines_make_entries_from_base_ots_on() {
     machines_hold::<SemiHonest, Pair64>(0);
     machines_hold::<SemiHonest, Pair64>(200);
     machines_hold::<Malicious, Full128>(100);
+    machines_hold::<SemiHonest, Pair64>(GROWN + 5);
+}
+
+/// Packed entries that a dealer made: both ends' of Δ, for `entries`, and as many COTs.
+fn dealt<F: Slow>(entries: usize, cots: usize) -> [(Base0<F>, hushwire_block::Buffer); 2] {
+    let mut stream = stream(8);
+    let u: Vec<F::Base> = (0..entries).map(|_| F::Base::from_bytes(&stream.next_block().0)).collect();
+    let [mut q, mut t] = [(); 2].map(|()| buffer(entries));
+    stream.fill_blocks(q.blocks_mut());
+    for ((q, t), u) in q.blocks().iter().zip(t.blocks_mut()).zip(&u) {
+        *t = *q ^ F::slow(*u, DELTA);
+    }
+    let cots = [Role::Sender, Role::Receiver].map(|role| {
+        let (mut stream, mut blocks) = (self::stream(9), buffer(cots));
+        deal(&mut stream, role, blocks.blocks_mut());
+        blocks
+    });
+    let [of_sender, of_receiver] = cots;
+    let seed = Seed::from_bytes([6; 16]);
+    [(Base0::Sender { delta: DELTA, q, seed }, of_sender), (Base0::Receiver { t, u }, of_receiver)]
+}
+
+/// Both ends over a small set; `edit` gets a message's number and its bytes.
+fn grow<S: Security, F: Slow>(
+    backend: Backend,
+    set: &Set,
+    count: usize,
+    mut edit: impl FnMut(usize, &mut Vec<u8>),
+) -> Result<[Growing<S, F>; 2], OtError> {
+    let plan = Plan::new(set, S::LEVEL, count);
+    let mut ends = dealt::<F>(plan.entries, plan.cots)
+        .map(|(base, cots)| Growing::<S, F>::new(&context(backend), set, count, base, cots));
+    let mut messages = plan.messages(set, S::LEVEL).into_iter();
+    let mut number = 0;
+    while let Some(step) = ends[0].step() {
+        assert_eq!(ends[1].step(), Some(step));
+        assert_eq!(messages.next(), Some((step.from, step.bytes)), "as planned");
+        let mut said = vec![0; step.bytes];
+        ends[step.from as usize].act(&[], &mut said)?;
+        edit(number, &mut said);
+        ends[1 - step.from as usize].act(&said, &mut [])?;
+        number += 1;
+    }
+    assert!(ends[1].step().is_none() && messages.next().is_none());
+    Ok(ends)
+}
+
+/// One round, several, and the last tree cut short.
+fn grown_entries_hold<S: Security, F: Slow>() {
+    let whole = TINY.trees() * TINY.leaves();
+    for count in [1, TINY.leaves(), whole - 3, whole, whole + 1, 3 * whole + 77] {
+        let [mut s, mut r] = grow::<S, F>(Backend::best(), &TINY, count, |_, _| {}).expect("an honest run");
+        let ((q, _), (t, u)) = (s.take(), r.take());
+        assert_eq!(q.blocks().len(), count);
+        holds::<F>(DELTA, q.blocks(), t.blocks(), &u);
+    }
+}
+
+#[test]
+fn grown_entries_hold_in_every_field_at_every_level() {
+    grown_entries_hold::<SemiHonest, Pair64>();
+    grown_entries_hold::<SemiHonest, Full128>();
+    grown_entries_hold::<Malicious, Full128>();
+}
+
+#[test]
+fn every_tier_grows_the_same_entries() {
+    let all = |backend| {
+        let [mut s, mut r] = grow::<SemiHonest, Pair64>(backend, &TINY, 4000, |_, _| {}).expect("an honest run");
+        let ((q, _), (t, u)) = (s.take(), r.take());
+        (q.blocks().to_vec(), t.blocks().to_vec(), u)
+    };
+    let best = all(Backend::best());
+    for backend in Backend::all() {
+        assert!(all(backend) == best, "{backend:?}");
+    }
+}
+
+/// Every kind of message of a malicious run with a bit flipped at every place, and messages exchanged.
+#[test]
+fn changed_trees_and_checks_are_caught() {
+    for (set, count) in [(TINY, 6000), (WIDE, 12_000)] {
+        let mut lengths = vec![];
+        let honest = grow::<Malicious, Full128>(Backend::best(), &set, count, |_, message| lengths.push(message.len()));
+        assert!(honest.is_ok() && lengths.len() >= 3);
+        let caught = |what: &str, edit: &mut dyn FnMut(usize, &mut Vec<u8>)| {
+            let result = grow::<Malicious, Full128>(Backend::best(), &set, count, edit);
+            let result = result.map(|_| ());
+            assert!(matches!(result, Err(OtError::Abort { check: Check::Leaves, .. })), "{what}: {result:?}");
+        };
+        for (number, len) in lengths.iter().enumerate() {
+            // Trees of a few rounds, each with every level and d; every byte of the check.
+            let step = if *len > 64 { 16 * (set.depth() + 1) * 3 / 2 + 1 } else { 1 };
+            for byte in (0..*len).step_by(step) {
+                caught(&format!("byte {byte} of message {number}"), &mut |n, message| {
+                    if n == number {
+                        message[byte] ^= 0x40;
+                    }
+                });
+            }
+            caught(&format!("message {number} zeroed"), &mut |n, message| {
+                if n == number {
+                    message.fill(0);
+                }
+            });
+        }
+        let tree = 16 * (set.depth() + 1);
+        caught("the first tree's message twice", &mut |n, message| {
+            if n == 0 {
+                message.copy_within(..tree, tree);
+            }
+        });
+        for level in 0..=set.depth() {
+            caught(&format!("block {level} of a tree"), &mut |n, message| {
+                if n == 0 {
+                    message[3 * tree + 16 * level + 5] ^= 1;
+                }
+            });
+        }
+    }
 }
 
 /// Every message of a malicious run, in every field, with a bit flipped at several places; and messages exchanged.
