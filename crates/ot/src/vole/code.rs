@@ -63,10 +63,9 @@ impl Code {
     ///
     /// A piece of outputs is whole blocks long, so that pieces continue one another.
     fn streams<F: Field>(&mut self, first: usize, len: usize) {
-        for (bytes, stream, key) in [
-            (4, &mut self.words, &self.places),
-            (F::Base::BYTES, &mut self.elements, &self.factors),
-        ] {
+        for (bytes, stream, key) in
+            [(4, &mut self.words, &self.places), (F::Base::BYTES, &mut self.elements, &self.factors)]
+        {
             debug_assert!((first * LOCAL * bytes).is_multiple_of(16), "outputs begin with a block");
             stream.resize(len * LOCAL * bytes, 0);
             let at = first as u128 * (LOCAL * bytes) as u128 / 16;
@@ -83,11 +82,13 @@ fn terms<'a, B: Base>(
     len: usize,
 ) -> impl Iterator<Item = impl Iterator<Item = (usize, B)> + 'a> + 'a {
     let mask = len - 1;
-    words.chunks_exact(4 * LOCAL).zip(elements.chunks_exact(LOCAL * B::BYTES)).map(move |(words, elements)| {
-        words.as_chunks::<4>().0.iter().zip(elements.chunks_exact(B::BYTES)).map(move |(word, element)| {
-            (u32::from_le_bytes(*word) as usize & mask, B::from_bytes(element))
-        })
-    })
+    words.chunks_exact(4 * LOCAL).zip(elements.chunks_exact(LOCAL * B::BYTES)).map(
+        move |(words, elements)| {
+            words.as_chunks::<4>().0.iter().zip(elements.chunks_exact(B::BYTES)).map(
+                move |(word, element)| (u32::from_le_bytes(*word) as usize & mask, B::from_bytes(element)),
+            )
+        },
+    )
 }
 
 fn assert_table(len: usize) {

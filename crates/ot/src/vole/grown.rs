@@ -132,15 +132,20 @@ impl<S: Security, F: Field> Growing<S, F> {
         let (half, seal) = match base {
             Base0::Sender { delta, mut q, seed } => {
                 assert_eq!(q.blocks().len(), plan.entries, "the entries of the base");
-                let seal = hides.then(|| Seal::new(context, set, Some(delta), q.blocks()[spare], Gf128::ZERO));
+                let seal =
+                    hides.then(|| Seal::new(context, set, Some(delta), q.blocks()[spare], Gf128::ZERO));
                 let trees = SpcotSender::new(context, delta, &seed);
                 let (table, next) = (q.blocks().to_vec(), Vec::with_capacity(next));
                 q.zeroize();
                 (Half::Sender { trees, table, next, q: wide }, seal)
             }
             Base0::Receiver { mut t, mut u } => {
-                assert!(t.blocks().len() == plan.entries && u.len() == plan.entries, "the entries of the base");
-                let seal = hides.then(|| Seal::new(context, set, None, t.blocks()[spare], F::whole(u[spare])));
+                assert!(
+                    t.blocks().len() == plan.entries && u.len() == plan.entries,
+                    "the entries of the base"
+                );
+                let seal =
+                    hides.then(|| Seal::new(context, set, None, t.blocks()[spare], F::whole(u[spare])));
                 let table = t.blocks().iter().copied().zip(u.iter().copied()).collect();
                 (t.zeroize(), u.zeroize());
                 let (next, u) = (Vec::with_capacity(next), Vec::with_capacity(count));

@@ -87,7 +87,8 @@ pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     let (packed, beside, plan) = plan::<F>(level, count);
     let cots = packed * F::COTS + beside;
     let (protocol, set) = protocol(cots);
-    let mut all: Vec<_> = messages(&set, level, cots).into_iter().map(|bytes| (Role::Sender, bytes)).collect();
+    let mut all: Vec<_> =
+        messages(&set, level, cots).into_iter().map(|bytes| (Role::Sender, bytes)).collect();
     if count > 0 {
         all.extend(protocol.check(level));
     }

@@ -8,10 +8,10 @@ use hushwire_wire::drive::{Lockstep, Place};
 use super::grown::{Base0, Growing, Plan};
 use super::packed::Packing;
 use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, cost, plan, protocol};
-use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
+use crate::ferret::Set;
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
-use crate::ferret::Set;
+use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
 use crate::{Check, Extension, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, as the definitions have them.
@@ -207,7 +207,8 @@ fn grown_entries_hold_in_every_field_at_every_level() {
 #[test]
 fn every_tier_grows_the_same_entries() {
     let all = |backend| {
-        let [mut s, mut r] = grow::<SemiHonest, Pair64>(backend, &TINY, 4000, |_, _| {}).expect("an honest run");
+        let [mut s, mut r] =
+            grow::<SemiHonest, Pair64>(backend, &TINY, 4000, |_, _| {}).expect("an honest run");
         let ((q, _), (t, u)) = (s.take(), r.take());
         (q.blocks().to_vec(), t.blocks().to_vec(), u)
     };
@@ -222,7 +223,9 @@ fn every_tier_grows_the_same_entries() {
 fn changed_trees_and_checks_are_caught() {
     for (set, count) in [(TINY, 6000), (WIDE, 12_000)] {
         let mut lengths = vec![];
-        let honest = grow::<Malicious, Full128>(Backend::best(), &set, count, |_, message| lengths.push(message.len()));
+        let honest = grow::<Malicious, Full128>(Backend::best(), &set, count, |_, message| {
+            lengths.push(message.len())
+        });
         assert!(honest.is_ok() && lengths.len() >= 3);
         let caught = |what: &str, edit: &mut dyn FnMut(usize, &mut Vec<u8>)| {
             let result = grow::<Malicious, Full128>(Backend::best(), &set, count, edit);
