@@ -197,7 +197,9 @@ mod tests {
             let mut u = vec![F::Base::default(); n];
             for cut in [0, 256, n] {
                 let mut code = code(backend);
-                (t.fill(Block::ZERO), q.fill(Block::ZERO), u.fill(F::Base::default()));
+                t.fill(Block::ZERO);
+                q.fill(Block::ZERO);
+                u.fill(F::Base::default());
                 code.add::<F>(0, &table, &mut q[..cut]);
                 code.add::<F>(cut, &table, &mut q[cut..]);
                 code.add_pairs::<F>(0, &pairs, &mut t[..cut], &mut u[..cut]);

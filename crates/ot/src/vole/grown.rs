@@ -86,7 +86,7 @@ fn tree_bytes(set: &Set) -> usize {
 
 /// A party's part of the trees.
 enum Half<F: Field> {
-    Sender { trees: SpcotSender, table: Vec<Block>, next: Vec<Block>, q: Buffer },
+    Sender { trees: Box<SpcotSender>, table: Vec<Block>, next: Vec<Block>, q: Buffer },
     Receiver { table: Vec<Pair<F>>, next: Vec<Pair<F>>, t: Buffer, u: Vec<F::Base> },
 }
 
@@ -134,7 +134,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                 assert_eq!(q.blocks().len(), plan.entries, "the entries of the base");
                 let seal =
                     hides.then(|| Seal::new(context, set, Some(delta), q.blocks()[spare], Gf128::ZERO));
-                let trees = SpcotSender::new(context, delta, &seed);
+                let trees = Box::new(SpcotSender::new(context, delta, &seed));
                 let (table, next) = (q.blocks().to_vec(), Vec::with_capacity(next));
                 q.zeroize();
                 (Half::Sender { trees, table, next, q: wide }, seal)
@@ -147,7 +147,8 @@ impl<S: Security, F: Field> Growing<S, F> {
                 let seal =
                     hides.then(|| Seal::new(context, set, None, t.blocks()[spare], F::whole(u[spare])));
                 let table = t.blocks().iter().copied().zip(u.iter().copied()).collect();
-                (t.zeroize(), u.zeroize());
+                t.zeroize();
+                u.zeroize();
                 let (next, u) = (Vec::with_capacity(next), Vec::with_capacity(count));
                 (Half::Receiver { table, next, t: wide, u }, seal)
             }
@@ -318,7 +319,8 @@ fn block(bytes: &[u8]) -> Block {
 
 fn wipe<B: Base>(pairs: &mut [(Block, B)]) {
     for (t, u) in pairs {
-        (t.zeroize(), u.zeroize());
+        t.zeroize();
+        u.zeroize();
     }
 }
 
@@ -334,8 +336,10 @@ impl<S: Security, F: Field> Drop for Growing<S, F> {
                 q.zeroize();
             }
             Half::Receiver { table, next, t, u } => {
-                (wipe(table), wipe(next));
-                (t.zeroize(), u.zeroize());
+                wipe(table);
+                wipe(next);
+                t.zeroize();
+                u.zeroize();
             }
         }
     }

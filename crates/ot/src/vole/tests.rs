@@ -224,7 +224,7 @@ fn changed_trees_and_checks_are_caught() {
     for (set, count) in [(TINY, 6000), (WIDE, 12_000)] {
         let mut lengths = vec![];
         let honest = grow::<Malicious, Full128>(Backend::best(), &set, count, |_, message| {
-            lengths.push(message.len())
+            lengths.push(message.len());
         });
         assert!(honest.is_ok() && lengths.len() >= 3);
         let caught = |what: &str, edit: &mut dyn FnMut(usize, &mut Vec<u8>)| {
