@@ -14,7 +14,7 @@ use crate::{
     BfvError, Set,
     ntt::{BITS, Prime, times},
     params::{DROPPED_A, DROPPED_B},
-    sample::{errors, flood, ternary, uniform},
+    sample::{errors, floods, ternary, uniform, words},
 };
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
@@ -54,15 +54,13 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, bits: u32, out: &mut Vec<
     for x in numbers {
         held |= u128::from(x) << used;
         used += bits;
-        while used >= 8 {
-            out.push(held as u8);
-            held >>= 8;
-            used -= 8;
+        if used >= 64 {
+            out.extend_from_slice(&(held as u64).to_le_bytes());
+            held >>= 64;
+            used -= 64;
         }
     }
-    if used > 0 {
-        out.push(held as u8);
-    }
+    out.extend_from_slice(&held.to_le_bytes()[..used.div_ceil(8) as usize]);
 }
 
 pub(crate) fn packed(count: usize, bits: u32) -> usize {
@@ -70,11 +68,15 @@ pub(crate) fn packed(count: usize, bits: u32) -> usize {
 }
 
 pub(crate) fn unpack(bytes: &[u8], count: usize, bits: u32) -> Vec<u64> {
-    let (mut held, mut used, mut bytes) = (0u128, 0, bytes.iter());
+    let (mut held, mut used, mut bytes) = (0u128, 0, bytes);
     let mut one = || {
-        while used < bits {
-            held |= u128::from(bytes.next().copied().unwrap_or(0)) << used;
-            used += 8;
+        if used < bits {
+            let (word, rest) = bytes.split_at(bytes.len().min(8));
+            let mut whole = [0; 8];
+            whole[..word.len()].copy_from_slice(word);
+            bytes = rest;
+            held |= u128::from(u64::from_le_bytes(whole)) << used;
+            used += 64;
         }
         let x = held as u64 & mask(bits);
         held >>= bits;
@@ -127,7 +129,7 @@ impl Ground {
         self.primes.iter().map(|prime| uniform(&mut prg, self.set.n(), prime.p)).collect()
     }
 
-    fn zero(&self) -> Poly {
+    pub(crate) fn zero(&self) -> Poly {
         vec![vec![0; self.set.n()]; self.primes.len()]
     }
 
@@ -137,15 +139,10 @@ impl Ground {
         }
     }
 
-    fn add(&self, sum: &mut Poly, a: &Poly) {
-        for ((prime, sum), a) in self.primes.iter().zip(sum).zip(a) {
-            sum.iter_mut().zip(a).for_each(|(sum, a)| *sum = prime.plus(*sum, *a));
-        }
-    }
-
-    fn written(&self, seed: &[u8; SEED], b: &Poly, out: &mut Vec<u8>) {
-        out.extend_from_slice(seed);
-        b.iter().for_each(|b| pack(b.iter().copied(), BITS, out));
+    fn written(&self, seed: &[u8; SEED], b: &Poly) -> Vec<u8> {
+        let mut out = seed.to_vec();
+        b.iter().for_each(|b| pack(b.iter().copied(), BITS, &mut out));
+        out
     }
 
     /// Bytes of a seeded pair.
@@ -165,30 +162,33 @@ impl Ground {
         Ok([self.stretched(seed), b])
     }
 
-    /// A coefficient brought from all primes to those that are kept.
-    fn switched(&self, residues: &mut [u64]) {
+    /// Coefficients brought from all primes to those that are kept.
+    fn switched(&self, mut poly: Poly) -> Poly {
         for last in (self.kept()..self.primes.len()).rev() {
-            let p = self.primes[last].p;
-            let shift = residues[last];
-            for k in 0..last {
-                let prime = &self.primes[k];
-                // Centred: the greater half counts from −p/2 on. Both are masked by uniform numbers, and the choice is arithmetic.
-                let is_high = (p / 2).wrapping_sub(shift) >> 63;
-                let centred = shift % prime.p;
-                let centred = prime.minus(centred, (p % prime.p) & is_high.wrapping_neg());
-                residues[k] = times(prime.minus(residues[k], centred), self.between[last][k], prime.p);
+            let (shift, p) = (poly.pop().expect("residues of each prime"), self.primes[last].p);
+            for ((of, prime), inverse) in poly.iter_mut().zip(&self.primes).zip(&self.between[last]) {
+                prime.lessen(self.backend, of, &shift, p, *inverse);
             }
         }
+        poly
     }
+}
 
-    /// Bytes of an answer with so many results.
-    pub(crate) fn answer_bytes(&self, results: usize) -> usize {
-        let n = self.set.n();
-        match self.kept() {
-            1 => packed(n, BITS - DROPPED_A) + packed(results, BITS - DROPPED_B),
-            kept => kept * (packed(n, BITS) + packed(results, BITS)),
-        }
+/// What `f` makes of all items, in their order, on so many threads.
+pub(crate) fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let each = items.len().div_ceil(threads.max(1)).max(1);
+    if items.len() <= each {
+        return items.into_iter().map(f).collect();
     }
+    let (mut items, f) = (items.into_iter(), &f);
+    std::thread::scope(|scope| {
+        let mut parts = vec![];
+        while items.len() > 0 {
+            let part: Vec<T> = items.by_ref().take(each).collect();
+            parts.push(scope.spawn(move || part.into_iter().map(f).collect::<Vec<R>>()));
+        }
+        parts.into_iter().flat_map(|part| part.join().expect("threads end as the caller's would")).collect()
+    })
 }
 
 /// x^(p − 2); both are public.
@@ -228,13 +228,20 @@ impl Client {
         Client { ground, s, small, prg }
     }
 
+    /// The public seed of a pair's first half, and the secret one of its errors.
+    fn seeds(&mut self) -> ([u8; SEED], Seed) {
+        let mut seeds = Zeroizing::new([0; 2 * SEED]);
+        self.prg.fill(&mut seeds[..]);
+        let [open, own] = [0, SEED].map(|at| *seeds[at..].first_chunk().expect("two seeds"));
+        (open, Seed::from_bytes(own))
+    }
+
     /// A pair of phase e + ⌊q m / t⌉.
-    fn pair(&mut self, m: Option<&[u64]>, out: &mut Vec<u8>) {
-        let mut seed = [0; SEED];
-        self.prg.fill(&mut seed);
+    fn pair(&self, (seed, own): ([u8; SEED], Seed), m: Option<&[u64]>) -> Vec<u8> {
         let ground = &self.ground;
         let a = ground.stretched(&seed);
-        let e = Zeroizing::new(errors(&mut self.prg, ground.set.n()));
+        let mut prg = Prg::new(ground.backend, &own, "bfv errors");
+        let e = Zeroizing::new(errors(&mut prg, ground.set.n()));
         let mut b = vec![];
         for (k, prime) in ground.primes.iter().enumerate() {
             let mut sum: Vec<u64> = e.iter().map(|e| residue(*e, prime.p)).collect();
@@ -248,21 +255,20 @@ impl Client {
             sum.zeroize();
             product.zeroize();
         }
-        ground.written(&seed, &b, out);
+        ground.written(&seed, &b)
     }
 
     /// An encryption of 0, for the server's own.
     pub(crate) fn public_key(&mut self) -> Vec<u8> {
-        let mut out = vec![];
-        self.pair(None, &mut out);
-        out
+        let seeds = self.seeds();
+        self.pair(seeds, None)
     }
 
-    /// Encryptions of polynomials modulo 2^ℓ.
-    pub(crate) fn encrypt(&mut self, all: &[Vec<u64>]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(all.len() * self.ground.pair_bytes());
-        all.iter().for_each(|m| self.pair(Some(m), &mut out));
-        out
+    /// Encryptions of polynomials modulo 2^ℓ, made on so many threads.
+    pub(crate) fn encrypt(&mut self, all: Vec<Vec<u64>>, threads: usize) -> Vec<u8> {
+        let seeded = all.into_iter().map(|m| (self.seeds(), Zeroizing::new(m))).collect();
+        let own = &*self;
+        abreast(threads, seeded, |(seeds, m)| own.pair(seeds, Some(&m))).concat()
     }
 
     /// The phases of an answer at its results' places, and the results.
@@ -272,7 +278,7 @@ impl Client {
 
     pub(crate) fn phases(&self, answer: &[u8], places: &[usize]) -> Result<Vec<u128>, BfvError> {
         let (ground, what) = (&self.ground, "an answer");
-        let expected = ground.answer_bytes(places.len());
+        let expected = ground.set.answer_bytes(ground.ring, places.len());
         if answer.len() != expected {
             return Err(BfvError::Length { what, found: answer.len(), expected });
         }
@@ -362,9 +368,6 @@ pub(crate) struct Server {
     prg: Prg,
 }
 
-/// An answer under way: sums of products, transformed.
-pub(crate) struct Sum([Poly; 2]);
-
 impl Server {
     pub(crate) fn new(ground: Ground, key: &[u8], seed: &Seed) -> Result<Server, BfvError> {
         let key = ground.read("a public key", key)?;
@@ -372,86 +375,77 @@ impl Server {
         Ok(Server { ground, key, prg })
     }
 
-    pub(crate) fn sum(&self) -> Sum {
-        Sum([self.ground.zero(), self.ground.zero()])
+    /// Secret randomness of an answer, of its own.
+    pub(crate) fn seed(&mut self) -> Seed {
+        let mut seed = Zeroizing::new([0; SEED]);
+        self.prg.fill(&mut seed[..]);
+        Seed::from_bytes(*seed)
     }
 
-    pub(crate) fn add(&self, sum: &mut Sum, upload: &[Poly; 2], weights: &Poly) {
-        sum.0.iter_mut().zip(upload).for_each(|(sum, half)| self.ground.add_products(sum, half, weights));
-    }
-
-    /// Numbers that hide results, one for each.
-    pub(crate) fn masks(&mut self, count: usize) -> Vec<u64> {
-        (0..count).map(|_| self.prg.next_u64() & mask(self.ground.ring)).collect()
-    }
-
-    /// The answer: of the first half everything, of the second what is at `places`, less the masks.
+    /// The answer that sums of products make: of the first half everything, of the second what is at `places`, less masks, which it gives.
     pub(crate) fn answer(
-        &mut self,
-        sum: Sum,
+        &self,
+        seed: &Seed,
+        sum: [Poly; 2],
         places: &[usize],
-        masks: &[u64],
         flooding: u32,
-        out: &mut Vec<u8>,
-    ) {
-        let [a, b] = self.hidden(sum, places, masks, flooding);
-        self.written(&a, &b, places, out);
+    ) -> (Vec<u8>, Vec<u64>) {
+        let mut prg = Prg::new(self.ground.backend, seed, "bfv answer");
+        let masks: Vec<u64> =
+            words(&mut prg, places.len()).iter().map(|word| word & mask(self.ground.ring)).collect();
+        let halves = self.hidden(&mut prg, sum, places, &masks, flooding);
+        (self.written(halves, places), masks)
     }
 
     /// The sum under a fresh encryption of 0, flooding and masks; coefficients.
     pub(crate) fn hidden(
-        &mut self,
-        mut sum: Sum,
+        &self,
+        prg: &mut Prg,
+        mut sum: [Poly; 2],
         places: &[usize],
         masks: &[u64],
         flooding: u32,
     ) -> [Poly; 2] {
-        let n = self.ground.set.n();
+        let (n, ground) = (self.ground.set.n(), &self.ground);
         // SECURITY: without it the first half is the weights times a polynomial that the client knows.
-        let u = Zeroizing::new(ternary(&mut self.prg, n));
-        let u = self.ground.transformed(&u);
-        for (half, key) in sum.0.iter_mut().zip(&self.key) {
-            self.ground.add_products(half, key, &u);
-            let e = Zeroizing::new(errors(&mut self.prg, n));
-            self.ground.add(half, &self.ground.transformed(&e));
-        }
-        let Sum([mut a, mut b]) = sum;
-        for half in [&mut a, &mut b] {
-            for (prime, half) in self.ground.primes.iter().zip(half) {
-                prime.inverse(self.ground.backend, half);
+        let u = Zeroizing::new(ternary(prg, n));
+        let u = ground.transformed(&u);
+        for (half, key) in sum.iter_mut().zip(&self.key) {
+            ground.add_products(half, key, &u);
+            let e = Zeroizing::new(errors(prg, n));
+            for (prime, half) in ground.primes.iter().zip(half) {
+                prime.inverse(ground.backend, half);
+                half.iter_mut().zip(&e[..]).for_each(|(x, e)| *x = prime.plus(*x, residue(*e, prime.p)));
             }
         }
-        for (place, hidden) in places.iter().zip(masks) {
-            // SECURITY: without it the noise of a result tells the client of the weights.
-            let noise = flood(&mut self.prg, flooding);
-            let minus = hidden.wrapping_neg() & mask(self.ground.ring);
-            for (k, prime) in self.ground.primes.iter().enumerate() {
-                let p = i128::from(prime.p);
-                let noise = noise.rem_euclid(p) as u64;
-                let added = prime.plus(noise, self.ground.encoded(minus, k));
+        let [a, mut b] = sum;
+        // SECURITY: without it the noise of a result tells the client of the weights.
+        let noises = Zeroizing::new(floods(prg, flooding, places.len()));
+        for ((place, hidden), noise) in places.iter().zip(masks).zip(noises.iter()) {
+            let minus = hidden.wrapping_neg() & mask(ground.ring);
+            for (k, prime) in ground.primes.iter().enumerate() {
+                let noise = prime.minus(prime.residue(*noise), prime.residue(1 << flooding));
+                let added = prime.plus(noise, ground.encoded(minus, k));
                 b[k][*place] = prime.plus(b[k][*place], added);
             }
         }
         [a, b]
     }
 
-    fn written(&self, a: &Poly, b: &Poly, places: &[usize], out: &mut Vec<u8>) {
+    fn written(&self, [a, b]: [Poly; 2], places: &[usize]) -> Vec<u8> {
         let (ground, kept) = (&self.ground, self.ground.kept());
-        let switched = |poly: &Poly, i: usize| {
-            let mut residues: Vec<u64> = poly.iter().map(|x| x[i]).collect();
-            ground.switched(&mut residues);
-            residues
-        };
-        let a: Vec<Vec<u64>> = (0..ground.set.n()).map(|i| switched(a, i)).collect();
-        let b: Vec<Vec<u64>> = places.iter().map(|i| switched(b, *i)).collect();
+        let at = |of: &Vec<u64>| places.iter().map(|i| of[*i]).collect();
+        let [a, b] = [a, b.iter().map(at).collect()].map(|half| ground.switched(half));
         let dropped = if kept == 1 { [DROPPED_A, DROPPED_B] } else { [0; 2] };
         // Rounded; what would be 2^50 is the next below.
         let cut =
             |x: u64, d: u32| if d == 0 { x } else { ((x + (1 << (d - 1))) >> d).min((1 << (BITS - d)) - 1) };
+        let mut out = Vec::with_capacity(ground.set.answer_bytes(ground.ring, places.len()));
         for k in 0..kept {
             for (half, d) in [&a, &b].into_iter().zip(dropped) {
-                pack(half.iter().map(|x| cut(x[k], d)), BITS - d, out);
+                pack(half[k].iter().map(|x| cut(*x, d)), BITS - d, &mut out);
             }
         }
+        out
     }
 }

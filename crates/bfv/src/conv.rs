@@ -1,15 +1,18 @@
 //! Convolutions and products of matrices as products of polynomials.
 //!
 //! ```text
-//! an upload    channel c, row i, column j of a tile of H rows of W      at  c H W + i W + j
+//! an upload    channel c, row i, column j of a tile of H rows of W      at  c H W + i W + j,   W a power of two
 //! weights      output m, channel c, row k, column l of its kernel       at  m C H W + O − c H W − k W − l,   O = (C − 1) H W + (h − 1) W + w − 1
 //! a result     output m, row i, column j                                at  m C H W + O + i W + j
 //! ```
 //!
-//! What wraps at N lies below O. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads,
+//! What wraps at N lies below O. Column l of all kernels is a polynomial of x^W times x^(w − 1 − l): so many short transforms make that of the weights. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads,
 //! outputs beyond a block are answers of their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
+
+/// AGREEMENT: columns of the narrowest rows.
+pub(crate) const LEAST: usize = 8;
 
 /// A convolution of images `[channels, rows, columns]`, zeros around included, by kernels `[outputs, channels, h, w]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +46,10 @@ pub(crate) struct Layout {
     pub(crate) conv: Conv,
     pub(crate) n: usize,
     pub(crate) tiles: Vec<Tile>,
-    /// Rows of a tile's place.
+    /// Rows of a tile's place, and columns of a row's.
     height: usize,
-    /// Channels of an upload, outputs of an answer.
+    pub(crate) width: usize,
+    /// Channels of an upload, outputs of an answer: AGREEMENT, so that there are few of both together, which take about the same time and bytes.
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
 }
@@ -75,27 +79,6 @@ impl Conv {
         let [rows, columns] = self.results();
         self.terms() * (self.outputs * rows * columns) as u64
     }
-
-    /// In the open, modulo 2^64.
-    #[must_use]
-    pub fn plain(&self, image: &[u64], weights: &[u64]) -> Vec<u64> {
-        let ([rows, columns], [h, w]) = (self.results(), self.kernel);
-        let mut out = vec![0u64; self.outputs * rows * columns];
-        for (at, out) in out.iter_mut().enumerate() {
-            let (m, i, j) = (at / (rows * columns), at / columns % rows, at % columns);
-            for c in 0..self.channels {
-                for k in 0..h {
-                    for l in 0..w {
-                        let row = c * self.image[0] + i * self.strides[0] + k;
-                        let x = image[row * self.image[1] + j * self.strides[1] + l];
-                        let weight = weights[((m * self.channels + c) * h + k) * w + l];
-                        *out = out.wrapping_add(x.wrapping_mul(weight));
-                    }
-                }
-            }
-        }
-        out
-    }
 }
 
 impl Layout {
@@ -106,7 +89,9 @@ impl Layout {
         if !fits || conv.strides.contains(&0) || conv.channels == 0 || conv.outputs == 0 {
             return None;
         }
-        let height = rows.min(n / columns);
+        // Rows of whole vectors, but where there is one column alone.
+        let width = if columns == 1 { 1 } else { columns.next_power_of_two().max(LEAST) };
+        let height = rows.min(n / width);
         if height < conv.kernel[0] {
             return None;
         }
@@ -118,9 +103,15 @@ impl Layout {
             tiles.push(Tile { row: result * conv.strides[0], rows, result, results });
             result += results;
         }
-        let inputs = (n / (height * columns)).clamp(1, conv.channels);
-        let outputs = (n / (inputs * height * columns)).clamp(1, conv.outputs);
-        Some(Layout { conv, n, tiles, height, inputs, outputs })
+        let places = (n / (height * width)).max(1);
+        let cut = |inputs: usize| {
+            let outputs = (places / inputs).clamp(1, conv.outputs);
+            (conv.channels.div_ceil(inputs) + conv.outputs.div_ceil(outputs), inputs, outputs)
+        };
+        let halves =
+            std::iter::successors(Some(places.min(conv.channels)), |i| (*i > 1).then(|| i.div_ceil(2)));
+        let (_, inputs, outputs) = halves.map(cut).min().unwrap_or((0, 1, 1));
+        Some(Layout { conv, n, tiles, height, width, inputs, outputs })
     }
 
     /// Uploads of a tile.
@@ -134,12 +125,12 @@ impl Layout {
     }
 
     fn plane(&self) -> usize {
-        self.height * self.conv.image[1]
+        self.height * self.width
     }
 
     fn origin(&self) -> usize {
         let [h, w] = self.conv.kernel;
-        (self.inputs - 1) * self.plane() + (h - 1) * self.conv.image[1] + w - 1
+        (self.inputs - 1) * self.plane() + (h - 1) * self.width + w - 1
     }
 
     /// The polynomials of an image, tile after tile, block after block.
@@ -151,8 +142,9 @@ impl Layout {
                 let mut of = vec![0; self.n];
                 for c in 0..self.inputs.min(self.conv.channels - block * self.inputs) {
                     let from = ((block * self.inputs + c) * rows + tile.row) * columns;
-                    let len = tile.rows * columns;
-                    of[c * self.plane()..][..len].copy_from_slice(&image[from..from + len]);
+                    let rows = image[from..].chunks_exact(columns).take(tile.rows);
+                    let to = of[c * self.plane()..].chunks_exact_mut(self.width);
+                    to.zip(rows).for_each(|(to, row)| to[..columns].copy_from_slice(row));
                 }
                 all.push(of);
             }
@@ -160,17 +152,22 @@ impl Layout {
         all
     }
 
-    /// The polynomial of weights of one block and group.
-    pub(crate) fn weights(&self, weights: &[i64], block: usize, group: usize) -> Vec<i64> {
-        let ([h, w], columns) = (self.conv.kernel, self.conv.image[1]);
-        let mut of = vec![0; self.n];
+    /// Columns of kernels, each a polynomial of weights in x^W.
+    pub(crate) fn taps(&self) -> usize {
+        self.conv.kernel[1]
+    }
+
+    /// The weights of one block and group: column after column, the last one, which has the least power, behind the others.
+    pub(crate) fn weights(&self, weights: &[i64], block: usize, group: usize) -> Vec<Vec<i64>> {
+        let [h, w] = self.conv.kernel;
+        let mut of = vec![vec![0; self.n / self.width]; w];
         for m in 0..self.outputs.min(self.conv.outputs - group * self.outputs) {
             for c in 0..self.inputs.min(self.conv.channels - block * self.inputs) {
                 let kernel = (group * self.outputs + m) * self.conv.channels + block * self.inputs + c;
-                let first = m * self.inputs * self.plane() + self.origin() - c * self.plane();
+                let first = (m * self.inputs + self.inputs - 1 - c) * self.height + h - 1;
                 for k in 0..h {
-                    for l in 0..w {
-                        of[first - k * columns - l] = weights[(kernel * h + k) * w + l];
+                    for (l, of) in of.iter_mut().enumerate() {
+                        of[first - k] = weights[(kernel * h + k) * w + l];
                     }
                 }
             }
@@ -178,9 +175,14 @@ impl Layout {
         of
     }
 
+    /// Results of an answer.
+    pub(crate) fn results(&self, tile: &Tile, group: usize) -> usize {
+        self.outputs.min(self.conv.outputs - group * self.outputs) * tile.results * self.conv.results()[1]
+    }
+
     /// Where the results of an answer stand in its polynomial, and among all results.
     pub(crate) fn places(&self, tile: &Tile, group: usize) -> (Vec<usize>, Vec<usize>) {
-        let ([rows, columns], width) = (self.conv.results(), self.conv.image[1]);
+        let ([rows, columns], width) = (self.conv.results(), self.width);
         let (mut places, mut to) = (vec![], vec![]);
         for m in 0..self.outputs.min(self.conv.outputs - group * self.outputs) {
             let first = m * self.inputs * self.plane() + self.origin();

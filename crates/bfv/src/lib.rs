@@ -23,7 +23,9 @@ mod error;
 mod linear;
 mod ntt;
 mod params;
+mod plain;
 mod sample;
+mod sums;
 #[cfg(test)]
 mod tests;
 

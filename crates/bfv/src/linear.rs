@@ -2,9 +2,11 @@
 
 use crate::{
     BfvError, Conv, Layer, Margin, Set,
-    cipher::{Client, Ground, Server, Sum, packed},
+    cipher::{Client, Ground, Server, abreast, packed},
     conv::Layout,
     ntt::{BITS, Prime},
+    plain::plain,
+    sums::{Factors, Uploads, sums},
 };
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
@@ -17,7 +19,11 @@ pub struct Linear {
     weight: u64,
     pub(crate) margin: Margin,
     pub(crate) layout: Layout,
+    images: usize,
 }
+
+/// LOCAL: answers whose weights are transformed at a time.
+const BATCH: usize = 16;
 
 impl Linear {
     /// A convolution modulo 2^`ring` by weights that are no greater than `weight`, without their signs, in a run that opens so many
@@ -32,7 +38,7 @@ impl Linear {
             Some((set, margin, Layout::new(conv, set.n())?))
         });
         match fitting {
-            Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout }),
+            Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout, images: 1 }),
             None => Err(Set::Large.margin(&layer, coefficients).err().unwrap_or_else(|| BfvError::Margin {
                 cause: format!(
                     "windows of {:?} in images of {:?} fit no polynomial",
@@ -40,6 +46,12 @@ impl Linear {
                 ),
             })),
         }
+    }
+
+    /// The same of so many images, one behind the other, by the same weights.
+    #[must_use]
+    pub fn images(self, images: usize) -> Linear {
+        Linear { images, ..self }
     }
 
     /// The parameters.
@@ -63,7 +75,28 @@ impl Linear {
     /// Bytes of an upload.
     #[must_use]
     pub fn upload_bytes(&self) -> usize {
-        self.layout.tiles.len() * self.layout.blocks() * (16 + self.set.primes() * packed(self.set.n(), BITS))
+        self.images
+            * self.layout.tiles.len()
+            * self.layout.blocks()
+            * (16 + self.set.primes() * packed(self.set.n(), BITS))
+    }
+
+    /// Bytes of an answer.
+    #[must_use]
+    pub fn answer_bytes(&self) -> usize {
+        let one = |(group, _, tile): (usize, usize, usize)| {
+            self.set.answer_bytes(self.ring, self.layout.results(&self.layout.tiles[tile], group))
+        };
+        self.answers().into_iter().map(one).sum()
+    }
+
+    /// All results in the open, right modulo 2^ℓ, on so many threads.
+    ///
+    /// # Panics
+    /// If there are not as many weights (the caller's bug).
+    #[must_use]
+    pub fn plain(&self, backend: Backend, images: &[u64], weights: &[u64], threads: usize) -> Vec<u64> {
+        plain(self.conv(), self.ring, backend, [images, weights], threads)
     }
 
     /// The noise of its answers, and their flooding.
@@ -75,13 +108,43 @@ impl Linear {
     /// Coefficients that it opens.
     #[must_use]
     pub fn coefficients(&self) -> u64 {
-        let conv = self.layout.conv;
-        (conv.outputs * conv.results().iter().product::<usize>()) as u64
+        (self.images * self.results()) as u64
     }
 
-    fn answers(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.layout.groups())
-            .flat_map(|group| (0..self.layout.tiles.len()).map(move |tile| (group, tile)))
+    /// Elements of an image, and of its results.
+    fn pixels(&self) -> usize {
+        let conv = self.layout.conv;
+        conv.channels * conv.image[0] * conv.image[1]
+    }
+
+    fn results(&self) -> usize {
+        let conv = self.layout.conv;
+        conv.outputs * conv.results().iter().product::<usize>()
+    }
+
+    /// The greatest weight there may be, without its sign.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// Images and tiles.
+    fn parts(&self) -> Vec<(usize, usize)> {
+        let tiles = self.layout.tiles.len();
+        (0..self.images * tiles).map(|k| (k / tiles, k % tiles)).collect()
+    }
+
+    /// Groups, images and tiles.
+    fn answers(&self) -> Vec<(usize, usize, usize)> {
+        let parts = self.parts();
+        (0..self.layout.groups()).flat_map(|g| parts.iter().map(move |(i, t)| (g, *i, *t))).collect()
+    }
+
+    /// The places of an answer's results in its polynomial, and among those of all images.
+    fn places(&self, (group, image, tile): (usize, usize, usize)) -> (Vec<usize>, Vec<usize>) {
+        let (places, mut to) = self.layout.places(&self.layout.tiles[tile], group);
+        to.iter_mut().for_each(|to| *to += image * self.results());
+        (places, to)
     }
 }
 
@@ -103,61 +166,49 @@ impl Encryptor {
         self.0.public_key()
     }
 
-    /// Encryptions of a vector of numbers modulo 2^ℓ: an image, channel after channel.
+    /// Encryptions of a vector of numbers modulo 2^ℓ: images, channel after channel. `threads` are LOCAL.
     ///
     /// # Panics
     /// If there are not as many, or the layer is of other parameters (the caller's bug).
-    pub fn upload(&mut self, linear: &Linear, image: &[u64]) -> Vec<u8> {
-        let conv = linear.layout.conv;
-        assert_eq!(
-            image.len(),
-            conv.channels * conv.image[0] * conv.image[1],
-            "an image of the layer's shape"
-        );
+    pub fn upload(&mut self, linear: &Linear, images: &[u64], threads: usize) -> Vec<u8> {
+        assert_eq!(images.len(), linear.images * linear.pixels(), "images of the layer's shape");
         assert_eq!(
             (self.0.ground.set, self.0.ground.ring),
             (linear.set, linear.ring),
             "parameters of the layer"
         );
-        self.0.encrypt(&linear.layout.uploads(image))
+        let images = images.chunks_exact(linear.pixels());
+        self.0.encrypt(images.flat_map(|image| linear.layout.uploads(image)).collect(), threads)
     }
 
-    /// This party's share of the products.
+    /// This party's share of the products, on so many threads.
     ///
     /// # Errors
     /// The answer is none of such a layer.
-    pub fn open(&self, linear: &Linear, answer: &[u8]) -> Result<Vec<u64>, BfvError> {
-        let expected = self.answer_bytes(linear);
+    pub fn open(&self, linear: &Linear, answer: &[u8], threads: usize) -> Result<Vec<u64>, BfvError> {
+        let expected = linear.answer_bytes();
         if answer.len() != expected {
             return Err(BfvError::Length { what: "an answer", found: answer.len(), expected });
         }
-        let (mut out, mut rest) = (vec![0; linear.coefficients() as usize], answer);
-        for (group, tile) in linear.answers() {
-            let (places, to) = linear.layout.places(&linear.layout.tiles[tile], group);
-            let (one, next) = rest.split_at(self.0.ground.answer_bytes(places.len()));
+        let mut rest = answer;
+        let one = |at| {
+            let (places, to) = linear.places(at);
+            let (one, next) = rest.split_at(linear.set.answer_bytes(linear.ring, places.len()));
             rest = next;
-            self.0.open(one, &places)?.into_iter().zip(to).for_each(|(x, to)| out[to] = x);
+            (one, places, to)
+        };
+        let all = linear.answers().into_iter().map(one).collect();
+        let mut out = vec![0; linear.coefficients() as usize];
+        for (opened, to) in abreast(threads, all, |(one, places, to)| (self.0.open(one, &places), to)) {
+            opened?.into_iter().zip(to).for_each(|(x, to)| out[to] = x);
         }
         Ok(out)
-    }
-
-    /// Bytes of an answer.
-    #[must_use]
-    pub fn answer_bytes(&self, linear: &Linear) -> usize {
-        answer_bytes(&self.0.ground, linear)
     }
 
     #[cfg(test)]
     pub(crate) fn client(&self) -> &Client {
         &self.0
     }
-}
-
-fn answer_bytes(ground: &Ground, linear: &Linear) -> usize {
-    let one = |(group, tile): (usize, usize)| {
-        ground.answer_bytes(linear.layout.places(&linear.layout.tiles[tile], group).0.len())
-    };
-    linear.answers().map(one).sum()
 }
 
 impl Evaluator {
@@ -176,7 +227,7 @@ impl Evaluator {
         16 + set.primes() * packed(set.n(), BITS)
     }
 
-    /// The answer, and this party's share of the products.
+    /// The answer, and this party's share of the products. `threads` are LOCAL.
     ///
     /// # Errors
     /// The upload is none of such a layer, or a weight is greater than agreed.
@@ -188,8 +239,9 @@ impl Evaluator {
         linear: &Linear,
         upload: &[u8],
         weights: &[i64],
+        threads: usize,
     ) -> Result<(Vec<u8>, Vec<u64>), BfvError> {
-        let (layout, ground) = (&linear.layout, self.0.ground.clone());
+        let (layout, ground) = (&linear.layout, &self.0.ground);
         assert_eq!(
             weights.len() as u64,
             layout.conv.terms() * layout.conv.outputs as u64,
@@ -197,7 +249,7 @@ impl Evaluator {
         );
         assert_eq!((ground.set, ground.ring), (linear.set, linear.ring), "parameters of the layer");
         let (each, blocks) = (ground.pair_bytes(), layout.blocks());
-        let expected = layout.tiles.len() * blocks * each;
+        let expected = linear.images * layout.tiles.len() * blocks * each;
         if upload.len() != expected {
             return Err(BfvError::Length { what: "an upload", found: upload.len(), expected });
         }
@@ -208,23 +260,33 @@ impl Evaluator {
                 format!("a weight is greater than {}, which the layer was planned for", linear.weight);
             return Err(BfvError::Margin { cause });
         }
-        let pairs = upload.chunks_exact(each).map(|pair| ground.read("an upload", pair));
-        let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-        let (mut out, mut share) = (vec![], vec![0; linear.coefficients() as usize]);
-        for group in 0..layout.groups() {
-            let mut sums: Vec<Sum> = layout.tiles.iter().map(|_| self.0.sum()).collect();
-            for block in 0..blocks {
-                let weights = ground.transformed(&layout.weights(weights, block, group));
-                for (tile, sum) in sums.iter_mut().enumerate() {
-                    self.0.add(sum, &pairs[tile * blocks + block], &weights);
+        let uploads = abreast(threads, upload.chunks_exact(each * blocks).collect(), |tile| {
+            let pairs = tile.chunks_exact(each).map(|pair| ground.read("an upload", pair));
+            Ok(Uploads::new(&pairs.collect::<Result<Vec<_>, _>>()?, layout, ground.primes.len()))
+        });
+        let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
+        let parts = linear.parts();
+        let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
+        let batches = seeds.chunks(parts.len() * BATCH).enumerate().collect();
+        let (server, mut out, mut share) = (&self.0, vec![], vec![0; linear.coefficients() as usize]);
+        let made = abreast(threads, batches, |(batch, seeds)| {
+            let groups = batch * BATCH..layout.groups().min((batch + 1) * BATCH);
+            let factors: Vec<_> =
+                groups.clone().map(|group| Factors::new(&server.ground, layout, weights, group)).collect();
+            let mut made: Vec<Option<(Vec<u8>, Vec<u64>)>> = seeds.iter().map(|_| None).collect();
+            for (part, uploads) in uploads.iter().enumerate() {
+                for (k, sum) in sums(&server.ground, layout, uploads, &factors).into_iter().enumerate() {
+                    let at = k * parts.len() + part;
+                    let (places, _) = layout.places(&layout.tiles[parts[part].1], groups.start + k);
+                    made[at] = Some(server.answer(&seeds[at], sum, &places, linear.margin.flooding));
                 }
             }
-            for (tile, sum) in layout.tiles.iter().zip(sums) {
-                let (places, to) = layout.places(tile, group);
-                let masks = self.0.masks(places.len());
-                self.0.answer(sum, &places, &masks, linear.margin.flooding, &mut out);
-                masks.into_iter().zip(to).for_each(|(mask, to)| share[to] = mask);
-            }
+            made
+        });
+        for (at, made) in linear.answers().into_iter().zip(made.into_iter().flatten()) {
+            let (answer, masks) = made.expect("an answer for each");
+            out.extend(answer);
+            masks.into_iter().zip(linear.places(at).1).for_each(|(mask, to)| share[to] = mask);
         }
         Ok((out, share))
     }
@@ -240,15 +302,15 @@ impl Evaluator {
         weights: &[i64],
         flooding: u32,
     ) -> [Vec<Vec<u64>>; 2] {
-        let ground = self.0.ground.clone();
-        let mut sum = self.0.sum();
-        for (block, pair) in upload.chunks_exact(ground.pair_bytes()).take(linear.layout.blocks()).enumerate()
-        {
-            let weights = ground.transformed(&linear.layout.weights(weights, block, 0));
-            self.0.add(&mut sum, &ground.read("an upload", pair).expect("an honest one"), &weights);
-        }
-        let (places, _) = linear.layout.places(&linear.layout.tiles[0], 0);
-        self.0.hidden(sum, &places, &vec![0; places.len()], flooding)
+        let (ground, layout) = (self.0.ground.clone(), &linear.layout);
+        let pairs = upload.chunks_exact(ground.pair_bytes()).take(layout.blocks());
+        let pairs: Vec<_> =
+            pairs.map(|pair| ground.read("an upload", pair).expect("an honest one")).collect();
+        let uploads = Uploads::new(&pairs, layout, ground.primes.len());
+        let sum = sums(&ground, layout, &uploads, &[Factors::new(&ground, layout, weights, 0)]).remove(0);
+        let (places, _) = layout.places(&layout.tiles[0], 0);
+        let mut prg = hushwire_prg::Prg::new(ground.backend, &self.0.seed(), "halves");
+        self.0.hidden(&mut prg, sum, &places, &vec![0; places.len()], flooding)
     }
 }
 

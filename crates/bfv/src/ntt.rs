@@ -32,11 +32,27 @@ const LEAST: usize = 16;
 #[derive(Clone)]
 pub(crate) struct Prime {
     pub(crate) p: u64,
-    /// Of each stage, r of each factor.
-    forward: Vec<Vec<u64>>,
-    inverse: Vec<Vec<u64>>,
+    /// Of each stage, r of each factor. The first stages are those of shorter polynomials, in a power of x.
+    forward: Vec<Roots>,
+    inverse: Vec<Roots>,
     /// 1 / N.
     scale: u64,
+    /// The roots of x^N + 1, in the order of transformed values.
+    pub(crate) points: Vec<f64>,
+}
+
+/// The roots of a stage, as numbers and in doubles.
+#[derive(Clone)]
+struct Roots {
+    whole: Vec<u64>,
+    doubles: Vec<f64>,
+}
+
+impl Roots {
+    fn new(whole: Vec<u64>) -> Self {
+        let doubles = whole.iter().map(|r| *r as f64).collect();
+        Roots { whole, doubles }
+    }
 }
 
 fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
@@ -73,14 +89,16 @@ impl Prime {
                 let values: Vec<u64> = roots.iter().map(|e| power(psi, of(*e), p)).collect();
                 values.iter().copied().cycle().take(values.len().max(LEAST)).collect()
             };
-            forward.push(whole(&|e| e));
-            inverse.push(whole(&|e| 2 * n as u64 - e));
+            forward.push(Roots::new(whole(&|e| e)));
+            inverse.push(Roots::new(whole(&|e| 2 * n as u64 - e)));
             exponents = roots.iter().flat_map(|e| [*e, e + n as u64]).collect();
         }
-        Prime { p, forward, inverse, scale: power(n as u64, p - 2, p) }
+        let points = exponents.iter().map(|e| power(psi, *e, p) as f64).collect();
+        Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
     }
 
-    /// Values of a polynomial at the roots of x^N + 1.
+    /// Values of a polynomial at the roots of x^n + 1. Where n is less than N, those at place b are the values of the polynomial of x^(N / n) at
+    /// places from b N / n on.
     pub(crate) fn forward(&self, backend: Backend, a: &mut [u64]) {
         backend.run(Transform { prime: self, a, inverse: false });
     }
@@ -95,6 +113,19 @@ impl Prime {
         backend.run(Products { p: self.p, sum, a, b });
     }
 
+    /// `of[i] = (of[i] − shift[i]) inverse`, where `shift` are residues of the greater or lesser prime `q` next to 0: the greater half counts from −q/2 on.
+    pub(crate) fn lessen(&self, backend: Backend, of: &mut [u64], shift: &[u64], q: u64, inverse: u64) {
+        backend.run(Lessen { p: self.p, of, shift, q, inverse });
+    }
+
+    /// What is left of x modulo p, without a branch.
+    pub(crate) fn residue(&self, x: u128) -> u64 {
+        let (c, low) = (u128::from((1 << BITS) - self.p), (1u128 << BITS) - 1);
+        let fold = |x: u128| (x >> BITS) * c + (x & low);
+        // From 128 bits to 100, to 71, to below 2^50 + 2^42, twice p.
+        reduced(fold(fold(fold(x))) as u64, self.p)
+    }
+
     pub(crate) fn plus(&self, a: u64, b: u64) -> u64 {
         reduced(a + b, self.p)
     }
@@ -106,14 +137,14 @@ impl Prime {
 
 /// x or x − p, whichever is a residue, without a branch.
 #[inline(always)]
-fn reduced(x: u64, p: u64) -> u64 {
+pub(crate) fn reduced(x: u64, p: u64) -> u64 {
     let y = x.wrapping_sub(p);
     y.wrapping_add(p & (y >> 63).wrapping_neg())
 }
 
 /// Residues as integers in doubles, between −p and p or a few times as far.
 #[derive(Clone, Copy)]
-struct Doubles {
+pub(crate) struct Doubles {
     p: f64,
     inverse: f64,
 }
@@ -123,7 +154,7 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 impl Doubles {
-    fn new(p: u64) -> Self {
+    pub(crate) fn new(p: u64) -> Self {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
@@ -134,7 +165,7 @@ impl Doubles {
 
     /// a·b between about −p/2 and p/2; |a| < 4p, |b| < p.
     #[inline(always)]
-    fn times(self, a: f64, b: f64) -> f64 {
+    pub(crate) fn times(self, a: f64, b: f64) -> f64 {
         let h = a * b;
         let low = a.mul_add(b, -h);
         let q = Self::round(h * self.inverse);
@@ -142,13 +173,13 @@ impl Doubles {
     }
 
     #[inline(always)]
-    fn small(self, a: f64) -> f64 {
+    pub(crate) fn small(self, a: f64) -> f64 {
         (-Self::round(a * self.inverse)).mul_add(self.p, a)
     }
 
     /// The residue below p; |a| < 4p.
     #[inline(always)]
-    fn residue(self, a: f64) -> u64 {
+    pub(crate) fn residue(self, a: f64) -> u64 {
         let small = self.small(a);
         // Bits of 2^52 + x, where x is an integer from 0 on. A sign becomes a mask.
         let sign = ((small.to_bits() as i64) >> 63) as u64;
@@ -168,7 +199,8 @@ impl Kernel for Transform<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        match (L::BYTES == 64 && !L::SOFT, self.inverse) {
+        // The least vectors of roots fill half a polynomial.
+        match (L::BYTES == 64 && !L::SOFT && self.a.len() >= 2 * LEAST, self.inverse) {
             (true, false) => wide_forward(self.prime, self.a),
             (true, true) => wide_inverse(self.prime, self.a),
             (false, false) => narrow_forward(self.prime, self.a),
@@ -182,14 +214,14 @@ fn wide_forward(prime: &Prime, a: &mut [u64]) {
     let (of, n) = (Doubles::new(prime.p), a.len());
     let mut now: Vec<f64> = a.iter().map(|x| *x as f64).collect();
     let mut next = vec![0.0; n];
-    for (s, roots) in prime.forward.iter().enumerate() {
-        let roots: Vec<f64> = roots.iter().map(|r| *r as f64).collect();
+    for (s, roots) in prime.forward[..n.ilog2() as usize].iter().enumerate() {
+        let roots = &roots.doubles[..];
         let (low, high) = now.split_at(n / 2);
         // Every third stage starts from small residues: sums then stay below 4p.
         let small = s % 3 == 0;
         let blocks = low.chunks_exact(roots.len()).zip(high.chunks_exact(roots.len()));
         for ((low, high), out) in blocks.zip(next.chunks_exact_mut(2 * roots.len())) {
-            for (((x, y), r), out) in low.iter().zip(high).zip(&roots).zip(out.as_chunks_mut::<2>().0) {
+            for (((x, y), r), out) in low.iter().zip(high).zip(roots).zip(out.as_chunks_mut::<2>().0) {
                 let x = if small { of.small(*x) } else { *x };
                 let y = of.times(*y, *r);
                 *out = [x + y, x - y];
@@ -206,11 +238,11 @@ fn wide_inverse(prime: &Prime, a: &mut [u64]) {
     let mut now: Vec<f64> = a.iter().map(|x| *x as f64).collect();
     let mut next = vec![0.0; n];
     for roots in prime.inverse.iter().rev() {
-        let roots: Vec<f64> = roots.iter().map(|r| *r as f64).collect();
+        let roots = &roots.doubles[..];
         let (low, high) = next.split_at_mut(n / 2);
         let blocks = low.chunks_exact_mut(roots.len()).zip(high.chunks_exact_mut(roots.len()));
         for ((low, high), two) in blocks.zip(now.chunks_exact(2 * roots.len())) {
-            for (((x, y), r), [a, b]) in low.iter_mut().zip(high).zip(&roots).zip(two.as_chunks::<2>().0) {
+            for (((x, y), r), [a, b]) in low.iter_mut().zip(high).zip(roots).zip(two.as_chunks::<2>().0) {
                 *x = of.small(a + b);
                 *y = of.times(a - b, *r);
             }
@@ -224,8 +256,8 @@ fn wide_inverse(prime: &Prime, a: &mut [u64]) {
 fn narrow_forward(prime: &Prime, a: &mut [u64]) {
     let (p, n) = (prime.p, a.len());
     let mut next = vec![0; n];
-    for roots in &prime.forward {
-        let (low, high) = a.split_at(n / 2);
+    for roots in &prime.forward[..n.ilog2() as usize] {
+        let (roots, (low, high)) = (&roots.whole, a.split_at(n / 2));
         for (j, out) in next.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             let y = times(high[j], roots[j % roots.len()], p);
             *out = [prime.plus(low[j], y), prime.minus(low[j], y)];
@@ -238,6 +270,7 @@ fn narrow_inverse(prime: &Prime, a: &mut [u64]) {
     let (p, n) = (prime.p, a.len());
     let mut next = vec![0; n];
     for roots in prime.inverse.iter().rev() {
+        let roots = &roots.whole;
         for (j, [x, y]) in a.as_chunks::<2>().0.iter().enumerate() {
             next[j] = prime.plus(*x, *y);
             next[j + n / 2] = times(prime.minus(*x, *y), roots[j % roots.len()], p);
@@ -245,6 +278,39 @@ fn narrow_inverse(prime: &Prime, a: &mut [u64]) {
         a.copy_from_slice(&next);
     }
     a.iter_mut().for_each(|a| *a = times(*a, prime.scale, p));
+}
+
+struct Lessen<'a> {
+    p: u64,
+    of: &'a mut [u64],
+    shift: &'a [u64],
+    q: u64,
+    inverse: u64,
+}
+
+impl Kernel for Lessen<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Lessen { p, of, shift, q, inverse } = self;
+        // Both are masked by uniform numbers, and the choice is arithmetic.
+        let centred = |x: u64| {
+            let is_high = (q / 2).wrapping_sub(x) >> 63;
+            x.wrapping_sub(q & is_high.wrapping_neg()).cast_signed()
+        };
+        if L::BYTES == 64 && !L::SOFT {
+            let (doubles, inverse) = (Doubles::new(p), inverse as f64);
+            for (of, shift) in of.iter_mut().zip(shift) {
+                *of = doubles.residue(doubles.times(*of as f64 - centred(*shift) as f64, inverse));
+            }
+        } else {
+            for (of, shift) in of.iter_mut().zip(shift) {
+                // 2p more, so that no difference is below 0: primes are less than 2^22 apart.
+                let apart = (*of + 2 * p).wrapping_add_signed(-centred(*shift));
+                *of = times(reduced(reduced(apart, 2 * p), p), inverse, p);
+            }
+        }
+    }
 }
 
 struct Products<'a> {

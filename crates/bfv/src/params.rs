@@ -11,6 +11,7 @@
 
 use crate::{
     BfvError,
+    cipher::packed,
     ntt::{BITS, MOST},
     sample::SIGMA,
 };
@@ -59,6 +60,14 @@ impl Set {
     /// Primes of an answer's modulus, in a ring of so many bits.
     pub(crate) const fn kept(self, ring: u32) -> usize {
         if ring <= 32 { 1 } else { 2 }
+    }
+
+    /// Bytes of an answer with so many results.
+    pub(crate) fn answer_bytes(self, ring: u32, results: usize) -> usize {
+        match self.kept(ring) {
+            1 => packed(self.n(), BITS - DROPPED_A) + packed(results, BITS - DROPPED_B),
+            kept => kept * (packed(self.n(), BITS) + packed(results, BITS)),
+        }
     }
 
     /// Bits of flooding for a layer, which suffice to hide it among `coefficients` that are opened in a run.

@@ -1,6 +1,7 @@
 //! Secret and error polynomials, from a stream, without a branch or an index that depends on what comes out.
 
 use hushwire_prg::Prg;
+use zeroize::Zeroizing;
 
 /// Bits that are added on either side of an error's 0: a centred binomial of 42, σ² = 10.5, σ = 3.24.
 pub(crate) const HALF: u32 = 21;
@@ -8,16 +9,24 @@ pub(crate) const HALF: u32 = 21;
 /// The standard deviation of errors.
 pub(crate) const SIGMA: f64 = 3.240_370_349_203_93;
 
+/// So many words of a stream.
+pub(crate) fn words(prg: &mut Prg, count: usize) -> Zeroizing<Vec<u64>> {
+    let mut bytes = Zeroizing::new(vec![0; 8 * count]);
+    prg.fill(&mut bytes);
+    Zeroizing::new(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
 /// Coefficients −1, 0 and 1, as likely each: two bits at a time of which one of four patterns is thrown away. How many are thrown away
 /// says nothing of those that stay.
 pub(crate) fn ternary(prg: &mut Prg, n: usize) -> Vec<i64> {
-    let mut out = Vec::with_capacity(n);
+    let mut out = Vec::with_capacity(n + 32);
     while out.len() < n {
-        let word = prg.next_u64();
-        for k in 0..32 {
-            let two = (word >> (2 * k) & 3) as i64;
-            if two < 3 && out.len() < n {
-                out.push(two - 1);
+        for word in words(prg, (n - out.len()).div_ceil(24)).iter() {
+            for k in 0..32 {
+                let two = (word >> (2 * k) & 3) as i64;
+                if two < 3 && out.len() < n {
+                    out.push(two - 1);
+                }
             }
         }
     }
@@ -27,26 +36,26 @@ pub(crate) fn ternary(prg: &mut Prg, n: usize) -> Vec<i64> {
 /// Errors.
 pub(crate) fn errors(prg: &mut Prg, n: usize) -> Vec<i64> {
     let most = (1u64 << HALF) - 1;
-    let one = |word: u64| i64::from((word & most).count_ones()) - i64::from((word >> 32 & most).count_ones());
-    (0..n).map(|_| one(prg.next_u64())).collect()
+    let one =
+        |word: &u64| i64::from((word & most).count_ones()) - i64::from((word >> 32 & most).count_ones());
+    words(prg, n).iter().map(one).collect()
 }
 
 /// Residues below p, uniform: words of 50 bits, of which those from p on, some 2^-31 of all, are thrown away. These are public.
 pub(crate) fn uniform(prg: &mut Prg, n: usize, p: u64) -> Vec<u64> {
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
-        let x = prg.next_u64() >> 14;
-        if x < p {
-            out.push(x);
-        }
+        let missing = words(prg, n - out.len());
+        out.extend(missing.iter().map(|word| word >> 14).filter(|x| *x < p));
     }
     out
 }
 
-/// A number in [−2^bits, 2^bits), uniform.
-pub(crate) fn flood(prg: &mut Prg, bits: u32) -> i128 {
-    let all = u128::from(prg.next_u64()) << 64 | u128::from(prg.next_u64());
-    (all >> (127 - bits)).cast_signed() - (1 << bits)
+/// Numbers in [0, 2^(bits + 1)), uniform: each is 2^bits more than its flooding.
+pub(crate) fn floods(prg: &mut Prg, bits: u32, count: usize) -> Vec<u128> {
+    let halves = words(prg, 2 * count);
+    let one = |[high, low]: &[u64; 2]| (u128::from(*high) << 64 | u128::from(*low)) >> (127 - bits);
+    halves.as_chunks().0.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -85,10 +94,9 @@ mod tests {
         }
         assert!(chi_square(&found, &expected) < 50.0, "16 degrees of freedom");
         let (mut octants, mut prg) = ([0; 8], prg());
-        for _ in 0..n {
-            let x = flood(&mut prg, 100);
-            assert!((-(1 << 100)..1 << 100).contains(&x));
-            octants[((x + (1 << 100)) >> 98) as usize] += 1;
+        for x in floods(&mut prg, 100, n) {
+            assert!(x < 1 << 101);
+            octants[(x >> 98) as usize] += 1;
         }
         assert!(chi_square(&octants, &[n as f64 / 8.0; 8]) < 40.0, "7 degrees of freedom");
     }

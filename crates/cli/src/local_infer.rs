@@ -16,8 +16,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Member, OutputPlace, Protocol, Task,
-    network_of, read_array,
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Member, OutputPlace, Protocol,
+    Task, network_of, read_array,
 };
 use hushwire_nn::{Array, Labels, Network, Secure};
 use hushwire_wire::Shape;
@@ -36,16 +36,18 @@ Examples:
                                       the output, which the client alone learns
   hushwire local infer --model m.onnx --input x.npy --labels classes.txt
                                       the five likeliest classes of each image
+  hushwire local infer --model m.onnx --input x.npy --protocol two
+                                      owner and client alone, with each other
   hushwire local infer --model m.onnx --input x.npy --explain
                                       what each member learns, and the price; nothing runs
 
-The owner's process reads the model, the client's the input; three parties compute on shares of both. Scales come from --calibrate, or \
+The owner's process reads the model, the client's the input; three parties compute on shares of both, or the two with each other. Scales come from --calibrate, or \
 from inputs that are made up. Members of a job file have it written down: see docs/models.md.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Run a neural network on an input. The model's owner shows no weights, the client no input; three parties compute on shares.
+/// Run a neural network on an input. The model's owner shows no weights, the client no input; three parties compute on shares, or the two themselves.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalInferArgs {
@@ -64,9 +66,15 @@ pub(crate) struct LocalInferArgs {
     /// Names of classes, one a line
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The protocol of the parties
-    #[arg(long, value_name = "NAME", default_value = "rep3", value_parser = ["rep3"])]
+    /// The protocol: rep3, three parties between owner and client, or two, the owner and the client alone
+    #[arg(long, value_name = "NAME", default_value = "rep3", value_parser = ["rep3", "two"])]
     protocol: String,
+    /// Linear layers of protocol two: he, under encryption, or ot
+    #[arg(long, value_name = "KIND")]
+    linear: Option<Linear>,
+    /// The extension of oblivious transfer of protocol two: a fast link takes softspoken2, a slow one ferret_b11 [default: softspoken4]
+    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
+    ot: Option<hushwire_ot::Protocol>,
     #[command(flatten)]
     numbers: NumbersArgs,
     /// Compute threads of each party
@@ -84,8 +92,9 @@ pub(crate) struct LocalInferArgs {
     common: Common,
 }
 
-const OWNER: &str = "client:owner";
-const CLIENT: &str = "client:client";
+/// Owner and client, where three parties compute, and where they do it themselves.
+const APART: [&str; 2] = ["client:owner", "client:client"];
+const THEMSELVES: [&str; 2] = ["party0", "party1"];
 
 /// Runs the network.
 pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
@@ -96,11 +105,15 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let network = network_of(&args.model, Some(&lengths))?;
     let secure = planned(&network, &args.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
+    let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
+    let [owner, client] = if protocol == Protocol::Two { THEMSELVES } else { APART };
     let job = InferJob {
-        protocol: args.protocol.parse::<Protocol>().map_err(Error::Usage)?,
+        protocol,
+        ot: args.ot,
+        linear: args.linear,
         network: ComputationSource::Text(secure.computation().to_string()),
-        owner: member(OWNER)?,
-        client: member(CLIENT)?,
+        owner: member(owner)?,
+        client: member(client)?,
         threads: args.threads,
     };
     let task = InferTask::new(&job)?;
@@ -233,6 +246,10 @@ fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) ->
     line("the client learns the output, and of the model its architecture: operators, shapes, and these numbers".into());
     line("the client learns no weight, no bias, no bound of a clip, and no scale".into());
     line("the model's owner learns nothing of the input or the output but their shapes".into());
+    if task.job().protocol == Protocol::Two {
+        line("there is nobody else: owner and client compute with each other".into());
+        return Ok(text);
+    }
     line("three parties learn what both learn of the architecture; two of them together would learn everything".into());
     Ok(text)
 }

@@ -70,7 +70,7 @@ pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile,
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
-pub use protocol::{Chosen, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
+pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask};
 #[cfg(feature = "sql")]
 pub use query::{Answer, Pad, QueryPart, QueryTask, count, infer};

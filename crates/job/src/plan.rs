@@ -1,7 +1,7 @@
 //! The plan of a circuit's job: its values, its members, and how the work is cut.
 
 use crate::{
-    BitOrderChoice, Chosen, CircuitJob, JobError, Member, Protocol,
+    BitOrderChoice, Chosen, CircuitJob, JobError, Linear, Member, Protocol,
     agreement::{Agreement, Field},
     n_party,
 };
@@ -125,7 +125,7 @@ impl Plan {
     /// The protocol with what it was told.
     #[must_use]
     pub fn chosen(&self) -> Chosen {
-        Chosen { protocol: self.protocol, scheme: self.scheme, ot: self.ot }
+        Chosen { protocol: self.protocol, scheme: self.scheme, ot: self.ot, linear: Linear::Ot }
     }
 
     /// The number of computing parties, 2 or 3.

@@ -151,6 +151,37 @@ impl Protocol {
     }
 }
 
+/// The means by which two parties on numbers multiply matrices that one of them alone has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Linear {
+    /// Oblivious transfer.
+    #[default]
+    Ot,
+    /// Encryption, and oblivious transfer where it has no room.
+    He,
+}
+
+impl Linear {
+    /// As files have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ot => "ot",
+            Self::He => "he",
+        }
+    }
+}
+
+impl FromStr for Linear {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = [Self::He, Self::Ot].into_iter().find(|linear| linear.name() == name);
+        found.ok_or_else(|| format!("no linear layers are called {name:?}; take he or ot"))
+    }
+}
+
 /// A protocol with what it was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
@@ -160,6 +191,8 @@ pub struct Chosen {
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer, where the protocol uses one.
     pub ot: Option<Extension>,
+    /// The means of linear layers, where the protocol has a choice.
+    pub linear: Linear,
 }
 
 impl Chosen {
@@ -168,7 +201,20 @@ impl Chosen {
     /// # Errors
     /// The protocol has no such choice, or the scheme hides nothing.
     pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, JobError> {
-        Ok(Self { protocol, scheme: protocol.scheme(scheme)?, ot: protocol.extension(ot)? })
+        let (scheme, ot, linear) = (protocol.scheme(scheme)?, protocol.extension(ot)?, Linear::Ot);
+        Ok(Self { protocol, scheme, ot, linear })
+    }
+
+    /// The same with linear layers of that kind; none: as they were.
+    ///
+    /// # Errors
+    /// The protocol has no such choice.
+    pub fn with_linear(self, given: Option<Linear>) -> Result<Self, JobError> {
+        match (self.protocol, given) {
+            (_, None) => Ok(self),
+            (Protocol::Two, Some(linear)) => Ok(Self { linear, ..self }),
+            (protocol, Some(_)) => Err(protocol.has_no("linear", "one kind of linear layers")),
+        }
     }
 
     /// As members agree on it.
@@ -179,7 +225,8 @@ impl Chosen {
     fn text(self, scheme: impl Fn(Scheme) -> &'static str) -> String {
         let scheme = self.scheme.map(|s| format!(", scheme {}", scheme(s))).unwrap_or_default();
         let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
-        format!("{}{scheme}{ot}", self.protocol)
+        let linear = if self.linear == Linear::He { ", linear he" } else { "" };
+        format!("{}{scheme}{ot}{linear}", self.protocol)
     }
 }
 

@@ -3,15 +3,58 @@
 //! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes encrypted, and the answer is x_C * w less a mask, which
 //! is a share of it. Two messages; the first one of a kind has the public key before it.
 
-use crate::{Party, TwoError, play::Play, ring::mask};
+use crate::{Party, Tally, TwoError, play::Play, ring::mask};
 use hushwire_aes::Backend;
-use hushwire_bfv::{Encryptor, Evaluator, Linear, Set};
+use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
+use hushwire_compute::Tensor;
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
 use std::collections::BTreeMap;
 
 /// Parameters, ring, and the party that has weights.
 type Name = (Set, u32, usize);
+
+/// A layer of a plan, of the weights of party `evaluator`.
+pub(crate) struct Layer {
+    pub(crate) linear: Linear,
+    pub(crate) evaluator: usize,
+    /// Whether no step before has the same keys.
+    pub(crate) first: bool,
+}
+
+impl Layer {
+    /// Upload and answer, and the key where it is the first to need it.
+    pub(crate) fn tally(&self) -> Tally {
+        let key = if self.first { Evaluator::key_bytes(self.linear.set()) } else { 0 };
+        let (up, down) = (key + self.linear.upload_bytes(), self.linear.answer_bytes());
+        let one = |said: [usize; 2]| {
+            let [encryptor, evaluator] = said;
+            Tally::message(if self.evaluator == 0 { [evaluator, encryptor] } else { [encryptor, evaluator] })
+        };
+        one([up, 0]).then(one([0, down]))
+    }
+
+    pub(crate) fn name(&self) -> Name {
+        (self.linear.set(), self.linear.ring(), self.evaluator)
+    }
+}
+
+/// Words of a ring as numbers with signs.
+pub(crate) fn signed(words: &[u64], ring: u32) -> Vec<i64> {
+    words.iter().map(|w| (w << (64 - ring)).cast_signed() >> (64 - ring)).collect()
+}
+
+/// Whether all of a tensor's numbers are within what a layer was planned for.
+pub(crate) fn within(weights: &Tensor, linear: &Linear) -> Result<(), TwoError> {
+    let numbers = crate::form::numbers(weights, linear.ring());
+    // Over all of them, so that time does not tell which is too great.
+    let most = signed(&numbers, linear.ring()).iter().fold(0, |most, w| most.max(w.unsigned_abs()));
+    if most <= linear.weight() {
+        return Ok(());
+    }
+    let cause = format!("a weight is greater than {}, which the layer was planned for", linear.weight());
+    Err(BfvError::Margin { cause }.into())
+}
 
 /// Keys of a session. Each pair serves one party as evaluator.
 #[derive(Default)]
@@ -29,6 +72,8 @@ pub(crate) struct Job<'a> {
     pub(crate) evaluator: usize,
     pub(crate) weights: &'a [i64],
     pub(crate) x: &'a [u64],
+    /// LOCAL.
+    pub(crate) threads: usize,
 }
 
 /// This party's side of the keys, for the next layer, and its share.
@@ -47,7 +92,7 @@ impl<'a> Job<'a> {
         seed: &Seed,
         keys: &mut Keys,
     ) -> Result<Play<'a, Made>, TwoError> {
-        let Job { linear, evaluator, weights, x } = *self;
+        let Job { linear, evaluator, weights, x, threads } = *self;
         let (set, ring, name) = (linear.set(), linear.ring(), self.name());
         let kept = keys.0.remove(&name);
         let seed = seed.derive("two keys", &[ring as u8, evaluator as u8, set.primes() as u8]);
@@ -59,11 +104,11 @@ impl<'a> Job<'a> {
                     _ => Box::new(Encryptor::new(backend, set, ring, &seed)),
                 };
                 let mut said = if key_bytes > 0 { own.public_key() } else { vec![] };
-                said.extend(own.upload(linear, x));
+                said.extend(own.upload(linear, x, threads));
                 talk.exchange("encrypted numbers", said, 0).await;
-                let into = own.answer_bytes(linear);
+                let into = linear.answer_bytes();
                 let answer = talk.exchange("products of encrypted numbers", vec![], into).await;
-                let share = own.open(linear, &answer)?;
+                let share = own.open(linear, &answer, threads)?;
                 Ok((Side::Encrypts(own), share))
             });
         }
@@ -74,10 +119,10 @@ impl<'a> Job<'a> {
                 Some(Side::Evaluates(own)) => own,
                 _ => Box::new(Evaluator::new(backend, set, ring, &heard[..key_bytes], &seed)?),
             };
-            let (answer, share) = own.answer(linear, &heard[key_bytes..], weights)?;
+            let (answer, share) = own.answer(linear, &heard[key_bytes..], weights, threads)?;
             talk.exchange("products of encrypted numbers", answer, 0).await;
             let words: Vec<u64> = weights.iter().map(|w| w.cast_unsigned()).collect();
-            let plain = linear.conv().plain(x, &words);
+            let plain = linear.plain(backend, x, &words, threads);
             let sum = share.iter().zip(plain).map(|(a, b)| a.wrapping_add(b) & mask(ring)).collect();
             Ok((Side::Evaluates(own), sum))
         })
@@ -109,6 +154,6 @@ impl Party {
         x: &[u64],
     ) -> Result<Vec<u64>, TwoError> {
         assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &Job { linear, evaluator, weights, x })
+        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads_now() })
     }
 }

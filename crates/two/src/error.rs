@@ -29,6 +29,11 @@ pub enum TwoError {
         /// Its place among the party's inputs.
         place: usize,
     },
+    /// Layers under encryption open more results than the session's noise hides ([`crate::COEFFICIENTS`]).
+    TooMany {
+        /// Results.
+        found: u64,
+    },
     /// A run before failed.
     Lost,
     /// The caller cancelled the run.
@@ -91,6 +96,12 @@ impl TwoError {
             Self::Input { place } => {
                 format!("this party's input {place} has another type or other lengths than the plan")
             }
+            Self::TooMany { found } => {
+                format!(
+                    "layers under encryption open {found} results, and a session at most {}",
+                    crate::COEFFICIENTS
+                )
+            }
             Self::Lost => "this party is lost, because a run before failed".to_owned(),
             Self::Cancelled => "the caller cancelled the run".to_owned(),
             Self::Compute(e) => e.cause(),
@@ -109,6 +120,7 @@ impl TwoError {
             Self::Inputs { .. } | Self::Input { .. } => {
                 "bring a value for each of its inputs, as the plan has them"
             }
+            Self::TooMany { .. } => "run fewer images in a session, or take products by OT",
             Self::Lost | Self::Cancelled => "set up a new session",
             Self::Compute(e) => return e.remedy().clone().into(),
             Self::Encryption { .. } => "plan the layer for its weights, or compute it by OT",

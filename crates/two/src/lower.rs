@@ -1,19 +1,24 @@
 //! Node after node to steps.
 
+mod layers;
 mod numbers;
 mod windows;
 
 use crate::{
     ops::Holders,
-    plan::{Input, Output, Plan, Prim, Size, Slot, Step},
+    plan::{Input, Output, Plan, Prim, Products, Size, Slot, Step},
 };
+use hushwire_bfv::Set;
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
 use hushwire_compute::{
     Computation, ComputeError, Node, Op, Range, Reduction, Scalar, Tensor, Value, Visibility,
     back_end::picks,
     circuits::{self, Operand},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// The steps that have a node's value, a form each.
 #[derive(Clone, Copy, Default)]
@@ -34,6 +39,9 @@ pub(crate) struct Lower<'a> {
     forms: Vec<Forms>,
     blocks: HashMap<BlockKey, Arc<Program>>,
     adders: HashMap<(u32, bool), Arc<Program>>,
+    products: Products,
+    /// Keys that layers so far have: parameters, ring and evaluator.
+    keys: BTreeSet<(Set, u32, usize)>,
 }
 
 type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
@@ -67,6 +75,7 @@ impl<'a> Lower<'a> {
         computation: &'a Computation,
         owners: &[usize],
         learns: &[[bool; 2]],
+        products: Products,
     ) -> Lowered<Plan> {
         let mut lower = Lower {
             computation,
@@ -76,9 +85,12 @@ impl<'a> Lower<'a> {
             forms: vec![],
             blocks: HashMap::new(),
             adders: HashMap::new(),
+            products,
+            keys: BTreeSet::new(),
         };
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v1");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v2");
         hash.update(&computation.digest());
+        hash.update(&[products as u8]);
         for owner in owners {
             hash.update(&[*owner as u8]);
         }
@@ -375,6 +387,9 @@ impl<'a> Lower<'a> {
             return Ok(self.matmul_known(factor, slot, shape, k == 0));
         }
         let reads = [self.words(args[0], ring)?, self.words(args[1], ring)?];
+        if let Some(slot) = self.encrypted_matmul(reads, shape) {
+            return Ok(slot);
+        }
         Ok(self.matmul_words(reads, shape))
     }
 

@@ -2,10 +2,10 @@
 
 use crate::{
     Operation, Tally, TwoError,
-    encrypted::{Job, Keys},
-    form::Form,
+    encrypted::{Job, Keys, Layer, signed},
+    form::{Form, Words},
     kit::{Cots, Kit},
-    plan::{Piece, Plan, Slot},
+    plan::{COEFFICIENTS, Piece, Plan, Prim, Slot},
     play::Play,
     run::Run,
     supply::Supply,
@@ -30,6 +30,10 @@ pub struct Party {
     seed: Seed,
     keys: Keys,
     driver: Driver,
+    /// LOCAL: threads of layers under encryption.
+    threads: usize,
+    /// Results that layers under encryption have opened.
+    opened: u64,
     runs: u64,
     /// Allotments of OTs so far.
     pieces: u64,
@@ -55,7 +59,26 @@ impl Party {
         let supply = Supply::open(channel, index, context, ot, seed)?;
         let (context, driver) = (*context, Driver::new());
         let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
-        Ok(Party { index, context, supply, seed, keys, driver, runs: 0, pieces: 0, lost: false })
+        let (threads, opened) = (1, 0);
+        Ok(Party {
+            index,
+            context,
+            supply,
+            seed,
+            keys,
+            driver,
+            threads,
+            opened,
+            runs: 0,
+            pieces: 0,
+            lost: false,
+        })
+    }
+
+    /// The same with so many threads for layers under encryption: one party waits while the other multiplies.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Party {
+        Party { threads, ..self }
     }
 
     /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
@@ -105,6 +128,14 @@ impl Party {
         group: &[Piece],
     ) -> Result<(), TwoError> {
         let plan = run.plan;
+        if let [(at, _)] = group
+            && let Prim::Encrypted(layer) = &plan.steps[*at].prim
+        {
+            let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
+            let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
+            run.land(&group[0], Form::Words(Words::new(layer.linear.ring(), made)));
+            return Ok(());
+        }
         let tallies: Vec<_> = group.iter().map(|piece| plan.tally_of(piece)).collect();
         let allotted = self.allot(channel, &tallies)?;
         let mut plays: Vec<Play<'_, Form>> = vec![];
@@ -154,10 +185,35 @@ impl Party {
         Ok(abreast.into_machines().flat_map(Play::finish).collect())
     }
 
+    pub(crate) fn threads_now(&self) -> usize {
+        self.threads
+    }
+
+    /// A plan's layer under encryption: weights and images.
+    fn layer(
+        &mut self,
+        channel: &mut Channel,
+        layer: &Layer,
+        [weights, x]: [&Words; 2],
+    ) -> Result<Vec<u64>, TwoError> {
+        let (linear, evaluator) = (&layer.linear, layer.evaluator);
+        let weights = Zeroizing::new(signed(&weights.own, weights.ring));
+        let weights = if self.index == evaluator { &weights[..] } else { &[] };
+        self.lost = false;
+        let job = Job { linear, evaluator, weights, x: &x.own, threads: self.threads };
+        let made = self.encrypted(channel, &job)?;
+        self.lost = true;
+        Ok(made)
+    }
+
     /// A layer under encryption.
     pub(crate) fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
+        }
+        self.opened = self.opened.saturating_add(job.linear.coefficients());
+        if self.opened > COEFFICIENTS {
+            return Err(TwoError::TooMany { found: self.opened });
         }
         let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys)?;
         self.driver.run(channel, &mut play).map_err(|e| e.of(channel.from()))?;

@@ -2,6 +2,7 @@
 
 use crate::{
     TwoError,
+    encrypted::Layer,
     lower::Lower,
     ops::{Holders, Shape},
     ring::packed,
@@ -97,9 +98,24 @@ pub(crate) enum Prim {
     Flat(Arc<Program>),
     /// Some outputs of a program on everything.
     Part { from: usize },
+    /// Images by the weights that one party has, under encryption: weights and images, as words.
+    Encrypted(Arc<Layer>),
     /// Bits or words → known.
     Open { scalar: Scalar, lengths: Vec<usize> },
 }
+
+/// The means by which private matrices and kernels are multiplied by shared numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// Correlated OTs: no bound on numbers, and much to send.
+    #[default]
+    Ot,
+    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
+    He,
+}
+
+/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
+pub const COEFFICIENTS: u64 = 1 << 26;
 
 /// The form and size of a step's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +175,7 @@ impl Step {
             | Prim::LessBounded
             | Prim::Equal
             | Prim::Truncate { .. }
+            | Prim::Encrypted(_)
             | Prim::Open { .. } => true,
             Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
             _ => false,
@@ -166,7 +183,7 @@ impl Step {
     }
 
     fn is_row_by_row(&self) -> bool {
-        !matches!(self.prim, Prim::MatMul(..) | Prim::Flat(_) | Prim::Open { .. })
+        !matches!(self.prim, Prim::MatMul(..) | Prim::Flat(_) | Prim::Encrypted(_) | Prim::Open { .. })
     }
 
     /// The cost of some of the step's rows; of all where it is not computed row by row.
@@ -181,6 +198,7 @@ impl Step {
             (Prim::Less { .. }, [x, _]) => tally::less(rows, x.ring()),
             (Prim::LessBounded, [x, _]) => tally::signs(rows, x.ring()),
             (Prim::Equal, [x, _]) => tally::equal(rows, x.ring()),
+            (Prim::Encrypted(layer), _) => layer.tally(),
             (Prim::Truncate { by, sign }, _) => tally::truncate(rows, self.size.ring(), *by, *sign),
             (Prim::Open { scalar, .. }, [Size::Words(..)]) => {
                 Tally::message([packed(rows, scalar.bits()); 2])
@@ -235,7 +253,7 @@ pub struct Plan {
 pub(crate) type Piece = (Slot, Range<usize>);
 
 impl Plan {
-    /// The plan of a computation without symbols. `owners` says which party, 0 or 1, brings each input, and `learns` which learn each
+    /// The plan of a computation without symbols, with all products by OT. `owners` says which party, 0 or 1, brings each input, and `learns` which learn each
     /// output, in order.
     ///
     /// # Errors
@@ -244,10 +262,51 @@ impl Plan {
     /// # Panics
     /// If there is not an owner for each input, and a pair for each output (the caller's bug).
     pub fn new(computation: &Computation, owners: &[usize], learns: &[[bool; 2]]) -> Result<Plan, TwoError> {
+        Plan::with(computation, owners, learns, Products::Ot)
+    }
+
+    /// The same with matrices and kernels that one party alone has multiplied as `products` says.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and one run opens more results under encryption than a session hides ([`COEFFICIENTS`]).
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with(
+        computation: &Computation,
+        owners: &[usize],
+        learns: &[[bool; 2]],
+        products: Products,
+    ) -> Result<Plan, TwoError> {
         assert!(owners.iter().all(|owner| *owner < 2), "owners are parties 0 and 1");
         assert_eq!(owners.len(), computation.inputs().count(), "an owner for each input");
         assert_eq!(learns.len(), computation.outputs().len(), "who learns each output");
-        Ok(Lower::plan(computation, owners, learns)?)
+        let plan = Lower::plan(computation, owners, learns, products)?;
+        let found = plan.coefficients();
+        if found > COEFFICIENTS { Err(TwoError::TooMany { found }) } else { Ok(plan) }
+    }
+
+    /// Layers under encryption.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step, &Arc<Layer>)> {
+        self.steps.iter().filter_map(|step| match &step.prim {
+            Prim::Encrypted(layer) => Some((step, layer)),
+            _ => None,
+        })
+    }
+
+    /// The input whose words a step has, in its order or another.
+    pub(crate) fn input_of(&self, at: Slot) -> Option<usize> {
+        match &self.steps[at].prim {
+            Prim::InputWords(k) => Some(*k),
+            Prim::Pick(_) => self.input_of(self.steps[at].reads[0]),
+            _ => None,
+        }
+    }
+
+    /// Results that a run opens under encryption, which noise has to hide.
+    #[must_use]
+    pub fn coefficients(&self) -> u64 {
+        self.layers().map(|(_, layer)| layer.linear.coefficients()).sum()
     }
 
     fn reads(&self, at: Slot) -> Vec<Size> {
@@ -274,6 +333,11 @@ impl Plan {
             loop {
                 let most = if step.is_row_by_row() { fitting(step, &reads, rows - start) } else { rows };
                 let piece = (*at, start..start + most);
+                if matches!(step.prim, Prim::Encrypted(_)) {
+                    // Before the others: its messages are its own.
+                    groups.insert(0, vec![piece]);
+                    break;
+                }
                 let next = held.beside(self.tally_of(&piece));
                 if !group.is_empty() && (next.cots.iter().any(|n| *n > COTS) || next.triples > TRIPLES) {
                     groups.push(std::mem::take(&mut group));

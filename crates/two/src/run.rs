@@ -2,6 +2,7 @@
 
 use crate::{
     TwoError,
+    encrypted::within,
     form::{Form, Joined},
     local::{Brought, local},
     plan::{Input, Piece, Plan, Slot, Step},
@@ -36,6 +37,12 @@ impl<'p> Run<'p> {
                 Some((place, tensor)) if !fits(input, &tensor) => return Err(TwoError::Input { place }),
                 other => other.map(|(_, tensor)| tensor),
             });
+        }
+        // Before anything is sent.
+        for (step, layer) in plan.layers().filter(|(_, layer)| layer.evaluator == party) {
+            if let Some(weights) = plan.input_of(step.reads[0]).and_then(|k| brought[k].as_ref()) {
+                within(weights, &layer.linear)?;
+            }
         }
         let n = plan.steps.len();
         let mut readers = vec![0; n];

@@ -56,6 +56,26 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
     assert_eq!(ran.out.matches("input ").count(), 3);
 }
 
+/// The same bits, whoever computes: linear layers under encryption and by OT, three parties between.
+#[test]
+fn owner_and_client_run_a_network_with_each_other() {
+    let (place, _) = place();
+    good(&place, &format!("{INFER} --output three.npy --calibrate x.npy"));
+    for linear in ["he", "ot"] {
+        let args = format!("{INFER} --protocol two --linear {linear} --calibrate x.npy");
+        good(&place, &format!("{args} --output {linear}.npy --json {linear}.json"));
+        assert_eq!(place.get(&format!("{linear}.npy")), place.get("three.npy"), "{linear}");
+        let report: serde_json::Value =
+            serde_json::from_slice(&place.get(&format!("{linear}.json"))).expect("a report");
+        assert_eq!(report["parties"].as_array().map(Vec::len), Some(2));
+        assert_eq!(report["protocol"], "two");
+    }
+    let told = good(&place, &format!("{INFER} --protocol two --explain")).out;
+    assert!(told.contains("there is nobody else") && !told.contains("three parties"), "{told}");
+    bad(&place, &format!("{INFER} --linear he"), 2, &["rep3", "linear"]);
+    bad(&place, &format!("{INFER} --protocol two --ot softspoken9"), 2, &["softspoken9"]);
+}
+
 #[test]
 fn models_are_shown_planned_and_checked() {
     let (place, _) = place();

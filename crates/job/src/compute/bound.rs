@@ -207,11 +207,11 @@ impl Bound {
 
     /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
     /// no other.
-    pub(crate) fn form(&self, protocol: Protocol) -> Result<Form, JobError> {
-        let steps = match protocol {
+    pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, JobError> {
+        let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
             #[cfg(feature = "two")]
-            Protocol::Two => return self.pair().map(Form::Pair),
+            Protocol::Two => return self.pair(chosen.linear).map(Form::Pair),
             _ => None,
         };
         match steps {
@@ -222,12 +222,19 @@ impl Bound {
 
     /// The rest as two parties run it on numbers.
     #[cfg(feature = "two")]
-    fn pair(&self) -> Result<hushwire_two::Plan, JobError> {
+    fn pair(&self, linear: crate::Linear) -> Result<hushwire_two::Plan, JobError> {
+        let products = match linear {
+            crate::Linear::Ot => hushwire_two::Products::Ot,
+            crate::Linear::He => hushwire_two::Products::He,
+        };
         let owners: Vec<usize> = self.owners.iter().map(|of| usize::from(*of == Member::Party(1))).collect();
         let learns = |to: &Vec<Member>| [0, 1].map(|index| to.contains(&Member::Party(index)));
         let learns: Vec<[bool; 2]> = self.recipients.iter().map(learns).collect();
-        hushwire_two::Plan::new(self.rest(), &owners, &learns).map_err(|e| match e {
+        hushwire_two::Plan::with(self.rest(), &owners, &learns, products).map_err(|e| match e {
             hushwire_two::TwoError::Compute(e) => refused(None, &e),
+            e @ hushwire_two::TwoError::TooMany { .. } => {
+                JobError::usage("the computation", e.cause(), e.remedy())
+            }
             e => JobError::internal("the computation", e),
         })
     }
@@ -247,7 +254,7 @@ impl Bound {
     /// # Errors
     /// It is too large to be run.
     pub fn memory(&self, protocol: Protocol, threads: u16) -> Result<Option<u64>, JobError> {
-        Ok(match self.form(protocol)? {
+        Ok(match self.form(Chosen::new(protocol, None, None)?)? {
             Form::Steps(plan) => Some(plan.memory(far(threads))),
             _ => None,
         })
@@ -267,7 +274,7 @@ impl Bound {
         chosen: Chosen,
         aes_instructions: bool,
     ) -> Result<(Forecast, Option<u64>), JobError> {
-        let form = self.form(chosen.protocol)?;
+        let form = self.form(chosen)?;
         let bound = self.clone().through(&form);
         match form {
             Form::Circuit(program) => {

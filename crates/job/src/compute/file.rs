@@ -2,7 +2,7 @@
 
 use super::PublicPlace;
 use crate::{
-    JobError, Kind, Member, Protocol, open_input,
+    JobError, Kind, Linear, Member, Protocol, open_input,
     protocol::{self, by_name},
     toml_file::{Section, Value},
 };
@@ -73,6 +73,9 @@ pub struct ComputeJob {
     /// The extension of oblivious transfer, where the protocol uses one.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
+    /// The means of two parties' linear layers.
+    #[serde(default)]
+    pub linear: Option<Linear>,
     /// The computation.
     pub computation: ComputationSource,
     /// Of members of the computation, which members of the job they are. Those that are not here are the clients of their
@@ -102,6 +105,7 @@ impl ComputeJob {
             protocol,
             scheme: None,
             ot: None,
+            linear: None,
             computation,
             members: BTreeMap::new(),
             symbols: BTreeMap::new(),
@@ -117,7 +121,8 @@ impl ComputeJob {
         let protocol = crate::job_file::among(&mut top, protocol.transpose()?.unwrap_or(Protocol::Rep3))?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
-        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
+        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let (scheme, ot, linear) = (scheme.transpose()?, ot.transpose()?, linear.transpose()?);
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
         let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
         let members = table(&mut top, "members", who)?;
@@ -127,7 +132,19 @@ impl ComputeJob {
         let (threads, memory) = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
         top.finish()?;
         let computation = ComputationSource::File(computation);
-        Ok(Self { protocol, scheme, ot, computation, members, symbols, public, owners, threads, memory })
+        Ok(Self {
+            protocol,
+            scheme,
+            ot,
+            linear,
+            computation,
+            members,
+            symbols,
+            public,
+            owners,
+            threads,
+            memory,
+        })
     }
 }
 

@@ -37,7 +37,9 @@ impl Pair {
         let mut channel = member.channel(0, 0, peer, peer)?;
         let ot = chosen.ot.ok_or_else(|| JobError::internal(SETUP, "protocol two has an OT extension"))?;
         let party = Party::open(&mut channel, index.into(), &context, ot, &Seed::random());
-        let party = party.map_err(|e| failed(member, index, SETUP, e.into()))?;
+        // LOCAL: while one party multiplies under encryption the other waits.
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+        let party = party.map_err(|e| failed(member, index, SETUP, e.into()))?.threads(cores);
         Ok(Self { me: Member::Party(index), index, control, channel, party })
     }
 
@@ -85,7 +87,10 @@ impl From<TwoError> for Failure {
             TwoError::Net(e) => Self::Net(e),
             TwoError::Ot(e) => e.into(),
             TwoError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
-            TwoError::Compute(_) => Self::ours(Kind::Usage, e.cause(), e.remedy()),
+            TwoError::Encryption { peer: Some(_), .. } => Self::peer(e.cause(), e.remedy()),
+            TwoError::Compute(_) | TwoError::Encryption { .. } | TwoError::TooMany { .. } => {
+                Self::ours(Kind::Usage, e.cause(), e.remedy())
+            }
             e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
         }
     }

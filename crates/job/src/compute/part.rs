@@ -165,7 +165,7 @@ impl Engine {
         let bound = task.bound(&symbols)?;
         let own = &bound.brought(&member.config.me, own)?[..];
         // Clients take it for the form in which values come and go.
-        let form = bound.form(task.chosen().protocol)?;
+        let form = bound.form(task.chosen())?;
         let bound = bound.through(&form);
         let ands = match self {
             Engine::Client(_) => 0,

@@ -7,7 +7,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Stats, Task,
+    Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
     member_config::explain, run::MemberSession,
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
@@ -257,6 +257,7 @@ impl ComputeSession {
     ) -> Result<BTreeMap<String, Tensor>, JobError> {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
         (job.scheme, job.ot) = (self.chosen.scheme, self.chosen.ot);
+        job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
         let known = |name: &String| self.members.get(name).cloned();
         let clients = self.member.agreement.clients.clone();
         let turn = |i: usize, name: &String| {

@@ -1,6 +1,11 @@
 //! The job file of an inference.
 
-use crate::{ComputationSource, JobError, Member, Protocol, toml_file::Section};
+use crate::{
+    ComputationSource, JobError, Linear, Member, Protocol,
+    protocol::{self, by_name},
+    toml_file::Section,
+};
+use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
 
 /// An inference, as its job file has it.
@@ -15,6 +20,12 @@ use serde::{Deserialize, Serialize};
 pub struct InferJob {
     /// The protocol of the parties.
     pub protocol: Protocol,
+    /// The extension of oblivious transfer of two parties.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
+    /// The means of two parties' linear layers; encryption unless it says otherwise.
+    #[serde(default)]
+    pub linear: Option<Linear>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
     /// The model's owner.
@@ -29,12 +40,23 @@ impl InferJob {
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
         let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let (ot, linear) = (ot.transpose()?, linear.transpose()?);
         let network = top.need("network", "network = \"squeezenet.hwc\"")?.path()?;
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
         let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
         let threads = top.take("threads").map(|v| v.number(1..=128)).transpose()?.map(|n| n as u16);
         top.finish()?;
-        Ok(InferJob { protocol, network: ComputationSource::File(network), owner, client, threads })
+        Ok(InferJob {
+            protocol,
+            ot,
+            linear,
+            network: ComputationSource::File(network),
+            owner,
+            client,
+            threads,
+        })
     }
 }

@@ -1,7 +1,9 @@
 //! The agreement on an inference, and the computation that it is.
 
 use super::{InferJob, InferPart};
-use crate::{Agreement, Bound, ComputeJob, ComputeTask, Forecast, JobError, MemberConfig, Task};
+use crate::{
+    Agreement, Bound, ComputeJob, ComputeTask, Forecast, JobError, Linear, MemberConfig, Protocol, Task,
+};
 use hushwire_compute::Computation;
 use hushwire_nn::{Members, NnError, Numbers};
 use serde::{Deserialize, Serialize};
@@ -43,7 +45,10 @@ impl InferTask {
         let mut compute = ComputeJob::new(job.protocol, job.network.clone());
         let Members { owner, client } = Members::default();
         compute.members = BTreeMap::from([(owner, job.owner.clone()), (client, job.client.clone())]);
-        compute.threads = job.threads;
+        (compute.threads, compute.ot, compute.linear) = (job.threads, job.ot, job.linear);
+        if job.protocol == Protocol::Two {
+            compute.linear = Some(job.linear.unwrap_or(Linear::He));
+        }
         let compute = ComputeTask::of(&compute, computation)?;
         Ok(InferTask { job: job.clone(), numbers, compute })
     }

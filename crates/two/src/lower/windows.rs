@@ -29,13 +29,21 @@ impl Lower<'_> {
             let slot = self.step(Prim::Known(zeros), vec![], Size::Known(series.len()));
             return Ok(bits(self.step(Prim::AsBits, vec![slot], Size::Bits(scalar.bits(), series.len()))));
         }
-        Ok(words(self.tree(of, &series, least, places)?))
+        let all = self.words(of, self.scalar(of).bits() as u32)?;
+        Ok(words(self.tree(of, all, &series, least, places)?))
     }
 
-    /// The best of each series of elements, all of one length of 1 or more, or its place as words of 64 bits: the first where several are best.
-    fn tree(&mut self, of: usize, series: &[Vec<usize>], least: bool, places: bool) -> Lowered<Slot> {
-        let ring = self.scalar(of).bits() as u32;
-        let (all, count) = (self.words(of, ring)?, series.len());
+    /// The best of each series of elements of `all`, which have the range of node `of`, all of one length of 1 or more, or its place as words of
+    /// 64 bits: the first where several are best.
+    fn tree(
+        &mut self,
+        of: usize,
+        all: Slot,
+        series: &[Vec<usize>],
+        least: bool,
+        places: bool,
+    ) -> Lowered<Slot> {
+        let (ring, count) = (self.scalar(of).bits() as u32, series.len());
         let mut n = series[0].len();
         // Column after column: element i of all series.
         let at = |i: usize| series.iter().map(move |s| s[i]);
@@ -98,6 +106,11 @@ impl Lower<'_> {
         let nothing = of.iter().product::<usize>();
         let factor = self.known_of(args[1]);
         let weights = if factor.is_none() { Some(self.words(args[1], ring)?) } else { None };
+        if let Some(weights) = weights
+            && let Some(slot) = self.encrypted_conv([x, weights], [&of, &kernels], steps, groups, to)
+        {
+            return Ok(slot);
+        }
         let mut parts = vec![];
         for group in 0..groups {
             let mut picks = vec![nothing; taps * images * plane];
@@ -141,6 +154,32 @@ impl Lower<'_> {
         Ok(self.pick(parts, picks))
     }
 
+    /// The best of each window: of its rows in every column first, then of those. That takes fewer comparisons where windows overlap,
+    /// and as many where they touch.
+    fn best_of_windows(&mut self, of: usize, size: [u32; 2], steps: Steps, least: bool) -> Lowered<Slot> {
+        let lengths = self.lengths(of)?;
+        let [above, left, below, right] = steps.padding;
+        let [down, aside] = steps.strides;
+        let tall = Steps { strides: [down, 1], padding: [above, 0, below, 0] };
+        let wide = Steps { strides: [1, aside], padding: [0, left, 0, right] };
+        let mut slot = self.words(of, self.scalar(of).bits() as u32)?;
+        let mut now = lengths;
+        for (size, steps, axis) in [([size[0], 1], tall, 2), ([1, size[1]], wide, 3)] {
+            let around = [steps.padding[0] + steps.padding[2], steps.padding[1] + steps.padding[3]];
+            let mut next = now.clone();
+            let k = axis - 2;
+            next[axis] = (now[axis] + around[k] as usize - size[k] as usize) / steps.strides[k] as usize + 1;
+            let rows = next.iter().product();
+            let mut windows: Vec<Vec<usize>> = (0..rows).map(|at| pooled(&now, size, steps, at)).collect();
+            let most = windows.iter().map(Vec::len).max().unwrap_or(0);
+            // An element twice changes neither.
+            windows.iter_mut().for_each(|w| w.resize(most, w[0]));
+            slot = self.tree(of, slot, &windows, least, false)?;
+            now = next;
+        }
+        Ok(slot)
+    }
+
     /// Windows of sums, the least and the greatest; nothing where it is done by a circuit.
     pub(crate) fn pool(
         &mut self,
@@ -166,9 +205,14 @@ impl Lower<'_> {
                 if windows.is_empty() || windows.iter().any(Vec::is_empty) {
                     return Ok(None);
                 }
+                let least = reduction == Reduction::Min;
+                if steps.strides.iter().zip(size).all(|(stride, n)| *stride <= n) {
+                    return Ok(Some(words(self.best_of_windows(of, size, steps, least)?)));
+                }
                 // An element twice changes neither.
                 windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-                Ok(Some(words(self.tree(of, &windows, reduction == Reduction::Min, false)?)))
+                let all = self.words(of, ring)?;
+                Ok(Some(words(self.tree(of, all, &windows, least, false)?)))
             }
             _ => Ok(None),
         }

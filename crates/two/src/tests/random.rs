@@ -2,16 +2,20 @@
 
 use super::pair::{context, dealt, triples};
 use crate::{
-    Plan, TwoError,
-    form::Form,
+    Plan, Products, TwoError,
+    encrypted::{Job, Keys, signed},
+    form::{Form, Words},
+    plan::Prim,
     play::Play,
     run::Run,
     talk::{begin, opened, share_bytes},
 };
+use hushwire_aes::Backend;
 use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
 };
+use hushwire_prg::Seed;
 use hushwire_wire::drive::{Abreast, Lockstep};
 use std::collections::BTreeMap;
 
@@ -22,6 +26,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
     let mut own = own.into_iter();
     let mut runs = [0, 1].map(|i| Run::new(i, plan, own.next().expect("two")).expect("inputs fit"));
     let (mut bytes, mut rounds, mut pieces) = ([32u64; 2], 1, 0);
+    let mut keys: [Keys; 2] = Default::default();
     loop {
         runs.iter_mut().try_for_each(Run::alone)?;
         let waves = runs.each_mut().map(Run::wave);
@@ -30,6 +35,39 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
             break;
         }
         for group in plan.groups(&slots) {
+            if let Prim::Encrypted(layer) = &plan.steps[group[0].0].prim {
+                let weights = waves.each_ref().map(|wave| {
+                    let reads = &wave.iter().find(|(at, _)| *at == group[0].0).unwrap().1;
+                    (signed(&reads[0].words().own, reads[0].words().ring), reads[1].words().own.clone())
+                });
+                let jobs: Vec<Job<'_>> = weights
+                    .iter()
+                    .map(|(weights, x)| Job {
+                        linear: &layer.linear,
+                        evaluator: layer.evaluator,
+                        weights,
+                        x,
+                        threads: 1,
+                    })
+                    .collect();
+                let mut plays = vec![];
+                for (i, job) in jobs.iter().enumerate() {
+                    let seed = Seed::from_bytes([i as u8; 16]);
+                    plays.push(job.begin(i, Backend::best(), &seed, &mut keys[i])?);
+                }
+                let mut all = 0;
+                Lockstep::new().run_edited(&mut plays, |place, message| {
+                    bytes[place.party] += message.len() as u64;
+                    all = all.max(place.round as u64 + 1);
+                })?;
+                rounds += all;
+                for (i, play) in plays.into_iter().enumerate() {
+                    let made = jobs[i].end(play, &mut keys[i]);
+                    let form = Form::Words(Words::new(layer.linear.ring(), made));
+                    runs[i].land(&group[0], form);
+                }
+                continue;
+            }
             let mut plays: [Vec<Play<'_, Form>>; 2] = Default::default();
             for piece in &group {
                 let tally = plan.tally_of(piece);
@@ -172,4 +210,74 @@ fn each_operation_on_numbers_and_on_bits() {
             }
         }
     }
+}
+
+/// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds, groups, strides, padding, several images, matrices on
+/// either side, rings in which encryption has room and one in which it has none.
+#[test]
+fn layers_of_one_partys_weights() {
+    let layers = [
+        ("[2, 2, 6, 5]", "[3, 2, 3, 3]", "conv2d(wrapping(x), wrapping(w), pad=[1, 0, 2, 1])"),
+        ("[1, 3, 7, 9]", "[4, 3, 2, 3]", "conv2d(wrapping(x), wrapping(w), stride=[2, 3])"),
+        ("[2, 4, 5, 5]", "[6, 2, 1, 1]", "conv2d(wrapping(x), wrapping(w), stride=[2, 2], groups=2)"),
+        ("[1, 1, 1, 1]", "[2, 1, 1, 1]", "conv2d(wrapping(x), wrapping(w), pad=[1, 1, 1, 1])"),
+        ("[3, 4]", "[4, 5]", "matmul(wrapping(x), wrapping(w))"),
+        ("[1, 20]", "[20, 3]", "matmul(wrapping(x), wrapping(w))"),
+        ("[4, 3]", "[2, 4]", "matmul(wrapping(w), wrapping(x))"),
+    ];
+    for (x, w, layer) in layers {
+        for ring in [32, 40, 64] {
+            let c = text(&format!(
+                "input x: i{ring}{x} from m\ninput w: i{ring}{w} from m\ny = {layer}\noutput a = max(y, 0) to m\noutput b = y + y to m"
+            ));
+            // Weights are as large as a layer of 40 bits takes.
+            let mut given = inputs(&c, 5, 0);
+            for of in ["x", "w"].into_iter().filter(|_| ring == 40) {
+                let (scalar, lengths) = (given[of].scalar(), given[of].lengths().to_vec());
+                let n = lengths.iter().product::<usize>() as i128;
+                let numbers = (0..n).map(|i| (i - n / 2) * 1237);
+                given.insert(of.into(), Tensor::from_numbers(scalar, &lengths, numbers));
+            }
+            let expected = evaluate(&c, &given).unwrap();
+            for evaluator in [0, 1] {
+                for products in [Products::Ot, Products::He] {
+                    let owners = [1 - evaluator, evaluator];
+                    let plan = Plan::with(&c, &owners, &[[true; 2]; 2], products).unwrap();
+                    assert_eq!(plan.coefficients() > 0, products == Products::He && ring < 49, "{layer}");
+                    let mut own: [Vec<Tensor>; 2] = Default::default();
+                    own[1 - evaluator].push(given["x"].clone());
+                    own[evaluator].push(given["w"].clone());
+                    let made = two(&plan, own).unwrap();
+                    let what = format!("{layer} modulo 2^{ring}, {products:?}, weights of {evaluator}");
+                    assert_eq!([&made[0], &made[1]], [&expected["a"], &expected["b"]], "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Weights beyond what a layer has room for are refused before a message.
+#[test]
+fn weights_without_room() {
+    let c = text(
+        "input x: i48[1, 9] from m\ninput w: i48[9, 1] from m\noutput y = matmul(wrapping(x), wrapping(w)) to m",
+    );
+    let plan = Plan::with(&c, &[0, 1], &[[true; 2]], Products::He).unwrap();
+    let Prim::Encrypted(layer) =
+        plan.steps.iter().map(|s| s.prim.clone()).find(|p| matches!(p, Prim::Encrypted(_))).unwrap()
+    else {
+        unreachable!()
+    };
+    let most = layer.linear.weight() as i128;
+    assert!(most < 1 << 47);
+    let of = |w: i128| {
+        Tensor::from_numbers(
+            c.inputs().nth(1).unwrap().1.scalar,
+            &[9, 1],
+            (0..9).map(|i| if i == 4 { w } else { 1 }),
+        )
+    };
+    assert!(Run::new(1, &plan, vec![of(-most)]).is_ok());
+    let refused = Run::new(1, &plan, vec![of(-most - 1)]).err().map(|e| e.to_string());
+    assert!(refused.is_some_and(|e| e.contains("a weight is greater")));
 }

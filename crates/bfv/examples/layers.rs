@@ -45,13 +45,13 @@ fn main() {
         let weights: Vec<i64> =
             (0..conv.terms() * conv.outputs as u64).map(|_| (prg.next_u64() % 8192) as i64 - 4096).collect();
         let start = Instant::now();
-        let upload = encryptor.upload(&linear, &image);
+        let upload = encryptor.upload(&linear, &image, 1);
         let sent = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let (answer, _) = evaluator.answer(&linear, &upload, &weights).expect("an honest upload");
+        let (answer, _) = evaluator.answer(&linear, &upload, &weights, 1).expect("an honest upload");
         let answered = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        encryptor.open(&linear, &answer).expect("an honest answer");
+        encryptor.open(&linear, &answer, 1).expect("an honest answer");
         println!(
             "{:?} {:?} ring {ring} {:?}: {:.3} G MAC/s at the weights' party, {:.1} ms there, {:.1} + {:.1} ms at the vector's, {:.2} + {:.2} MB",
             linear.set(),
