@@ -17,6 +17,7 @@ use crate::{
     sample::{errors, floods, ternary, uniform, words},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_prg::{Prg, Seed};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -266,7 +267,7 @@ impl Client {
 
     /// Encryptions of polynomials modulo 2^ℓ, made on so many threads.
     pub(crate) fn encrypt(&mut self, all: Vec<Vec<u64>>, threads: usize) -> Vec<u8> {
-        let seeded = all.into_iter().map(|m| (self.seeds(), Zeroizing::new(m))).collect();
+        let seeded = all.into_iter().map(|m| (self.seeds(), Wiped::new(m))).collect();
         let own = &*self;
         abreast(threads, seeded, |(seeds, m)| own.pair(seeds, Some(&m))).concat()
     }
@@ -420,7 +421,7 @@ impl Server {
         }
         let [a, mut b] = sum;
         // SECURITY: without it the noise of a result tells the client of the weights.
-        let noises = Zeroizing::new(floods(prg, flooding, places.len()));
+        let noises = Wiped::new(floods(prg, flooding, places.len()));
         for ((place, hidden), noise) in places.iter().zip(masks).zip(noises.iter()) {
             let minus = hidden.wrapping_neg() & mask(ground.ring);
             for (k, prime) in ground.primes.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Secret and error polynomials, from a stream, without a branch or an index that depends on what comes out.
 
+use hushwire_block::Wiped;
 use hushwire_prg::Prg;
-use zeroize::Zeroizing;
 
 /// Bits that are added on either side of an error's 0: a centred binomial of 42, σ² = 10.5, σ = 3.24.
 pub(crate) const HALF: u32 = 21;
@@ -10,10 +10,10 @@ pub(crate) const HALF: u32 = 21;
 pub(crate) const SIGMA: f64 = 3.240_370_349_203_93;
 
 /// So many words of a stream.
-pub(crate) fn words(prg: &mut Prg, count: usize) -> Zeroizing<Vec<u64>> {
-    let mut bytes = Zeroizing::new(vec![0; 8 * count]);
+pub(crate) fn words(prg: &mut Prg, count: usize) -> Wiped<Vec<u64>> {
+    let mut bytes = Wiped::new(vec![0; 8 * count]);
     prg.fill(&mut bytes);
-    Zeroizing::new(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    Wiped::new(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
 /// Coefficients −1, 0 and 1, as likely each: two bits at a time of which one of four patterns is thrown away. How many are thrown away

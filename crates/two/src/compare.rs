@@ -14,8 +14,7 @@ use crate::{
     kit::{Blocks, Kit, Run, Side},
     ring::{Packer, Unpacker, packed},
 };
-use hushwire_block::Block;
-use zeroize::Zeroizing;
+use hushwire_block::{Block, Wiped};
 
 /// AGREEMENT: bits of a digit.
 const DIGIT: u32 = 4;
@@ -70,7 +69,7 @@ fn double(x: u128) -> u128 {
 /// Σ 2^j blocks[j] of each `d` blocks.
 fn joined(blocks: &[Block], d: usize) -> Blocks {
     let sum = |of: &[Block]| of.iter().rev().fold(0, |sum, block| double(sum) ^ block.to_u128());
-    Zeroizing::new(blocks.chunks_exact(d).map(|of| Block::from_u128(sum(of))).collect())
+    blocks.chunks_exact(d).map(|of| Block::from_u128(sum(of))).collect::<Vec<_>>().into()
 }
 
 /// The multiple of Δ that makes a key which no digit has.
@@ -81,7 +80,7 @@ pub(crate) fn multiples(delta: Block) -> Blocks {
     let powers: Vec<u128> =
         std::iter::successors(Some(delta.to_u128()), |x| Some(double(*x))).take(5).collect();
     let of = |m: usize| (0..5).filter(|j| m >> j & 1 == 1).fold(0, |sum, j| sum ^ powers[j]);
-    Zeroizing::new((0..=NOBODYS).map(|m| Block::from_u128(of(m))).collect())
+    (0..=NOBODYS).map(|m| Block::from_u128(of(m))).collect::<Vec<_>>().into()
 }
 
 /// The two bits of a digit against every value: a > m at bit 2m, a = m at bit 2m + 1.
@@ -119,7 +118,7 @@ impl Kit {
                 choices.extend((0..*d).map(|j| (b >> (from + j) & 1) as u8));
             }
         }
-        let choices = Zeroizing::new(choices);
+        let choices = Wiped::new(choices);
         let [q, t] = self.choose(&choices, sent.len() * bits as usize).await;
         let message = |rows: usize| packed(rows, all.iter().map(|(_, d, _)| 2 << d).sum());
         let mut packer = Packer::new(message(sent.len()));
@@ -240,7 +239,7 @@ impl Kit {
         // x_S + x_R ≥ 2^w where x_S > 2^w − 1 − x_R.
         let h = half(own.len());
         let turned = |(i, x): (usize, &u64)| if (i < h) == (self.index == 0) { *x } else { !x };
-        let turned: Zeroizing<Vec<u64>> = Zeroizing::new(own.iter().enumerate().map(turned).collect());
+        let turned: Wiped<Vec<u64>> = Wiped::new(own.iter().enumerate().map(turned).collect());
         self.compare(&turned, parts).await
     }
 }

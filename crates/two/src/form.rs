@@ -1,22 +1,22 @@
 //! Forms of a value.
 
 use crate::{ops::planes_of, ring::mask};
+use hushwire_block::Wiped;
 use hushwire_block::bits::{put_range, xor_range};
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
-use zeroize::Zeroizing;
 
 /// This party's share of numbers modulo 2^ring.
 #[derive(Clone)]
 pub(crate) struct Words {
     pub(crate) ring: u32,
-    pub(crate) own: Arc<Zeroizing<Vec<u64>>>,
+    pub(crate) own: Arc<Wiped<Vec<u64>>>,
 }
 
 impl Words {
     pub(crate) fn new(ring: u32, own: Vec<u64>) -> Words {
-        Words { ring, own: Arc::new(Zeroizing::new(own)) }
+        Words { ring, own: Arc::new(Wiped::new(own)) }
     }
 }
 
@@ -53,10 +53,10 @@ impl Form {
     }
 
     /// The bits of plane 0 in bytes of their own.
-    pub(crate) fn column(&self, plane: usize) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn column(&self, plane: usize) -> Wiped<Vec<u8>> {
         let bits = self.bits();
         let bytes = plane_bytes(bits.instances());
-        Zeroizing::new(crate::ring::unpack_bits(&bits[plane * bytes..][..bytes], bits.instances()))
+        Wiped::new(crate::ring::unpack_bits(&bits[plane * bytes..][..bytes], bits.instances()))
     }
 
     /// Some rows of it.

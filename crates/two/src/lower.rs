@@ -40,6 +40,8 @@ pub(crate) struct Lower<'a> {
     blocks: HashMap<BlockKey, Arc<Program>>,
     adders: HashMap<(u32, bool), Arc<Program>>,
     products: Products,
+    /// The node under way.
+    now: usize,
     /// Keys that layers so far have: parameters, ring and evaluator.
     keys: BTreeSet<(Set, u32, usize)>,
 }
@@ -86,6 +88,7 @@ impl<'a> Lower<'a> {
             blocks: HashMap::new(),
             adders: HashMap::new(),
             products,
+            now: 0,
             keys: BTreeSet::new(),
         };
         let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v2");
@@ -140,6 +143,7 @@ impl<'a> Lower<'a> {
         let mut inputs = 0..self.inputs.len();
         for at in 0..self.computation.nodes().len() {
             let node = &self.computation.nodes()[at];
+            self.now = at;
             let forms = if matches!(node.op, Op::Input(_)) {
                 self.input(node, inputs.next().expect("they were counted"))
             } else {
@@ -181,7 +185,7 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn step(&mut self, prim: Prim, reads: Vec<Slot>, size: Size) -> Slot {
-        let step = Step { prim, reads, size };
+        let step = Step { prim, reads, size, node: self.now };
         let of = |slot: &Slot| self.holders[*slot];
         let holders = match &step.prim {
             Prim::AsBits | Prim::AsWords => [true, false],

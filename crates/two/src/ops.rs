@@ -8,11 +8,11 @@ use crate::{
     kit::{Kit, Run, Side},
     ring::mask,
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock};
 use hushwire_wire::drive::{Exchanged, Machine};
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 pub(crate) type Made<T> = Result<T, TwoError>;
 
@@ -47,7 +47,7 @@ impl Kit {
 
     /// x < y of any numbers of the ring.
     pub(crate) async fn less(&mut self, x: &[u64], y: &[u64], ring: u32, signed: bool) -> Vec<u8> {
-        let all = Zeroizing::new([&minus(x, y, ring), x, y].concat());
+        let all = Wiped::new([&minus(x, y, ring), x, y].concat());
         let signs = self.signs(&all, ring).await;
         let n = x.len();
         let (d, x, y) = (&signs[..n], &signs[n..2 * n], &signs[2 * n..]);
@@ -66,7 +66,7 @@ impl Kit {
             .into_iter()
             .enumerate()
             .map(|(i, d)| if self.sends(i, x.len()) { d } else { d.wrapping_neg() & mask(ring) });
-        let own: Zeroizing<Vec<u64>> = Zeroizing::new(d.collect());
+        let own: Wiped<Vec<u64>> = Wiped::new(d.collect());
         let part = Part { from: 0, bits: ring, equal: true };
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
@@ -107,7 +107,7 @@ impl Kit {
         let runs =
             |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
         let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
-        let choices = Zeroizing::new(choices);
+        let choices = Wiped::new(choices);
         let mut out = vec![vec![0; rows]; bits.len()];
         let corr = |g: usize, _| u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
         let put = |side, g: usize, _, share: u64| {
@@ -180,12 +180,12 @@ impl Kit {
         };
         let receives = holders[1][me] && holders[0][peer];
         let sends = holders[0][me] && holders[1][peer];
-        let mut choices = Zeroizing::new(vec![]);
+        let mut choices = Wiped::new(vec![]);
         if receives {
             choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
         }
         // Vectors are columns of A.
-        let columns_of_a = Zeroizing::new(transposed(a, rows, inner));
+        let columns_of_a = Wiped::new(transposed(a, rows, inner));
         let mut out = vec![0u64; rows * columns];
         let corr = |g: usize, m: usize| columns_of_a[g % entries / columns * rows + m];
         let put = |_, g: usize, m: usize, share: u64| {
@@ -212,7 +212,7 @@ impl Kit {
         };
         let receives = holders[1][me] && holders[0][peer];
         let sends = holders[0][me] && holders[1][peer];
-        let mut choices = Zeroizing::new(vec![]);
+        let mut choices = Wiped::new(vec![]);
         if receives {
             choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
         }
@@ -288,8 +288,8 @@ impl Kit {
 /// Bit planes of numbers.
 pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
     let bytes = ring.div_ceil(8) as usize;
-    let values: Zeroizing<Vec<u8>> =
-        Zeroizing::new(x.iter().flat_map(|x| x.to_le_bytes().into_iter().take(bytes)).collect());
+    let values: Wiped<Vec<u8>> =
+        Wiped::new(x.iter().flat_map(|x| x.to_le_bytes().into_iter().take(bytes)).collect());
     Planes::pack(&values, ring as usize, x.len())
 }
 

@@ -5,12 +5,13 @@ use crate::{
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::{Cots, Kit},
-    plan::{COEFFICIENTS, Piece, Plan, Prim, Slot},
+    plan::{COEFFICIENTS, Piece, Plan, Prim, Slot, Spent},
     play::Play,
     run::Run,
     supply::Supply,
     talk::{begin, opened, share_bytes},
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
 use hushwire_ot::{Context, Protocol};
@@ -19,6 +20,7 @@ use hushwire_wire::{
     Channel,
     drive::{Abreast, Driver},
 };
+use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run computations.
@@ -34,6 +36,8 @@ pub struct Party {
     threads: usize,
     /// Results that layers under encryption have opened.
     opened: u64,
+    /// Of the last run's nodes.
+    spent: BTreeMap<usize, Spent>,
     runs: u64,
     /// Allotments of OTs so far.
     pieces: u64,
@@ -59,7 +63,7 @@ impl Party {
         let supply = Supply::open(channel, index, context, ot, seed)?;
         let (context, driver) = (*context, Driver::new());
         let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
-        let (threads, opened) = (1, 0);
+        let (threads, opened, spent) = (1, 0, BTreeMap::new());
         Ok(Party {
             index,
             context,
@@ -69,6 +73,7 @@ impl Party {
             driver,
             threads,
             opened,
+            spent,
             runs: 0,
             pieces: 0,
             lost: false,
@@ -110,10 +115,14 @@ impl Party {
             }
             let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
             for group in plan.groups(&slots) {
+                let begun = Instant::now();
                 self.group(channel, &mut run, &wave, &group)?;
+                // Pieces that share their rounds are mostly of one node.
+                run.took(&plan.steps[group[0].0], begun);
             }
             run.end(&slots);
         }
+        self.spent = std::mem::take(&mut run.spent);
         let learnt = self.reveal(channel, plan, &run.outputs())?;
         self.lost = false;
         Ok(learnt)
@@ -185,6 +194,12 @@ impl Party {
         Ok(abreast.into_machines().flat_map(Play::finish).collect())
     }
 
+    /// The time that each node of the last run took, by its number.
+    #[must_use]
+    pub fn spent(&self) -> &BTreeMap<usize, Spent> {
+        &self.spent
+    }
+
     pub(crate) fn threads_now(&self) -> usize {
         self.threads
     }
@@ -226,13 +241,16 @@ impl Party {
         let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
         let made = self.supply.cots(channel, sum(self.index), sum(1 - self.index))?;
         let [mut sent, mut received] = [0, 0];
+        if let [_] = tallies {
+            return Ok(vec![made]);
+        }
         let part = |tally: &Tally| {
             let [q, t] = [tally.cots[self.index], tally.cots[1 - self.index]];
             (sent, received) = (sent + q, received + t);
             Cots {
                 delta: made.delta,
-                q: Zeroizing::new(made.q[sent - q..sent].to_vec()),
-                t: Zeroizing::new(made.t[received - t..received].to_vec()),
+                q: made.q[sent - q..sent].to_vec().into(),
+                t: made.t[received - t..received].to_vec().into(),
             }
         };
         Ok(tallies.iter().map(part).collect())
@@ -263,7 +281,7 @@ impl Party {
             due.map(|(output, form)| share_bytes(form, output.scalar.bits())).collect()
         };
         let (mine, theirs) = (shares(self.index), shares(1 - self.index).concat());
-        let mut arrived = Zeroizing::new(vec![0; mine.iter().map(Vec::len).sum()]);
+        let mut arrived = Wiped::new(vec![0; mine.iter().map(Vec::len).sum()]);
         if !(arrived.is_empty() && theirs.is_empty()) {
             channel.exchange("opening outputs", &theirs, &mut arrived)?;
         }

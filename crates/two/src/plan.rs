@@ -11,7 +11,7 @@ use crate::{
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::{Computation, Op, Scalar, Tensor};
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 /// A step's number, which is that of its value.
 pub(crate) type Slot = usize;
@@ -156,6 +156,17 @@ pub(crate) struct Step {
     pub(crate) prim: Prim,
     pub(crate) reads: Vec<Slot>,
     pub(crate) size: Size,
+    /// The computation's node that it is a part of.
+    pub(crate) node: usize,
+}
+
+/// The time that a node of a computation took at a party.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// All of it: OTs, messages and waiting, too.
+    pub all: Duration,
+    /// Of that, products of matrices and kernels.
+    pub products: Duration,
 }
 
 /// AGREEMENT: OTs of a direction, and triples, that are made before they are used.
@@ -180,6 +191,11 @@ impl Step {
             Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
             _ => false,
         }
+    }
+
+    /// Whether it multiplies matrices, or kernels by images.
+    pub(crate) fn is_product(&self) -> bool {
+        matches!(self.prim, Prim::MatMul(..) | Prim::MatMulKnown { .. } | Prim::Encrypted(_))
     }
 
     fn is_row_by_row(&self) -> bool {

@@ -5,9 +5,10 @@ use crate::{
     encrypted::within,
     form::{Form, Joined},
     local::{Brought, local},
-    plan::{Input, Piece, Plan, Slot, Step},
+    plan::{Input, Piece, Plan, Slot, Spent, Step},
 };
 use hushwire_compute::Tensor;
+use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.
 pub(crate) struct Run<'p> {
@@ -19,6 +20,8 @@ pub(crate) struct Run<'p> {
     readers: Vec<usize>,
     ran: Vec<bool>,
     joined: Vec<Joined>,
+    /// Of nodes.
+    pub(crate) spent: BTreeMap<usize, Spent>,
 }
 
 impl<'p> Run<'p> {
@@ -49,7 +52,8 @@ impl<'p> Run<'p> {
         let outputs = plan.outputs.iter().map(|output| &output.slot);
         plan.steps.iter().flat_map(|step| &step.reads).chain(outputs).for_each(|slot| readers[*slot] += 1);
         let joined = (0..n).map(|_| Joined::Nothing).collect();
-        Ok(Run { party, plan, brought, values: vec![None; n], readers, ran: vec![false; n], joined })
+        let (values, ran, spent) = (vec![None; n], vec![false; n], BTreeMap::new());
+        Ok(Run { party, plan, brought, values, readers, ran, joined, spent })
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -82,11 +86,22 @@ impl<'p> Run<'p> {
         for (at, step) in plan.steps.iter().enumerate() {
             if !step.talks() && self.is_ready(at) {
                 let reads = self.take(step);
+                let begun = Instant::now();
                 let form = local(self.party, &self.brought, step, &reads)?;
+                self.took(step, begun);
                 self.put(at, form);
             }
         }
         Ok(())
+    }
+
+    /// A step, or a part of it, took the time since then.
+    pub(crate) fn took(&mut self, step: &Step, begun: Instant) {
+        let (spent, time) = (self.spent.entry(step.node).or_default(), begun.elapsed());
+        spent.all += time;
+        if step.is_product() {
+            spent.products += time;
+        }
     }
 
     /// All steps that are ready and talk, with what they read.

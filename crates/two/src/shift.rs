@@ -12,7 +12,7 @@ use crate::{
     ops::Made,
     ring::mask,
 };
-use zeroize::Zeroizing;
+use hushwire_block::Wiped;
 
 /// The range of the numbers that are shifted, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,9 +90,9 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
-    fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Zeroizing<Vec<u64>> {
+    fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Wiped<Vec<u64>> {
         let first = if self.index == 0 { sign.offset(ring) } else { 0 };
-        Zeroizing::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
+        Wiped::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
     }
 
     /// The loss of shares by wrapping, and the offset, taken off again.

@@ -1,6 +1,9 @@
 //! OTs ahead of their use, over a channel.
 
-use crate::{TwoError, kit::Cots};
+use crate::{
+    TwoError,
+    kit::{Blocks, Cots},
+};
 use hushwire_block::Block;
 use hushwire_gmw::{Stock, mirrored};
 use hushwire_ot::{
@@ -9,7 +12,6 @@ use hushwire_ot::{
 };
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
-use zeroize::Zeroizing;
 
 /// AGREEMENT: triples that are made at a time.
 const CALL: u64 = 1 << 20;
@@ -62,8 +64,8 @@ impl Supply {
         sent: usize,
         received: usize,
     ) -> Result<Cots, TwoError> {
-        let mut q = Zeroizing::new(vec![Block::ZERO; sent]);
-        let mut t = Zeroizing::new(vec![Block::ZERO; received]);
+        let mut q = Blocks::from(vec![Block::ZERO; sent]);
+        let mut t = Blocks::from(vec![Block::ZERO; received]);
         // What is said is as long as what is heard where both ways have made as many OTs as ever.
         let alike = self.ahead == 0 && sent == received;
         self.ahead += sent as i64 - received as i64;

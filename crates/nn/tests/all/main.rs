@@ -1,4 +1,4 @@
-//! Networks: files, layers, fixed point against floating point, and three parties against the plain evaluator.
+//! Networks: files, layers, fixed point against floating point, and three and two parties against the plain evaluator.
 
 mod bad;
 mod files;
@@ -9,6 +9,7 @@ mod published;
 mod secrecy;
 mod three;
 mod trained;
+mod two;
 
 use hushwire_nn::{Array, Network, onnx::Model, zoo};
 

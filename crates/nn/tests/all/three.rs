@@ -106,3 +106,11 @@ fn squeezenet_for_small_images_among_three_parties() {
 fn squeezenet_among_three_parties() {
     check(&network(&zoo::make("squeezenet", 1).unwrap(), None), Numbers::default(), 3);
 }
+
+#[test]
+#[ignore = "many minutes at this level"]
+fn resnet50_and_densenet121_among_three_parties() {
+    for name in ["resnet50", "densenet121"] {
+        check(&network(&zoo::make(name, 1).unwrap(), None), Numbers::default(), 3);
+    }
+}

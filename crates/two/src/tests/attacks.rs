@@ -9,7 +9,6 @@ use crate::{
     ring::{mask, pack, pack_bits, unpack, unpack_bits},
 };
 use hushwire_block::Block;
-use zeroize::Zeroizing;
 
 fn kit(index: usize, cots: Cots) -> Kit {
     Kit::new(Talk::default(), index, &context(), cots)
@@ -70,7 +69,7 @@ fn pads_of_a_vector_have_tweaks() {
     };
     // The attack on the same messages with pads that repeat after a block.
     let [sender, _] = dealt([5, 0]);
-    let q = sender.q.clone();
+    let q = sender.q.to_vec();
     let kit = kit(0, sender);
     let ones: Vec<Block> = q.iter().map(|q| *q ^ kit.delta()).collect();
     let mut pads = [vec![Block::ZERO; 5], vec![Block::ZERO; 5]];
@@ -125,13 +124,13 @@ fn no_digit_has_the_key_of_a_share() {
     }
     let n = 64;
     let cots = dealt([4 * n, 0]);
-    let t = cots[1].t.clone();
+    let t = cots[1].t.to_vec();
     // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t tells.
     let (orders, _) = both([4 * n, 4 * n], |mut kit, i| async move {
         let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
         Ok(kit.compare(&own, &[crate::compare::Part::order(4)]).await.remove(0).greater)
     });
-    let receiver = kit(1, Cots { delta: Block::ZERO, q: Zeroizing::new(vec![]), t: t.clone() });
+    let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.to_vec().into() });
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[0]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
     receiver.hash(Side::Received, n as u128, &keys, &mut pads);

@@ -12,7 +12,6 @@ use hushwire_ot::{BitTriples, Context, Sid};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::drive::Lockstep;
 use std::future::Future;
-use zeroize::Zeroizing;
 
 pub(crate) fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([5; 16]), label)
@@ -44,8 +43,8 @@ pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
     });
     [0, 1].map(|i| Cots {
         delta: deltas[i],
-        q: Zeroizing::new(std::mem::take(&mut ways[i][0])),
-        t: Zeroizing::new(std::mem::take(&mut ways[1 - i][1])),
+        q: std::mem::take(&mut ways[i][0]).into(),
+        t: std::mem::take(&mut ways[1 - i][1]).into(),
     })
 }
 

@@ -1,0 +1,92 @@
+//! A network of the zoo between two parties of this process, a thread each, and where its time goes: `pair [network] [he|ot] [extension] [threads]`.
+
+use hushwire_aes::Backend;
+use hushwire_compute::{Op, Tensor};
+use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::Seed;
+use hushwire_two::{Party, Plan, Products, Spent};
+use hushwire_wire::{Meter, PartyId, inproc};
+use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
+
+const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or("squeezenet-cifar".into());
+    let products = if args.next().as_deref() == Some("ot") { Products::Ot } else { Products::He };
+    let ot: Protocol = args.next().and_then(|n| n.parse().ok()).unwrap_or(Protocol::SoftSpoken2);
+    let threads: usize = args.next().and_then(|n| n.parse().ok()).unwrap_or(2);
+    let network = Network::new(zoo::make(&name, 1).expect("a network"), None).expect("supported");
+    let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
+    let floats = Floats::new(&network, &input, true).expect("values");
+    let secure = Secure::new(&network, Numbers::of(32), &Members::default()).expect("a computation");
+    let mut inputs = secure.weights(&network, floats.greatest(), 2).expect("weights");
+    inputs.insert(INPUT.to_owned(), secure.input(&input).expect("an input"));
+    let c = secure.computation();
+    let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
+    let start = Instant::now();
+    let plan = Plan::with(c, &owners, &[[false, true]], products).expect("a plan");
+    let tally = plan.tally();
+    println!(
+        "planned in {:.2} s; {} rounds, {:?} OTs",
+        start.elapsed().as_secs_f64(),
+        tally.rounds,
+        tally.cots
+    );
+    let own = |i: usize| -> Vec<Tensor> {
+        let all = c.inputs().zip(&owners).filter(|(_, owner)| **owner == i);
+        all.map(|((name, _), _)| inputs[name].clone()).collect()
+    };
+    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(600), usize::MAX);
+    let start = Instant::now();
+    let (plan, own) = (&plan, &own);
+    let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, u64)> = thread::scope(|scope| {
+        let party = |(i, mut net): (usize, hushwire_wire::Net)| {
+            scope.spawn(move || {
+                let peer = Some(IDS[1 - i]);
+                let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
+                let meter = Meter::new();
+                channel.tap(meter.tap());
+                let party = Party::open(&mut channel, i, &context, ot, &Seed::random()).expect("a set-up");
+                let mut party = party.threads(threads);
+                let made = party.run(&mut channel, plan, own(i), &mut |_, _| true).expect("an honest run");
+                (made, party.spent().clone(), meter.reading().bytes_sent())
+            })
+        };
+        let threads: Vec<_> = nets.into_iter().enumerate().map(party).collect();
+        threads.into_iter().map(|t| t.join().expect("it ends")).collect()
+    });
+    println!(
+        "{name} {products:?} {ot}: {:.2} s, {} + {} MB",
+        start.elapsed().as_secs_f64(),
+        ran[0].2 >> 20,
+        ran[1].2 >> 20
+    );
+    let found = decode(c, &ran[1].0[0]);
+    let expected = floats.value(network.outputs[0].1);
+    let worst = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+    println!("off by {worst} of {}", expected.greatest());
+    let mut by_op = BTreeMap::<&str, Spent>::new();
+    for (node, spent) in &ran[0].1 {
+        let op = match &c.nodes()[*node].op {
+            Op::Conv2d { .. } => "conv",
+            Op::Max => "relu",
+            Op::Pool { .. } => "pool",
+            Op::Rescale(_) => "trunc",
+            Op::MatMul => "matmul",
+            Op::Mul => "batchnorm",
+            _ => "others",
+        };
+        let of = by_op.entry(op).or_default();
+        (of.all, of.products) = (of.all + spent.all, of.products + spent.products);
+    }
+    for (op, spent) in by_op {
+        println!(
+            "{op:10} {:8.1} ms, products {:8.1} ms",
+            1e3 * spent.all.as_secs_f64(),
+            1e3 * spent.products.as_secs_f64()
+        );
+    }
+}
