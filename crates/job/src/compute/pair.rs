@@ -86,8 +86,9 @@ impl From<TwoError> for Failure {
         match e {
             TwoError::Net(e) => Self::Net(e),
             TwoError::Ot(e) => e.into(),
-            TwoError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
-            TwoError::Encryption { peer: Some(_), .. } => Self::peer(e.cause(), e.remedy()),
+            TwoError::Mismatch { .. } | TwoError::Encryption { peer: Some(_), .. } => {
+                Self::peer(e.cause(), e.remedy())
+            }
             TwoError::Compute(_) | TwoError::Encryption { .. } | TwoError::TooMany { .. } => {
                 Self::ours(Kind::Usage, e.cause(), e.remedy())
             }
