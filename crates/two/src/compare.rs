@@ -11,7 +11,8 @@
 //! asked for.
 
 use crate::{
-    kit::{Blocks, Kit, Run, Side},
+    blocks::Blocks,
+    kit::{Kit, Run, Side},
     ring::{Packer, Unpacker, packed},
 };
 use hushwire_block::{Block, Wiped};
@@ -69,7 +70,7 @@ fn double(x: u128) -> u128 {
 /// Σ 2^j blocks[j] of each `d` blocks.
 fn joined(blocks: &[Block], d: usize) -> Blocks {
     let sum = |of: &[Block]| of.iter().rev().fold(0, |sum, block| double(sum) ^ block.to_u128());
-    blocks.chunks_exact(d).map(|of| Block::from_u128(sum(of))).collect::<Vec<_>>().into()
+    Blocks::collected(blocks.chunks_exact(d).map(|of| Block::from_u128(sum(of))))
 }
 
 /// The multiple of Δ that makes a key which no digit has.
@@ -197,11 +198,11 @@ impl Kit {
     ) -> Vec<u8> {
         let tweak = self.tweaks(Side::Received, keys.len());
         self.tweaks(Side::Received, keys.len());
-        let mut out = vec![Block::ZERO; keys.len()];
+        let mut out = Blocks::zeros(keys.len());
         self.hash(Side::Received, tweak, keys, &mut out);
         let share =
             |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
-        digits.zip(&out).map(share).collect()
+        digits.zip(out.iter()).map(share).collect()
     }
 
     /// Neighbours join. Two rounds.

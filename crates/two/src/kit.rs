@@ -14,49 +14,19 @@
 
 use crate::{
     TwoError,
+    blocks::Blocks,
     play::Talk,
     ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
 };
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::{Block, Wipe, as_bytes_mut};
+use hushwire_block::Block;
 use hushwire_ot::Context;
-use std::ops::{Deref, DerefMut};
 
 /// LOCAL: OTs that are hashed at a time, so that their pads stay in the cache.
 const STRIP: usize = 512;
 
 /// AGREEMENT: bits of payload in a message, unless a single vector has more.
 const CHUNK: usize = 1 << 25;
-
-/// Blocks of OTs, cleared when they go.
-#[derive(Default)]
-pub(crate) struct Blocks(Vec<Block>);
-
-impl From<Vec<Block>> for Blocks {
-    fn from(blocks: Vec<Block>) -> Self {
-        Blocks(blocks)
-    }
-}
-
-impl Deref for Blocks {
-    type Target = [Block];
-    fn deref(&self) -> &[Block] {
-        &self.0
-    }
-}
-
-impl DerefMut for Blocks {
-    fn deref_mut(&mut self) -> &mut [Block] {
-        &mut self.0
-    }
-}
-
-impl Drop for Blocks {
-    fn drop(&mut self) {
-        self.0.resize(self.0.capacity(), Block::ZERO);
-        as_bytes_mut(&mut self.0).wipe();
-    }
-}
 
 /// One party's correlated OTs for one use: those that it sends and those that it receives.
 pub(crate) struct Cots {
@@ -168,7 +138,7 @@ impl Kit {
     fn receive(&mut self, n: usize) -> Blocks {
         let from = self.used[1];
         self.used[1] += n;
-        self.cots.t[from..from + n].to_vec().into()
+        Blocks::copied(&self.cots.t[from..from + n])
     }
 
     /// The blocks of the next OTs, for choices that each party brings as bits in bytes of their own: q' of `sends` of them, and t. One round.
@@ -179,11 +149,11 @@ impl Kit {
         let (from, delta) = (self.used[0], self.cots.delta.to_u128());
         self.used[0] += sends;
         let q = &self.cots.q[from..from + sends];
-        let turned = q
-            .iter()
-            .zip(unpack_bits(&heard, sends))
-            .map(|(q, d)| Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta)));
-        [turned.collect::<Vec<_>>().into(), t]
+        let mut turned = Blocks::copied(q);
+        for (q, d) in turned.iter_mut().zip(unpack_bits(&heard, sends)) {
+            *q = Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta));
+        }
+        [turned, t]
     }
 
     /// Products of choices with vectors of `each` numbers: `corr(g, m)` is number m of the vector of OT g that this party sends;
@@ -293,8 +263,8 @@ impl Kit {
         let [q, t] = self.choose(u, n).await;
         let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
         let widths = || runs.iter().flat_map(|run| std::iter::repeat_n(run.width, run.count));
-        let turned: Blocks = q.iter().map(|q| *q ^ self.cots.delta).collect::<Vec<_>>().into();
-        let mut pads = [(); 3].map(|()| vec![Block::ZERO; n]);
+        let turned = Blocks::collected(q.iter().map(|q| *q ^ self.cots.delta));
+        let mut pads = [(); 3].map(|()| Blocks::zeros(n));
         let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
         self.hash(Side::Sent, sent, &q, &mut pads[0]);
         self.hash(Side::Sent, sent, &turned, &mut pads[1]);

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+mod blocks;
 mod compare;
 mod encrypted;
 mod error;

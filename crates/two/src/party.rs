@@ -2,6 +2,7 @@
 
 use crate::{
     Operation, Tally, TwoError,
+    blocks::Blocks,
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::{Cots, Kit},
@@ -249,8 +250,8 @@ impl Party {
             (sent, received) = (sent + q, received + t);
             Cots {
                 delta: made.delta,
-                q: made.q[sent - q..sent].to_vec().into(),
-                t: made.t[received - t..received].to_vec().into(),
+                q: Blocks::copied(&made.q[sent - q..sent]),
+                t: Blocks::copied(&made.t[received - t..received]),
             }
         };
         Ok(tallies.iter().map(part).collect())

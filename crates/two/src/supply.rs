@@ -1,10 +1,6 @@
 //! OTs ahead of their use, over a channel.
 
-use crate::{
-    TwoError,
-    kit::{Blocks, Cots},
-};
-use hushwire_block::Block;
+use crate::{TwoError, blocks::Blocks, kit::Cots};
 use hushwire_gmw::{Stock, mirrored};
 use hushwire_ot::{
     Context, Driver, Exchanged, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending,
@@ -64,8 +60,8 @@ impl Supply {
         sent: usize,
         received: usize,
     ) -> Result<Cots, TwoError> {
-        let mut q = Blocks::from(vec![Block::ZERO; sent]);
-        let mut t = Blocks::from(vec![Block::ZERO; received]);
+        let mut q = Blocks::zeros(sent);
+        let mut t = Blocks::zeros(received);
         // What is said is as long as what is heard where both ways have made as many OTs as ever.
         let alike = self.ahead == 0 && sent == received;
         self.ahead += sent as i64 - received as i64;

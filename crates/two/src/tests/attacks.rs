@@ -130,7 +130,7 @@ fn no_digit_has_the_key_of_a_share() {
         let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
         Ok(kit.compare(&own, &[crate::compare::Part::order(4)]).await.remove(0).greater)
     });
-    let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.to_vec().into() });
+    let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.clone().into() });
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[0]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
     receiver.hash(Side::Received, n as u128, &keys, &mut pads);

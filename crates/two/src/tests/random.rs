@@ -268,7 +268,7 @@ fn weights_without_room() {
     else {
         unreachable!()
     };
-    let most = layer.linear.weight() as i128;
+    let most = i128::from(layer.linear.weight());
     assert!(most < 1 << 47);
     let of = |w: i128| {
         Tensor::from_numbers(
