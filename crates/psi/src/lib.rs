@@ -25,6 +25,7 @@ mod amounts;
 pub mod circuit;
 mod engine;
 mod error;
+mod hashes;
 mod keys;
 mod okvs;
 pub mod oprf;

@@ -63,7 +63,7 @@ fn item(i: usize, n: usize, is_sender: bool) -> [u8; 8] {
 
 fn digests(context: &Context, n: usize, is_sender: bool) -> Vec<plain::ItemDigest> {
     let digester = plain::Digester::new(&context.sid);
-    (0..n).map(|i| digester.digest(&item(i, n, is_sender))).collect()
+    digester.digest_all(context.backend, (0..n).map(|i| item(i, n, is_sender)))
 }
 
 /// The least that every method does.

@@ -83,7 +83,8 @@ pub(super) fn ask(
         inputs.resize(items.len(), Block::ZERO);
         let (delta, add, out) = (Block::ZERO, no_addition, &mut inputs[..]);
         let field = PhantomData::<Pair64>;
-        Clmul::best().run(Decode { layout, bin: t, digests, items, delta, add, out, field });
+        let digests = items.iter().map(|item| &digests[*item as usize]);
+        Clmul::best().run(Decode { layout, bin: t, digests, delta, add, out, field });
         hash(context, bin, &inputs, &mut outputs);
         for (item, value) in items.iter().zip(&outputs) {
             values[*item as usize] = *value;
@@ -117,18 +118,10 @@ pub(super) fn answer(
         let items = binned.bin(bin);
         inputs.resize(items.len(), Block::ZERO);
         let (bin_entries, out) = (&*q, &mut inputs[..]);
-        let add = |digest: &Digest| Gf64(tail(digest));
+        let add = |_, digest: &Digest| Gf64(tail(digest));
+        let digests = items.iter().map(|item| &digests[*item as usize]);
         let field = PhantomData::<Pair64>;
-        Clmul::best().run(Decode {
-            layout,
-            bin: bin_entries,
-            digests,
-            items,
-            delta: *delta,
-            add,
-            out,
-            field,
-        });
+        Clmul::best().run(Decode { layout, bin: bin_entries, digests, delta: *delta, add, out, field });
         hash(context, bin, &inputs, &mut outputs);
         for (item, value) in items.iter().zip(&outputs) {
             values[*item as usize] = *value;
@@ -180,7 +173,8 @@ pub(super) fn hear<V: Value>(
         let items = binned.bin(bin);
         out.resize(items.len(), Block::ZERO);
         let (delta, add, field) = (Block::ZERO, no_addition, PhantomData::<Pair64>);
-        Clmul::best().run(Decode { layout, bin: &store, digests, items, delta, add, out: &mut out, field });
+        let digests = items.iter().map(|item| &digests[*item as usize]);
+        Clmul::best().run(Decode { layout, bin: &store, digests, delta, add, out: &mut out, field });
         for (item, value) in items.iter().zip(&out) {
             values[*item as usize] = V::of(*value).block();
         }

@@ -95,8 +95,9 @@ fn receive_as<V: Value>(
     let table = places.cuckoo(context, &own, &seed.derive("psi table", &context.sid.0))?;
     let held: Vec<(usize, u32)> =
         (0..).zip(&table).filter_map(|(bin, held)| Some((bin, held.as_ref()?.0))).collect();
-    let asked: Vec<Digest> =
-        table.iter().flatten().map(|(item, j)| places.digest(&own[*item as usize], *j as usize)).collect();
+    let pairs: Vec<_> = table.iter().flatten().map(|(item, j)| (own[*item as usize], *j)).collect();
+    drop(table);
+    let asked = places.digests(context.backend, pairs.into_iter());
     let part = |label| seed.derive(label, &context.sid.0);
     let values = ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);
@@ -170,7 +171,7 @@ fn send_as<V: Value>(
     let places = Places::new(context, parameters.bins());
     let all: Vec<(usize, usize)> =
         firsts.iter().flat_map(|item| (0..HASHES).map(|j| (*item as usize, j))).collect();
-    let asked: Vec<Digest> = all.iter().map(|(item, j)| places.digest(&digests[*item], *j)).collect();
+    let asked = places.digests(context.backend, all.iter().map(|(item, j)| (digests[*item], *j as u8)));
     let part = |label| seed.derive(label, &context.sid.0);
     let values = answer(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);

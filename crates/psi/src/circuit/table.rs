@@ -1,9 +1,11 @@
 //! The receiver's cuckoo table, and the digests of items under each hash function.
 
+use hushwire_aes::Backend;
 use hushwire_ot::Context;
 use hushwire_prg::{Prg, Seed};
 
 use crate::PsiError;
+use crate::hashes::Hashes;
 use crate::okvs::Digest;
 
 /// Hash functions.
@@ -34,12 +36,21 @@ impl Places {
         ((u128::from(u64::from_le_bytes(word)) * self.bins as u128) >> 64) as usize
     }
 
-    /// The digest of (item, j).
-    pub(super) fn digest(&self, digest: &Digest, j: usize) -> Digest {
-        let mut input = [0; 33];
-        input[..32].copy_from_slice(digest);
-        input[32] = j as u8;
-        *blake3::keyed_hash(&self.key, &input).as_bytes()
+    /// The digests of (item, j).
+    pub(super) fn digests(
+        &self,
+        backend: Backend,
+        items: impl ExactSizeIterator<Item = (Digest, u8)>,
+    ) -> Vec<Digest> {
+        let mut digests = Vec::with_capacity(items.len());
+        let inputs = items.map(|(digest, j)| {
+            let mut input = [0; 33];
+            input[..32].copy_from_slice(&digest);
+            input[32] = j;
+            input
+        });
+        Hashes::new(backend, self.key).each(inputs, |_, digest| digests.push(*digest));
+        digests
     }
 
     /// Puts items that differ into bins: for each bin the item's number and function, or none.
@@ -88,11 +99,19 @@ impl Places {
 
 /// The numbers of items that differ, the first of each, and for every item the place of its like among them.
 pub(super) fn distinct(digests: &[Digest]) -> (Vec<u32>, Vec<u32>) {
-    let mut order: Vec<u32> = (0..digests.len() as u32).collect();
-    order.sort_unstable_by_key(|i| (digests[*i as usize], *i));
+    // By their first bytes, which are together with the number; whole digests decide where those are equal.
+    let start = |digest: &Digest| u64::from_be_bytes(*digest.first_chunk().expect("32 bytes hold 8"));
+    let mut order: Vec<(u64, u32)> = digests.iter().map(start).zip(0..).collect();
+    order.sort_unstable();
+    for run in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+        run.sort_unstable_by_key(|(_, i)| (digests[*i as usize], *i));
+    }
     let (mut firsts, mut like) = (Vec::with_capacity(order.len()), vec![0; order.len()]);
-    for (at, item) in order.iter().enumerate() {
-        if at == 0 || digests[order[at - 1] as usize] != digests[*item as usize] {
+    for (at, (start, item)) in order.iter().enumerate() {
+        let same = |(before, other): &(u64, u32)| {
+            before == start && digests[*other as usize] == digests[*item as usize]
+        };
+        if at == 0 || !same(&order[at - 1]) {
             firsts.push(*item);
         }
         like[*item as usize] = firsts.len() as u32 - 1;

@@ -111,8 +111,8 @@ fn a_table_holds_every_item_in_a_bin_of_its_own() {
 fn an_item_has_another_digest_under_each_function() {
     let places = Places::new(&context(), 100);
     let digests = digests(&[1, 2]);
-    let all: HashSet<_> =
-        digests.iter().flat_map(|digest| (0..HASHES).map(|j| places.digest(digest, j))).collect();
+    let pairs: Vec<_> = digests.iter().flat_map(|digest| (0..HASHES as u8).map(|j| (*digest, j))).collect();
+    let all: HashSet<_> = places.digests(Backend::best(), pairs.into_iter()).into_iter().collect();
     assert_eq!(all.len(), 2 * HASHES);
 }
 

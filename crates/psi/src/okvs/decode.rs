@@ -9,32 +9,38 @@ use hushwire_simd::clmul::{WordKernel, Words};
 use super::two_core::dense_powers;
 use super::{DENSE, Digest, Layout, dense};
 
-/// Values in F of the items of one bin: `out[i]` = value of `digests[items[i]]` + `add(digest)` · `delta`.
-pub(crate) struct Decode<'a, F: Field, A> {
+/// Values in F of digests of one bin: `out[i]` = value of the i-th digest + `add(i, digest)` · `delta`.
+pub(crate) struct Decode<'a, F: Field, D, A> {
     pub(crate) layout: &'a Layout,
     /// The bin's entries.
     pub(crate) bin: &'a [Block],
-    pub(crate) digests: &'a [Digest],
-    pub(crate) items: &'a [u32],
+    pub(crate) digests: D,
     pub(crate) delta: Block,
     pub(crate) add: A,
     pub(crate) out: &'a mut [Block],
     pub(crate) field: PhantomData<F>,
 }
 
-impl<F: Field, A: Fn(&Digest) -> F::Base> WordKernel for Decode<'_, F, A> {
+impl<'a, F, D, A> WordKernel for Decode<'a, F, D, A>
+where
+    F: Field,
+    D: ExactSizeIterator<Item = &'a Digest>,
+    A: Fn(usize, &Digest) -> F::Base,
+{
     type Out = ();
 
     #[inline(always)]
     fn run<W: Words>(self, words: W) {
-        let Decode { layout, bin, digests, items, delta, add, out, .. } = self;
-        assert!(bin.len() == layout.bin_entries() && items.len() == out.len(), "a bin, and a place for each");
+        let Decode { layout, bin, digests, delta, add, out, .. } = self;
+        assert!(
+            bin.len() == layout.bin_entries() && digests.len() == out.len(),
+            "a bin, and a place for each"
+        );
         let (sparse, entries) = bin.split_at(bin.len() - DENSE);
-        for (item, out) in items.iter().zip(out) {
-            let digest = &digests[*item as usize];
+        for (i, (digest, out)) in digests.zip(out).enumerate() {
             let [a, b, c] = layout.positions(digest).map(|at| sparse[at as usize]);
             let powers: [F::Base; DENSE] = dense_powers(dense(digest), words);
-            let mut wide = F::scale(add(digest), delta, words);
+            let mut wide = F::scale(add(i, digest), delta, words);
             for (power, entry) in powers.into_iter().zip(entries) {
                 let product = F::scale(power, *entry, words);
                 wide = [wide[0] ^ product[0], wide[1] ^ product[1]];
@@ -45,7 +51,7 @@ impl<F: Field, A: Fn(&Digest) -> F::Base> WordKernel for Decode<'_, F, A> {
 }
 
 /// The value of `digest` for which F::Base is no more than its bytes.
-pub(crate) fn no_addition<B: Base>(_: &Digest) -> B {
+pub(crate) fn no_addition<B: Base>(_: usize, _: &Digest) -> B {
     B::default()
 }
 

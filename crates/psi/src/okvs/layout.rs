@@ -168,9 +168,24 @@ impl Binned {
         Binned { starts, items }
     }
 
+    /// The digests in the order of bins, so that a bin's lie together.
+    pub(crate) fn grouped(&self, digests: &[Digest]) -> Vec<Digest> {
+        self.items.iter().map(|item| digests[*item as usize]).collect()
+    }
+
+    /// The places of a bin's items in that order.
+    pub(crate) fn span(&self, bin: usize) -> core::ops::Range<usize> {
+        self.starts[bin] as usize..self.starts[bin + 1] as usize
+    }
+
+    /// The number of the item at a place of that order.
+    pub(crate) fn item(&self, place: usize) -> u32 {
+        self.items[place]
+    }
+
     /// The numbers of a bin's items.
     pub(crate) fn bin(&self, bin: usize) -> &[u32] {
-        &self.items[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+        &self.items[self.span(bin)]
     }
 }
 

@@ -146,17 +146,16 @@ where
     let mut random = prg(9);
     let bin: Vec<Block> = (0..layout.bin_entries()).map(|_| Block::random(&mut random)).collect();
     let delta = random.next_block();
-    let add = |digest: &Digest| F::Base::from_word(tail(digest));
+    let add = |_, digest: &Digest| F::Base::from_word(tail(digest));
     let mut before: Option<Vec<Block>> = None;
     for clmul in Clmul::all() {
         let items = binned.bin(1);
         let mut out = vec![Block::ZERO; items.len()];
         let (layout, bin, digests) = (&layout, &bin[..], &digests[..]);
-        clmul.run(Decode::<F, _> {
+        clmul.run(Decode::<F, _, _> {
             layout,
             bin,
-            digests,
-            items,
+            digests: items.iter().map(|item| &digests[*item as usize]),
             delta,
             add,
             out: &mut out,

@@ -1,6 +1,9 @@
 //! Items as digests.
 
+use hushwire_aes::Backend;
 use hushwire_ot::Sid;
+
+use crate::hashes::Hashes;
 
 pub use crate::okvs::Digest as ItemDigest;
 
@@ -28,6 +31,20 @@ impl Digester {
     #[must_use]
     pub fn digest(&self, item: &[u8]) -> ItemDigest {
         *blake3::keyed_hash(&self.key, item).as_bytes()
+    }
+
+    /// The digests of many items of one field, in their order, as [`Digester::digest`] gives each: in a fraction of the time
+    /// where items have 64 bytes at most.
+    #[must_use]
+    pub fn digest_all<I: AsRef<[u8]>>(
+        &self,
+        backend: Backend,
+        items: impl IntoIterator<Item = I>,
+    ) -> Vec<ItemDigest> {
+        let items = items.into_iter();
+        let mut digests = Vec::with_capacity(items.size_hint().0);
+        Hashes::new(backend, self.key).each(items, |_, digest| digests.push(*digest));
+        digests
     }
 
     /// The digest of an item of several fields, each preceded by its length: no two lists of fields look alike. It is

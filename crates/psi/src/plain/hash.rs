@@ -6,7 +6,7 @@ use hushwire_ot::vole::Base;
 use hushwire_ot::{Context, Level, Security};
 
 use super::ItemDigest;
-use crate::okvs::tail;
+use crate::{hashes::Hashes, okvs::tail};
 
 /// AGREEMENT: separate the functions of malicious modes from any other use of BLAKE3, and each other.
 const VALUE_DOMAIN: &str = "hushwire psi value v1";
@@ -16,8 +16,8 @@ const OUTPUT_DOMAIN: &str = "hushwire psi output v1";
 pub(super) struct Functions {
     context: Context,
     level: Level,
-    value_key: [u8; 32],
-    output_key: [u8; 32],
+    values: Hashes,
+    outputs: Hashes,
 }
 
 /// The oblivious PRF's value of an item.
@@ -30,41 +30,43 @@ pub(super) struct Output {
 impl Functions {
     pub(super) fn new<S: Security>(context: &Context) -> Self {
         let context = context.child("psi output", 0);
-        let key = |domain| blake3::derive_key(domain, &context.sid.0);
-        let (value_key, output_key) = (key(VALUE_DOMAIN), key(OUTPUT_DOMAIN));
-        Functions { context, level: S::LEVEL, value_key, output_key }
+        let keyed = |domain| Hashes::new(context.backend, blake3::derive_key(domain, &context.sid.0));
+        let (values, outputs) = (keyed(VALUE_DOMAIN), keyed(OUTPUT_DOMAIN));
+        Functions { context, level: S::LEVEL, values, outputs }
     }
 
-    /// h(x): a part of the digest, or a hash of it that is as long as an element of B.
-    #[inline]
-    pub(super) fn value<B: Base>(&self, digest: &ItemDigest) -> B {
+    /// h(x) of every digest: a part of it, or a hash of it that is as long as an element of B.
+    pub(super) fn values<B: Base>(&self, digests: &[ItemDigest], out: &mut Vec<B>) {
+        out.clear();
         match self.level {
-            Level::SemiHonest => B::from_word(tail(digest)),
-            Level::Malicious => B::from_bytes(blake3::keyed_hash(&self.value_key, digest).as_bytes()),
+            Level::SemiHonest => out.extend(digests.iter().map(|digest| B::from_word(tail(digest)))),
+            Level::Malicious => self.values.each(digests, |_, hash| out.push(B::from_bytes(hash))),
         }
     }
 
-    /// Gives `take` each of one bin's items with H of its input, for the inputs `x`, to which `mask` is added in malicious
+    /// Gives `take` H for each of one bin's digests, in order, with the inputs `x`, to which `mask` is added in malicious
     /// modes; `scratch` is memory.
     pub(super) fn outputs(
         &self,
         bin: usize,
         mask: Block,
-        (digests, items): (&[ItemDigest], &[u32]),
+        digests: &[ItemDigest],
         x: &[Block],
         scratch: &mut Vec<Block>,
-        mut take: impl FnMut(u32, Output),
+        mut take: impl FnMut(usize, Output),
     ) {
         if self.level == Level::Malicious {
-            for (item, x) in items.iter().zip(x) {
+            let inputs = digests.iter().zip(x).map(|(digest, x)| {
                 let mut input = [0; 48];
                 input[..16].copy_from_slice(&(*x ^ mask).0);
-                input[16..].copy_from_slice(&digests[*item as usize]);
-                let hash = blake3::keyed_hash(&self.output_key, &input);
-                let (value, rest) = hash.as_bytes().split_first_chunk().expect("32 bytes hold 16");
+                input[16..].copy_from_slice(digest);
+                input
+            });
+            self.outputs.each(inputs, |i, hash| {
+                let (value, rest) = hash.split_first_chunk().expect("32 bytes hold 16");
                 let tag = u64::from_le_bytes(*rest.first_chunk().expect("16 bytes hold 8"));
-                take(*item, Output { value: u128::from_le_bytes(*value), tag });
-            }
+                take(i, Output { value: u128::from_le_bytes(*value), tag });
+            });
             return;
         }
         // Fixed-key AES with σ under the bin's public key.
@@ -72,8 +74,8 @@ impl Functions {
         let key = Aes128::on(self.context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
         scratch.resize(x.len(), Block::ZERO);
         self.context.backend.ccr(&key, x, scratch);
-        for (item, value) in items.iter().zip(&*scratch) {
-            take(*item, Output { value: value.to_u128(), tag: 0 });
+        for (i, value) in scratch.iter().enumerate() {
+            take(i, Output { value: value.to_u128(), tag: 0 });
         }
     }
 }

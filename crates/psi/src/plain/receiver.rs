@@ -100,10 +100,13 @@ struct State<S: Security, F: Field> {
     layout: Layout,
     shape: Shape,
     phase: Phase<S, F>,
+    /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
     encoder: Encoder<F::Base, F::Base>,
     store: Vec<F::Base>,
+    /// h of a bin's items.
+    of_items: Vec<F::Base>,
     entries: Option<ReceiverEntries<F>>,
     functions: Functions,
     /// Words of malicious modes; the commitment that came; the sum of both masks.
@@ -111,7 +114,7 @@ struct State<S: Security, F: Field> {
     commitment: [u8; DIGEST],
     mask: Block,
     pads: Prg,
-    /// Item by item, cut to the bits that are sent.
+    /// In the order of bins, cut to the bits that are sent.
     values: Vec<u128>,
     tags: Vec<u64>,
     list: Option<List>,
@@ -135,6 +138,7 @@ where
         let count = if empty { 0 } else { layout.entries() };
         let vole = vole::Receiver::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
+        let digests = binned.grouped(&digests);
         Ok(State {
             context: *context,
             parameters: *parameters,
@@ -148,6 +152,7 @@ where
             binned,
             encoder: Encoder::new(&layout),
             store: vec![F::Base::default(); layout.bin_entries()],
+            of_items: Vec::new(),
             entries: None,
             functions: Functions::new::<S>(context),
             spoken: Spoken::new(&context.sid, S::LEVEL == Level::Malicious),
@@ -270,9 +275,10 @@ where
     /// A' of a bin.
     fn encode(&mut self, bin: usize, out: &mut [u8]) -> Result<(), PsiError> {
         self.encoder.clear();
-        for item in self.binned.bin(bin) {
-            let digest = &self.digests[*item as usize];
-            self.encoder.push(digest, self.functions.value(digest));
+        let digests = &self.digests[self.binned.span(bin)];
+        self.functions.values(digests, &mut self.of_items);
+        for (digest, value) in digests.iter().zip(&self.of_items) {
+            self.encoder.push(digest, *value);
         }
         self.encoder.solve(&mut self.store, None).map_err(|_| PsiError::NoStore)?;
         let u = &self.entries.as_ref().expect("the VOLE is done").u[bin * self.store.len()..];
@@ -287,27 +293,25 @@ where
         let ReceiverEntries { u, t } = self.entries.take().expect("the VOLE is done");
         drop(u);
         let digests = core::mem::take(&mut self.digests);
-        self.values = vec![0; digests.len()];
-        self.tags = vec![0; if self.parameters.has_tags() { digests.len() } else { 0 }];
+        self.values.reserve_exact(digests.len());
+        self.tags.reserve_exact(if self.parameters.has_tags() { digests.len() } else { 0 });
         let (mut inputs, mut scratch) = (vec![], vec![]);
         for (bin, t) in t.chunks_exact(self.layout.bin_entries()).enumerate() {
-            let items = self.binned.bin(bin);
-            inputs.resize(items.len(), Block::ZERO);
-            Clmul::best().run(Decode::<F, _> {
+            let digests = &digests[self.binned.span(bin)];
+            inputs.resize(digests.len(), Block::ZERO);
+            Clmul::best().run(Decode::<F, _, _> {
                 layout: &self.layout,
                 bin: t,
-                digests: &digests,
-                items,
+                digests: digests.iter(),
                 delta: Block::ZERO,
                 add: no_addition,
                 out: &mut inputs,
                 field: PhantomData,
             });
-            let (mask, ours) = (self.mask, (&digests[..], items));
-            self.functions.outputs(bin, mask, ours, &inputs, &mut scratch, |item, output| {
-                self.values[item as usize] = output.value & self.shape.mask();
-                if let Some(tag) = self.tags.get_mut(item as usize) {
-                    *tag = output.tag;
+            self.functions.outputs(bin, self.mask, digests, &inputs, &mut scratch, |_, output| {
+                self.values.push(output.value & self.shape.mask());
+                if self.parameters.has_tags() {
+                    self.tags.push(output.tag);
                 }
             });
         }
@@ -320,15 +324,16 @@ where
             // Of a value that is not common the tag is not known.
             self.pads.fill(&mut self.answer);
         }
-        for (item, value) in core::mem::take(&mut self.values).into_iter().enumerate() {
+        for (place, value) in core::mem::take(&mut self.values).into_iter().enumerate() {
             if let Some(at) = list.find(value) {
-                self.common.push(item as u32);
-                match self.tags.get(item) {
+                self.common.push(self.binned.item(place));
+                match self.tags.get(place) {
                     Some(tag) => self.answer[8 * at..8 * at + 8].copy_from_slice(&tag.to_le_bytes()),
                     None => self.answer[at / 8] |= 1 << (at % 8),
                 }
             }
         }
+        self.common.sort_unstable();
     }
 }
 

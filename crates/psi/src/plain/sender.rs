@@ -104,8 +104,11 @@ struct State<S: Security, F: Field> {
     layout: Layout,
     shape: Shape,
     phase: Phase<S, F>,
+    /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
+    /// h of a bin's items.
+    of_items: Vec<F::Base>,
     entries: Option<SenderEntries>,
     functions: Functions,
     /// Words of malicious modes; this party's mask; the sum of both.
@@ -140,6 +143,7 @@ impl<S: Security, F: Field> State<S, F> {
         let empty = parameters.is_empty();
         let count = if empty { 0 } else { layout.entries() };
         let vole = vole::Sender::new(&context.child("psi", 0), count, seed)?;
+        let binned = Binned::new(&layout, &digests);
         let mut pads = Prg::new(context.backend, &seed.derive("psi sender", &context.sid.0), "psi masks");
         let is_malicious = S::LEVEL == Level::Malicious;
         Ok(State {
@@ -153,9 +157,11 @@ impl<S: Security, F: Field> State<S, F> {
                 Level::SemiHonest => Phase::Vole(Box::new(vole)),
                 Level::Malicious => Phase::Commitment(Box::new(vole)),
             },
-            binned: Binned::new(&layout, &digests),
+            digests: binned.grouped(&digests),
+            binned,
             entries: None,
             functions: Functions::new::<S>(context),
+            of_items: Vec::new(),
             spoken: Spoken::new(&context.sid, is_malicious),
             own_mask: Mask::new(&mut pads),
             mask: Block::ZERO,
@@ -168,7 +174,6 @@ impl<S: Security, F: Field> State<S, F> {
             keys: Vec::with_capacity(digests.len()),
             again: Vec::new(),
             common: Vec::new(),
-            digests,
             latch: Latch::new(),
         })
     }
@@ -285,15 +290,16 @@ impl<S: Security, F: Field> State<S, F> {
         let q = &mut entries.q[bin * len..(bin + 1) * len];
         let clmul = Clmul::best();
         clmul.run(Shift::<F> { q, message, delta, field: PhantomData });
-        let items = self.binned.bin(bin);
-        self.inputs.resize(items.len(), Block::ZERO);
-        clmul.run(Decode::<F, _> {
+        let digests = &self.digests[self.binned.span(bin)];
+        self.functions.values(digests, &mut self.of_items);
+        let of_items = &self.of_items;
+        self.inputs.resize(digests.len(), Block::ZERO);
+        clmul.run(Decode::<F, _, _> {
             layout: &self.layout,
             bin: q,
-            digests: &self.digests,
-            items,
+            digests: digests.iter(),
             delta,
-            add: |digest: &ItemDigest| self.functions.value::<F::Base>(digest),
+            add: |i, _: &ItemDigest| of_items[i],
             out: &mut self.inputs,
             field: PhantomData,
         });
@@ -318,9 +324,9 @@ impl<S: Security, F: Field> State<S, F> {
     /// The values of a bin's items.
     fn hash(&mut self, bin: usize, inputs: &[Block]) {
         let (mask, cut) = (self.shape.mask(), self.shape.bits().saturating_sub(KEY));
-        let ours = (&self.digests[..], self.binned.bin(bin));
-        let take = |item: u32, Output { value, tag }| {
-            let value = value & mask;
+        let (ours, items) = (&self.digests[self.binned.span(bin)], self.binned.bin(bin));
+        let take = |i: usize, Output { value, tag }| {
+            let (item, value) = (items[i], value & mask);
             self.keys.push(value >> cut << 32 | u128::from(item));
             if let Some(place) = self.values.get_mut(item as usize) {
                 *place = value;
