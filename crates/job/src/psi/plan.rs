@@ -9,7 +9,7 @@ use hushwire_psi::{Method, Reveal, Side, Terms, circuit};
 use serde::{Deserialize, Serialize};
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 4;
+const PLAN_VERSION: u32 = 5;
 
 /// A party's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -232,10 +232,9 @@ fn keys_of_several_columns_are_compared_in_their_forms() {
     }
 }
 
-#[test]
-fn owners_see_how_their_keys_are_compared() {
-    let task =
-        task("key = \"mail\"\nnormalise = \"email\"\nreveal = \"size\"").unwrap_or_else(|e| panic!("{e}"));
+/// The notes that both owners of such rows see before a run.
+fn notes_of(keys: &str, rows: &str) -> Vec<String> {
+    let task = task(keys).unwrap_or_else(|e| panic!("{e}"));
     let notes = Arc::new(Mutex::new(vec![]));
     let heard = notes.clone();
     let observer: hushwire_job::Observer = Arc::new(move |event| {
@@ -243,17 +242,35 @@ fn owners_see_how_their_keys_are_compared() {
             heard.lock().unwrap_or_else(PoisonError::into_inner).push(note);
         }
     });
-    let rows = || (memory("mail\n Ann@X.org\nnone\n\"\"\nbob@x\n"), None);
+    let rows = || (memory(rows), None);
     for ended in both_heard([&task, &task], [rows(), rows()], &observer) {
         learnt(ended);
     }
-    let notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+    notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+#[test]
+fn owners_see_how_their_keys_are_compared() {
+    let notes = notes_of(
+        "key = \"mail\"\nnormalise = \"email\"\nreveal = \"size\"",
+        "mail\n Ann@X.org\nnone\n\"\"\nbob@x\n",
+    );
     for line in [
         "2 rows have a key of mail (email), 1 have not; the first ones as they are compared:",
         "  \" Ann@X.org\" → \"ann@x.org\"",
         "1 row is in no set, since a field is not what its form is of; the first is in line 3",
     ] {
         assert!(notes.iter().filter(|note| *note == line).count() == 2, "{line}: {notes:?}");
+    }
+    for (form, field, compared) in [
+        ("phone:+49", "030 / 12 34 56", "+4930123456"),
+        ("nfc", "Zoe\u{308}", "Zo\u{eb}"),
+        ("nfc case", "ZOE\u{308}", "zo\u{eb}"),
+    ] {
+        let keys = format!("key = \"k\"\nnormalise = \"{form}\"\nreveal = \"size\"");
+        let notes = notes_of(&keys, &format!("k\n{field}\n"));
+        let line = format!("  {field:?} → {compared:?}");
+        assert!(notes.iter().filter(|note| **note == line).count() == 2, "{line}: {notes:?}");
     }
 }
 

@@ -8,21 +8,17 @@ use super::{Parameters, Reveal};
 
 /// AGREEMENT: bins of an instance: what is spent once an instance is shared by as many.
 pub(super) const GROUP: usize = 32;
-/// Bits of a masked count, and of a masked sum.
+/// Bits of a masked count.
 pub(super) const COUNT: usize = 32;
-pub(super) const SUM: usize = 64;
 
-/// The receiver's and the sender's words of every bin (values where there are numbers), the sender's masks: flags, or
-/// masked counts and sums, to the receiver alone.
+/// The receiver's and the sender's words of every bin, the sender's masks: to the receiver alone flags, or masked counts, and
+/// where numbers are added up masked flags besides.
 pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     let (width, reveal) = (parameters.width(), parameters.reveal);
     let mut b = Builder::new();
     let mut words_of = || -> Vec<Vec<Bit>> { (0..GROUP).map(|_| b.input(width)).collect() };
     let (theirs, ours) = (words_of(), words_of());
-    let numbers = if reveal == Reveal::Sum { GROUP } else { 0 };
-    let mut numbers_of = || -> Vec<Vec<Bit>> { (0..numbers).map(|_| b.input(SUM)).collect() };
-    let (left, right) = (numbers_of(), numbers_of());
-    let mut owners = [vec![0; GROUP], vec![1; GROUP], vec![0; numbers], vec![1; numbers]].concat();
+    let mut owners = [vec![0; GROUP], vec![1; GROUP]].concat();
     let mut mask_of = |width: usize, is_there: bool| {
         is_there.then(|| {
             owners.push(1);
@@ -30,7 +26,7 @@ pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
         })
     };
     let count_mask = mask_of(COUNT, reveal != Reveal::Flags);
-    let sum_mask = mask_of(SUM, reveal == Reveal::Sum);
+    let flag_mask = mask_of(GROUP, reveal == Reveal::Sum);
     let flags: Vec<Bit> = theirs.iter().zip(&ours).map(|(x, y)| words::equal(&mut b, x, y)).collect();
     let mut outputs = vec![];
     if let Some(mask) = count_mask {
@@ -40,13 +36,8 @@ pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     } else {
         outputs.push(flags.clone());
     }
-    if let Some(mut total) = sum_mask {
-        for ((flag, x), y) in flags.iter().zip(&left).zip(&right) {
-            let number = words::xor(&mut b, x, y);
-            let kept = words::and_bit(&mut b, *flag, &number);
-            total = words::add_mod(&mut b, &total, &kept);
-        }
-        outputs.push(total);
+    if let Some(mask) = flag_mask {
+        outputs.push(words::xor(&mut b, &flags, &mask));
     }
     let learns = vec![[true, false]; outputs.len()];
     let program = Program::of_block("psi-bins", Arc::new(Layered::new(&b.finish(&outputs))));

@@ -9,7 +9,8 @@ use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 use super::opprf::{Value, answer, ask, hear, tell};
-use super::program::{COUNT, GROUP, SUM, mask_planes, planes, program};
+use super::program::{COUNT, GROUP, mask_planes, planes, program};
+use super::sum::over_flags;
 use super::table::{HASHES, Places, distinct};
 use super::{Parameters, Reveal};
 use crate::PsiError;
@@ -125,7 +126,7 @@ fn receive_as<V: Value>(
     }
     let sum = |words: Vec<u64>| words.into_iter().fold(0u64, u64::wrapping_add);
     let count = sum(next());
-    let total = if parameters.reveal == Reveal::Sum { sum(next()) } else { 0 };
+    let total = if parameters.reveal == Reveal::Sum { run.add_up(channel, true, &bins, &next())? } else { 0 };
     open(channel, parameters, [count, total])
 }
 
@@ -184,24 +185,24 @@ fn send_as<V: Value>(
         .map(|((item, j), value)| {
             let [r, s] = bins[places.bin(&digests[*item], *j)];
             let number = numbers.get(*item).copied().unwrap_or(0);
-            V::of(*value ^ Block::from_u128(u128::from(r) | u128::from(number ^ s) << 64))
+            V::of(*value ^ Block::from_u128(u128::from(r) | u128::from(number.wrapping_sub(s)) << 64))
         })
         .collect();
     tell(channel, &parameters.told(), &asked, &masked, &mut random)?;
     let instances = parameters.bins() / GROUP;
     let mut masks =
         || -> Zeroizing<Vec<u64>> { Zeroizing::new((0..instances).map(|_| random.next_u64()).collect()) };
-    let (counts, sums) = (masks(), masks());
+    let (counts, flags) = (masks(), masks());
     observer(2, STEPS);
     let run = Run { context, parameters, seed: &part("psi gmw") };
-    run.compare(channel, 1, &bins, &counts, &sums)?;
+    run.compare(channel, 1, &bins, &counts, &flags)?;
     observer(3, STEPS);
     if parameters.reveal == Reveal::Flags {
         return Ok(Outcome::Nothing);
     }
-    let minus = |masks: &[u64]| masks.iter().fold(0u64, |sum, mask| sum.wrapping_sub(*mask));
-    let sum = if parameters.reveal == Reveal::Sum { minus(&sums) } else { 0 };
-    open(channel, parameters, [minus(&counts), sum])
+    let count = counts.iter().fold(0u64, |sum, mask| sum.wrapping_sub(*mask));
+    let sum = if parameters.reveal == Reveal::Sum { run.add_up(channel, false, &bins, &flags)? } else { 0 };
+    open(channel, parameters, [count, sum])
 }
 
 /// Low and high word.
@@ -224,23 +225,18 @@ impl Run<'_> {
         index: usize,
         bins: &[[u64; 2]],
         counts: &[u64],
-        sums: &[u64],
+        flags: &[u64],
     ) -> Result<Vec<Vec<u64>>, PsiError> {
         let Run { context, parameters, seed } = *self;
         let (program, roles) = program(parameters);
         let instances = bins.len() / GROUP;
-        let word = |which: usize| -> Zeroizing<Vec<u64>> {
-            Zeroizing::new(bins.iter().map(|bin| bin[which]).collect())
-        };
-        let mut inputs = vec![planes(&word(0), parameters.width())];
-        if parameters.reveal == Reveal::Sum {
-            inputs.push(planes(&word(1), SUM));
-        }
+        let words: Zeroizing<Vec<u64>> = Zeroizing::new(bins.iter().map(|bin| bin[0]).collect());
+        let mut inputs = vec![planes(&words, parameters.width())];
         if index == 1 && parameters.reveal != Reveal::Flags {
             inputs.push(mask_planes(counts, COUNT));
         }
         if index == 1 && parameters.reveal == Reveal::Sum {
-            inputs.push(mask_planes(sums, SUM));
+            inputs.push(mask_planes(flags, GROUP));
         }
         let inputs = Planes::join(instances, inputs);
         let ot = ot(parameters);
@@ -252,6 +248,24 @@ impl Run<'_> {
         let widths = program.outputs().to_vec();
         let split = learnt.split(&widths).zip(&widths);
         Ok(split.map(|(planes, width)| numbers_of(&planes, width.div_ceil(8))).collect())
+    }
+}
+
+impl Run<'_> {
+    /// This party's share of the sum of numbers over the bins that match; `flags` are its shares of whether they do, a word for
+    /// each instance.
+    fn add_up(
+        &self,
+        channel: &mut Channel,
+        is_receiver: bool,
+        bins: &[[u64; 2]],
+        flags: &[u64],
+    ) -> Result<u64, PsiError> {
+        let each = flags.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1));
+        let bits: Zeroizing<Vec<bool>> = Zeroizing::new(each.collect());
+        let numbers: Zeroizing<Vec<u64>> = Zeroizing::new(bins.iter().map(|bin| bin[1]).collect());
+        let context = self.context.child("psi sum", 0);
+        over_flags(channel, &context, is_receiver, &bits, &numbers, &self.seed.derive("psi sum", &[]))
     }
 }
 
