@@ -33,7 +33,7 @@
 //!
 //! **Missing.** YWZ20 (ePrint 2019/1104), half gates between n parties with one bit of authentication for an AND: the linear check of all
 //! masked bits among n parties, and what its proof asks of it, could not be taken from the paper's text, and are not guessed. Threads for
-//! pairs of parties. Jobs preprocess within their run; a [`Shelf`] is for programs that use this crate. Memory of the function-dependent
+//! pairs of parties. Memory of the function-dependent
 //! phase grows with ANDs and live wires; between two parties KRRW18's evaluator says Λ of all ANDs at once.
 #![forbid(unsafe_code)]
 

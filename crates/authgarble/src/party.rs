@@ -36,6 +36,31 @@ impl Party {
         Party { context: *context, me, n, ot, form, seed, stock, epochs: 0, driver, lost: false }
     }
 
+    /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same parties, for the next runs.
+    ///
+    /// # Panics
+    /// If it is another party's, or of another number of parties (the caller's bug).
+    #[must_use]
+    pub fn with_stock(mut self, stock: Stock) -> Party {
+        assert_eq!((stock.me(), stock.parties()), (self.me, self.n), "a stock of this party");
+        self.stock = Some(stock);
+        self
+    }
+
+    /// A set-up and the function-independent phase, for runs of later sessions that take `need`, which is agreed. A channel for each
+    /// peer, in the order of parties.
+    ///
+    /// # Errors
+    /// A check failed, or a channel did.
+    pub fn prepare(&mut self, channels: &mut [Channel], need: Need) -> Result<Stock, AuthError> {
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(OtError::Lost { step: "authenticated garbling" }.into());
+        }
+        let stock = self.stock(channels, need, need)?;
+        self.lost = false;
+        Ok(stock)
+    }
+
     /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those that this party brings, in the circuit's
     /// order; gives the outputs that it learns, likewise. `ahead` is what this run and those after it take, for one preprocessing
     /// as far as it is not too much; agreed. A channel for each peer, in the order of parties.

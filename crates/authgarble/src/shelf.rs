@@ -123,6 +123,21 @@ impl Shelf {
         write().map_err(|source| ShelfError::Io { path: path.clone(), source })
     }
 
+    /// Names of the stocks that are there, used ones that somebody copied back among them, in order.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, ShelfError> {
+        let io = |source| ShelfError::Io { path: self.dir.clone(), source };
+        let mut names = vec![];
+        for entry in fs::read_dir(&self.dir).map_err(io)? {
+            let file = entry.map_err(io)?.file_name();
+            names.extend(file.to_str().and_then(|name| name.strip_suffix(".stock")).map(str::to_owned));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// Takes a stock: it is marked as used before this returns, and its file is removed.
     ///
     /// # Errors
@@ -283,12 +298,14 @@ mod tests {
             shelf(dir.path(), p).put("a", stock).expect("it is kept");
         }
         let file = |p: usize| dir.path().join(p.to_string()).join("a.stock");
+        assert_eq!(shelf(dir.path(), 1).names().expect("a directory"), ["a"]);
         let copy = fs::read(file(1)).expect("it is there");
         let mut all: Vec<_> =
             (0..3).map(|p| shelf(dir.path(), p).take(Backend::best(), "a").expect("it is there")).collect();
         let garbled = run(all.iter_mut().map(|stock| stock.garble(&world.task)).collect()).expect("honest");
         assert!(world.evaluate(garbled).expect("honest") == world.outputs);
         assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Io { .. })));
+        assert!(shelf(dir.path(), 1).names().expect("a directory").is_empty());
         // Copied back, it is known; changed or under another key, it is nobody's.
         fs::write(file(1), &copy).expect("a file");
         assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Used { .. })));

@@ -100,6 +100,12 @@ impl Stock {
         self.me
     }
 
+    /// The name of what its parties made together: public, the same for all of them, and no other stock's.
+    #[must_use]
+    pub fn id(&self) -> [u8; 16] {
+        *self.context.child("authgarble stock id", 0).sid.0.first_chunk().expect("32 bytes hold 16")
+    }
+
     /// Parties.
     #[must_use]
     pub fn parties(&self) -> usize {

@@ -9,7 +9,7 @@ use hushwire_wire::{
     self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, Shape,
     TransportKind,
 };
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 /// LOCAL: how long all peers together may take to come, where nothing else is said.
 pub(crate) const CONNECT: Duration = Duration::from_secs(60);
@@ -60,6 +60,8 @@ pub struct MemberConfig {
     pub outputs: BTreeMap<String, OutputPlace>,
     /// Settings for encryptions.
     pub aes_ctr: AesCtrPlaces,
+    /// The directory of preprocessing that is made ahead, where this party keeps any.
+    pub shelf: Option<PathBuf>,
     /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
     pub files: RunFiles,
 }
@@ -92,6 +94,7 @@ impl MemberConfig {
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             aes_ctr: AesCtrPlaces::default(),
+            shelf: None,
             files: RunFiles::default(),
         }
     }
@@ -135,6 +138,7 @@ impl MemberConfig {
             inputs: file.inputs,
             outputs: file.outputs,
             aes_ctr: file.aes_ctr,
+            shelf: file.shelf,
             files,
             ..Self::new(file.me, identity, listener)
         };

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! all       32 fresh bytes each to every other ─► the run's name; every thread has a name under it
+//! all       ids of preprocessing that waits on their shelves: what all have is taken (`shelves.rs`)
 //! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling, evaluation
 //! ```
 //!
@@ -15,15 +16,16 @@ use crate::{
     flow::COMPUTE,
     member_config::explain,
     run::{Links, MemberSession},
+    shelves,
 };
-use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
+use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Stock, Task};
 use hushwire_circuit::Program;
 use hushwire_ot::{Context, OtError, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId, Reason, Watch};
 
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
-const DOMAIN: &str = "hushwire 2026 job of n sid v1";
+const DOMAIN: &str = "hushwire 2026 job of n sid v2";
 const NAME: &str = "naming the run";
 
 /// A channel to each peer, in the order of parties.
@@ -140,17 +142,30 @@ pub(crate) fn compute(
     let plan = part.prepared.plan.clone();
     let mut control = channels(member, 1, member.agreement.control_lane(), index)?;
     let context = name(member, index, &mut control)?;
-    let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
-    let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
     let roles = plan.among(&part.prepared.program);
+    let each = need(&part.prepared.program, &roles, 1);
+    let stocks = shelves::meet(&plan, member, &mut control, each)?;
+    let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
+    let lanes = lanes.zip(stocks).map(|(lane, stock)| Ok((lane?, stock)));
+    let lanes = lanes.collect::<Result<Vec<_>, JobError>>()?;
     let batches = Batches::new(part, member, index, context);
-    let kept = batches.on_threads(lanes, |all, t, channels| thread(all, &roles, t, channels))?;
-    Ok(Links { word: control, kept: kept.into_iter().flatten().collect() })
+    let kept = batches
+        .on_threads(lanes, |all, t, (channels, stock)| thread(all, &roles, t, channels, stock.take()))?;
+    Ok(Links { word: control, kept: kept.into_iter().flat_map(|(channels, _)| channels).collect() })
 }
 
 /// All of thread `t`'s batches.
-fn thread(all: &Batches, roles: &Roles, t: u16, channels: &mut [Channel]) -> Result<(), JobError> {
+fn thread(
+    all: &Batches,
+    roles: &Roles,
+    t: u16,
+    channels: &mut [Channel],
+    stock: Option<Stock>,
+) -> Result<(), JobError> {
     let mut party = party(all.plan.chosen(), &all.context(t), all.index)?;
+    if let Some(stock) = stock {
+        party = party.with_stock(stock);
+    }
     let each = need(&all.program, roles, 1);
     all.each(t, |Batch { inputs, step, left }| {
         let ahead = Need { triples: left * each.triples, masks: left * each.masks };

@@ -115,6 +115,8 @@ pub struct MemberFile {
     pub outputs: BTreeMap<String, OutputPlace>,
     /// Its settings for encryptions.
     pub aes_ctr: AesCtrPlaces,
+    /// The directory of preprocessing that was made ahead, where it keeps any.
+    pub shelf: Option<PathBuf>,
     /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<Warning>,
 }
@@ -240,6 +242,7 @@ impl MemberFile {
         let outputs = places(top.take("outputs"), output_place)?;
         let aes_ctr = top.take("aes-ctr").map(|v| AesCtrPlaces::from_section(v.section()?));
         let aes_ctr = aes_ctr.transpose()?.unwrap_or_default();
+        let shelf = top.take("authgarble").map(|v| shelf(v.section()?)).transpose()?;
         top.finish()?;
         Ok(Self {
             file,
@@ -252,6 +255,7 @@ impl MemberFile {
             inputs,
             outputs,
             aes_ctr,
+            shelf,
             warnings: vec![],
         })
     }
@@ -277,6 +281,13 @@ impl MemberFile {
         Identity::from_pem(&read_private_key(&self.key)?)
             .map_err(|e| JobError::file("use the key", &self.key, e.cause(), e.remedy()))
     }
+}
+
+/// The table `[authgarble]`.
+fn shelf(mut section: Section<'_>) -> Result<PathBuf, JobError> {
+    let path = section.need("shelf", "shelf = \"shelf0\"")?.path()?;
+    section.finish()?;
+    Ok(path)
 }
 
 fn others_can_read(path: &Path) -> bool {
