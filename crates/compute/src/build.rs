@@ -107,6 +107,11 @@ impl Builder {
         self.apply(Op::Order { descending }, &keys)
     }
 
+    /// An order that brings rows of equal keys together, those of the first `first` rows before others.
+    pub fn meet<'b>(&'b self, keys: &[Val<'b>], first: u64) -> Val<'b> {
+        self.apply(Op::Meet { first }, keys)
+    }
+
     /// Values one behind the other along an axis.
     pub fn concat<'b>(&'b self, axis: u8, parts: &[Val<'b>]) -> Val<'b> {
         self.apply(Op::Concat(axis), parts)

@@ -134,6 +134,7 @@ pub(crate) fn compute(
         Op::Concat(axis) => concat(operands, usize::from(*axis), scalar, lengths),
         Op::Gather => gather(operands[0], operands[1], lengths)?,
         Op::Order { descending } => order(operands, descending),
+        Op::Meet { .. } => order(operands, &vec![false; operands.len()]),
         Op::Permute => rows(operands[0], lengths, |i| operands[1].get(i) as usize),
         Op::Invert => {
             let mut out = Tensor::zeros(scalar, lengths);

@@ -219,6 +219,13 @@ pub enum Op {
         /// Which of the keys count down.
         descending: Vec<bool>,
     },
+    /// An order of rows in which those of one key, by all operands, come one after the other, and of each key those of the first `first` rows
+    /// before others. Which key comes when is open: the plain evaluator and circuits sort, three parties have the keys in an order that
+    /// is random. What is computed with it must not depend on that.
+    Meet {
+        /// Rows of the first side.
+        first: u64,
+    },
     /// Rows in the order of a permutation.
     Permute,
     /// The permutation that undoes one.
@@ -274,6 +281,9 @@ impl Op {
             Op::Order { .. } => {
                 Some("opens comparisons of rows that were shuffled: a random order, whatever the rows are")
             }
+            Op::Meet { .. } => Some(
+                "opens names of keys, new in every run, in a random order: how many rows of each side have one key, and which counts go together",
+            ),
             Op::Compact { .. } => Some("opens a random permutation, whatever the flags are"),
             _ => None,
         }

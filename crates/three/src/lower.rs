@@ -356,6 +356,11 @@ impl<'a> Lower<'a> {
                 let keys = args.iter().zip(descending).map(key).collect();
                 Ok(order(self.step(Prim::Sort { rows: to[0], keys }, reads)))
             }
+            (Op::Meet { first }, _) => {
+                let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
+                let first = usize::try_from(*first).expect("a length that was counted");
+                Ok(order(self.step(Prim::Meet { rows: to[0], first }, reads)))
+            }
             (Op::Invert, _) => {
                 let slot = self.order(args[0])?;
                 Ok(order(self.step(Prim::Invert, vec![slot])))

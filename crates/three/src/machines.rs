@@ -14,8 +14,8 @@ use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{
-        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, LessBounded, MatMul, OnBits, Permute,
-        Product, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
+        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, LessBounded, MatMul, Meet, OnBits,
+        Permute, Product, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
     },
 };
 use hushwire_wire::{
@@ -61,6 +61,11 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
             let machine = Sort::new(batch, *rows, &keys)?;
             ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
+        }
+        Prim::Meet { rows, first } => {
+            let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
+            let machine = Meet::new(batch, *rows, &keys, *first)?;
+            ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
         }
         Prim::ToBits(width) => {
             in_ring!(reads[0].words().ring(), to_bits(&mut batch, &reads[0], *width, adder))

@@ -99,6 +99,8 @@ pub(crate) enum Prim {
     Truncate { bits: u32, signed: bool },
     /// Bits of keys, the first most significant → the order of their rows.
     Sort { rows: usize, keys: Vec<Key> },
+    /// Bits of keys → an order that brings equal ones together, the first `first` rows before others of one key.
+    Meet { rows: usize, first: usize },
     /// Places of rows, words of 64 bits → the order in which row `places[i]` comes i-th.
     FromPlaces,
     /// An order, undone.
@@ -140,6 +142,7 @@ impl Step {
             | Prim::Equal
             | Prim::Truncate { .. }
             | Prim::Sort { .. }
+            | Prim::Meet { .. }
             | Prim::FromPlaces
             | Prim::Compact { .. }
             | Prim::Permute { .. }

@@ -604,3 +604,20 @@ fn numbers_of_the_computation_are_built_in_however_they_are_made() {
     assert_eq!(bytes("cast(const(i8, 5), i64)"), bytes("const(i64, 5)"));
     assert!(bytes("cast(const(i8, 0), i64)") < bytes("y"));
 }
+
+/// Keys that meet are in a random order, of which nothing here depends: how many rows stand before the first of a key's, say. The cost is
+/// exact, unlike a sort's.
+#[test]
+fn rows_meet_by_tags_of_their_keys() {
+    for rows in [1, 2, 9, 65] {
+        let c = text(&format!(
+            "input x: u16[{rows}] from m\ninput y: u64[{rows}] from m\nk = x & 3\np = meet(k, y & 1, first={})\n\
+             s = permute(k, p)\nt = permute(y, p)\nl = permute(s * 0 + 1, p)\n\
+             output back = permute(s, invert(p)) to m\noutput all = sum(t) to m\noutput ones = sum(l) to m",
+            rows / 2
+        ));
+        let given = given(&c, rows);
+        check(&c, &given, Plan::new).expect("it runs on shares");
+        assert!(Plan::new(&c).unwrap().cost(0, Cut::whole()).unwrap().exact);
+    }
+}

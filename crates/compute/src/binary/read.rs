@@ -224,6 +224,7 @@ impl<'a> Reader<'a> {
                 None => return self.err("a circuit that is not there"),
             },
             21 => Op::Part { from: self.small()?, to: self.small()? },
+            22 => Op::Meet { first: self.number()? },
             code => match code.checked_sub(FIRST_PLAIN).and_then(|at| PLAIN.get(usize::from(at))) {
                 Some(op) => op.clone(),
                 None => return self.err("an unknown operation"),

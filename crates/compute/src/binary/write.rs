@@ -191,6 +191,10 @@ impl Writer {
                 self.number(u64::from(*from));
                 self.number(u64::from(*to));
             }
+            Op::Meet { first } => {
+                self.byte(22);
+                self.number(*first);
+            }
             plain => {
                 let at = PLAIN
                     .iter()

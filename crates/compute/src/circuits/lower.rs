@@ -206,6 +206,9 @@ impl Lower<'_> {
             }
             Op::MatMul => self.matmul(args[0], args[1], node.ty.scalar.bits())?,
             Op::Order { descending } => return self.sorting(&args, descending, to[0]).map(Value::Order),
+            Op::Meet { .. } => {
+                return self.sorting(&args, &vec![false; args.len()], to[0]).map(Value::Order);
+            }
             Op::Invert => return Ok(Value::Order(self.order(args[0]).inverted())),
             Op::Permute if node.ty.scalar == Scalar::Place => {
                 return Ok(Value::Order(self.order(args[0]).then(self.order(args[1]))));

@@ -164,22 +164,33 @@ pub(crate) fn infer(op: &Op, operands: &[Operand<'_>]) -> Inferred {
         }
         Op::Concat(at) => concat(*at, operands).and_then(|(scalar, shape)| of(scalar, shape)),
         Op::Gather => gather(operands).and_then(|(scalar, shape)| of(scalar, shape)),
-        Op::Order { descending } => {
-            if descending.len() != operands.len() {
+        Op::Order { .. } | Op::Meet { .. } => {
+            if let Op::Order { descending } = op
+                && descending.len() != operands.len()
+            {
                 let cause =
                     format!("`order` has {} keys and {} directions", operands.len(), descending.len());
                 return Err(err(cause, "give each key one"));
             }
-            let first = &operands[0].1.shape;
-            if first.rank() != 1 || operands.iter().any(|(_, ty)| ty.shape != *first) {
-                return Err(err(format!("`order` by {}", told(operands)), "keys are vectors of one length"));
+            let rows = &operands[0].1.shape;
+            if rows.rank() != 1 || operands.iter().any(|(_, ty)| ty.shape != *rows) {
+                return Err(err(
+                    format!("`{symbol}` by {}", told(operands)),
+                    "keys are vectors of one length",
+                ));
             }
             if let Some(key) =
                 operands.iter().find(|(_, ty)| ty.scalar == Scalar::Place || ty.scalar.bits() > 128)
             {
-                return Err(err(format!("`order` by {}", told(&[*key])), "keys have at most 128 bits"));
+                return Err(err(format!("`{symbol}` by {}", told(&[*key])), "keys have at most 128 bits"));
             }
-            of(Scalar::Place, first.clone())
+            if let (Op::Meet { first }, Some(Dim::Known(rows))) = (op, rows.0.first())
+                && first > rows
+            {
+                let cause = format!("`meet` of {rows} rows, {first} of which are the first side");
+                return Err(err(cause, "a side has no more rows than there are"));
+            }
+            of(Scalar::Place, rows.clone())
         }
         Op::Permute => {
             let [(_, rows), (_, order)] = [operands[0], operands[1]];

@@ -35,6 +35,7 @@ pub(crate) fn name(op: &Op) -> &'static str {
         Op::Concat(_) => "concat",
         Op::Gather => "gather",
         Op::Order { .. } => "order",
+        Op::Meet { .. } => "meet",
         Op::Permute => "permute",
         Op::Invert => "invert",
         Op::Compact { .. } => "compact",
@@ -101,6 +102,6 @@ pub(crate) fn arity(op: &Op) -> Option<usize> {
         | Op::Compact { .. } => 2,
         Op::Select => 3,
         Op::Circuit(circuit) => circuit.inputs().len(),
-        Op::Concat(_) | Op::Order { .. } | Op::Join => return None,
+        Op::Concat(_) | Op::Order { .. } | Op::Meet { .. } | Op::Join => return None,
     })
 }

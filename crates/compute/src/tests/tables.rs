@@ -59,6 +59,24 @@ proptest! {
     }
 }
 
+#[test]
+fn rows_of_a_key_meet_the_first_side_first() {
+    let x = Tensor::from_words(Scalar::unsigned(8), &[6], [7, 3, 7, 3, 9, 7]);
+    let y = Tensor::from_words(Scalar::unsigned(8), &[6], [0, 1, 0, 1, 2, 0]);
+    let got = run(["u8[6]", "u8[6]"], "permute(x, meet(x, y, first=2))", x.clone(), y);
+    let keys: Vec<_> = (0..6).map(|i| got.get(i)).collect();
+    assert_eq!(keys.chunk_by(|a, b| a == b).count(), 3, "each key in one place: {keys:?}");
+    let text =
+        "computation c\nmembers m\ninput x: u8[6] from m\noutput y = permute(x, meet(x, first=2)) to m\n";
+    let c: Computation = text.parse().unwrap();
+    assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
+    assert_eq!(Computation::from_bytes(&c.to_bytes()).unwrap(), c);
+    assert!(c.explain().contains("`meet` opens names of keys"), "{}", c.explain());
+    let wrong = text.replace("first=2", "first=7").parse::<Computation>().unwrap_err().to_string();
+    assert!(wrong.contains("`meet` of 6 rows, 7 of which are the first side"), "{wrong}");
+    check(&c, &[("x".to_owned(), x)].into()).unwrap();
+}
+
 /// AES-128 of FIPS 197, Appendix C.1, with the key and the block of each row.
 #[test]
 fn a_standard_cipher_is_carried() {

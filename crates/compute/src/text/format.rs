@@ -190,6 +190,7 @@ impl Formatter<'_> {
             Op::Transpose(axes) => call(format!(", {axes:?}")),
             Op::Slice { axis: at, from, to } => call(format!(", {from}..{to}{}", axis(at))),
             Op::Compact { rows } => call(format!(", rows={rows}")),
+            Op::Meet { first } => call(format!(", first={first}")),
             Op::Reveal(Some(member)) => call(format!(", to={}", member_name(self.computation, *member))),
             Op::Order { descending } => {
                 let key = |(v, down): (&Value, &bool)| {

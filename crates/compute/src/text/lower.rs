@@ -267,6 +267,12 @@ impl Lower {
                 let rows = a.named("rows")?.ok_or_else(|| a.wrong("say how many rows stay: rows=10"))?;
                 Op::Compact { rows: whole(rows)? }
             }
+            "meet" => {
+                let first = a
+                    .named("first")?
+                    .ok_or_else(|| a.wrong("say how many rows the first side has: first=10"))?;
+                Op::Meet { first: whole(first)? }
+            }
             "concat" => Op::Concat(a.axis()?),
             "prefix_sum" => Op::PrefixSum(a.axis()?),
             "reveal" => match a.named("to")? {

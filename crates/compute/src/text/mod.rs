@@ -19,7 +19,7 @@
 //! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
 //! sum(x) min_of(x) max_of(x) all(c) any(c) count(c) mean(x) argmin(x) argmax(x) prefix_sum(x)      axis=1 where it is not 0
 //! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
-//! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10)
+//! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10) meet(key, key, first=10)
 //! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x) wrapping(x)
 //! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                                   as they are by default
 //! pool_max(x, [2, 2], stride=[2, 2]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)

@@ -220,12 +220,12 @@ fn none() -> Shares {
 const LOST: Misstep = Misstep::Lost { step: "a sort" };
 
 /// Nothing is said on a slot that a step lacks.
-fn nothing(found: usize) -> Result<(), NetError> {
+pub(super) fn nothing(found: usize) -> Result<(), NetError> {
     if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: "a sort", found, expected: 0 }.into()) }
 }
 
 /// The message of a slot, when there is nothing on the other.
-fn one<'m>(messages: &[Exchanged<'m>], slot: usize) -> Result<[Exchanged<'m>; 1], NetError> {
+pub(super) fn one<'m>(messages: &[Exchanged<'m>], slot: usize) -> Result<[Exchanged<'m>; 1], NetError> {
     let &[ring, back] = messages else {
         return Err(Misstep::Buffer { step: "a sort", found: messages.len(), expected: 2 }.into());
     };
