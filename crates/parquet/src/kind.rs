@@ -1,0 +1,149 @@
+//! Types of columns.
+
+use parquet::{
+    basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
+    schema::types::ColumnDescriptor,
+};
+use std::fmt;
+
+/// The type of a column, which says how its fields are written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// true and false.
+    Boolean,
+    /// Whole numbers of 16, 32 or 64 bits with a sign.
+    Integer {
+        /// The width.
+        bits: u8,
+    },
+    /// Exact decimals, as 14.50.
+    Decimal {
+        /// Digits, at most 38.
+        precision: u8,
+        /// Those behind the point.
+        scale: u8,
+    },
+    /// Days, as 2026-11-23.
+    Date,
+    /// Microseconds without a time zone, or in UTC, as 2026-11-23 14:05:00.250000.
+    Timestamp,
+    /// Binary floating point.
+    Double,
+    /// Bytes as they are; where the file says so they are UTF-8.
+    Text,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Boolean => f.write_str("BOOLEAN"),
+            Kind::Integer { bits: 16 } => f.write_str("SMALLINT"),
+            Kind::Integer { bits: 32 } => f.write_str("INTEGER"),
+            Kind::Integer { .. } => f.write_str("BIGINT"),
+            Kind::Decimal { precision, scale } => write!(f, "DECIMAL({precision}, {scale})"),
+            Kind::Date => f.write_str("DATE"),
+            Kind::Timestamp => f.write_str("TIMESTAMP"),
+            Kind::Double => f.write_str("DOUBLE"),
+            Kind::Text => f.write_str("VARCHAR"),
+        }
+    }
+}
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name; of a nested one the path.
+    pub name: String,
+    /// Its type; `None` where there is none for it here.
+    pub kind: Option<Kind>,
+    /// Whether fields may be NULL.
+    pub nullable: bool,
+}
+
+impl Column {
+    /// A column of a type.
+    #[must_use]
+    pub fn new(name: &str, kind: Kind, nullable: bool) -> Self {
+        Self { name: name.to_owned(), kind: Some(kind), nullable }
+    }
+}
+
+/// How values of a column become text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Plain,
+    /// A number without a sign, in a word that has one.
+    Unsigned,
+    Scaled(u8),
+    Days,
+    /// Parts of a second: a thousand to the power of this.
+    Ticks(u32),
+    Uuid,
+}
+
+/// The type of a file's column, and the form of its values.
+pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, Form)> {
+    let flat = column.max_rep_level() == 0 && column.path().parts().len() == 1;
+    if !flat || column.self_type().get_basic_info().repetition() == Repetition::REPEATED {
+        return None;
+    }
+    let decimal = |precision: i32, scale: i32| {
+        let (p, s) = (u8::try_from(precision).ok()?, u8::try_from(scale).ok()?);
+        let fits = (1..=38).contains(&p) && s <= p;
+        fits.then_some((Kind::Decimal { precision: p, scale: s }, Form::Scaled(s)))
+    };
+    let whole = |bits: i32, signed: bool| match (bits, signed) {
+        (..=16, true) | (..=8, false) => (Kind::Integer { bits: 16 }, Form::Plain),
+        (..=32, true) | (..=16, false) => (Kind::Integer { bits: 32 }, Form::Plain),
+        (..=32, false) => (Kind::Integer { bits: 64 }, Form::Unsigned),
+        (_, true) => (Kind::Integer { bits: 64 }, Form::Plain),
+        (_, false) => (Kind::Decimal { precision: 20, scale: 0 }, Form::Unsigned),
+    };
+    let text = Some((Kind::Text, Form::Plain));
+    let physical = column.physical_type();
+    let is_bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
+    match (physical, column.logical_type_ref()) {
+        (_, Some(LogicalType::Decimal(d))) => decimal(d.precision, d.scale),
+        (Physical::INT32, Some(LogicalType::Date)) => Some((Kind::Date, Form::Days)),
+        (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(t))) => {
+            Some(whole(t.bit_width.into(), t.is_signed))
+        }
+        (Physical::INT64, Some(LogicalType::Timestamp(t))) => {
+            let ticks = match t.unit {
+                TimeUnit::MILLIS => 1,
+                TimeUnit::MICROS => 2,
+                TimeUnit::NANOS => 3,
+            };
+            Some((Kind::Timestamp, Form::Ticks(ticks)))
+        }
+        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Some((Kind::Text, Form::Uuid)),
+        (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
+        (_, Some(_)) => None,
+        // Older files have these words instead.
+        (_, None) => match column.converted_type() {
+            ConvertedType::DECIMAL => decimal(column.type_precision(), column.type_scale()),
+            ConvertedType::DATE if physical == Physical::INT32 => Some((Kind::Date, Form::Days)),
+            ConvertedType::TIMESTAMP_MILLIS if physical == Physical::INT64 => {
+                Some((Kind::Timestamp, Form::Ticks(1)))
+            }
+            ConvertedType::TIMESTAMP_MICROS if physical == Physical::INT64 => {
+                Some((Kind::Timestamp, Form::Ticks(2)))
+            }
+            ConvertedType::INT_8 | ConvertedType::INT_16 => Some(whole(16, true)),
+            ConvertedType::UINT_8 => Some(whole(8, false)),
+            ConvertedType::UINT_16 => Some(whole(16, false)),
+            ConvertedType::UINT_32 => Some(whole(32, false)),
+            ConvertedType::UINT_64 => Some(whole(64, false)),
+            ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON if is_bytes => text,
+            ConvertedType::NONE | ConvertedType::INT_32 | ConvertedType::INT_64 => match physical {
+                Physical::BOOLEAN => Some((Kind::Boolean, Form::Plain)),
+                Physical::INT32 => Some(whole(32, true)),
+                Physical::INT64 => Some(whole(64, true)),
+                Physical::INT96 => Some((Kind::Timestamp, Form::Ticks(3))),
+                Physical::FLOAT | Physical::DOUBLE => Some((Kind::Double, Form::Plain)),
+                Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => text,
+            },
+            _ => None,
+        },
+    }
+}
