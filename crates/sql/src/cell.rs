@@ -116,7 +116,7 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
             (steps.map(|x| Value::Number(x as i128)), "a number")
         }
         ColumnType::Varchar(_) => (Some(Value::text(text)), "a string without zero bytes"),
-        ColumnType::Digest => (None, "a digest, which only a reader with the key can make"),
+        ColumnType::Digest { .. } => (None, "a digest, which only a reader with the key can make"),
     };
     match value {
         Some(value) if value.fits(ty) => Ok(value),
@@ -153,7 +153,7 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
             format!("{} {time}{behind}", as_date(day))
         }
         ColumnType::Double { frac } => (n as f64 / f64::from(2u32).powi(frac.into())).to_string(),
-        ColumnType::Digest => format!("{n:016x}"),
+        ColumnType::Digest { bits } => format!("{n:0width$x}", width = usize::from(bits) / 4),
         _ => n.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::{SqlError, cell};
 use hushwire_tables::algebra::{Column, ColumnType, MAX_DIGITS, MAX_TEXT};
 
-/// The type that a text names, as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST` or `DOUBLE(32)`; letters' case does not matter.
+/// The type that a text names, as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or `DOUBLE(32)`; letters' case does not matter.
 #[must_use]
 pub fn parse_type(text: &str) -> Option<ColumnType> {
     let (name, arguments) = match text.trim().split_once('(') {
@@ -24,7 +24,8 @@ pub fn parse_type(text: &str) -> Option<ColumnType> {
         ("DATE", []) => ColumnType::Date,
         ("TIMESTAMP", []) => ColumnType::Timestamp,
         ("VARCHAR" | "CHAR", [n]) => ColumnType::Varchar(*n),
-        ("DIGEST", []) => ColumnType::Digest,
+        ("DIGEST", []) => ColumnType::Digest { bits: 64 },
+        ("DIGEST", [n]) => ColumnType::Digest { bits: small(*n)? },
         ("DOUBLE", []) => ColumnType::Double { frac: 32 },
         ("DOUBLE", [frac]) => ColumnType::Double { frac: small(*frac)? },
         _ => return None,
@@ -59,6 +60,7 @@ pub struct Inferred {
     bytes: u16,
     empty: bool,
     any: bool,
+    declared: bool,
 }
 
 impl Default for Inferred {
@@ -66,11 +68,30 @@ impl Default for Inferred {
         use ColumnType::{BigInt, Boolean, Date, Integer, Timestamp};
         let digits = ColumnType::Decimal { precision: MAX_DIGITS, scale: MAX_DIGITS / 2 };
         let candidates = vec![Boolean, Integer, BigInt, digits, Date, Timestamp];
-        Inferred { candidates, whole: 1, scale: 0, bytes: 1, empty: false, any: false }
+        Inferred { candidates, whole: 1, scale: 0, bytes: 1, empty: false, any: false, declared: false }
     }
 }
 
 impl Inferred {
+    /// Narrows the choice to what a file declares: numbers stay numbers, of which the narrowest type is taken, and strings, for which `None`
+    /// stands, strings.
+    pub fn declare(&mut self, ty: Option<ColumnType>) {
+        match ty {
+            Some(double @ ColumnType::Double { .. }) => {
+                let any = self.candidates.iter().any(|c| c.is_numeric());
+                self.candidates = if any { vec![double] } else { vec![] };
+            }
+            Some(ty) if ty.is_numeric() => self.candidates.retain(|c| c.is_numeric()),
+            other => self.candidates.retain(|c| Some(*c) == other),
+        }
+        self.declared = true;
+    }
+
+    /// Takes a NULL in.
+    pub fn null(&mut self) {
+        self.empty = true;
+    }
+
     /// Takes a field in. An empty one is NULL.
     ///
     /// # Errors
@@ -107,7 +128,7 @@ impl Inferred {
         let ty = match self.candidates.first() {
             Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.decimal(),
             Some(ColumnType::Decimal { .. }) => self.decimal(),
-            Some(ty) if self.any => *ty,
+            Some(ty) if self.any || self.declared => *ty,
             _ => ColumnType::Varchar(self.bytes),
         };
         let made = Column::new(name, ty);

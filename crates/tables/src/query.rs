@@ -49,6 +49,16 @@ pub struct Query {
     notes: Vec<Note>,
     sorts: usize,
     is_ordered: bool,
+    tags: bool,
+}
+
+/// The way of a query.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// Rows stay where operators leave them.
+    in_place: bool,
+    /// Joins with a unique side go by tags of keys.
+    tags: bool,
 }
 
 impl Query {
@@ -57,7 +67,19 @@ impl Query {
     /// # Errors
     /// More operations than a computation has; names that are none.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
-        Self::made(name, relation, to, true)
+        Self::made(name, relation, to, Way::default())
+    }
+
+    /// The same with joins by tags where one side's keys are unique: rows of both sides are brought together by keyed digests of their keys,
+    /// which three parties open, shuffled, in place of a sort. That takes less time, and shows the parties of each such join how many rows of
+    /// either side have one key, under names that are new in every run; rows that are padding, that a filter left out or that have no key
+    /// look like keys that occur once. Of each key of more than 128 bits the digest is the same as another's with a chance below 2^-64 for
+    /// 2^32 rows. Among other parties it is a sort.
+    ///
+    /// # Errors
+    /// As [`Query::new`].
+    pub fn by_tags(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+        Self::made(name, relation, to, Way { tags: true, in_place: false })
     }
 
     /// The same with rows where operators leave them: nothing is moved to the front, and what is in rows that are not valid is shown too. That is
@@ -66,14 +88,16 @@ impl Query {
     /// # Errors
     /// As [`Query::new`].
     #[doc(hidden)]
-    pub fn in_place(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
-        Self::made(name, relation, to, false)
+    pub fn in_place(name: &str, relation: &Relation, to: &[&str], tags: bool) -> Result<Query, TableError> {
+        Self::made(name, relation, to, Way { tags, in_place: true })
     }
 
-    fn made(name: &str, relation: &Relation, to: &[&str], is_result: bool) -> Result<Query, TableError> {
+    fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, TableError> {
+        let is_result = !way.in_place;
         let b = Builder::new(name);
         let (tables, promises, notes, nulls) = {
             let mut lower = Lower::new(&b);
+            lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
             let (tables, promises, notes) = lower.finish();
@@ -107,7 +131,8 @@ impl Query {
         let sorts = computation.nodes().iter().filter(is_sort).count();
         let schema = relation.schema().clone();
         let is_ordered = is_ordered(relation);
-        Ok(Query { computation, tables, schema, nulls, promises, notes, sorts, is_ordered })
+        let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
+        Ok(Query { computation, tables, schema, nulls, promises, notes, sorts, is_ordered, tags })
     }
 
     /// The computation, without symbols: row counts are part of it.
@@ -138,6 +163,12 @@ impl Query {
     #[must_use]
     pub fn sorts(&self) -> usize {
         self.sorts
+    }
+
+    /// Whether a join goes by tags, which show the three parties how often keys repeat.
+    #[must_use]
+    pub fn shows_tags(&self) -> bool {
+        self.tags
     }
 
     /// The inputs of a part of a table from its rows, for their owner.
@@ -260,6 +291,10 @@ impl Query {
         }
         let _ =
             writeln!(out, "\nall learn the query, its columns' types and ranges, and the row counts above");
+        if self.tags {
+            let words = "the three parties learn of each join by tags how many rows of either side have one key, and which of these numbers go together, but no key";
+            let _ = writeln!(out, "{words}");
+        }
         for promise in &self.promises {
             let _ = writeln!(out, "who learns the result learns whether it holds {promise}");
         }

@@ -71,7 +71,7 @@ pub(super) fn read_as(expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlErr
                         Err(SqlError::at(at, format!("'{text}' is no {ty}: {}", e.cause()), e.remedy()))
                     }
                 },
-                ColumnType::Digest => Err(SqlError::at(
+                ColumnType::Digest { .. } => Err(SqlError::at(
                     at,
                     "a column that holds digests is compared with a string",
                     "declare the column as VARCHAR(n): only its owners can make digests",

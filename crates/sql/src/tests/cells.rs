@@ -46,7 +46,7 @@ fn fields_are_read_as_their_type_has_them() {
         (" a ", Varchar(3), Some(Value::text(" a "))),
         ("four", Varchar(3), None),
         ("a\0", Varchar(3), None),
-        ("1", ColumnType::Digest, None),
+        ("1", ColumnType::Digest { bits: 64 }, None),
     ];
     for (text, ty, value) in cases {
         assert_eq!(read(text, ty).ok(), value, "{text:?} as {ty}");

@@ -27,7 +27,7 @@ fn catalog() -> Catalog {
                 Column::new("id", Integer),
                 Column::new("name", Varchar(30)),
                 Column::new("price", cents).nullable(),
-                Column::new("maker", Digest),
+                Column::new("maker", Digest { bits: 128 }),
             ],
             &[0],
         ),

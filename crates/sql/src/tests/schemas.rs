@@ -13,6 +13,7 @@ fn declarations_are_read_as_they_are_written() {
         "a TIMESTAMP",
         "a VARCHAR(512)",
         "a DIGEST NOT NULL",
+        "a DIGEST(128)",
         "a DOUBLE(48)",
     ] {
         assert_eq!(column(text).map(|c| c.to_string()), Ok(text.to_owned()));
@@ -30,6 +31,7 @@ fn declarations_are_read_as_they_are_written() {
         "a VARCHAR(0)",
         "a VARCHAR(9999)",
         "a DECIMAL(39)",
+        "a DIGEST(96)",
         "a INTEGER(3)",
         "a DECIMAL(3",
         "a NOT NULL",
@@ -65,4 +67,34 @@ fn types_are_the_narrowest_that_take_all_fields() {
         assert_eq!(inferred(fields), expected, "{fields:?}");
     }
     assert!(Inferred::default().see(&"x".repeat(513)).is_err());
+}
+
+#[test]
+fn what_a_file_declares_bounds_the_choice() {
+    let inferred = |declared: &[&str], fields: &[&str]| {
+        let mut all = Inferred::default();
+        declared.iter().for_each(|ty| all.declare(parse_type(ty)));
+        for field in fields {
+            match *field {
+                "NULL" => all.null(),
+                field => all.see(field).unwrap_or_else(|e| panic!("{e}")),
+            }
+        }
+        all.column("c").to_string()
+    };
+    for (declared, fields, expected) in [
+        (&["VARCHAR"][..], &["12", "7"][..], "c VARCHAR(2) NOT NULL"),
+        (&["VARCHAR"], &["true", "NULL"], "c VARCHAR(4)"),
+        (&["BIGINT"], &["1", "2"], "c INTEGER NOT NULL"),
+        (&["BIGINT"], &["3000000000", "NULL"], "c BIGINT"),
+        (&["DECIMAL(22, 2)"], &["1.50"], "c DECIMAL(3, 2) NOT NULL"),
+        (&["DOUBLE"], &["0.1", "1000000"], "c DOUBLE(32) NOT NULL"),
+        (&["BIGINT", "DOUBLE"], &["5"], "c DOUBLE(32) NOT NULL"),
+        (&["DOUBLE", "BIGINT"], &["5"], "c DOUBLE(32) NOT NULL"),
+        (&["DATE"], &["NULL"], "c DATE"),
+        (&["DATE", "BIGINT"], &["2026-11-23", "5"], "c VARCHAR(10) NOT NULL"),
+        (&["TIMESTAMP"], &["2026-11-23 00:00:00"], "c TIMESTAMP NOT NULL"),
+    ] {
+        assert_eq!(inferred(declared, fields), expected, "{declared:?} {fields:?}");
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) fn by_extremes(
 ) -> Option<(Comparison, Expr, Expr)> {
     let (comparison, a, b) = split_comparison(residual, left.schema().columns().len())?;
     let ty = common_type(a.check(left.schema()).ok()?.ty, b.check(right.schema()).ok()?.ty)?;
-    let found = !matches!(ty, ColumnType::Digest | ColumnType::Boolean | ColumnType::Varchar(17..));
+    let found = !matches!(ty, ColumnType::Digest { .. } | ColumnType::Boolean | ColumnType::Varchar(17..));
     found.then_some((comparison, a, b))
 }
 

@@ -34,9 +34,12 @@ pub enum ColumnType {
     Timestamp,
     /// A string of at most so many bytes, none of which is 0: zeros pad it. Compared byte by byte.
     Varchar(u16),
-    /// A keyed digest of a string in 64 bits, made by owners who share its key: for equality only. Of n different strings two
-    /// have the same digest with probability below n² / 2^65: 2^-25 for a million.
-    Digest,
+    /// A keyed digest of a string in 64 or 128 bits, made by owners who share its key: for equality only. Of n different strings two
+    /// have the same digest with probability below n² / 2^(bits + 1): 2^-25 for a million in 64 bits, 2^-89 in 128.
+    Digest {
+        /// 64 or 128.
+        bits: u8,
+    },
     /// A number in steps of 2^-frac, 64 bits: an approximation that a schema declares. It has no infinity and no NaN.
     Double {
         /// Bits behind the point, at most 48.
@@ -54,6 +57,7 @@ impl ColumnType {
             }
             ColumnType::Varchar(bytes) => bytes >= 1 && bytes <= MAX_TEXT,
             ColumnType::Double { frac } => frac <= 48,
+            ColumnType::Digest { bits } => matches!(bits, 64 | 128),
             _ => true,
         }
     }
@@ -80,7 +84,7 @@ impl ColumnType {
     /// Whether it has an order; of digests only equality is defined.
     #[must_use]
     pub const fn is_ordered(self) -> bool {
-        !matches!(self, ColumnType::Digest)
+        !matches!(self, ColumnType::Digest { .. })
     }
 
     /// Bits in which a value is held, at which arithmetic wraps.
@@ -94,9 +98,9 @@ impl ColumnType {
             ColumnType::BigInt
             | ColumnType::Decimal { .. }
             | ColumnType::Timestamp
-            | ColumnType::Digest
             | ColumnType::Double { .. } => 64,
             ColumnType::Varchar(bytes) => bytes * 8,
+            ColumnType::Digest { bits } => bits as u16,
         }
     }
 
@@ -106,7 +110,8 @@ impl ColumnType {
     pub const fn range(self) -> Range {
         match self {
             ColumnType::Boolean | ColumnType::Varchar(_) => Range { low: 0, high: 0 },
-            ColumnType::Digest => Range { low: 0, high: u64::MAX as i128 },
+            ColumnType::Digest { bits: 128 } => Range::of_bits(128),
+            ColumnType::Digest { .. } => Range { low: 0, high: u64::MAX as i128 },
             ColumnType::Decimal { precision, .. } => {
                 let most = 10i128.pow(precision as u32) - 1;
                 Range { low: -most, high: most }
@@ -136,7 +141,8 @@ impl fmt::Display for ColumnType {
             ColumnType::Date => f.write_str("DATE"),
             ColumnType::Timestamp => f.write_str("TIMESTAMP"),
             ColumnType::Varchar(bytes) => write!(f, "VARCHAR({bytes})"),
-            ColumnType::Digest => f.write_str("DIGEST"),
+            ColumnType::Digest { bits: 64 } => f.write_str("DIGEST"),
+            ColumnType::Digest { bits } => write!(f, "DIGEST({bits})"),
             ColumnType::Double { frac } => write!(f, "DOUBLE({frac})"),
         }
     }

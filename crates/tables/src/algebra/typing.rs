@@ -36,13 +36,13 @@ impl Column {
 }
 
 pub(crate) const fn has_range(ty: ColumnType) -> bool {
-    !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest)
+    !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. })
 }
 
 /// All numbers of a type's bits, which are more than a decimal's digits.
 pub(crate) const fn held(ty: ColumnType) -> Range {
     match ty {
-        ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest => ty.range(),
+        ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. } => ty.range(),
         _ => Range::of_bits(ty.bits()),
     }
 }

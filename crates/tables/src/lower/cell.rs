@@ -32,7 +32,7 @@ pub(crate) fn scalar(ty: ColumnType, range: Range) -> Scalar {
     match ty {
         ColumnType::Boolean => Scalar::Bool,
         ColumnType::Varchar(bytes) => Scalar::Bits(8 * bytes),
-        ColumnType::Digest => Scalar::Bits(64),
+        ColumnType::Digest { bits } => Scalar::Bits(bits.into()),
         _ => Scalar::signed(width(range)),
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn value(ty: ColumnType, tensor: &Tensor, i: usize) -> Value {
             };
             Value::Text((0..bytes.into()).map(byte).take_while(|b| *b != 0).collect())
         }
-        ColumnType::Digest => Value::Number(tensor.get(i).cast_signed()),
+        ColumnType::Digest { .. } => Value::Number(tensor.get(i).cast_signed()),
         _ => Value::Number(tensor.number(i).expect("it has a sign")),
     }
 }

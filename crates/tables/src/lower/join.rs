@@ -97,7 +97,7 @@ impl<'b> Lower<'b> {
         let r = &self.renamed(r);
         let [mut l_keys, mut r_keys] = self.keys(join, l, r);
         let outer = matches!(join.kind, JoinKind::Right | JoinKind::Full);
-        let by_key = Self::wanted(join, l, &l_keys, wants).filter(|_| !outer);
+        let by_key = Self::wanted(join, l, &l_keys, wants).filter(|_| !outer && !self.tags);
         let mut down = vec![];
         if let Some((order, wanted)) = &by_key {
             for keys in [&mut l_keys, &mut r_keys] {
@@ -106,8 +106,17 @@ impl<'b> Lower<'b> {
             }
             down = wanted.iter().map(|want| want.descending).collect();
         }
-        self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
-        let meeting = Meeting::new(self.b, &r_keys, &l_keys, [r.rows, l.rows], &down);
+        let (rows, all) = ([r.rows, l.rows], l.rows + r.rows);
+        let meeting = if self.tags {
+            self.note(format!(
+                "joins {all} rows of both sides by tags, which show the three parties how many rows of either side have one key"
+            ));
+            let live = [(r, &r_keys), (l, &l_keys)].map(|(rows, keys)| keys.present(rows.valid));
+            Meeting::by_tags(self.b, &r_keys, &l_keys, rows, live)
+        } else {
+            self.note(format!("sorts {all} rows of both sides"));
+            Meeting::new(self.b, &r_keys, &l_keys, rows, &down)
+        };
         let found = Found::new(meeting, Self::live(r, &r_keys));
         self.check_unique(join, &found);
         let meeting = &found.meeting;

@@ -11,7 +11,7 @@ use super::{
     Lower,
     cell::{Cell, both, either, is_number, number, resized, width, zero},
     join::Join,
-    rows::{Rows, behind, ends, reversed},
+    rows::{Rows, behind, ends, places, reversed},
 };
 use crate::algebra::{ColumnType, Range, common_type};
 use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
@@ -39,6 +39,19 @@ impl<'b> Keys<'b> {
     pub(super) fn of(values: Vec<Val<'b>>) -> Self {
         Keys { ids: vec![None; values.len()], values, null: None }
     }
+
+    /// Which rows are valid and have all keys; none where all do.
+    pub(super) fn present(&self, valid: Option<Val<'b>>) -> Option<Val<'b>> {
+        both(valid, self.null.map(|null| !null))
+    }
+}
+
+/// A key in parts of 128 bits at most.
+fn parts(key: Val<'_>) -> Vec<Val<'_>> {
+    match key.ty().map(|ty| ty.scalar) {
+        Some(Scalar::Bits(129..)) => super::texts::numbers(key),
+        _ => vec![key],
+    }
 }
 
 impl<'b> Meeting<'b> {
@@ -56,20 +69,52 @@ impl<'b> Meeting<'b> {
             .iter()
             .enumerate()
             .flat_map(|(k, key)| {
-                let parts = match key.ty().map(|ty| ty.scalar) {
-                    Some(Scalar::Bits(129..)) => super::texts::numbers(*key),
-                    _ => vec![*key],
-                };
-                parts.into_iter().map(move |part| (part, down.get(k).copied().unwrap_or(false)))
+                parts(*key).into_iter().map(move |part| (part, down.get(k).copied().unwrap_or(false)))
             })
             .collect();
         let order = (n + m > 1).then(|| b.order(&directed));
+        Meeting::ordered(b, order, &keys, rows)
+    }
+
+    /// The same by tags of keys in place of a sort: keys come in any order. Rows that are not there (`live`, where some may not be) have a key each
+    /// that no other row has, so that nothing shows how many they are.
+    pub(super) fn by_tags(
+        b: &'b Builder,
+        right: &Keys<'b>,
+        left: &Keys<'b>,
+        rows: [u64; 2],
+        live: [Option<Val<'b>>; 2],
+    ) -> Self {
+        let [n, m] = rows;
+        let mut keys: Vec<Val<'b>> =
+            right.values.iter().zip(&left.values).map(|(r, l)| behind(b, *r, *l)).collect();
+        let mut named: Vec<Val<'b>> = vec![];
+        if live.iter().any(Option::is_some) {
+            let all = |rows| super::cell::truth(b, true).broadcast(Shape::vector(rows));
+            let [here, there] = [live[0].unwrap_or_else(|| all(n)), live[1].unwrap_or_else(|| all(m))];
+            let live = behind(b, here, there);
+            keys = keys
+                .into_iter()
+                .map(|key| key.ty().map_or(key, |ty| b.select(live, key, zero(b, ty.scalar))))
+                .collect();
+            // From 1 on: a row that is there has 0.
+            let number = places(b, n + m, Scalar::unsigned(32));
+            let number = number + super::cell::number(number, 1);
+            named.push(b.select(live, zero(b, Scalar::unsigned(32)), number));
+            keys.push(live);
+        }
+        named.extend(keys.iter().flat_map(|key| parts(*key)));
+        let order = (n + m > 1).then(|| b.meet(&named, n));
+        Meeting::ordered(b, order, &keys, rows)
+    }
+
+    fn ordered(b: &'b Builder, order: Option<Val<'b>>, keys: &[Val<'b>], [n, m]: [u64; 2]) -> Self {
         let sorted = |val: Val<'b>| order.map_or(val, |order| val.permute(order));
         let keys = keys.iter().map(|key| Cell {
             val: sorted(*key),
             null: None,
-            ty: ColumnType::Digest,
-            range: ColumnType::Digest.range(),
+            ty: ColumnType::Digest { bits: 64 },
+            range: ColumnType::Digest { bits: 64 }.range(),
             id: u32::MAX,
         });
         let all = Rows {

@@ -56,6 +56,8 @@ pub(crate) struct Lower<'b> {
     notes: Vec<Note>,
     depth: usize,
     ids: u32,
+    /// Whether joins with a unique side go by tags of keys.
+    pub(crate) tags: bool,
 }
 
 /// The names of a table's inputs: of its table, part and column.
@@ -82,6 +84,7 @@ impl<'b> Lower<'b> {
             notes: vec![],
             depth: 0,
             ids: 0,
+            tags: false,
         }
     }
 

@@ -27,6 +27,7 @@ fn residuals(columns: usize) -> [Option<Expr>; 3] {
 
 #[test]
 fn unique_keys() {
+    let mut tagged = 0;
     sizes(3, |dice, rows| {
         for unique in [[false, true], [true, false], [true, true]] {
             let (data, left, right) = sides(dice, rows, unique);
@@ -34,11 +35,20 @@ fn unique_keys() {
             for kind in KINDS {
                 for residual in residuals(5) {
                     let on = vec![(column(0), column(0))];
-                    check(&left.join(&right, kind, on, residual, None).unwrap(), &data).unwrap();
+                    let joined = left.join(&right, kind, on, residual, None).unwrap();
+                    let rows = check(&joined, &data).unwrap();
+                    // By tags, which the evaluator takes for a sort: those that are not there have keys of their own.
+                    let query = Query::by_tags("query", &joined, &["analyst"]).unwrap();
+                    let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
+                    let mut by_tags = query.rows(&outputs).unwrap();
+                    by_tags.sort();
+                    assert_eq!(by_tags, rows, "{}", query.explain(None));
+                    tagged += usize::from(query.shows_tags());
                 }
             }
         }
     });
+    assert!(tagged > 100, "{tagged} joins went by tags");
 }
 
 #[test]

@@ -51,7 +51,13 @@ fn value(dice: &mut Dice, column: &Column) -> Value {
         }
         _ => match column.range {
             Some(Range { low, high }) => Value::Number(low + pick(dice, (high - low + 1) as u64)),
-            None if column.ty == ColumnType::Digest => Value::Number(i128::from(u64::MAX) - pick(dice, 3)),
+            None if column.ty == ColumnType::Digest { bits: 64 } => {
+                Value::Number(i128::from(u64::MAX) - pick(dice, 3))
+            }
+            // The highest bit is one of the digest's.
+            None if column.ty == ColumnType::Digest { bits: 128 } => {
+                Value::Number([i128::MIN, i128::MAX, -1][pick(dice, 3) as usize])
+            }
             None => Value::Number(pick(dice, 5) - 2),
         },
     }
@@ -161,8 +167,9 @@ pub(crate) fn columns() -> Vec<Column> {
         Column::new("long", ColumnType::Varchar(20)),
         Column::new("near", ColumnType::Double { frac: 8 }).within(-2000, 2000).nullable(),
         Column::new("time", ColumnType::Timestamp).within(-200_000_000_000, 200_000_000_000),
-        Column::new("digest", ColumnType::Digest).nullable(),
+        Column::new("digest", ColumnType::Digest { bits: 64 }).nullable(),
         Column::new("big", ColumnType::BigInt).nullable(),
+        Column::new("wide", ColumnType::Digest { bits: 128 }).nullable(),
     ]
 }
 
