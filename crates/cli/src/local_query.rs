@@ -1,4 +1,4 @@
-//! `hushwire local query`: SQL over CSV files among processes of this machine, each with its owner's files.
+//! `hushwire local query`: SQL over CSV and Parquet files among processes of this machine, each with its owner's files.
 
 use crate::{
     error::Error,
@@ -16,7 +16,7 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
     Answer, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, Task,
-    count, infer,
+    check_format, count, infer,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -34,17 +34,18 @@ Examples:
   hushwire local query --table t=t.csv@alice --sql \"SELECT …\" --explain
                                       the plan, its price, and what each member learns; nothing runs
 
-Types of columns are the narrowest that take the files' fields; empty fields are NULL. Column names, types and row counts are public; \
+Types of columns are the narrowest that take the files' fields; empty fields of CSV are NULL. Files called .parquet are Parquet, in builds with \
+the feature parquet. Column names, types and row counts are public; \
 --pad hides how many rows there are below a bound. Members of a job file have them written down: see docs/sql.md.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Ask a question in SQL of CSV files. Each owner's process reads its own file; three parties compute on shares of them.
+/// Ask a question in SQL of CSV and Parquet files. Each owner's process reads its own file; three parties compute on shares of them.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalQueryArgs {
-    /// A table, or a part of one: its name, its CSV file, and who brings it
+    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so), and who brings it
     #[arg(long = "table", value_name = "NAME=FILE@OWNER", required = true)]
     tables: Vec<String>,
     /// The key of a table: columns of which no two rows have the same values
@@ -62,7 +63,7 @@ pub(crate) struct LocalQueryArgs {
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
-    /// The CSV file of the result, which appears when it is whole [default: standard output, as a table for people]
+    /// The file of the result, CSV or Parquet by its name, which appears when it is whole [default: standard output, as a table for people]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The public number of rows of each part: none for its own, 2^k for the next power of two, or a number
@@ -74,6 +75,9 @@ pub(crate) struct LocalQueryArgs {
     /// Most pairs of a join neither of whose sides is unique by its keys
     #[arg(long, value_name = "ROWS")]
     join_bound: Option<u64>,
+    /// Join by tags of keys where one side's are unique: faster, and the parties learn how many rows of either side have one key
+    #[arg(long)]
+    tag_join: bool,
     /// Show the plan, its price and what each member learns, and run nothing
     #[arg(long)]
     explain: bool,
@@ -165,7 +169,8 @@ impl LocalQueryArgs {
         };
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
         let tables = self.declared(given)?;
-        Ok(QueryJob { sql, to, min_group: self.min_group, join_bound: self.join_bound, tables })
+        let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables })
     }
 }
 
@@ -175,6 +180,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
     let given = args.given()?;
+    args.out.as_deref().map_or(Ok(()), check_format)?;
     let job = args.job(&given)?;
     let task = QueryTask::new(&job)?;
     if args.explain {
@@ -224,6 +230,9 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let report = KindReport::new("local query", of_kind, begun, how, members, &ended);
     let rows = learnt.count.map_or(String::new(), |count| format!("{count} rows; "));
     log::note!("{}", report.for_people(&rows));
+    let price = task.price(has_aes(backend))?;
+    let (bytes, time) = (size::show(price.bytes_sent), progress::duration(price.seconds(shape)));
+    log::note!("predicted: {} rounds, {bytes} from the party that sends most, {time}", price.rounds);
     if let Some(path) = &args.out {
         log::note!("the result is in {}", path.display());
     }
@@ -252,7 +261,11 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
         } else {
             "nothing of rows or of the result"
         };
-        line(format!("{member} learns {learns}"));
+        let tags = match member {
+            Member::Party(_) if task.query().shows_tags() => " but how often keys of joins by tags repeat",
+            _ => "",
+        };
+        line(format!("{member} learns {learns}{tags}"));
     }
     line(format!("the result goes to {}", to.join(", ")));
     Ok(text)

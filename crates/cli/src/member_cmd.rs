@@ -71,11 +71,14 @@ fn run_job(
 
 /// A kind of job that the library has and the command line does not.
 pub(crate) fn unknown_kind() -> Error {
-    if cfg!(all(feature = "nn", feature = "sql")) {
-        Error::internal("planning the job", "its kind is not known here")
-    } else {
-        Error::Usage("this hushwire was built without SQL or models: build it with `cargo build --release -p hushwire-cli --features nn,sql`".into())
-    }
+    let (words, features) = match (cfg!(feature = "sql"), cfg!(feature = "nn")) {
+        (true, true) => return Error::internal("planning the job", "its kind is not known here"),
+        (true, false) => ("models", "nn"),
+        (false, true) => ("SQL", "sql"),
+        (false, false) => ("SQL and models", "sql,nn"),
+    };
+    let how = format!("cargo build --release -p hushwire-cli --features {features}");
+    Error::Usage(format!("this hushwire was built without {words}: build it with `{how}`"))
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.

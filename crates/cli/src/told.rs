@@ -245,6 +245,17 @@ pub(crate) struct QueryReport {
     count: Option<u64>,
     /// The rows' fields as text; those that went to a file are not here.
     rows: Vec<Vec<Option<String>>>,
+    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are likely, set-ups not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<Predicted>,
+}
+
+/// The price of a query before it runs.
+#[cfg(feature = "sql")]
+#[derive(Serialize)]
+struct Predicted {
+    rounds: u64,
+    bytes_sent: u64,
 }
 
 /// A result for people: columns side by side, numbers to the right.
@@ -300,6 +311,10 @@ impl Told for hushwire_job::QueryTask {
             columns: learnt.columns.clone(),
             count: learnt.count,
             rows: learnt.rows.clone(),
+            predicted: self
+                .price(true)
+                .ok()
+                .map(|price| Predicted { rounds: price.rounds, bytes_sent: price.bytes_sent }),
         }
     }
 }

@@ -74,7 +74,7 @@ pub use private_file::read_private_key;
 pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask};
 #[cfg(feature = "sql")]
-pub use query::{Answer, Pad, QueryPart, QueryTask, count, infer};
+pub use query::{Answer, Pad, QueryPart, QueryTask, check_format, count, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input};

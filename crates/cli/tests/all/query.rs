@@ -44,6 +44,50 @@ fn three_processes_answer_a_query_over_two_owners_files() {
     assert_eq!((report["count"].as_u64(), report["columns"][2][0].as_str()), (Some(3), Some("total")));
 }
 
+/// Where nothing is sorted the prediction is exact, but for what members say before and after.
+#[test]
+fn predictions_stand_beside_what_a_run_took() {
+    let place = place();
+    for (sql, more) in [
+        ("SELECT COUNT(*) AS n, SUM(salary) AS total FROM salaries WHERE person > 2 AND salary > 10", ""),
+        ("SELECT city, salary FROM salaries JOIN people ON person = id", "--tag-join"),
+    ] {
+        good(&place, sql, &format!("--json report.json {more}"));
+        let report: serde_json::Value = serde_json::from_str(&text(&place, "report.json")).expect("a report");
+        let most = |field: &str| {
+            report["parties"].as_array().expect("parties").iter().filter_map(|p| p[field].as_u64()).max()
+        };
+        for (field, spare) in [("rounds", 40), ("bytes_sent", 8192)] {
+            let (took, predicted) =
+                (most(field).expect(field), report["predicted"][field].as_u64().expect(field));
+            assert!(
+                (predicted..=predicted + spare).contains(&took),
+                "{sql}: {field} {took}, predicted {predicted}"
+            );
+        }
+    }
+    let plan =
+        good(&place, "SELECT city, salary FROM salaries JOIN people ON person = id", "--tag-join --explain")
+            .out;
+    for words in [
+        "by tags, which show the three parties how many rows of either side have one key",
+        "learns nothing of rows or of the result but how often keys of joins by tags repeat",
+    ] {
+        assert!(plan.contains(words), "no {words:?} in {plan}");
+    }
+    let sorted = good(
+        &place,
+        "SELECT city, salary FROM salaries JOIN people ON person = id ORDER BY city, salary",
+        "",
+    );
+    let tagged = good(
+        &place,
+        "SELECT city, salary FROM salaries JOIN people ON person = id ORDER BY city, salary",
+        "--tag-join",
+    );
+    assert_eq!(sorted.out, tagged.out);
+}
+
 #[test]
 fn padding_and_small_groups_change_no_other_row() {
     let place = place();
@@ -92,10 +136,10 @@ fn a_schema_declares_types_keys_and_digests() {
         "schema.toml",
         br#"[[tables]]
 name = "paid"
-columns = ["mail DIGEST", "paid DECIMAL(6, 1) NOT NULL"]
+columns = ["mail DIGEST(128)", "paid DECIMAL(6, 1) NOT NULL"]
 [[tables]]
 name = "people"
-columns = ["mail DIGEST NOT NULL", "city VARCHAR(10) NOT NULL"]
+columns = ["mail DIGEST(128) NOT NULL", "city VARCHAR(10) NOT NULL"]
 key = ["mail"]
 "#,
     );
@@ -116,4 +160,61 @@ key = ["mail"]
     let ran = ask("SELECT COUNT(*) FROM paid");
     assert_eq!(ran.code, Some(4), "{}", ran.err);
     assert!(ran.err.contains("did you mean `columns`?"), "{}", ran.err);
+}
+
+/// What a query writes as Parquet another reads: the same answer as from CSV, strings that look like numbers among it.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_in_and_comes_out() {
+    let place = Place::new();
+    place.put(
+        "a.csv",
+        b"person,salary,day\n1,1000.50,2026-11-23\n2,3000.00,\n3,,1999-01-01\n4,2000.00,2026-11-23\n",
+    );
+    place.put("b.csv", b"id,city,code\n1,Bern,007\n2,Basel,010\n3,Bern,\n4,\"Genf, GE\",9\n");
+    place.put("copy.sql", b"SELECT id, city, code FROM b ORDER BY id");
+    let ran =
+        place.ran("local query --table b=b.csv@bob --sql-file copy.sql --out b.parquet --transport unix");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(place.get("b.parquet")[..4], *b"PAR1");
+    place.put(
+        "query.sql",
+        b"SELECT city, code, SUM(salary) AS total, MAX(day) AS last FROM b LEFT JOIN a ON person = id GROUP BY city, code ORDER BY city, code",
+    );
+    let ask = |file: &str, more: &str| {
+        let tables = format!("--table a=a.csv@alice --table b={file}@bob --key b=id --key a=person");
+        let ran = place.ran(&format!("local query {tables} --sql-file query.sql --transport unix {more}"));
+        assert_eq!(ran.code, Some(0), "{file}: {}", ran.err);
+        ran.out
+    };
+    let shown = ask("b.parquet", "");
+    assert_eq!(shown, ask("b.csv", ""));
+    assert!(shown.contains("Bern      007   1000.50  2026-11-23"), "{shown}");
+    // The answer as Parquet is a table like any other.
+    ask("b.parquet", "--out answer.parquet");
+    place.put("back.sql", b"SELECT * FROM answer ORDER BY city, code");
+    let back =
+        place.ran("local query --table answer=answer.parquet@bob --sql-file back.sql --transport unix");
+    assert_eq!(back.out, shown, "{}", back.err);
+    // A broken file is named, and nothing is written.
+    place.put("bad.parquet", &place.get("b.parquet")[8..]);
+    let bad = place
+        .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
+    assert_eq!(bad.code, Some(4), "{}", bad.err);
+    assert!(bad.err.contains("bad.parquet: it is no good Parquet"), "{}", bad.err);
+    assert!(!place.names().contains(&"none.csv".to_owned()));
+}
+
+/// A build without Parquet says how to get one with it.
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_is_named_where_the_build_has_none() {
+    let place = place();
+    place.put("people.parquet", b"PAR1");
+    place.put("one.sql", b"SELECT COUNT(*) FROM people");
+    for more in ["--table people=people.parquet@bob", "--table people=b.csv@bob --out out.parquet"] {
+        let ran = place.ran(&format!("local query {more} --sql-file one.sql --transport unix"));
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("--features parquet"), "{}", ran.err);
+    }
 }

@@ -30,6 +30,8 @@ pub struct QueryJob {
     pub min_group: u64,
     /// Most pairs of a join neither of whose sides is unique by its keys.
     pub join_bound: Option<u64>,
+    /// Whether joins with a unique side go by tags of keys, which show the parties how often keys repeat.
+    pub tag_joins: bool,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
 }
@@ -107,6 +109,7 @@ impl QueryJob {
         let to: Vec<Member> = to.collect::<Result<_, _>>()?;
         let min_group = top.take("min-group").map_or(Ok(0), |v| v.number(0..=1 << 40))?;
         let join_bound = top.take("join-bound").map(|v| v.number(1..=1 << 40)).transpose()?;
+        let tag_joins = top.take("tag-joins").map_or(Ok(false), |v| v.flag())?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
@@ -119,6 +122,6 @@ impl QueryJob {
             tables.push(QueryTable { parts, padded, ..declared });
         }
         top.finish()?;
-        Ok(QueryJob { sql, to, min_group, join_bound, tables })
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables })
     }
 }

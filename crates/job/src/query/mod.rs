@@ -1,9 +1,10 @@
-//! SQL over members' tables as a job: [`hushwire_sql`] and [`hushwire_tables`] on CSV files, run as a computation.
+//! SQL over members' tables as a job: [`hushwire_sql`] and [`hushwire_tables`] on CSV and Parquet files, run as a computation.
 //!
 //! ```text
 //! file   QueryJob    the keys of a job file of this kind
 //! plan   QueryTask   the query as a computation, whose members are the owners and those who learn the result
-//! rows   a table's part from a CSV file, and a result as one
+//! source             a table's file, CSV or (with the feature `parquet`) Parquet, row by row as text
+//! rows               a table's part from a file, and a result as one
 //! part   QueryPart   reads its parts, computes, writes the result
 //! ```
 //!
@@ -16,6 +17,8 @@ mod part;
 mod plan;
 #[cfg(feature = "sql")]
 mod rows;
+#[cfg(feature = "sql")]
+mod source;
 
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
@@ -24,6 +27,8 @@ pub use part::QueryPart;
 pub use plan::{Answer, QueryTask};
 #[cfg(feature = "sql")]
 pub use rows::{Pad, count, infer};
+#[cfg(feature = "sql")]
+pub use source::check_format;
 
 /// The output's name in member files.
 #[cfg(feature = "sql")]

@@ -4,6 +4,7 @@ use super::{
     Answer, QueryTask, RESULT,
     plan::of_tables,
     rows::{csv, read, shown},
+    source::{check_format, is_parquet},
 };
 use crate::{
     ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task,
@@ -21,6 +22,8 @@ pub struct QueryPart {
     /// Whether this member learns the result.
     learns: bool,
     file: Option<NewFile>,
+    /// Whether that is Parquet.
+    parquet: bool,
     /// Whether the rows go back to the caller.
     shows: bool,
     rows: Option<Vec<Vec<Option<String>>>>,
@@ -61,8 +64,13 @@ impl QueryPart {
             return Err(JobError::usage("preparing the result", cause, suggest::remedy(odd, known)));
         }
         let mut create = |path| config.files.create("for the result", path, "the result of a query", 0o600);
+        let mut parquet = false;
         let file = match &place {
-            Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => Some(create(path)?),
+            Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => {
+                check_format(path)?;
+                parquet = is_parquet(path);
+                Some(create(path)?)
+            }
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write result = { csv = \"result.csv\" }";
                 return Err(JobError::usage("preparing the result", "a query gives rows", remedy));
@@ -76,7 +84,7 @@ impl QueryPart {
             .map(|j| (query.computation().outputs()[j].name.clone(), OutputPlace::Memory))
             .collect();
         let inner = task.compute().open(config)?;
-        Ok(Self { task: task.clone(), inner, learns, file, shows, rows: None })
+        Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None })
     }
 }
 
@@ -97,10 +105,15 @@ impl Part for QueryPart {
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
             (query.computation().outputs()[j].name.clone(), tensor)
         });
-        let rows = query.rows(&outputs.collect()).map_err(of_tables)?;
-        let rows = shown(query.schema(), &rows);
+        let values = query.rows(&outputs.collect()).map_err(of_tables)?;
+        let rows = shown(query.schema(), &values);
         if let Some(file) = &self.file {
-            file.writer()?.write_all(&csv(query.schema(), &rows)?).map_err(|e| file.error(&e))?;
+            if self.parquet {
+                #[cfg(feature = "parquet")]
+                super::rows::parquet(file.writer()?, query.schema(), &values)?;
+            } else {
+                file.writer()?.write_all(&csv(query.schema(), &rows)?).map_err(|e| file.error(&e))?;
+            }
             file.sync()?;
         }
         self.rows = Some(rows);

@@ -98,7 +98,9 @@ impl QueryTask {
         let catalog = catalog(job)?;
         let options = Options { min_group: job.min_group, join_bound: job.join_bound };
         let relation = relation(&job.sql, &catalog, options).map_err(|e| of_sql(&e))?;
-        if let Some(column) = relation.schema().columns().iter().find(|c| c.ty == ColumnType::Digest) {
+        if let Some(column) =
+            relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
+        {
             let cause = format!(
                 "column {} of its result is a digest, whose strings could be found by trying",
                 column.name
@@ -108,7 +110,8 @@ impl QueryTask {
         }
         let to: Vec<String> = job.to.iter().map(name_of).collect();
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
-        let query = Query::new("query", &relation, &to).map_err(of_tables)?;
+        let plan = if job.tag_joins { Query::by_tags } else { Query::new };
+        let query = plan("query", &relation, &to).map_err(of_tables)?;
         let mut compute = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(String::new()));
         let owners = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
         let names = query.computation().members();

@@ -1,18 +1,16 @@
-//! Rows from CSV files, and as CSV.
+//! Rows from files, and as files.
 
-use super::plan::of_sql;
-use crate::{InputPlace, JobError, Kind, psi::of_file};
-use hushwire_psi::Rows;
-use hushwire_sql::{cell, schema::Inferred};
+use super::{plan::of_sql, source::Source};
+use crate::{InputPlace, JobError, Kind};
+use hushwire_sql::{
+    cell,
+    schema::{self, Inferred},
+};
 use hushwire_tables::{
     algebra::{Column, ColumnType, Schema, Table, Value},
     plain::Row,
 };
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{collections::BTreeSet, path::Path, str::FromStr};
 
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,61 +47,50 @@ impl FromStr for Pad {
     }
 }
 
-/// The rows of an input's place, and what they are called in messages.
-fn open<'a>(name: &str, place: &'a InputPlace) -> Result<(PathBuf, Rows<'a>), JobError> {
-    let memory = PathBuf::from(format!("table {name}"));
-    let rows = match place {
-        InputPlace::File(path) => Rows::open(path).map(|rows| (path.clone(), rows)),
-        InputPlace::Csv(of, _) => return open(name, of),
-        InputPlace::Memory(bytes) => Rows::new(&memory, &bytes[..]).map(|rows| (memory, rows)),
-        InputPlace::Open(file, path) => Rows::new(path, &**file).map(|rows| (path.clone(), rows)),
-        InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Values(_) => {
-            let remedy = format!("write {name} = {{ file = \"{name}.csv\" }}");
-            return Err(JobError::usage(format!("reading table {name}"), "it is no CSV file", remedy));
-        }
-    };
-    rows.map_err(of_file)
-}
-
-/// A string's digest of 64 bits under the query's key. Two strings have the same with a chance of 2^-64.
-fn digest(key: &[u8; 32], text: &str) -> Value {
+/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a chance of 2^-64, or 2^-128.
+fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
     let hash = blake3::keyed_hash(key, text.as_bytes());
-    let (first, _) = hash.as_bytes().split_at(8);
+    let first = &hash.as_bytes()[..usize::from(bits / 8)];
     Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
 }
 
-/// Reads the rows of a table's part, of the columns that a schema has; empty fields are NULL where a column may be. Digests are
+/// Reads the rows of a table's part, of the columns that a schema has; empty fields of CSV are NULL where a column may be. Digests are
 /// under `key`.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
 pub(super) fn read(table: &Table, place: &InputPlace, key: &[u8; 32]) -> Result<Vec<Row>, JobError> {
-    let (path, mut file) = open(&table.name, place)?;
+    let mut file = Source::open(&table.name, place)?;
     let columns = table.schema.columns();
-    let places = columns.iter().map(|column| file.column(&column.name));
-    let places = places.collect::<Result<Vec<_>, _>>().map_err(of_file)?;
+    file.choose(columns.iter().map(|column| column.name.as_str()))?;
+    let path = file.path().to_owned();
     let mut rows: Vec<Row> = vec![];
     let mut keys: Vec<BTreeSet<Row>> = vec![BTreeSet::new(); table.unique.len()];
-    while let Some(record) = file.read().map_err(of_file)? {
-        let line = if let Some(place) = record.position() { place.line() } else { 0 };
+    while let Some(record) = file.read()? {
         let wrong = |cause: String, remedy: &str| {
-            JobError::new(Kind::File, format!("cannot read {}, line {line}", path.display()), cause, remedy)
+            let step = format!("cannot read {}, {}", path.display(), record.place());
+            JobError::new(Kind::File, step, cause, remedy)
         };
-        let field = |(place, column): (&usize, &Column)| {
-            let text = std::str::from_utf8(record.get(*place).unwrap_or_default());
-            let text = text.map_err(|_| {
+        let field = |(at, column): (usize, &Column)| {
+            let text =
+                record.get(at).filter(|text| !(text.is_empty() && record.empty_is_null() && column.nullable));
+            let Some(text) = text else {
+                if column.nullable {
+                    return Ok(Value::Null);
+                }
+                let cause = format!("column {} is NULL, and declared NOT NULL", column.name);
+                return Err(wrong(cause, "declare the column without NOT NULL, or mend the file"));
+            };
+            let text = std::str::from_utf8(text).map_err(|_| {
                 wrong(format!("column {} is not UTF-8", column.name), "save the file as UTF-8")
             })?;
-            if text.is_empty() && column.nullable {
-                return Ok(Value::Null);
-            }
-            if column.ty == ColumnType::Digest {
-                return Ok(digest(key, text));
+            if let ColumnType::Digest { bits } = column.ty {
+                return Ok(digest(key, text, bits));
             }
             cell::read(text, column.ty)
                 .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), e.remedy()))
         };
-        let row = places.iter().zip(columns).map(field).collect::<Result<Row, JobError>>()?;
+        let row = columns.iter().enumerate().map(field).collect::<Result<Row, JobError>>()?;
         for (key, seen) in table.unique.iter().zip(&mut keys) {
             if !seen.insert(key.iter().map(|at| row[*at].clone()).collect()) {
                 let names: Vec<&str> = key.iter().map(|at| columns[*at].name.as_str()).collect();
@@ -116,17 +103,16 @@ pub(super) fn read(table: &Table, place: &InputPlace, key: &[u8; 32]) -> Result<
     Ok(rows)
 }
 
-/// The columns of a CSV file, with the narrowest types that take their fields, and its rows. Files of one table are seen one after the
-/// other.
+/// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
+/// bounds the choice: its strings stay strings. Files of one table are seen one after the other.
 ///
 /// # Errors
 /// A file cannot be read, or the files name other columns.
 pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
     for path in files {
-        let mut file = Rows::open(path).map_err(of_file)?;
-        let header: Vec<String> =
-            file.header().iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
+        let mut file = Source::file(path)?;
+        let header = file.names();
         if header.is_empty() {
             return Err(JobError::file("read", path, "it is empty", "its first line must name the columns"));
         }
@@ -134,14 +120,23 @@ pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
             seen = vec![Inferred::default(); header.len()];
             names.clone_from(&header);
         }
-        let places =
-            names.iter().map(|name| file.column(name)).collect::<Result<Vec<_>, _>>().map_err(of_file)?;
+        file.choose(names.iter().map(String::as_str))?;
+        for (inferred, declared) in seen.iter_mut().zip(file.declared()) {
+            if let Some(declared) = declared {
+                inferred.declare(schema::parse_type(&declared));
+            }
+        }
         let mut rows = 0;
-        while let Some(record) = file.read().map_err(of_file)? {
+        while let Some(record) = file.read()? {
             rows += 1;
-            for (place, inferred) in places.iter().zip(&mut seen) {
-                let text = String::from_utf8_lossy(record.get(*place).unwrap_or_default());
-                inferred.see(&text).map_err(|e| of_sql(&e))?;
+            for (at, inferred) in seen.iter_mut().enumerate() {
+                match record.get(at) {
+                    Some(text) if !text.is_empty() || record.empty_is_null() => {
+                        inferred.see(&String::from_utf8_lossy(text)).map_err(|e| of_sql(&e))?;
+                    }
+                    Some(_) => {}
+                    None => inferred.null(),
+                }
             }
         }
         counts.push(rows);
@@ -149,14 +144,15 @@ pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
     Ok((names.iter().zip(&seen).map(|(name, inferred)| inferred.column(name)).collect(), counts))
 }
 
-/// The rows of a CSV file.
+/// The rows of a table's file.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn count(path: &Path) -> Result<u64, JobError> {
-    let mut file = Rows::open(path).map_err(of_file)?;
+    let mut file = Source::file(path)?;
+    file.choose([].into_iter())?;
     let mut rows = 0;
-    while file.read().map_err(of_file)?.is_some() {
+    while file.read()?.is_some() {
         rows += 1;
     }
     Ok(rows)
@@ -180,4 +176,37 @@ pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u
         writer.write_record(row.iter().map(|field| field.as_deref().unwrap_or_default())).map_err(failed)?;
     }
     writer.into_inner().map_err(|e| JobError::internal("writing the result", e))
+}
+
+/// A result as Parquet.
+#[cfg(feature = "parquet")]
+pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), JobError> {
+    use hushwire_parquet::{Field, Kind as Type};
+    let kind = |ty: ColumnType| match ty {
+        ColumnType::Boolean => Type::Boolean,
+        ColumnType::SmallInt => Type::Integer { bits: 16 },
+        ColumnType::Integer => Type::Integer { bits: 32 },
+        ColumnType::BigInt => Type::Integer { bits: 64 },
+        ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
+        ColumnType::Date => Type::Date,
+        ColumnType::Timestamp => Type::Timestamp,
+        ColumnType::Double { .. } => Type::Double,
+        // No result shows digests.
+        ColumnType::Varchar(_) | ColumnType::Digest { .. } => Type::Text,
+    };
+    let types: Vec<ColumnType> = schema.columns().iter().map(|column| column.ty).collect();
+    let columns = schema.columns().iter();
+    let columns: Vec<_> =
+        columns.map(|c| hushwire_parquet::Column::new(&c.name, kind(c.ty), c.nullable)).collect();
+    let field = |row: usize, at: usize| match (&rows[row][at], types[at]) {
+        (Value::Null, _) => Field::Null,
+        (Value::Boolean(truth), _) => Field::Boolean(*truth),
+        (Value::Number(n), ColumnType::Double { frac }) => {
+            Field::Real(*n as f64 / f64::from(2u32).powi(frac.into()))
+        }
+        (Value::Number(n), _) => Field::Number(*n),
+        (Value::Text(text), _) => Field::Text(text),
+    };
+    hushwire_parquet::write(to, &columns, rows.len(), field)
+        .map_err(|e| JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy))
 }
