@@ -8,6 +8,8 @@
 //! | `compact` | valid rows to the front, half of n places kept |
 //! | `group-by` | sums of the second column by the first, of which `groups` values occur |
 //! | `join` | n rows with the one of n others whose key they have, a column beside each key |
+//! | `join-group-order` | the same, sums of the right column by key, in the order of keys: all with one sort (`sorts` in the report) |
+//! | `tag-join` | the same by tags of keys, which show the parties how often keys repeat |
 //!
 //! Columns have 64 bits. Rows stay where an operator leaves them, as in the midst of a plan, but for `filter` and `compact`, which move
 //! them. A repetition goes from shares to shares; every result is opened and compared with what it must be: a wrong one fails the
@@ -45,7 +47,8 @@ const fn sizes(op: Op) -> &'static [(usize, usize, usize)] {
         Op::Flags | Op::Filter => &[(1 << 12, 2, 0), (1 << 20, 2, 0), (10_000_000, 2, 0)],
         Op::Compact => &[(1 << 12, 2, 0), (1 << 20, 2, 0)],
         Op::GroupBy => &[(1 << 10, 2, 16), (1 << 17, 2, 1 << 16), (1 << 20, 2, 16), (1 << 20, 2, 1 << 19)],
-        Op::Join => &[(1 << 9, 1, 0), (1 << 16, 1, 0), (1 << 18, 1, 0), (1 << 20, 1, 0)],
+        Op::JoinGroupOrder => &[(1 << 9, 1, 0), (1 << 16, 1, 0), (1 << 18, 1, 0)],
+        Op::Join | Op::TagJoin => &[(1 << 9, 1, 0), (1 << 16, 1, 0), (1 << 18, 1, 0), (1 << 20, 1, 0)],
     }
 }
 
@@ -137,5 +140,6 @@ fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend, spoiled: bool
     let mut crew = Crew::new(made.query.computation(), over, backend)?;
     let what = format!("{} of {}", point.op.name(), point.n);
     let check = |outputs: &plans::Outputs| made.check(outputs, spoiled);
-    plans::measure(ctx, &mut crew, over, (&what, point.n as u64), &made.inputs, &check)
+    let row = plans::measure(ctx, &mut crew, over, (&what, point.n as u64), &made.inputs, &check)?;
+    Ok(row.with("sorts", made.query.sorts()))
 }

@@ -9,13 +9,15 @@ fn measured(only: &[&str], spoiled: bool) -> (Result<()>, Report) {
 }
 
 /// The smallest size of each.
-const SMALL: [(&str, &str); 6] = [
+const SMALL: [(&str, &str); 8] = [
     ("sort", "n=1024"),
     ("flags", "n=4096"),
     ("filter", "n=4096"),
     ("compact", "n=4096"),
     ("group-by", "n=1024"),
     ("join", "n=512"),
+    ("tag-join", "n=512"),
+    ("join-group-order", "n=512"),
 ];
 
 #[test]
@@ -30,6 +32,11 @@ fn every_operator_is_right_and_its_row_has_every_field() {
         assert_eq!((row.metric.as_str(), &row.unit), ("time", &crate::Unit::MS));
         assert!(row.rounds > Some(0) && row.bytes_per_unit > Some(0.0), "{row:?}");
         assert!(!cfg!(target_os = "linux") || row.peak_memory_bytes > Some(0));
+        let sorts = match op.as_str() {
+            "op=sort" | "op=group-by" | "op=join" | "op=join-group-order" => 1,
+            _ => 0,
+        };
+        assert_eq!(row.more["sorts"], sorts, "{op}");
         crate::limits::stands(&report, row);
     }
     let names: Vec<&str> = Op::ALL.iter().map(|op| op.name()).collect();
@@ -38,7 +45,7 @@ fn every_operator_is_right_and_its_row_has_every_field() {
 
 #[test]
 fn a_wrong_result_is_not_reported() {
-    for (op, n) in [SMALL[1], SMALL[5]] {
+    for (op, n) in [SMALL[1], SMALL[5], SMALL[6]] {
         let op = format!("op={op}");
         let (ran, report) = measured(&[&op, n, "transport=inproc"], true);
         let error = ran.unwrap_err().to_string();
@@ -60,6 +67,9 @@ fn the_sets_hold_what_they_must() {
         (Op::Join, 1 << 16),
         (Op::Join, 1 << 18),
         (Op::Join, 1 << 20),
+        (Op::TagJoin, 1 << 16),
+        (Op::TagJoin, 1 << 18),
+        (Op::TagJoin, 1 << 20),
     ] {
         let over = |transport| core.iter().any(|p| (p.op, p.n, p.transport) == (op, n, transport));
         assert!(over(Transport::TcpInsecure), "{op:?} of {n}");

@@ -24,11 +24,21 @@ pub(crate) enum Op {
     Compact,
     GroupBy,
     Join,
+    TagJoin,
+    JoinGroupOrder,
 }
 
 impl Op {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Sort, Self::Flags, Self::Filter, Self::Compact, Self::GroupBy, Self::Join];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Sort,
+        Self::Flags,
+        Self::Filter,
+        Self::Compact,
+        Self::GroupBy,
+        Self::Join,
+        Self::TagJoin,
+        Self::JoinGroupOrder,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -38,6 +48,8 @@ impl Op {
             Self::Compact => "compact",
             Self::GroupBy => "group-by",
             Self::Join => "join",
+            Self::TagJoin => "tag-join",
+            Self::JoinGroupOrder => "join-group-order",
         }
     }
 }
@@ -117,7 +129,7 @@ impl Made {
                 let grouped = scan(false)?.aggregate(vec![("a".into(), column(0))], vec![sum], 0, None)?;
                 (grouped, vec![sums.keys().copied().collect(), sums.values().copied().collect()])
             }
-            Op::Join => {
+            Op::Join | Op::TagJoin | Op::JoinGroupOrder => {
                 // Keys of the right side are different, and three of four left rows find theirs.
                 let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
                 let picks: Vec<usize> = numbers(&mut prg, n)
@@ -140,13 +152,27 @@ impl Made {
                 ];
                 let l = Relation::scan(table("l", &["key", "x"], n, false, vec![]))?;
                 let r = Relation::scan(table("r", &["key", "y"], n, false, vec![vec![0]]))?;
+                let joined = l.join(&r, JoinKind::Inner, vec![(column(0), column(0))], None, None)?;
                 data = vec![left, x, keys, y];
-                (l.join(&r, JoinKind::Inner, vec![(column(0), column(0))], None, None)?, expected)
+                if op == Op::JoinGroupOrder {
+                    let mut sums = BTreeMap::<i64, u64>::new();
+                    for (key, y) in expected[0].iter().zip(&expected[3]) {
+                        let sum = sums.entry(key.cast_signed()).or_default();
+                        *sum = sum.wrapping_add(*y);
+                    }
+                    let sum = Aggregate::new("sum", Function::Sum, column(3));
+                    let grouped = joined.aggregate(vec![("key".into(), column(0))], vec![sum], 0, None)?;
+                    let key = SortKey { expr: column(0), descending: false, nulls_first: false };
+                    let keys = sums.keys().map(|key| key.cast_unsigned()).collect();
+                    (grouped.order_by(vec![key])?, vec![keys, sums.values().copied().collect()])
+                } else {
+                    (joined, expected)
+                }
             }
         };
         let query = match op {
             Op::Filter | Op::Compact => Query::new("operator", &relation, &["analyst"])?,
-            _ => Query::in_place("operator", &relation, &["analyst"])?,
+            _ => Query::in_place("operator", &relation, &["analyst"], op == Op::TagJoin)?,
         };
         // Inputs are columns as tables have them, and flags behind them.
         let columns = data.into_iter().chain(flags);
@@ -155,7 +181,12 @@ impl Made {
             (name.to_owned(), Tensor::from_words(input.scalar, &[n], words))
         });
         let inputs = inputs.collect();
-        Ok(Self { query, inputs, expected, is_ordered: op == Op::Sort || op == Op::Flags })
+        Ok(Self {
+            query,
+            inputs,
+            expected,
+            is_ordered: matches!(op, Op::Sort | Op::Flags | Op::JoinGroupOrder),
+        })
     }
 
     /// Whether the valid rows of outputs are those that must come out.
