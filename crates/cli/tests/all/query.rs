@@ -57,14 +57,13 @@ fn predictions_stand_beside_what_a_run_took() {
         let most = |field: &str| {
             report["parties"].as_array().expect("parties").iter().filter_map(|p| p[field].as_u64()).max()
         };
-        for (field, spare) in [("rounds", 40), ("bytes_sent", 8192)] {
-            let (took, predicted) =
-                (most(field).expect(field), report["predicted"][field].as_u64().expect(field));
-            assert!(
-                (predicted..=predicted + spare).contains(&took),
-                "{sql}: {field} {took}, predicted {predicted}"
-            );
-        }
+        let both =
+            |field: &str| (most(field).expect(field), report["predicted"][field].as_u64().expect(field));
+        let (took, predicted) = both("bytes_sent");
+        assert!((predicted..=predicted + 8192).contains(&took), "{sql}: {took} bytes, predicted {predicted}");
+        // Those of one direction are counted, and steps take turns with both.
+        let (took, predicted) = both("rounds");
+        assert!(took <= predicted + 40 && 4 * predicted <= 5 * took, "{sql}: {took}, predicted {predicted}");
     }
     let plan =
         good(&place, "SELECT city, salary FROM salaries JOIN people ON person = id", "--tag-join --explain")
