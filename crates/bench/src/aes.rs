@@ -48,7 +48,7 @@ enum Engine {
 
 /// The function of a row.
 #[derive(Clone, Copy, PartialEq)]
-enum Work {
+enum Function {
     Ctr,
     Ecb,
     Rekeyed1,
@@ -60,17 +60,17 @@ enum Work {
     Transpose,
 }
 
-/// All work: case, mode, and whether it belongs to the core set.
-const WORKS: [(Work, &str, &str, bool); 9] = [
-    (Work::Ctr, "ctr", "ctr", true),
-    (Work::Ecb, "ecb", "ecb", true),
-    (Work::Rekeyed1, "rekeyed-1", "rekeyed", false),
-    (Work::Rekeyed2, "rekeyed-2", "rekeyed", true),
-    (Work::Rekeyed8, "rekeyed-8", "rekeyed", false),
-    (Work::Prp, "prp-2", "hash", true),
-    (Work::Ccr, "ccr", "hash", false),
-    (Work::Tccr, "tccr-2", "hash", false),
-    (Work::Transpose, "transpose", "transpose", true),
+/// All functions: case, mode, and whether it belongs to the core set.
+const FUNCTIONS: [(Function, &str, &str, bool); 9] = [
+    (Function::Ctr, "ctr", "ctr", true),
+    (Function::Ecb, "ecb", "ecb", true),
+    (Function::Rekeyed1, "rekeyed-1", "rekeyed", false),
+    (Function::Rekeyed2, "rekeyed-2", "rekeyed", true),
+    (Function::Rekeyed8, "rekeyed-8", "rekeyed", false),
+    (Function::Prp, "prp-2", "hash", true),
+    (Function::Ccr, "ccr", "hash", false),
+    (Function::Tccr, "tccr-2", "hash", false),
+    (Function::Transpose, "transpose", "transpose", true),
 ];
 
 fn cases(only: Option<Tier>, sizes: Sizes, threads: Option<usize>) -> Result<Vec<Case<'static>>> {
@@ -90,9 +90,9 @@ fn cases(only: Option<Tier>, sizes: Sizes, threads: Option<usize>) -> Result<Vec
     let fastest = engines.len().saturating_sub(1 + usize::from(only.is_none()));
     let mut cases = Vec::new();
     for (i, (tier, engine)) in engines.into_iter().enumerate() {
-        for (work, case, mode, core) in WORKS {
+        for (function, case, mode, core) in FUNCTIONS {
             let theirs = matches!(engine, Engine::RustCrypto);
-            if theirs && !matches!(work, Work::Ctr | Work::Ecb) {
+            if theirs && !matches!(function, Function::Ctr | Function::Ecb) {
                 continue;
             }
             for (resident, bytes) in [("l1", sizes.l1), ("memory", sizes.memory)] {
@@ -102,9 +102,10 @@ fn cases(only: Option<Tier>, sizes: Sizes, threads: Option<usize>) -> Result<Vec
                     .with("resident", resident)
                     .with("threads", 1);
                 let quick = core && resident == "l1" && (i == fastest || theirs);
-                let case = Case::new(case, params, move |ctx| measure(ctx, engine, work, resident, bytes))
-                    .core(core)
-                    .quick(quick);
+                let case =
+                    Case::new(case, params, move |ctx| measure(ctx, engine, function, resident, bytes))
+                        .core(core)
+                        .quick(quick);
                 cases.push(case);
             }
         }
@@ -115,7 +116,7 @@ fn cases(only: Option<Tier>, sizes: Sizes, threads: Option<usize>) -> Result<Vec
 fn measure(
     ctx: &mut Context<'_>,
     engine: Engine,
-    work: Work,
+    function: Function,
     resident: &str,
     bytes: usize,
 ) -> Result<Row, BoxError> {
@@ -123,30 +124,32 @@ fn measure(
         Engine::Ours(backend) => backend,
         Engine::RustCrypto => Backend::best(),
     };
-    let (limit, unit) = if work == Work::Transpose {
+    let (limit, unit) = if function == Function::Transpose {
         let name = format!("copy, {resident}");
         bounds::copies(ctx, &name, bytes)?;
         (name, Unit::BYTES_PER_S)
     } else {
-        (aes_limit(ctx, backend, work)?, Unit::BLOCKS_PER_S)
+        (aes_limit(ctx, backend, function)?, Unit::BLOCKS_PER_S)
     };
     let measured = match engine {
-        Engine::Ours(backend) => ours(ctx.timer(), backend, work, bytes),
-        Engine::RustCrypto => theirs(ctx.timer(), work == Work::Ctr, bytes)?,
+        Engine::Ours(backend) => ours(ctx.timer(), backend, function, bytes),
+        Engine::RustCrypto => theirs(ctx.timer(), function == Function::Ctr, bytes)?,
     };
     Ok(Row::new("throughput", unit, measured).limit(&limit))
 }
 
 /// Measures the limit and gives its name.
-fn aes_limit(ctx: &mut Context<'_>, backend: Backend, work: Work) -> Result<String, BoxError> {
+fn aes_limit(ctx: &mut Context<'_>, backend: Backend, function: Function) -> Result<String, BoxError> {
     let peak = bounds::rounds(ctx, backend)?;
     let rounds = bounds::rounds_name(backend);
-    let (calls, why) = match work {
-        Work::Rekeyed1 => (1.25, "a key schedule a block"),
-        Work::Rekeyed2 => (1.125, "a key schedule every 2 blocks"),
-        Work::Rekeyed8 => (1.03125, "a key schedule every 8 blocks"),
-        Work::Tccr => (2.0, "a second call a block"),
-        Work::Ctr | Work::Ecb | Work::Prp | Work::Ccr | Work::Transpose => return Ok(rounds),
+    let (calls, why) = match function {
+        Function::Rekeyed1 => (1.25, "a key schedule a block"),
+        Function::Rekeyed2 => (1.125, "a key schedule every 2 blocks"),
+        Function::Rekeyed8 => (1.03125, "a key schedule every 8 blocks"),
+        Function::Tccr => (2.0, "a second call a block"),
+        Function::Ctr | Function::Ecb | Function::Prp | Function::Ccr | Function::Transpose => {
+            return Ok(rounds);
+        }
     };
     let name = format!("{rounds} + {why}");
     ctx.limit(&name, Unit::BLOCKS_PER_S, |_| Ok(peak / calls))?;
@@ -157,18 +160,18 @@ fn blocks(n: usize) -> Vec<Block> {
     (0..n).map(|i| Block::from_u128(0x9e37_79b9_7f4a_7c15 * (i as u128 + 1))).collect()
 }
 
-fn ours(timer: Timer, backend: Backend, work: Work, bytes: usize) -> Measurement {
+fn ours(timer: Timer, backend: Backend, function: Function, bytes: usize) -> Measurement {
     let key = Aes128::on(backend, &[7; 16]);
-    match work {
-        Work::Ctr => in_place(timer, bytes / 16, |x| backend.ctr_xor(&key, [3; 16], as_bytes_mut(x))),
-        Work::Ecb => in_place(timer, bytes / 16, |x| backend.ecb_encrypt(&key, x)),
-        Work::Rekeyed1 => rekeyed::<1>(timer, backend, bytes),
-        Work::Rekeyed2 => rekeyed::<2>(timer, backend, bytes),
-        Work::Rekeyed8 => rekeyed::<8>(timer, backend, bytes),
-        Work::Prp => across(timer, bytes, |x, out| backend.prp::<2>(&key, 5, x, out)),
-        Work::Ccr => across(timer, bytes, |x, out| backend.ccr(&key, x, out)),
-        Work::Tccr => across(timer, bytes, |x, out| backend.tccr::<2>(&key, 5, x, out)),
-        Work::Transpose => {
+    match function {
+        Function::Ctr => in_place(timer, bytes / 16, |x| backend.ctr_xor(&key, [3; 16], as_bytes_mut(x))),
+        Function::Ecb => in_place(timer, bytes / 16, |x| backend.ecb_encrypt(&key, x)),
+        Function::Rekeyed1 => rekeyed::<1>(timer, backend, bytes),
+        Function::Rekeyed2 => rekeyed::<2>(timer, backend, bytes),
+        Function::Rekeyed8 => rekeyed::<8>(timer, backend, bytes),
+        Function::Prp => across(timer, bytes, |x, out| backend.prp::<2>(&key, 5, x, out)),
+        Function::Ccr => across(timer, bytes, |x, out| backend.ccr(&key, x, out)),
+        Function::Tccr => across(timer, bytes, |x, out| backend.tccr::<2>(&key, 5, x, out)),
+        Function::Transpose => {
             // 128 rows; whole vectors of columns.
             let columns = (bytes / 32).next_multiple_of(512);
             let (src, mut dst) = (vec![0x35u8; 16 * columns], vec![1u8; 16 * columns]);
@@ -181,15 +184,15 @@ fn ours(timer: Timer, backend: Backend, work: Work, bytes: usize) -> Measurement
     }
 }
 
-fn in_place(timer: Timer, n: usize, mut work: impl FnMut(&mut [Block])) -> Measurement {
+fn in_place(timer: Timer, n: usize, mut run: impl FnMut(&mut [Block])) -> Measurement {
     let mut data = blocks(n);
-    timer.rate(count(n as u64), || work(black_box(&mut data)))
+    timer.rate(count(n as u64), || run(black_box(&mut data)))
 }
 
-fn across(timer: Timer, bytes: usize, mut work: impl FnMut(&[Block], &mut [Block])) -> Measurement {
+fn across(timer: Timer, bytes: usize, mut run: impl FnMut(&[Block], &mut [Block])) -> Measurement {
     let (x, mut out) = (blocks(bytes / 32), vec![Block::ONES; bytes / 32]);
     timer.rate(count(x.len() as u64), || {
-        work(black_box(&x), &mut out);
+        run(black_box(&x), &mut out);
         black_box(&mut out);
     })
 }
@@ -237,7 +240,7 @@ mod tests {
         let report = report(&[], None).unwrap();
         let (ours, theirs): (Vec<&Row>, Vec<&Row>) =
             report.rows.iter().partition(|row| row.params.text("tier").unwrap() != "rustcrypto");
-        assert_eq!(ours.len() % (2 * WORKS.len()), 0);
+        assert_eq!(ours.len() % (2 * FUNCTIONS.len()), 0);
         assert_eq!(theirs.len(), 4);
         for row in &report.rows {
             assert_eq!(row.params.keys().collect::<Vec<_>>(), ["tier", "mode", "resident", "threads"]);

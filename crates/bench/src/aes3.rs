@@ -24,9 +24,10 @@ use hushwire_wire::{Cost, Meter, Shape};
 use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
     bounds::count,
-    crew, link,
+    link,
     net::NETS,
     three::{self, Links3, Thread},
+    workers,
 };
 use deal::{Deal, check};
 use grid::{Cut, KeyMode, Point};
@@ -64,7 +65,7 @@ fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool
     let mut threads = connected(backend, point, &cut, &deal, None)?;
     let timer = ctx.timer();
     let (seconds, taken) =
-        link::around(ctx, limits::link(point, &cut), || timer.durations(|n| crew::time(&mut threads, n)))?;
+        link::around(ctx, limits::link(point, &cut), || timer.durations(|n| workers::time(&mut threads, n)))?;
     let limit = limits::of(ctx, backend, point, spent.rounds, taken.as_ref())?;
     let mut own = [(); 3].map(|()| vec![0; 16 * point.blocks]);
     three::parts(&threads).for_each(|part| part.collect(&mut own));

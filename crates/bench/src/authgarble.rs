@@ -16,10 +16,10 @@
 //! Metric `time` in ms; bytes are those that the busier party sends for an AND (in a set-up, in all), rounds how often parties wait.
 //! The limit is what binds first: AES of all parties on the cores there are, their bytes on the link, rounds of its delay.
 
-mod crew;
 mod grid;
 mod limit;
 mod paper;
+mod parties;
 #[cfg(test)]
 mod tests;
 
@@ -32,8 +32,8 @@ use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Timer, Unit, bounds::count,
     link, net::NETS,
 };
-use crew::Measured;
 use grid::{Phase, Point};
+use parties::Measured;
 
 /// Runs that were made, of which every phase has a row.
 type Seen = Rc<RefCell<BTreeMap<String, Rc<Measured>>>>;

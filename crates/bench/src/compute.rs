@@ -24,11 +24,11 @@ use std::thread;
 use crate::{
     BenchOptions, Bound, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
     bounds::{self, count},
-    crew,
     human::memory,
     link::{self, Link, Taken},
     net::{NETS, Transport},
     three::{self, Links3},
+    workers,
 };
 use grid::{Op, Point, Type};
 use ops::Made;
@@ -122,14 +122,14 @@ fn measure(
     let runs = if lanes == 1 { 1 } else { RUNS * lanes };
     three::parts_mut(&mut threads).for_each(|part| part.runs = 1);
     // One run at a time is one run alone: it is not timed twice.
-    let alone = if runs == 1 { None } else { Some(timer.durations(|n| crew::time(&mut threads, n))?) };
+    let alone = if runs == 1 { None } else { Some(timer.durations(|n| workers::time(&mut threads, n))?) };
     three::parts_mut(&mut threads).for_each(|part| part.runs = runs);
     let link = Link::three_flows(point.transport, moved.bytes / moved.rounds.max(1));
-    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| workers::time(&mut threads, n)))?;
     let alone = alone.unwrap_or_else(|| seconds.clone());
     // Results are copied, which no row should time: once more, of the same work.
     three::parts_mut(&mut threads).for_each(|part| part.keep = true);
-    crew::time(&mut threads, 1)?;
+    workers::time(&mut threads, 1)?;
     part::check(&threads, made, spoiled)?;
     let limit = limit(ctx, backend, point, made, &moved, taken.as_ref())?;
     let units = made.units * count((runs * point.threads) as u64);

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The closure of a case, which measures and gives its rows.
-type Work<'a> = Box<dyn FnMut(&mut Context<'_>) -> Result<Vec<Row>, BoxError> + 'a>;
+type Measure<'a> = Box<dyn FnMut(&mut Context<'_>) -> Result<Vec<Row>, BoxError> + 'a>;
 
 /// One point of a bench's grid.
 pub struct Case<'a> {
@@ -20,7 +20,7 @@ pub struct Case<'a> {
     pub core: bool,
     /// Whether `--quick` measures it.
     pub quick: bool,
-    work: Work<'a>,
+    work: Measure<'a>,
 }
 
 impl<'a> Case<'a> {
@@ -31,7 +31,7 @@ impl<'a> Case<'a> {
         params: Params,
         mut work: impl FnMut(&mut Context<'_>) -> Result<R, BoxError> + 'a,
     ) -> Self {
-        let work: Work<'a> = Box::new(move |context| work(context).map(Into::into));
+        let work: Measure<'a> = Box::new(move |context| work(context).map(Into::into));
         Self { name: name.to_owned(), params, core: false, quick: false, work }
     }
 

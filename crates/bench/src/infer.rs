@@ -24,7 +24,7 @@ use crate::{
     timing::{peak_memory_bytes, reset_peak_memory},
 };
 use grid::Point;
-use work::Crew;
+use work::Parties;
 
 /// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
@@ -49,15 +49,15 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Vec<Ca
 }
 
 fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Vec<Row>, BoxError> {
-    let mut crew = Crew::new(point, backend)?;
+    let mut parties = Parties::new(point, backend)?;
     reset_peak_memory();
     // Once, so that the output is looked at; what it sends is what every run sends.
-    crew.time(1)?;
-    let [busier, all] = crew.bytes();
-    let rounds = crew.rounds();
+    parties.time(1)?;
+    let [busier, all] = parties.bytes();
+    let rounds = parties.rounds();
     let timer = ctx.timer();
     let link = Link::three_flows(point.transport, (busier as u64) / rounds.max(1));
-    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew.time(n)))?;
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| parties.time(n)))?;
     let peak = peak_memory_bytes();
     let name = format!("the bytes of {} {} over", point.network, point.op);
     let unit = Unit::per_second("run");
@@ -70,6 +70,6 @@ fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Vec
     let time = Row::new("time", Unit::MS, times).rounds(rounds).bytes_per_unit(all);
     let time = peak.into_iter().fold(time, Row::peak_memory_bytes);
     let rate = Row::new("throughput", unit, rates).rounds(rounds).bytes_per_unit(all).bound(&bound);
-    let work = crew.units * median;
-    Ok(vec![time, rate.with(crew.unit, work.round())])
+    let work = parties.units * median;
+    Ok(vec![time, rate.with(parties.unit, work.round())])
 }

@@ -44,7 +44,6 @@ pub mod aes3;
 pub mod authgarble;
 mod bounds;
 pub mod compute;
-mod crew;
 mod date;
 mod engine;
 mod error;
@@ -76,6 +75,7 @@ pub mod tpch;
 #[cfg(test)]
 mod trial;
 mod unit;
+mod workers;
 pub mod yao;
 
 pub use engine::{Case, Context, run, run_cases, run_with};

@@ -12,10 +12,10 @@
 //!
 //! Both parties are in this process and each of them has `threads` threads, each with a lane and an extension of its own.
 
-mod crew;
 mod ends;
 mod grid;
 mod limits;
+mod parties;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -30,8 +30,8 @@ use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Timer, Unit, bounds::count,
     link::Link, net::NETS,
 };
-use crew::Crew;
 use grid::{Point, level_name, tiers};
+use parties::Parties;
 
 /// The choices of this bench beside [`BenchOptions`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,14 +131,14 @@ fn measure_at<S: Security>(
         point.net.to_string(),
     ];
     let new = seen.borrow_mut().insert(of.join(" "));
-    let mut crew = Crew::<S>::new(point, ots, if new { SETUPS } else { 1 })?;
+    let mut parties = Parties::<S>::new(point, ots, if new { SETUPS } else { 1 })?;
     // A first repetition tells the length of the messages.
-    crew.time(1)?;
-    let link = Link::one_flow(point.transport, crew.message());
+    parties.time(1)?;
+    let link = Link::one_flow(point.transport, parties.message());
     let timer = timer(ctx);
-    let (seconds, taken) = link.around(ctx, || timer.durations(|n| crew.time(n)))?;
-    crew.check(spoiled)?;
-    let (bytes, rounds) = crew.spent();
+    let (seconds, taken) = link.around(ctx, || timer.durations(|n| parties.time(n)))?;
+    parties.check(spoiled)?;
+    let (bytes, rounds) = parties.spent();
     let limit = limits::of(ctx, point, bytes, &taken)?;
     let figures: Vec<f64> = seconds.iter().map(|s| count(ots as u64) / s).collect();
     let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
@@ -149,9 +149,9 @@ fn measure_at<S: Security>(
         .paper(table::stated(point.protocol, point.level, point.kind));
     let mut rows = vec![throughput];
     if new {
-        let figures: Vec<f64> = crew.setup.iter().map(|time| 1e3 * time.as_secs_f64()).collect();
+        let figures: Vec<f64> = parties.setup.iter().map(|time| 1e3 * time.as_secs_f64()).collect();
         let measured = Measurement::of(&figures).ok_or("no set-up was timed")?;
-        let spent = crew.setup_spent;
+        let spent = parties.setup_spent;
         rows.push(
             Row::new("setup", Unit::MS, measured).bytes_per_unit(count(spent.bytes)).rounds(spent.rounds),
         );

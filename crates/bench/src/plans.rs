@@ -30,7 +30,7 @@ use crate::{
 pub(crate) type Outputs = BTreeMap<String, Tensor>;
 
 /// A plan, and the parties connected.
-pub(crate) struct Crew<'c> {
+pub(crate) struct Parties<'c> {
     computation: &'c Computation,
     plan: Plan,
     cut: Cut,
@@ -53,7 +53,7 @@ pub(crate) struct Moved {
     pub(crate) rounds: u64,
 }
 
-impl<'c> Crew<'c> {
+impl<'c> Parties<'c> {
     /// Parties of one compute thread each.
     pub(crate) fn new(
         computation: &'c Computation,
@@ -162,7 +162,7 @@ impl<'c> Crew<'c> {
 /// A row with the time of a run, `rows` of a table of it, and its limits: copies of what it reads and writes, and its bytes on the link.
 pub(crate) fn measure(
     ctx: &mut Context<'_>,
-    crew: &mut Crew<'_>,
+    parties: &mut Parties<'_>,
     (transport, net): (Transport, Shape),
     (what, rows): (&str, u64),
     inputs: &BTreeMap<String, Tensor>,
@@ -171,8 +171,8 @@ pub(crate) fn measure(
     let timer = ctx.timer();
     reset_peak_memory();
     let link = Link::three_flows(transport, 1 << 16);
-    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew.time(n, inputs, check)))?;
-    let (peak, moved, touched) = (peak_memory_bytes(), crew.moved(), crew.touched());
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| parties.time(n, inputs, check)))?;
+    let (peak, moved, touched) = (peak_memory_bytes(), parties.moved(), parties.touched());
     let cores = count(thread::available_parallelism()?.get().min(3) as u64);
     let copied = bounds::copies(ctx, &format!("copies of {}", memory(touched as u64)), touched)?;
     let name = format!("copies of {}, {what}", memory(touched as u64));

@@ -24,7 +24,7 @@ use crate::{
     BenchOptions, Bound, BoxError, Case, Context, Error, Measurement, Params, Report, Result, Row, Unit,
     bounds::count, link::Link, net::Transport,
 };
-use work::{Crew, Method};
+use work::{Method, Parties};
 
 /// Sizes that are swept.
 const SIZES: [usize; 5] = [1 << 12, 1 << 14, 1 << 17, 1 << 20, 10_000_000];
@@ -117,13 +117,13 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result
 }
 
 fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Row, BoxError> {
-    let mut crew = Crew::new(point, backend);
+    let mut parties = Parties::new(point, backend);
     let timer = ctx.timer();
     reset_peak_memory();
     let link = Link::one_flow(point.transport, 1 << 19);
-    let (seconds, taken) = link.around(ctx, || timer.durations(|n| crew.time(n)))?;
+    let (seconds, taken) = link.around(ctx, || timer.durations(|n| parties.time(n)))?;
     let peak = peak_memory_bytes();
-    let [busier, both] = crew.bytes();
+    let [busier, both] = parties.bytes();
     let n = count(point.n as u64);
     let digests = ctx.bound(&format!("BLAKE3 of {} items", point.n), Unit::MS, |timer| {
         Ok(timer.time_ms(|| work::digest_all(point.n)).median)
@@ -140,7 +140,7 @@ fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Row
     let time = Measurement::of(&figures).ok_or("nothing was timed")?;
     let row = Row::new("time", Unit::MS, time)
         .bytes_per_unit(both / n)
-        .rounds(crew.rounds())
+        .rounds(parties.rounds())
         .bound(&limit)
         .with("ns_an_item", (1e6 * time.median / n).round());
     Ok(match peak {

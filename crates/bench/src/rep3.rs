@@ -19,14 +19,14 @@ use hushwire_wire::Shape;
 use crate::{
     BenchOptions, Bound, BoxError, Case, Context, Measurement, Paper, Report, Result, Row, Unit,
     bounds::{self, count},
-    crew,
     link::{self, Link, Taken},
     net::NETS,
     three::Links3,
+    workers,
 };
 use grid::{Cut, Point};
 use part::{Part, check};
-use work::Job;
+use work::WorkloadProgram;
 
 /// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
@@ -49,20 +49,20 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
 }
 
 fn measure(ctx: &mut Context<'_>, backend: Backend, point: &Point, spoiled: bool) -> Result<Row, BoxError> {
-    let job = Job::new(point.workload)?;
-    let cut = Cut::of(point, &job);
+    let program = WorkloadProgram::new(point.workload)?;
+    let cut = Cut::of(point, &program);
     let links = Links3 { transport: point.transport, net: point.net, lanes: cut.lanes, threads: cut.threads };
-    let mut threads = links.threads(backend, None, |party| Part::all(party, &job, &cut))?;
-    let (timer, cost) = (ctx.timer(), job.cost(cut.instances));
+    let mut threads = links.threads(backend, None, |party| Part::all(party, &program, &cut))?;
+    let (timer, cost) = (ctx.timer(), program.cost(cut.instances));
     let link = Link::three_flows(point.transport, cost.bytes_sent / cost.rounds.max(1));
-    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| crew::time(&mut threads, n)))?;
-    check(&threads, &job, &cut, spoiled)?;
+    let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| workers::time(&mut threads, n)))?;
+    check(&threads, &program, &cut, spoiled)?;
     let limit = limit(ctx, backend, point, taken.as_ref())?;
-    let ands = count(job.ands(cut.instances) * cut.batches as u64 * cut.threads as u64);
+    let ands = count(program.ands(cut.instances) * cut.batches as u64 * cut.threads as u64);
     let figures: Vec<f64> = seconds.iter().map(|s| ands / s).collect();
     let measured = Measurement::of(&figures).ok_or("nothing was timed")?;
     Ok(Row::new("throughput", Unit::AND_PER_S, measured)
-        .bytes_per_unit(count(cost.bytes_sent) / count(job.ands(cut.instances)))
+        .bytes_per_unit(count(cost.bytes_sent) / count(program.ands(cut.instances)))
         .rounds(cost.rounds * cut.waves() as u64)
         .bound(&limit)
         .paper(stated()))

@@ -32,7 +32,7 @@ use work::{Cell, Circuits, UNIT, cell};
 
 /// A circuit of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Work {
+enum PaperCircuit {
     Aes,
     Sha1,
     ScsPsi,
@@ -55,7 +55,7 @@ type Medians = Rc<RefCell<BTreeMap<(String, &'static str, &'static str, Impl), f
 /// # Errors
 /// As [`crate::run`]; a case fails when an output is wrong or a connection cannot be had.
 pub fn run(options: &BenchOptions) -> Result<Report> {
-    let works = Work::ALL.map(Some);
+    let works = PaperCircuit::ALL.map(Some);
     crate::run_with("table8", cases(options, &works)?, options, table::print)
 }
 
@@ -67,7 +67,7 @@ pub fn means(options: &BenchOptions) -> Result<Report> {
     crate::run_with("table4", cases(options, &[None])?, options, table::print)
 }
 
-fn cases(options: &BenchOptions, works: &[Option<Work>]) -> Result<Vec<Case<'static>>> {
+fn cases(options: &BenchOptions, works: &[Option<PaperCircuit>]) -> Result<Vec<Case<'static>>> {
     options.one_thread()?;
     let (circuits, medians) = (Circuits::default(), Medians::default());
     let mut cases = vec![];
@@ -76,12 +76,12 @@ fn cases(options: &BenchOptions, works: &[Option<Work>]) -> Result<Vec<Case<'sta
             for op in Op::ALL {
                 for imp in Impl::ALL.into_iter().filter(|i| i.backend().is_some()) {
                     let params = Params::new()
-                        .with("circuit", work.map_or("mean", Work::name))
+                        .with("circuit", work.map_or("mean", PaperCircuit::name))
                         .with("scheme", scheme.name())
                         .with("impl", imp.name())
                         .with("op", op.name());
                     let (circuits, medians) = (circuits.clone(), medians.clone());
-                    let quick = scheme == Scheme::Mi && matches!(work, Some(Work::Aes) | None);
+                    let quick = scheme == Scheme::Mi && matches!(work, Some(PaperCircuit::Aes) | None);
                     let case = Case::new("garbling", params, move |ctx| {
                         measure(ctx, &circuits, &medians, work, scheme, imp, op)
                     });
@@ -105,12 +105,12 @@ fn measure(
     ctx: &mut Context<'_>,
     circuits: &Circuits,
     medians: &Medians,
-    work: Option<Work>,
+    work: Option<PaperCircuit>,
     scheme: Scheme,
     imp: Impl,
     op: Op,
 ) -> Result<Row, BoxError> {
-    let works = work.map_or(Work::ALL.to_vec(), |work| vec![work]);
+    let works = work.map_or(PaperCircuit::ALL.to_vec(), |work| vec![work]);
     let timer = ctx.timer();
     let share = Timer { budget: timer.budget / works.len() as u32, ..timer };
     let (mut cells, mut ands) = (vec![], 0);
@@ -129,7 +129,7 @@ fn measure(
         max: mean(&|c| c.measured.max),
         runs: cells.iter().map(|c| c.measured.runs).min().unwrap_or(0),
     };
-    let circuit = work.map_or("mean", Work::name);
+    let circuit = work.map_or("mean", PaperCircuit::name);
     let mut name = format!("{circuit}, {scheme}, {}: {}", op.name(), cells[0].limit.name);
     // A mean over circuits of which any is bound by the link has a spread, and a name that no mean of AES alone has.
     let limit = if cells.iter().any(|c| c.limit.spread.is_some()) {

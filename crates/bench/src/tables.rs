@@ -25,7 +25,7 @@ use hushwire_wire::Shape;
 use crate::{
     BenchOptions, BoxError, Case, Context, Params, Report, Result, Row,
     net::{NETS, Transport},
-    plans::{self, Crew},
+    plans::{self, Parties},
 };
 use work::{Made, Op};
 
@@ -137,9 +137,9 @@ fn cases(
 fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend, spoiled: bool) -> Result<Row, BoxError> {
     let over = (point.transport, point.net);
     let made = Made::new(point.op, point.n, point.columns, point.groups)?;
-    let mut crew = Crew::new(made.query.computation(), over, backend)?;
+    let mut parties = Parties::new(made.query.computation(), over, backend)?;
     let what = format!("{} of {}", point.op.name(), point.n);
     let check = |outputs: &plans::Outputs| made.check(outputs, spoiled);
-    let row = plans::measure(ctx, &mut crew, over, (&what, point.n as u64), &made.inputs, &check)?;
+    let row = plans::measure(ctx, &mut parties, over, (&what, point.n as u64), &made.inputs, &check)?;
     Ok(row.with("sorts", made.query.sorts()))
 }

@@ -10,8 +10,8 @@ use hushwire_wire::{
 
 use crate::{
     BoxError,
-    crew::Worker,
     net::{Transport, each, nets},
+    workers::Worker,
 };
 
 /// One party's part of a thread's work, as machines.

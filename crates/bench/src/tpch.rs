@@ -17,7 +17,7 @@ use hushwire_wire::Shape;
 use crate::{
     BenchOptions, BoxError, Case, Context, Params, Report, Result, Row,
     net::{NETS, Transport},
-    plans::{self, Crew},
+    plans::{self, Parties},
 };
 
 /// Scales: line items are 6, 60 and 600 thousand.
@@ -132,7 +132,7 @@ fn measure(
     }
     let query = Query::new("query", &relation, &["analyst"])?;
     let inputs = world.inputs(&query, &relation)?;
-    let mut crew = Crew::new(query.computation(), over, backend)?;
+    let mut parties = Parties::new(query.computation(), over, backend)?;
     let check = |outputs: &plans::Outputs| -> std::result::Result<(), BoxError> {
         let found = query.rows(outputs)?;
         if found != expected {
@@ -143,6 +143,6 @@ fn measure(
     };
     let rows = query.tables().iter().map(hushwire_tables::algebra::Table::rows).sum();
     let what = format!("query {} at {}", point.query, point.scale);
-    let row = plans::measure(ctx, &mut crew, over, (&what, rows), &inputs, &check)?;
+    let row = plans::measure(ctx, &mut parties, over, (&what, rows), &inputs, &check)?;
     Ok(row.with("sorts", query.sorts()).with("rows", rows))
 }

@@ -14,7 +14,7 @@
 //! The limit is what binds first: the garbler's AES, or the tables on the link.
 
 mod chain;
-mod crew;
+mod parties;
 #[cfg(test)]
 mod tests;
 
@@ -33,8 +33,8 @@ use crate::{
     link::{self, Link, Taken},
     net::{NETS, Transport},
 };
-use crew::Crew;
-pub(crate) use crew::STREAM;
+use parties::Parties;
+pub(crate) use parties::STREAM;
 
 /// The choices of this bench beside [`BenchOptions`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,23 +47,23 @@ pub struct Wanted {
 
 /// A circuit and how many run side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Work {
+struct Workload {
     circuit: &'static str,
     instances: usize,
 }
 
-const WORKS: [Work; 5] = [
-    Work { circuit: "aes128", instances: 1 },
-    Work { circuit: "aes128", instances: 1024 },
-    Work { circuit: "sha256", instances: 1 },
-    Work { circuit: "sha256", instances: 256 },
-    Work { circuit: "chain", instances: 1 },
+const WORKLOADS: [Workload; 5] = [
+    Workload { circuit: "aes128", instances: 1 },
+    Workload { circuit: "aes128", instances: 1024 },
+    Workload { circuit: "sha256", instances: 1 },
+    Workload { circuit: "sha256", instances: 256 },
+    Workload { circuit: "chain", instances: 1 },
 ];
 
 /// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
-    work: Work,
+    work: Workload,
     scheme: Scheme,
     transport: Transport,
     net: Shape,
@@ -78,7 +78,7 @@ impl Point {
                     if net != Shape::NONE && transport == Transport::Inproc {
                         continue;
                     }
-                    points.extend(WORKS.map(|work| Self { work, scheme, transport, net }));
+                    points.extend(WORKLOADS.map(|work| Self { work, scheme, transport, net }));
                 }
             }
         }
@@ -172,14 +172,14 @@ fn measure(
     let Point { work, scheme, transport, net } = *point;
     let program = point.program(quick)?;
     let ands = program.ands() * work.instances as u64;
-    let mut crew = Crew::open(&program, work.instances, scheme, backend, transport, net)?;
+    let mut parties = Parties::open(&program, work.instances, scheme, backend, transport, net)?;
     let timer = ctx.timer();
     // A run of a second and more is timed once or twice.
     let timer = Timer { budget: if quick { timer.budget } else { 2 * timer.budget }, ..timer };
-    let link = Link::one_flow(transport, crew.message());
-    let (seconds, taken) = link.around(ctx, || timer.durations(|n| crew.time(n)))?;
-    crew.check()?;
-    let (bytes, rounds) = crew.spent();
+    let link = Link::one_flow(transport, parties.message());
+    let (seconds, taken) = link.around(ctx, || timer.durations(|n| parties.time(n)))?;
+    parties.check()?;
+    let (bytes, rounds) = parties.spent();
     let per_and = bytes / count(ands);
     let limit = bound(ctx, point, backend, &program, per_and, &taken)?;
     let of = |each: &dyn Fn(f64) -> f64| -> Result<Measurement, BoxError> {
@@ -196,10 +196,10 @@ fn measure(
         .bytes_per_unit(bytes / each)
         .rounds(rounds)
         .with("ands", program.ands());
-    let first = Measurement::of(&[1e3 * crew.first_gate().as_secs_f64()]).ok_or("nothing was timed")?;
+    let first = Measurement::of(&[1e3 * parties.first_gate().as_secs_f64()]).ok_or("nothing was timed")?;
     let mut rows = vec![throughput, per_circuit, Row::new("first_gate", Unit::MS, first).with("ands", ands)];
     if seen.borrow_mut().insert(format!("{scheme} {transport} {net}")) {
-        let (times, spent) = crew::setups(scheme, backend, transport, net)?;
+        let (times, spent) = parties::setups(scheme, backend, transport, net)?;
         let measured = Measurement::of(&times).ok_or("no set-up was timed")?;
         rows.push(Row::new("setup", Unit::MS, measured).bytes_per_unit(spent).with("ands", 0));
     }

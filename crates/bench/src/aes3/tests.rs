@@ -98,7 +98,7 @@ fn declared_bytes_and_rounds_are_those_measured() {
         let deal = Deal::new(Backend::best(), key, &cut).unwrap();
         let meters = [(); 3].map(|()| Meter::new());
         let mut threads = connected(Backend::best(), &point, &cut, &deal, Some(&meters)).unwrap();
-        crew::time(&mut threads, 1).unwrap();
+        workers::time(&mut threads, 1).unwrap();
         for meter in &meters {
             let reading = meter.reading();
             let spent = declared(&point, &cut);

@@ -14,8 +14,8 @@ use hushwire_wire::Shape;
 use std::thread;
 
 use super::{
-    crew::Measured,
     grid::{Phase, Point},
+    parties::Measured,
 };
 use crate::{
     Bound, BoxError, Context, Unit,

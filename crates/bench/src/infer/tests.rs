@@ -3,7 +3,7 @@ use hushwire_wire::Shape;
 
 use super::{
     grid::{LAYERS, Point},
-    work::Crew,
+    work::Parties,
 };
 use crate::net::Transport;
 
@@ -26,9 +26,9 @@ fn layers_are_what_they_are_in_floating_point() {
             net: Shape::NONE,
             threads: 1,
         };
-        let mut crew = Crew::new(&point, Backend::best()).unwrap();
-        crew.time(1).unwrap_or_else(|e| panic!("{op}: {e}"));
-        let bytes = crew.bytes();
+        let mut parties = Parties::new(&point, Backend::best()).unwrap();
+        parties.time(1).unwrap_or_else(|e| panic!("{op}: {e}"));
+        let bytes = parties.bytes();
         assert!(bytes[0] > 0.0 && bytes[1] > bytes[0], "{op}: {bytes:?}");
     }
 }

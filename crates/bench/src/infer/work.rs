@@ -25,7 +25,7 @@ const SIDE: usize = 56;
 const CHANNELS: usize = 64;
 
 /// Three parties, connected anew for each repetition.
-pub(super) struct Crew {
+pub(super) struct Parties {
     point: Point,
     backend: Backend,
     computation: Computation,
@@ -59,7 +59,7 @@ fn layer(op: &str) -> Model {
     w.finish(&y)
 }
 
-impl Crew {
+impl Parties {
     pub(super) fn new(point: &Point, backend: Backend) -> Result<Self, BoxError> {
         let model = if point.network == "layer" { layer(point.op) } else { zoo::make(point.network, 1)? };
         let network = Network::new(model, None)?;

@@ -9,7 +9,7 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_wire::Channel;
 
 use super::grid::Kind;
-use crate::{BoxError, crew::Worker};
+use crate::{BoxError, workers::Worker};
 
 /// The most OTs that a row makes in one call.
 const MOST: usize = 1 << 24;
@@ -85,7 +85,7 @@ pub(super) enum Opened<S: Security> {
 }
 
 /// One thread of a party.
-pub(super) struct End<S: Security> {
+pub(super) struct PartyThread<S: Security> {
     opened: Opened<S>,
     kind: Kind,
     driver: Driver,
@@ -97,7 +97,7 @@ pub(super) struct End<S: Security> {
     pub(super) repetitions: u64,
 }
 
-impl<S: Security> End<S> {
+impl<S: Security> PartyThread<S> {
     pub(super) fn new(opened: Opened<S>, kind: Kind, count: usize, driver: Driver, channel: Channel) -> Self {
         let role = match &opened {
             Opened::Sender(_) => Role::Sender,
@@ -143,7 +143,7 @@ fn open<W, S: Security>(made: Unverified<W, S>, proof: Verified) -> Result<(), O
     made.open(&proof).map(drop)
 }
 
-impl<S: Security> Worker for End<S> {
+impl<S: Security> Worker for PartyThread<S> {
     fn repeat(&mut self) -> Result<(), BoxError> {
         self.repetitions += 1;
         let call = call(self.count);
@@ -159,7 +159,11 @@ impl<S: Security> Worker for End<S> {
 }
 
 /// Compares all OTs that two ends made last. `spoiled` makes one of them wrong, for a test.
-pub(super) fn compare<S: Security>(a: &End<S>, b: &mut End<S>, spoiled: bool) -> Result<(), BoxError> {
+pub(super) fn compare<S: Security>(
+    a: &PartyThread<S>,
+    b: &mut PartyThread<S>,
+    spoiled: bool,
+) -> Result<(), BoxError> {
     let Opened::Sender(sender) = &a.opened else { return Err("the first end is no sender".into()) };
     let (delta, count, sent, got) = (sender.delta(), a.held(), &a.buffers, &mut b.buffers);
     if let (true, Some(block)) = (spoiled, got.blocks.blocks_mut()[..count].last_mut()) {

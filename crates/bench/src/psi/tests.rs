@@ -3,7 +3,7 @@
 use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 
-use super::work::{Crew, Method};
+use super::work::{Method, Parties};
 use super::{Point, SIZES, cases};
 use crate::BenchOptions;
 use crate::net::Transport;
@@ -13,10 +13,10 @@ fn every_method_finds_the_common_half() {
     for (method, security) in Method::ALL {
         let n = if method.is_small() { 6 } else { 50 };
         let point = Point { method, security, n, transport: Transport::Inproc, net: Shape::NONE };
-        let mut crew = Crew::new(&point, Backend::default());
-        crew.time(1).expect("the common half");
-        let [busier, both] = crew.bytes();
-        assert!(busier > 0.0 && both > busier && crew.rounds() > 0);
+        let mut parties = Parties::new(&point, Backend::default());
+        parties.time(1).expect("the common half");
+        let [busier, both] = parties.bytes();
+        assert!(busier > 0.0 && both > busier && parties.rounds() > 0);
     }
 }
 

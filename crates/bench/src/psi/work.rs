@@ -73,14 +73,14 @@ pub(super) fn digest_all(n: usize) {
 }
 
 /// Both parties, connected anew for each repetition.
-pub(super) struct Crew {
+pub(super) struct Parties {
     point: Point,
     backend: Backend,
     runs: u64,
     meters: [Meter; 2],
 }
 
-impl Crew {
+impl Parties {
     pub(super) fn new(point: &Point, backend: Backend) -> Self {
         Self { point: *point, backend, runs: 0, meters: [Meter::new(), Meter::new()] }
     }

@@ -2,7 +2,7 @@
 
 use hushwire_wire::Shape;
 
-use super::work::Job;
+use super::work::WorkloadProgram;
 use crate::{Params, net::Transport};
 
 /// The computation of a row.
@@ -107,7 +107,7 @@ const LINK_LANES: usize = 2;
 const FAR_LANES: usize = 4;
 
 impl Cut {
-    pub(crate) fn of(point: &Point, job: &Job) -> Self {
+    pub(crate) fn of(point: &Point, workload: &WorkloadProgram) -> Self {
         let lockstep = point.transport == Transport::Inproc;
         let instances = match (point.workload, lockstep) {
             (Workload::And, true) => LOCKSTEP_BITS,
@@ -120,7 +120,7 @@ impl Cut {
             false if point.net != Shape::NONE => FAR_LANES,
             false => LINK_LANES,
         };
-        let at_once = job.ands(instances) * (lanes * point.threads) as u64;
+        let at_once = workload.ands(instances) * (lanes * point.threads) as u64;
         let far = point.net.bits_per_second.map_or(0.0, |rate| rate as f64 * FAR_SECONDS);
         let batches = LEAST_ANDS.max(far as u64).div_ceil(at_once) as usize * lanes;
         Self { instances, batches, threads: point.threads, lanes }

@@ -6,7 +6,7 @@ use hushwire_rep3::Party;
 
 use super::{
     grid::Cut,
-    work::{Job, Operands, Run, compare},
+    work::{Operands, Run, WorkloadProgram, compare},
 };
 use crate::{
     BoxError,
@@ -28,10 +28,10 @@ const SEED: u8 = 7;
 
 impl Part {
     /// The parts of all threads of a party.
-    pub(super) fn all(party: Party, job: &Job, cut: &Cut) -> Result<Vec<Self>, BoxError> {
-        let inputs = &job.deal(SEED, cut.instances).1[party.role().index()];
+    pub(super) fn all(party: Party, workload: &WorkloadProgram, cut: &Cut) -> Result<Vec<Self>, BoxError> {
+        let inputs = &workload.deal(SEED, cut.instances).1[party.role().index()];
         let part = |party| -> Result<Self, BoxError> {
-            let operands = || Operands::new(job, cut.instances, inputs.clone());
+            let operands = || Operands::new(workload, cut.instances, inputs.clone());
             Ok(Self {
                 party,
                 batches: cut.batches,
@@ -74,9 +74,14 @@ impl three::Part for Part {
 }
 
 /// Opens the first thread's last result and compares it with plain evaluation.
-pub(super) fn check(threads: &[Thread<Part>], job: &Job, cut: &Cut, spoiled: bool) -> Result<(), BoxError> {
-    let (inputs, _) = job.deal(SEED, cut.instances);
-    let mut expected = job.expected(&inputs, cut.instances, 1)?;
+pub(super) fn check(
+    threads: &[Thread<Part>],
+    workload: &WorkloadProgram,
+    cut: &Cut,
+    spoiled: bool,
+) -> Result<(), BoxError> {
+    let (inputs, _) = workload.deal(SEED, cut.instances);
+    let mut expected = workload.expected(&inputs, cut.instances, 1)?;
     expected[0] ^= u8::from(spoiled);
     let mut own: [Option<&[u8]>; 3] = [None; 3];
     for part in three::parts(threads) {

@@ -18,11 +18,11 @@ pub(crate) type Run = Either<CircuitBatch, Multiply>;
 
 /// The program, where there is one.
 #[derive(Clone)]
-pub(crate) struct Job {
+pub(crate) struct WorkloadProgram {
     program: Option<Arc<Program>>,
 }
 
-impl Job {
+impl WorkloadProgram {
     pub(crate) fn new(workload: Workload) -> Result<Self, BoxError> {
         let program = match workload {
             Workload::And => None,
@@ -81,7 +81,7 @@ impl Job {
 
 /// One party's operands of one lane or thread, used again and again.
 pub(crate) struct Operands {
-    job: Job,
+    workload: WorkloadProgram,
     instances: usize,
     inputs: Shares,
     /// Of products: the factors and the memory of the product.
@@ -92,16 +92,16 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    pub(crate) fn new(job: &Job, instances: usize, inputs: Shares) -> Self {
+    pub(crate) fn new(workload: &WorkloadProgram, instances: usize, inputs: Shares) -> Self {
         let half = |part: usize| {
             let n = inputs.len() / 2;
             let of = |s: &[u8]| s[part * n..(part + 1) * n].to_vec();
             Shares { own: of(&inputs.own), next: of(&inputs.next) }
         };
         let empty = Shares { own: vec![], next: vec![] };
-        let vectors = job.program.is_none().then(|| [half(0), half(1), empty]);
+        let vectors = workload.program.is_none().then(|| [half(0), half(1), empty]);
         Self {
-            job: job.clone(),
+            workload: workload.clone(),
             instances,
             inputs,
             vectors,
@@ -112,7 +112,7 @@ impl Operands {
 
     /// The next batch.
     pub(crate) fn begin(&mut self, cx: Context) -> Result<Run, BoxError> {
-        if let Some(program) = &self.job.program {
+        if let Some(program) = &self.workload.program {
             let ws = std::mem::take(&mut self.spare);
             let batch = CircuitBatch::new(program.clone(), cx, &self.inputs, self.instances, ws)?;
             return Ok(Either::A(batch));

@@ -3,7 +3,7 @@
 
 use hushwire_garble::Scheme;
 
-use super::{Impl, Work};
+use super::{Impl, PaperCircuit};
 use crate::{Paper, Unit, garble::grid::Op};
 
 /// The paper's schemes, in its columns.
@@ -20,7 +20,7 @@ const fn block(reference: f64, aesni: [f64; 4], vaes: [f64; 4]) -> Block {
     Block { reference, aesni, vaes }
 }
 
-/// By circuit, in the order of [`Work::ALL`], then the means.
+/// By circuit, in the order of [`PaperCircuit::ALL`], then the means.
 const GARBLE: [Block; 5] = [
     block(47.3, [20.5, 27.6, 31.3, 98.5], [16.6, 19.0, 20.8, 66.2]),
     block(236.7, [95.4, 118.6, 145.7, 576.2], [69.8, 79.3, 87.9, 378.3]),
@@ -37,7 +37,7 @@ const EVALUATE: [Block; 5] = [
 ];
 
 /// The paper's milliseconds for a cell; without a circuit, for the mean of all four.
-pub(super) fn ms(work: Option<Work>, scheme: Scheme, imp: Impl, op: Op) -> Option<f64> {
+pub(super) fn ms(work: Option<PaperCircuit>, scheme: Scheme, imp: Impl, op: Op) -> Option<f64> {
     let row = work.map_or(4, |work| work as usize);
     let block = match op {
         Op::Garble => &GARBLE[row],
@@ -60,7 +60,7 @@ pub(super) const fn phase(op: Op) -> &'static str {
 }
 
 /// As a row has it.
-pub(super) fn stated(work: Option<Work>, scheme: Scheme, imp: Impl, op: Op) -> Paper {
+pub(super) fn stated(work: Option<PaperCircuit>, scheme: Scheme, imp: Impl, op: Op) -> Paper {
     let table = if work.is_some() { "VASA, Table 8" } else { "VASA, Table 4" };
     ms(work, scheme, imp, op).map_or_else(Paper::default, |ms| {
         let paper = Paper::new(ms, &Unit::MS, table)
@@ -81,7 +81,7 @@ mod tests {
             for imp in [Impl::Ref, Impl::AesNi, Impl::Vaes] {
                 for scheme in SCHEMES {
                     let Some(mean) = ms(None, scheme, imp, op) else { continue };
-                    let cells = Work::ALL.map(|work| ms(Some(work), scheme, imp, op).unwrap());
+                    let cells = PaperCircuit::ALL.map(|work| ms(Some(work), scheme, imp, op).unwrap());
                     let product: f64 = cells.iter().product();
                     assert!((product.powf(0.25) / mean - 1.0).abs() < 0.01, "{scheme} {op:?} {imp:?}");
                 }

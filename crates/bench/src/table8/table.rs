@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Impl, Work, paper};
+use super::{Impl, PaperCircuit, paper};
 use crate::{Report, Row, garble::grid::Op};
 use paper::SCHEMES;
 
@@ -16,7 +16,7 @@ pub(super) fn print(report: &Report) -> String {
     for op in Op::ALL {
         let _ = write!(out, "\nOurs: {}. The paper's: {}.\n", super::phase(op), paper::phase(op));
         let _ = write!(out, "\n| {} | | PRP | MI | CIRC | PRF |\n|---|---|--:|--:|--:|--:|\n", op.name());
-        for work in Work::ALL.map(Some).into_iter().chain([None]) {
+        for work in PaperCircuit::ALL.map(Some).into_iter().chain([None]) {
             for imp in Impl::ALL {
                 lines(&mut out, report, work, imp, op);
             }
@@ -25,12 +25,12 @@ pub(super) fn print(report: &Report) -> String {
     out + &differences(report)
 }
 
-fn lines(out: &mut String, report: &Report, work: Option<Work>, imp: Impl, op: Op) {
+fn lines(out: &mut String, report: &Report, work: Option<PaperCircuit>, imp: Impl, op: Op) {
     let rows = SCHEMES.map(|scheme| find(report, work, scheme.name(), imp, op));
     if rows.iter().all(Option::is_none) {
         return;
     }
-    let name = work.map_or("mean", Work::name);
+    let name = work.map_or("mean", PaperCircuit::name);
     let mut line = |label: &str, cells: Vec<String>| {
         let _ = writeln!(out, "| {name} | {label} | {} |", cells.join(" | "));
     };
@@ -50,9 +50,15 @@ fn lines(out: &mut String, report: &Report, work: Option<Work>, imp: Impl, op: O
     line("Improv%", rows.iter().zip(SCHEMES).map(cell).collect());
 }
 
-fn find<'a>(report: &'a Report, work: Option<Work>, scheme: &str, imp: Impl, op: Op) -> Option<&'a Row> {
+fn find<'a>(
+    report: &'a Report,
+    work: Option<PaperCircuit>,
+    scheme: &str,
+    imp: Impl,
+    op: Op,
+) -> Option<&'a Row> {
     let wanted = [
-        ("circuit", work.map_or("mean", Work::name)),
+        ("circuit", work.map_or("mean", PaperCircuit::name)),
         ("scheme", scheme),
         ("impl", imp.name()),
         ("op", op.name()),
@@ -63,7 +69,7 @@ fn find<'a>(report: &'a Report, work: Option<Work>, scheme: &str, imp: Impl, op:
 /// Circuits with another number of ANDs than the paper's.
 fn differences(report: &Report) -> String {
     let mut out = String::new();
-    for work in Work::ALL {
+    for work in PaperCircuit::ALL {
         let Some(row) = report.rows.iter().find(|row| row.is(&[("circuit", work.name())])) else { continue };
         let Some(ands) = row.more.get("ands").and_then(serde_json::Value::as_u64) else { continue };
         let ratio = ands as f64 / work.paper_ands() as f64;

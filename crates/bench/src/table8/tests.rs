@@ -1,14 +1,14 @@
 use super::*;
 use crate::Unit;
 
-fn report(only: &[&str], works: &[Option<Work>]) -> Report {
+fn report(only: &[&str], works: &[Option<PaperCircuit>]) -> Report {
     let options = crate::trial::options(only);
     crate::run_with("table8", cases(&options, works).unwrap(), &options, table::print).unwrap()
 }
 
 #[test]
 fn a_column_has_its_paper_and_improvements() {
-    let report = report(&["circuit=aes", "scheme=prp"], &Work::ALL.map(Some));
+    let report = report(&["circuit=aes", "scheme=prp"], &PaperCircuit::ALL.map(Some));
     let implementations = Impl::ALL.iter().filter(|i| i.backend().is_some()).count();
     assert_eq!(report.rows.len(), 2 * implementations);
     for row in &report.rows {
@@ -25,9 +25,9 @@ fn a_column_has_its_paper_and_improvements() {
 
 #[test]
 fn a_circuit_of_another_size_is_compared_by_the_and() {
-    let ands = Circuits::default().get(Work::Sha1).unwrap().ands;
-    assert!(ands < Work::Sha1.paper_ands() / 2, "{ands}: our SHA-1 has fewer ANDs");
-    let report = report(&["circuit=sha1", "scheme=mi", "impl=aesni"], &Work::ALL.map(Some));
+    let ands = Circuits::default().get(PaperCircuit::Sha1).unwrap().ands;
+    assert!(ands < PaperCircuit::Sha1.paper_ands() / 2, "{ands}: our SHA-1 has fewer ANDs");
+    let report = report(&["circuit=sha1", "scheme=mi", "impl=aesni"], &PaperCircuit::ALL.map(Some));
     let text = table::print(&report);
     if !report.rows.is_empty() {
         assert!(text.contains(&format!("sha1: {ands} ANDs, the paper's 1672650")), "{text}");

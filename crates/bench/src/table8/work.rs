@@ -8,11 +8,10 @@ use hushwire_circuit::{Program, named};
 use hushwire_garble::{GarbleError, Scheme, Tables};
 use hushwire_wire::{Channel, Shape};
 
-use super::{Impl, Work};
+use super::{Impl, PaperCircuit};
 use crate::{
     Bound, BoxError, Context, Measurement, Timer, Unit,
     bounds::count,
-    crew::{self, Worker},
     garble::{
         ends::{self, Both},
         grid::{Op, WIDEST},
@@ -20,10 +19,11 @@ use crate::{
     },
     link::{Link, Taken},
     net::{Transport, channels},
+    workers::{self, Worker},
     yao::STREAM,
 };
 
-impl Work {
+impl PaperCircuit {
     pub(super) const ALL: [Self; 4] = [Self::Aes, Self::Sha1, Self::ScsPsi, Self::Phasing];
 
     pub(super) const fn name(self) -> &'static str {
@@ -97,10 +97,10 @@ pub(super) struct Loaded {
 
 /// Circuits that were made, kept for the next row.
 #[derive(Clone, Default)]
-pub(super) struct Circuits(Rc<RefCell<BTreeMap<Work, Loaded>>>);
+pub(super) struct Circuits(Rc<RefCell<BTreeMap<PaperCircuit, Loaded>>>);
 
 impl Circuits {
-    pub(super) fn get(&self, work: Work) -> Result<Loaded, BoxError> {
+    pub(super) fn get(&self, work: PaperCircuit) -> Result<Loaded, BoxError> {
         if let Some(loaded) = self.0.borrow().get(&work) {
             return Ok(loaded.clone());
         }
@@ -160,7 +160,7 @@ fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>)
         Side::Garbler { ends, buffer: Buffer::new(), channel: Some(to) },
         Side::Reader { bytes, room: vec![0; 1 << 18], channel: Some(from) },
     ];
-    let seconds = timer.durations(|n| -> Result<Duration, BoxError> { crew::time(&mut workers, n) })?;
+    let seconds = timer.durations(|n| -> Result<Duration, BoxError> { workers::time(&mut workers, n) })?;
     let mean = match &workers[0] {
         Side::Garbler { ends, .. } => ends.mean_batch(),
         Side::Reader { .. } => 0.0,

@@ -25,9 +25,10 @@ fn a_circuit_has_its_figures() {
 fn the_chain_computes_and_is_as_long_as_it_says() {
     let program = chain::program(2_000_000).unwrap();
     assert!((2_000_000..4_000_000).contains(&program.ands()), "{}", program.ands());
-    let point = Point { work: WORKS[4], scheme: Scheme::Prp, transport: Transport::Inproc, net: Shape::NONE };
+    let point =
+        Point { work: WORKLOADS[4], scheme: Scheme::Prp, transport: Transport::Inproc, net: Shape::NONE };
     let Point { scheme, transport, net, .. } = point;
-    let mut crew = Crew::open(&program, 1, scheme, Backend::best(), transport, net).unwrap();
-    crew.time(1).unwrap();
-    crew.check().unwrap();
+    let mut parties = Parties::open(&program, 1, scheme, Backend::best(), transport, net).unwrap();
+    parties.time(1).unwrap();
+    parties.check().unwrap();
 }

@@ -44,7 +44,7 @@ impl Measured {
     pub(super) fn of(point: &Point, backend: Backend, timer: Timer) -> Result<Self, BoxError> {
         let program = named::program(point.circuit.name)?;
         let ands = program.ands() * point.circuit.copies as u64;
-        let mut crew = Crew::open(point, backend, program)?;
+        let mut parties = Parties::open(point, backend, program)?;
         let mut phases: [Spent; 4] = Default::default();
         let begin = Instant::now();
         for run in 0..timer.runs.max(1) {
@@ -53,7 +53,7 @@ impl Measured {
             if run > 0 && took + took / run > timer.budget {
                 break;
             }
-            crew.run(&mut phases)?;
+            parties.run(&mut phases)?;
         }
         Ok(Measured { ands, phases })
     }
@@ -69,19 +69,19 @@ impl Measured {
     }
 }
 
-struct Crew {
+struct Parties {
     program: Program,
     roles: Roles,
     copies: usize,
     task: Task,
     context: Context,
-    ends: Vec<End>,
+    ends: Vec<Links>,
     runs: u64,
     prg: Prg,
 }
 
 /// One party's channels, a meter on all of them, and buffers that are kept.
-struct End {
+struct Links {
     channels: Vec<Channel>,
     meter: Meter,
     driver: Driver,
@@ -104,12 +104,12 @@ struct Figure {
     rounds: u64,
 }
 
-impl Crew {
+impl Parties {
     fn open(point: &Point, backend: Backend, program: Program) -> Result<Self, BoxError> {
         let (n, copies) = (point.parties, point.circuit.copies);
         let session = SessionId::fresh()?;
         let nets = mesh(n, point.transport, point.net, session, 1)?;
-        let ends = nets.into_iter().enumerate().map(|(me, net)| End::open(net, me, n));
+        let ends = nets.into_iter().enumerate().map(|(me, net)| Links::open(net, me, n));
         let ends = ends.collect::<Result<_, _>>()?;
         let owners = (0..program.inputs().len()).map(|i| i % n).collect();
         let roles = Roles::new(&program, n, owners, vec![vec![true; n]; program.outputs().len()]);
@@ -151,7 +151,7 @@ impl Crew {
     }
 }
 
-impl End {
+impl Links {
     fn open(mut net: Net, me: usize, n: usize) -> Result<Self, BoxError> {
         let meter = Meter::new();
         let peers = (0..n).filter(|p| *p != me).map(|p| Some(PartyId(p as u8)));

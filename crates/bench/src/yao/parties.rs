@@ -14,8 +14,8 @@ use hushwire_wire::{Channel, Meter, MeterReading, SessionId, Shape, Turns};
 
 use crate::{
     BoxError,
-    crew::{self, Worker},
     net::{Transport, channels, each},
+    workers::{self, Worker},
 };
 
 /// The number of times that a set-up is timed.
@@ -24,8 +24,8 @@ const SETUPS: usize = 5;
 /// Bytes of a message of tables in a long stream.
 pub(crate) const STREAM: u64 = 1 << 19;
 
-pub(super) struct Crew {
-    ends: Vec<End>,
+pub(super) struct Parties {
+    ends: Vec<PartyThread>,
     meters: [Meter; 2],
     /// The turns of the evaluator.
     turns: Turns,
@@ -34,7 +34,7 @@ pub(super) struct Crew {
     message: u64,
 }
 
-struct End {
+struct PartyThread {
     party: Party,
     channel: Option<Channel>,
     program: Program,
@@ -45,7 +45,7 @@ struct End {
     repetitions: u64,
 }
 
-impl Worker for End {
+impl Worker for PartyThread {
     fn repeat(&mut self) -> Result<(), BoxError> {
         let channel = self.channel.as_mut().ok_or("the channel is closed")?;
         self.learned = self.party.run(channel, &self.program, &self.roles, &self.inputs)?;
@@ -80,7 +80,7 @@ fn rand() -> Result<u64, BoxError> {
     Ok(u64::from_le_bytes(SessionId::fresh()?.0[..8].try_into()?))
 }
 
-impl Crew {
+impl Parties {
     pub(super) fn open(
         program: &Program,
         instances: usize,
@@ -108,7 +108,7 @@ impl Crew {
                 channel.tap(turns.tap());
             }
             let (program, roles) = (program.clone(), roles.clone());
-            ends.push(End {
+            ends.push(PartyThread {
                 party,
                 channel: Some(channel),
                 program,
@@ -118,22 +118,22 @@ impl Crew {
                 repetitions: 0,
             });
         }
-        let mut crew = Self { ends, meters, turns, wanted, message: STREAM };
+        let mut parties = Self { ends, meters, turns, wanted, message: STREAM };
         // The first run agrees on the circuit; what is timed are the others.
         if program.ands() * (instances as u64) < 1 << 25 {
-            crew.time(1)?;
-            let garbler = crew.meters[0].reading();
-            crew.message = garbler.bytes_sent() / garbler.rounds().max(1);
-            crew.meters.iter().for_each(|m| drop(m.take()));
-            crew.turns.reset();
-            crew.ends.iter_mut().for_each(|end| end.repetitions = 0);
+            parties.time(1)?;
+            let garbler = parties.meters[0].reading();
+            parties.message = garbler.bytes_sent() / garbler.rounds().max(1);
+            parties.meters.iter().for_each(|m| drop(m.take()));
+            parties.turns.reset();
+            parties.ends.iter_mut().for_each(|end| end.repetitions = 0);
         }
-        Ok(crew)
+        Ok(parties)
     }
 
     /// `n` runs.
     pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
-        crew::time(&mut self.ends, n)
+        workers::time(&mut self.ends, n)
     }
 
     /// Bytes of a message of the garbler's, the mean over its exchanges.

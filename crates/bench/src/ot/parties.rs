@@ -7,14 +7,14 @@ use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId};
 
 use super::{
-    ends::{End, Opened, compare},
+    ends::{Opened, PartyThread, compare},
     grid::Point,
 };
-use crate::{BoxError, crew, net};
+use crate::{BoxError, net, workers};
 
 /// The threads of both parties, sender and receiver in turn.
-pub(super) struct Crew<S: Security> {
-    ends: Vec<End<S>>,
+pub(super) struct Parties<S: Security> {
+    ends: Vec<PartyThread<S>>,
     meters: [Meter; 2],
     /// OTs of all threads.
     count: usize,
@@ -40,13 +40,13 @@ impl Spent {
 
 /// One party, after set-up.
 struct Party<S: Security> {
-    ends: Vec<End<S>>,
+    ends: Vec<PartyThread<S>>,
     /// The start and the end of each set-up.
     spans: Vec<(Instant, Instant)>,
     setup: MeterReading,
 }
 
-impl<S: Security> Crew<S> {
+impl<S: Security> Parties<S> {
     /// Set-up is done `setups` times, and all of it before anything else is timed.
     pub(super) fn new(point: &Point, count: usize, setups: u32) -> Result<Self, BoxError> {
         let id = SessionId::fresh()?;
@@ -68,7 +68,7 @@ impl<S: Security> Crew<S> {
 
     /// `n` repetitions of all OTs, from the first thread's start to the last one's end.
     pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
-        crew::time(&mut self.ends, n)
+        workers::time(&mut self.ends, n)
     }
 
     /// Bytes for an OT in the busier direction, and rounds for all OTs: the mean over all repetitions.
@@ -139,7 +139,7 @@ fn party<S: Security>(
             channel.tap(meter.tap());
         }
         let opened = last.ok_or("nothing was set up")?;
-        ends.push(End::new(opened, point.kind, each, driver, channel));
+        ends.push(PartyThread::new(opened, point.kind, each, driver, channel));
     }
     Ok(Party { ends, spans, setup })
 }
