@@ -2,30 +2,23 @@
 
 use super::{
     OUTPUTS, Side, Terms,
-    agree::{Agreed, COMPUTATION, Digest, compare, run_digest},
+    agree::{Agreed, COMPUTATION, compare},
     bits::{loose, tight},
-    chunks::Chunks,
-    garbler::{LABELS, public_labels},
+    common::{Common, Kept},
     gate::{Running, Steps},
     job::Job,
-    stats::{Clock, Stats},
+    stats::Stats,
 };
-use crate::{Engine, Evaluate, GarbleError, Role, SessionNonce, Transfer, room::resize};
+use crate::{Evaluate, GarbleError, Role, SessionNonce, Transfer, room::resize};
 use hushwire_block::Block;
 use hushwire_ot::{Context, Exchanged, Machine, Pipeline, Receiver, Receiving, Round, SemiHonest};
-use hushwire_prg::Prg;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The evaluator under one scheme.
 pub(super) struct Evaluates<E: Evaluate> {
-    terms: Terms,
-    engine: Engine<E>,
+    kept: Kept<E>,
     ot: Receiver<SemiHonest>,
-    agreed: Agreed,
-    /// The public stream of labels.
-    labels: Prg,
-    wires: Zeroizing<Vec<E::Wire>>,
     /// The OTs' choices, and what comes of them.
     choices: Zeroizing<Vec<u8>>,
     received: Zeroizing<Vec<Block>>,
@@ -38,22 +31,14 @@ impl<E: Evaluate> Evaluates<E> {
         public: SessionNonce,
         ot: Receiver<SemiHonest>,
     ) -> Self {
-        Evaluates {
-            terms,
-            engine: Engine::new(E::new(context.backend, terms.scheme, public)),
-            ot,
-            agreed: Agreed::default(),
-            labels: public_labels(context, public),
-            wires: Zeroizing::new(vec![]),
-            choices: Zeroizing::new(vec![]),
-            received: Zeroizing::new(vec![]),
-        }
+        let kept = Kept::new(context, terms, public, E::new(context.backend, terms.scheme, public));
+        Evaluates { kept, ot, choices: Zeroizing::new(vec![]), received: Zeroizing::new(vec![]) }
     }
 }
 
 impl<E: Evaluate + Send + 'static> Side for Evaluates<E> {
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
-        Box::new(Evaluates { engine: self.engine.with_width(width), ..*self })
+        Box::new(Evaluates { kept: self.kept.with_width(width), ..*self })
     }
 
     fn begin<'p>(
@@ -62,39 +47,17 @@ impl<E: Evaluate + Send + 'static> Side for Evaluates<E> {
         inputs: &'p [u8],
         stats: &'p mut Stats,
     ) -> Box<dyn Running + 'p> {
-        let Evaluates { terms, engine, ot, agreed, labels, wires, choices, received } = self;
+        let Evaluates { kept, ot, choices, received } = self;
         *choices = tight(inputs, job.instances);
-        Box::new(Run {
-            terms: *terms,
-            digest: run_digest(&job, *terms),
-            clock: Clock::begin(stats),
-            engine,
-            agreed,
-            labels,
-            wires,
-            chunks: Chunks::new::<E>(&job),
-            job,
-            choices,
-            phase: Phase::Ask(ot, received),
-            outputs: Zeroizing::new(vec![]),
-        })
+        Box::new(Run { common: kept.begin(job, stats), choices, phase: Phase::Ask(ot, received) })
     }
 }
 
 /// A run of the evaluator's.
 struct Run<'p, E: Evaluate> {
-    terms: Terms,
-    digest: Digest,
-    clock: Clock<'p>,
-    engine: &'p mut Engine<E>,
-    agreed: &'p mut Agreed,
-    labels: &'p mut Prg,
-    wires: &'p mut Zeroizing<Vec<E::Wire>>,
-    chunks: Chunks<'p>,
-    job: Job<'p>,
+    common: Common<'p, E>,
     choices: &'p [u8],
     phase: Phase<'p>,
-    outputs: Zeroizing<Vec<u8>>,
 }
 
 /// OTs under way.
@@ -121,19 +84,15 @@ impl<'p, E: Evaluate> Run<'p, E> {
         ot: &'p mut Receiver<SemiHonest>,
         received: &'p mut Zeroizing<Vec<Block>>,
     ) -> Result<Phase<'p>, GarbleError> {
-        let waits = self.agreed.repeats(&self.digest);
+        let waits = self.common.agreed.repeats(&self.common.digest);
         if !waits {
-            compare(&self.digest, heard, COMPUTATION)?;
+            compare(&self.common.digest, heard, COMPUTATION)?;
         }
-        self.agreed.remember(self.digest, &self.job);
-        // Registers that nothing was written to are 0.
-        let zero = self.engine.end().constants()[0];
-        resize(self.wires, self.job.program.registers() * self.job.instances);
-        self.wires.fill(zero);
-        if self.agreed.choices == 0 {
+        self.common.settle();
+        if self.common.agreed.choices == 0 {
             return Ok(self.draw(waits));
         }
-        resize(received, self.agreed.choices);
+        resize(received, self.common.agreed.choices);
         let ot = ot.extend(E::Transfer::receive(self.choices, received));
         Ok(Phase::Choices(Box::new(ot), waits))
     }
@@ -141,61 +100,51 @@ impl<'p, E: Evaluate> Run<'p, E> {
     /// This party's own inputs.
     fn transferred(&mut self, ot: Ots<'p>) {
         let received = E::Transfer::received(ot.finish().trust());
-        let (n, end) = (self.job.instances, self.engine.end());
-        let places = self.job.inputs(Role::Evaluator).flat_map(|r| r.start * n..r.end * n);
-        for (i, (place, block)) in places.zip(received.iter()).enumerate() {
-            self.wires[place] = end.own(*block, self.choices[i / 8] >> (i % 8) & 1);
-        }
+        let own = |(i, block): (usize, &Block)| {
+            let (block, choice) = (*block, self.choices[i / 8] >> (i % 8) & 1);
+            move |end: &mut E| end.own(block, choice)
+        };
+        self.common.transferred(received.iter().enumerate().map(own));
         received.iter_mut().zeroize();
     }
 
     /// The garbler's inputs.
     fn draw(&mut self, waits: bool) -> Phase<'p> {
-        let n = self.job.instances;
-        let mut labels = [Block::ZERO; LABELS];
-        let end = self.engine.end();
-        for register in self.job.inputs(Role::Garbler).flatten() {
-            for wires in self.wires[register * n..][..n].chunks_mut(LABELS) {
-                self.labels.fill_blocks(&mut labels[..wires.len()]);
-                for (wire, label) in wires.iter_mut().zip(&labels) {
-                    *wire = end.label(*label);
-                }
-            }
-        }
+        self.common.draw(|end, label, _, _| end.label(label));
         if waits { Phase::Answer } else { Phase::Tables }
     }
 
     /// Signals of the outputs that a role learns.
     fn signals(&mut self, role: Role) -> Zeroizing<Vec<u8>> {
-        let end = self.engine.end();
-        Zeroizing::new(self.job.planes(role, self.wires, |wire| end.signal(wire)))
+        self.common.bits(role, E::signal)
     }
 
     /// A message of tables, the last one with permute bits behind it.
     fn evaluate(&mut self, heard: &[u8]) -> Result<Phase<'p>, GarbleError> {
-        self.clock.tables(&self.chunks);
-        let Some(permute) = self.chunks.advance(self.engine, self.wires, heard) else {
-            self.chunks.next();
+        self.common.clock.tables(&self.common.chunks);
+        let Some(permute) = self.common.chunks.advance(self.common.engine, self.common.wires, heard) else {
+            self.common.chunks.next();
             return Ok(Phase::Tables);
         };
-        let opened = loose(permute, self.job.output_planes(Role::Evaluator), self.job.instances);
+        let opened =
+            loose(permute, self.common.job.output_planes(Role::Evaluator), self.common.job.instances);
         let opened = opened.ok_or_else(|| {
             GarbleError::malformed(None, "permute bits of outputs", "bits past the last one")
         })?;
-        self.outputs = self.signals(Role::Evaluator);
-        self.outputs.iter_mut().zip(opened.iter()).for_each(|(out, bit)| *out ^= bit);
-        self.clock.done(&self.job, self.engine.batches());
-        Ok(Phase::Outputs(tight(&self.signals(Role::Garbler), self.job.instances)))
+        self.common.outputs = self.signals(Role::Evaluator);
+        self.common.outputs.iter_mut().zip(opened.iter()).for_each(|(out, bit)| *out ^= bit);
+        self.common.clock.done(&self.common.job, self.common.engine.batches());
+        Ok(Phase::Outputs(tight(&self.signals(Role::Garbler), self.common.job.instances)))
     }
 }
 
 impl<E: Evaluate> Steps for Run<'_, E> {
     fn round(&self) -> Option<Round> {
         match &self.phase {
-            Phase::Ask(..) => Some(self.agreed.round(&self.digest, Role::Evaluator)),
+            Phase::Ask(..) => Some(self.common.agreed.round(&self.common.digest, Role::Evaluator)),
             Phase::Choices(ot, _) => ot.round(0),
             Phase::Answer => Some(Agreed::answer(Role::Evaluator)),
-            Phase::Tables => Some(self.chunks.round(Role::Evaluator)),
+            Phase::Tables => Some(self.common.chunks.round(Role::Evaluator)),
             Phase::Outputs(signals) => Some(Round { name: OUTPUTS, out: signals.len(), into: 0 }),
             Phase::Done => None,
         }
@@ -203,7 +152,7 @@ impl<E: Evaluate> Steps for Run<'_, E> {
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), GarbleError> {
         match &mut self.phase {
-            Phase::Ask(..) => out.copy_from_slice(&self.digest),
+            Phase::Ask(..) => out.copy_from_slice(&self.common.digest),
             Phase::Choices(ot, _) => ot.write(0, out)?,
             Phase::Outputs(signals) => out.copy_from_slice(signals),
             Phase::Answer | Phase::Tables | Phase::Done => {}
@@ -224,7 +173,7 @@ impl<E: Evaluate> Steps for Run<'_, E> {
                 }
             }
             Phase::Answer => {
-                compare(&self.digest, heard, COMPUTATION)?;
+                compare(&self.common.digest, heard, COMPUTATION)?;
                 Phase::Tables
             }
             Phase::Tables => self.evaluate(heard)?,
@@ -234,13 +183,12 @@ impl<E: Evaluate> Steps for Run<'_, E> {
     }
 
     fn cost(&self) -> Option<Cost> {
-        self.chunks.cost::<E::Transfer>(&self.job, self.terms, self.agreed, &self.digest, Role::Evaluator)
+        self.common.cost::<E::Transfer>(Role::Evaluator)
     }
 }
 
 impl<E: Evaluate + Send> Running for Run<'_, E> {
     fn outputs(&mut self) -> Zeroizing<Vec<u8>> {
-        self.clock.end();
-        std::mem::take(&mut self.outputs)
+        self.common.end()
     }
 }

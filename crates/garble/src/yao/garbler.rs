@@ -2,43 +2,29 @@
 
 use super::{
     OUTPUTS, Side, Terms,
-    agree::{Agreed, COMPUTATION, Digest, compare, mismatch, run_digest},
+    agree::{Agreed, COMPUTATION, compare, mismatch},
     bits::{loose, tight},
-    chunks::Chunks,
+    common::{Common, Kept},
     gate::{Running, Steps},
     job::Job,
-    stats::{Clock, Stats},
+    stats::Stats,
 };
-use crate::{Engine, Garble, GarbleError, Role, SessionNonce, Transfer, room::resize};
-use hushwire_block::Block;
+use crate::{Garble, GarbleError, Role, SessionNonce, Transfer, room::resize};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_ot::{Context, Exchanged, Machine, Pipeline, Round, SemiHonest, Sender, Sending};
-use hushwire_prg::{Prg, Seed};
+use hushwire_prg::Seed;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The garbler under one scheme.
 pub(super) struct Garbles<E: Garble> {
-    terms: Terms,
-    engine: Engine<E>,
+    kept: Kept<E>,
     ot: Sender<SemiHonest>,
-    agreed: Agreed,
-    /// The public stream of labels.
-    labels: Prg,
-    wires: Zeroizing<Vec<E::Wire>>,
     /// Results of the OTs.
     sent: Zeroizing<Vec<Sent<E>>>,
 }
 
 type Sent<E> = <<E as Garble>::Transfer as Transfer>::Sent;
-
-/// The stream of labels that the evaluator holds for the garbler's inputs. AGREEMENT.
-pub(super) fn public_labels(context: &Context, public: SessionNonce) -> Prg {
-    Prg::new(context.backend, &Seed::from_bytes(public.0.0), "yao labels of the garbler's inputs")
-}
-
-/// Labels drawn at a time.
-pub(super) const LABELS: usize = 256;
 
 impl<E: Garble> Garbles<E> {
     /// `seed` is the garbling's alone.
@@ -50,21 +36,13 @@ impl<E: Garble> Garbles<E> {
         ot: Sender<SemiHonest>,
     ) -> Self {
         let end = E::new(context.backend, terms.scheme, public, seed, E::Transfer::delta(&ot));
-        Garbles {
-            terms,
-            engine: Engine::new(end),
-            ot,
-            agreed: Agreed::default(),
-            labels: public_labels(context, public),
-            wires: Zeroizing::new(vec![]),
-            sent: Zeroizing::new(vec![]),
-        }
+        Garbles { kept: Kept::new(context, terms, public, end), ot, sent: Zeroizing::new(vec![]) }
     }
 }
 
 impl<E: Garble + Send + 'static> Side for Garbles<E> {
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
-        Box::new(Garbles { engine: self.engine.with_width(width), ..*self })
+        Box::new(Garbles { kept: self.kept.with_width(width), ..*self })
     }
 
     fn begin<'p>(
@@ -73,38 +51,16 @@ impl<E: Garble + Send + 'static> Side for Garbles<E> {
         inputs: &'p [u8],
         stats: &'p mut Stats,
     ) -> Box<dyn Running + 'p> {
-        let Garbles { terms, engine, ot, agreed, labels, wires, sent } = self;
-        Box::new(Run {
-            terms: *terms,
-            digest: run_digest(&job, *terms),
-            clock: Clock::begin(stats),
-            engine,
-            agreed,
-            labels,
-            wires,
-            chunks: Chunks::new::<E>(&job),
-            job,
-            inputs,
-            phase: Phase::Hear(ot, sent),
-            outputs: Zeroizing::new(vec![]),
-        })
+        let Garbles { kept, ot, sent } = self;
+        Box::new(Run { common: kept.begin(job, stats), inputs, phase: Phase::Hear(ot, sent) })
     }
 }
 
 /// A run of the garbler's.
 struct Run<'p, E: Garble> {
-    terms: Terms,
-    digest: Digest,
-    clock: Clock<'p>,
-    engine: &'p mut Engine<E>,
-    agreed: &'p mut Agreed,
-    labels: &'p mut Prg,
-    wires: &'p mut Zeroizing<Vec<E::Wire>>,
-    chunks: Chunks<'p>,
-    job: Job<'p>,
+    common: Common<'p, E>,
     inputs: &'p [u8],
     phase: Phase<'p, Sent<E>>,
-    outputs: Zeroizing<Vec<u8>>,
 }
 
 /// OTs under way.
@@ -134,69 +90,51 @@ impl<'p, E: Garble> Run<'p, E> {
         ot: &'p mut Sender<SemiHonest>,
         sent: &'p mut Zeroizing<Vec<Sent<E>>>,
     ) -> Result<Phase<'p, Sent<E>>, GarbleError> {
-        let (owes, same) = (self.agreed.repeats(&self.digest), heard == self.digest);
+        let (owes, same) = (self.common.agreed.repeats(&self.common.digest), heard == self.common.digest);
         if owes && !same {
             return Ok(Phase::Tell);
         }
-        let repeats = self.agreed.repeats(heard);
+        let repeats = self.common.agreed.repeats(heard);
         if same {
-            self.agreed.remember(self.digest, &self.job);
-            // Registers that nothing was written to are 0.
-            let zero = self.engine.end().constants()[0];
-            resize(self.wires, self.job.program.registers() * self.job.instances);
-            self.wires.fill(zero);
+            self.common.settle();
         }
-        let choices = if same || repeats { self.agreed.choices } else { 0 };
+        let choices = if same || repeats { self.common.agreed.choices } else { 0 };
         if choices > 0 {
             resize(sent, choices);
             let ot = Box::new(ot.extend(E::Transfer::send(sent)));
             return Ok(if same { Phase::Choices(ot, owes) } else { Phase::Skip(ot) });
         }
-        compare(&self.digest, heard, COMPUTATION)?;
+        compare(&self.common.digest, heard, COMPUTATION)?;
         Ok(self.encode(owes))
     }
 
     /// The evaluator's inputs.
     fn transferred(&mut self, ot: Ots<'p>) {
         let sent = E::Transfer::sent(ot.finish().trust());
-        let (n, end) = (self.job.instances, self.engine.end());
-        let places = self.job.inputs(Role::Evaluator).flat_map(|r| r.start * n..r.end * n);
-        for (place, sent) in places.zip(sent.iter()) {
-            self.wires[place] = end.theirs(*sent);
-        }
+        self.common.transferred(sent.iter().map(|sent| |end: &mut E| end.theirs(*sent)));
         sent.iter_mut().zeroize();
     }
 
     /// This party's own inputs.
     fn encode(&mut self, owes: bool) -> Phase<'p, Sent<E>> {
-        let (n, height) = (self.job.instances, plane_bytes(self.job.instances));
-        let mut labels = [Block::ZERO; LABELS];
-        let (end, planes) = (self.engine.end(), self.inputs.chunks_exact(height.max(1)));
-        for (register, plane) in self.job.inputs(Role::Garbler).flatten().zip(planes) {
-            for (part, wires) in self.wires[register * n..][..n].chunks_mut(LABELS).enumerate() {
-                self.labels.fill_blocks(&mut labels[..wires.len()]);
-                for (i, (wire, label)) in wires.iter_mut().zip(&labels).enumerate() {
-                    let j = part * LABELS + i;
-                    *wire = end.own(*label, plane[j / 8] >> (j % 8) & 1);
-                }
-            }
-        }
+        let (inputs, height) = (self.inputs, plane_bytes(self.common.job.instances));
+        let bit = |plane: usize, j: usize| inputs[plane * height + j / 8] >> (j % 8) & 1;
+        self.common.draw(|end, label, plane, j| end.own(label, bit(plane, j)));
         if owes { Phase::Answer } else { Phase::Tables }
     }
 
     /// Permute bits of the outputs that a role learns.
     fn permute_bits(&mut self, role: Role) -> Zeroizing<Vec<u8>> {
-        let end = self.engine.end();
-        Zeroizing::new(self.job.planes(role, self.wires, |wire| end.permute_bit(wire)))
+        self.common.bits(role, E::permute_bit)
     }
 
     /// The evaluator's signals.
     fn open(&mut self, heard: &[u8]) -> Result<(), GarbleError> {
-        let signals = loose(heard, self.job.output_planes(Role::Garbler), self.job.instances);
+        let signals = loose(heard, self.common.job.output_planes(Role::Garbler), self.common.job.instances);
         let signals = signals
             .ok_or_else(|| GarbleError::malformed(None, "output signals", "bits past the last one"))?;
-        self.outputs = self.permute_bits(Role::Garbler);
-        self.outputs.iter_mut().zip(signals.iter()).for_each(|(out, signal)| *out ^= signal);
+        self.common.outputs = self.permute_bits(Role::Garbler);
+        self.common.outputs.iter_mut().zip(signals.iter()).for_each(|(out, signal)| *out ^= signal);
         Ok(())
     }
 }
@@ -204,13 +142,13 @@ impl<'p, E: Garble> Run<'p, E> {
 impl<E: Garble> Steps for Run<'_, E> {
     fn round(&self) -> Option<Round> {
         match &self.phase {
-            Phase::Hear(..) => Some(self.agreed.round(&self.digest, Role::Garbler)),
+            Phase::Hear(..) => Some(self.common.agreed.round(&self.common.digest, Role::Garbler)),
             Phase::Tell => Some(Agreed::tell()),
             Phase::Skip(ot) | Phase::Choices(ot, _) => ot.round(0),
             Phase::Answer => Some(Agreed::answer(Role::Garbler)),
-            Phase::Tables => Some(self.chunks.round(Role::Garbler)),
+            Phase::Tables => Some(self.common.chunks.round(Role::Garbler)),
             Phase::Outputs => {
-                Some(Round { name: OUTPUTS, out: 0, into: self.job.output_bytes(Role::Garbler) })
+                Some(Round { name: OUTPUTS, out: 0, into: self.common.job.output_bytes(Role::Garbler) })
             }
             Phase::Done => None,
         }
@@ -219,14 +157,15 @@ impl<E: Garble> Steps for Run<'_, E> {
     fn say(&mut self, out: &mut [u8]) -> Result<(), GarbleError> {
         match &mut self.phase {
             Phase::Hear(..) | Phase::Tell | Phase::Answer => {
-                out.copy_from_slice(&self.digest[..out.len()]);
+                out.copy_from_slice(&self.common.digest[..out.len()]);
             }
             Phase::Skip(ot) | Phase::Choices(ot, _) => ot.write(0, out)?,
             Phase::Tables => {
-                self.clock.tables(&self.chunks);
-                if let Some(permute) = self.chunks.advance(self.engine, self.wires, out) {
+                self.common.clock.tables(&self.common.chunks);
+                if let Some(permute) = self.common.chunks.advance(self.common.engine, self.common.wires, out)
+                {
                     let bits = self.permute_bits(Role::Evaluator);
-                    permute.copy_from_slice(&tight(&bits, self.job.instances));
+                    permute.copy_from_slice(&tight(&bits, self.common.job.instances));
                 }
             }
             Phase::Outputs | Phase::Done => {}
@@ -255,12 +194,12 @@ impl<E: Garble> Steps for Run<'_, E> {
                 }
             }
             Phase::Answer => Phase::Tables,
-            Phase::Tables if self.chunks.is_last() => {
-                self.clock.done(&self.job, self.engine.batches());
+            Phase::Tables if self.common.chunks.is_last() => {
+                self.common.clock.done(&self.common.job, self.common.engine.batches());
                 Phase::Outputs
             }
             Phase::Tables => {
-                self.chunks.next();
+                self.common.chunks.next();
                 Phase::Tables
             }
             Phase::Outputs => {
@@ -273,13 +212,12 @@ impl<E: Garble> Steps for Run<'_, E> {
     }
 
     fn cost(&self) -> Option<Cost> {
-        self.chunks.cost::<E::Transfer>(&self.job, self.terms, self.agreed, &self.digest, Role::Garbler)
+        self.common.cost::<E::Transfer>(Role::Garbler)
     }
 }
 
 impl<E: Garble + Send> Running for Run<'_, E> {
     fn outputs(&mut self) -> Zeroizing<Vec<u8>> {
-        self.clock.end();
-        std::mem::take(&mut self.outputs)
+        self.common.end()
     }
 }

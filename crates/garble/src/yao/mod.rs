@@ -53,6 +53,7 @@
 mod agree;
 mod bits;
 mod chunks;
+mod common;
 mod evaluator;
 mod garbler;
 mod gate;

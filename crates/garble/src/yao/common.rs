@@ -1,0 +1,120 @@
+//! The parts of a party, and of its run, that are the same in both roles.
+
+use super::{
+    Terms,
+    agree::{Agreed, Digest, run_digest},
+    chunks::Chunks,
+    job::Job,
+    stats::{Clock, Stats},
+};
+use crate::{Engine, GateBackend, Role, SessionNonce, Transfer, room::resize};
+use hushwire_block::Block;
+use hushwire_ot::Context;
+use hushwire_prg::{Prg, Seed};
+use hushwire_wire::Cost;
+use zeroize::Zeroizing;
+
+/// Labels drawn at a time.
+const LABELS: usize = 256;
+
+/// The state of a party under one scheme that stays from run to run, its OTs apart.
+pub(super) struct Kept<E: GateBackend> {
+    terms: Terms,
+    engine: Engine<E>,
+    agreed: Agreed,
+    /// The stream of labels that the evaluator holds for the garbler's inputs, which is public. AGREEMENT.
+    labels: Prg,
+    wires: Zeroizing<Vec<E::Wire>>,
+}
+
+impl<E: GateBackend> Kept<E> {
+    pub(super) fn new(context: &Context, terms: Terms, public: SessionNonce, end: E) -> Self {
+        let seed = Seed::from_bytes(public.0.0);
+        let labels = Prg::new(context.backend, &seed, "yao labels of the garbler's inputs");
+        let (agreed, wires) = (Agreed::default(), Zeroizing::new(vec![]));
+        Kept { terms, engine: Engine::new(end), agreed, labels, wires }
+    }
+
+    pub(super) fn with_width(self, width: usize) -> Self {
+        Kept { engine: self.engine.with_width(width), ..self }
+    }
+
+    pub(super) fn begin<'p>(&'p mut self, job: Job<'p>, stats: &'p mut Stats) -> Common<'p, E> {
+        let Kept { terms, engine, agreed, labels, wires } = self;
+        Common {
+            terms: *terms,
+            digest: run_digest(&job, *terms),
+            clock: Clock::begin(stats),
+            engine,
+            agreed,
+            labels,
+            wires,
+            chunks: Chunks::new::<E>(&job),
+            job,
+            outputs: Zeroizing::new(vec![]),
+        }
+    }
+}
+
+/// A run's state, its inputs and its round apart.
+pub(super) struct Common<'p, E: GateBackend> {
+    terms: Terms,
+    pub(super) digest: Digest,
+    pub(super) clock: Clock<'p>,
+    pub(super) engine: &'p mut Engine<E>,
+    pub(super) agreed: &'p mut Agreed,
+    labels: &'p mut Prg,
+    pub(super) wires: &'p mut Zeroizing<Vec<E::Wire>>,
+    pub(super) chunks: Chunks<'p>,
+    pub(super) job: Job<'p>,
+    pub(super) outputs: Zeroizing<Vec<u8>>,
+}
+
+impl<E: GateBackend> Common<'_, E> {
+    /// Both parties run the same: keeps its digest, and makes room for its wires.
+    pub(super) fn settle(&mut self) {
+        self.agreed.remember(self.digest, &self.job);
+        // Registers that nothing was written to are 0.
+        let zero = self.engine.end().constants()[0];
+        resize(self.wires, self.job.program.registers() * self.job.instances);
+        self.wires.fill(zero);
+    }
+
+    /// Wires of the evaluator's inputs, from the results of their OTs in order.
+    pub(super) fn transferred(&mut self, wires: impl Iterator<Item = impl FnOnce(&mut E) -> E::Wire>) {
+        let (n, end) = (self.job.instances, self.engine.end());
+        let places = self.job.inputs(Role::Evaluator).flat_map(|r| r.start * n..r.end * n);
+        places.zip(wires).for_each(|(place, wire)| self.wires[place] = wire(end));
+    }
+
+    /// Wires of the garbler's inputs, each from its public label: of the instance, for the plane of the input's bit.
+    pub(super) fn draw(&mut self, mut wire: impl FnMut(&mut E, Block, usize, usize) -> E::Wire) {
+        let n = self.job.instances;
+        let mut labels = [Block::ZERO; LABELS];
+        let end = self.engine.end();
+        for (plane, register) in self.job.inputs(Role::Garbler).flatten().enumerate() {
+            for (part, wires) in self.wires[register * n..][..n].chunks_mut(LABELS).enumerate() {
+                self.labels.fill_blocks(&mut labels[..wires.len()]);
+                for (i, (to, label)) in wires.iter_mut().zip(&labels).enumerate() {
+                    *to = wire(end, *label, plane, part * LABELS + i);
+                }
+            }
+        }
+    }
+
+    /// A bit of each wire of the outputs that a role learns, as planes.
+    pub(super) fn bits(&mut self, role: Role, bit: impl Fn(&E, E::Wire) -> u8) -> Zeroizing<Vec<u8>> {
+        let end = &*self.engine.end();
+        Zeroizing::new(self.job.planes(role, self.wires, |wire| bit(end, wire)))
+    }
+
+    pub(super) fn cost<T: Transfer>(&self, role: Role) -> Option<Cost> {
+        self.chunks.cost::<T>(&self.job, self.terms, self.agreed, &self.digest, role)
+    }
+
+    /// The outputs, when all is done.
+    pub(super) fn end(&mut self) -> Zeroizing<Vec<u8>> {
+        self.clock.end();
+        std::mem::take(&mut self.outputs)
+    }
+}
