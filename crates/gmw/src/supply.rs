@@ -35,18 +35,9 @@ impl Supply {
         ot: Protocol,
         seed: &Seed,
     ) -> Result<Supply, OtError> {
-        let driver = &mut Driver::new();
-        // Each direction has a context of its own: no party can pass messages back.
         let contexts = [0, 1].map(|sender| context.child("gmw triples from", sender));
-        let (own, peers) = (&contexts[index], &contexts[1 - index]);
-        let (send, receive) = (seed.derive("gmw sender", &[]), seed.derive("gmw receiver", &[]));
-        let (sender, receiver) = if index == 0 {
-            let sender = open_sender(driver, channel, own, ot, &send)?;
-            (sender, open_receiver(driver, channel, peers, ot, &receive)?)
-        } else {
-            let receiver = open_receiver(driver, channel, peers, ot, &receive)?;
-            (open_sender(driver, channel, own, ot, &send)?, receiver)
-        };
+        let seeds = [seed.derive("gmw sender", &[]), seed.derive("gmw receiver", &[])];
+        let (sender, receiver) = open_both_ways(&mut Driver::new(), channel, index, contexts, ot, seeds)?;
         Ok(Supply { sender, receiver, first: index == 0, out: Default::default(), into: Default::default() })
     }
 
@@ -65,6 +56,32 @@ impl Supply {
         mirrored::<GmwError>(channel, STEP, [talker, listener], &mut self.out, &mut self.into)?;
         stock.add(triples.finish());
         Ok(())
+    }
+}
+
+/// Opens OTs in both directions, those that party 0 sends first. `contexts` are those of party 0's and of party 1's sending: each
+/// direction has one of its own, so that no party can pass messages back. `seeds` are this party's, to send and to receive.
+///
+/// # Errors
+/// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
+///
+/// # Panics
+/// If `index` is neither 0 nor 1 (the caller's bug).
+pub fn open_both_ways(
+    driver: &mut Driver,
+    channel: &mut Channel,
+    index: usize,
+    contexts: [Context; 2],
+    ot: Protocol,
+    [send, receive]: [Seed; 2],
+) -> Result<(Sender<SemiHonest>, Receiver<SemiHonest>), OtError> {
+    let (own, peers) = (&contexts[index], &contexts[1 - index]);
+    if index == 0 {
+        let sender = open_sender(driver, channel, own, ot, &send)?;
+        Ok((sender, open_receiver(driver, channel, peers, ot, &receive)?))
+    } else {
+        let receiver = open_receiver(driver, channel, peers, ot, &receive)?;
+        Ok((open_sender(driver, channel, own, ot, &send)?, receiver))
     }
 }
 

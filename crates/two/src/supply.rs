@@ -1,10 +1,10 @@
 //! OTs ahead of their use, over a channel.
 
 use crate::{TwoError, blocks::Blocks, kit::Cots};
-use hushwire_gmw::{Stock, mirrored};
+use hushwire_gmw::{Stock, mirrored, open_both_ways};
 use hushwire_ot::{
     Context, Driver, Exchanged, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending,
-    Triples, open_receiver, open_sender,
+    Triples,
 };
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
@@ -37,17 +37,9 @@ impl Supply {
         seed: &Seed,
     ) -> Result<Supply, OtError> {
         let mut driver = Driver::new();
-        // Each direction has a context of its own: no party can pass messages back.
         let contexts = [0, 1].map(|sender| context.child("two OTs from", sender));
-        let (own, peers) = (&contexts[index], &contexts[1 - index]);
-        let (send, receive) = (seed.derive("two sender", &[]), seed.derive("two receiver", &[]));
-        let (sender, receiver) = if index == 0 {
-            let sender = open_sender(&mut driver, channel, own, ot, &send)?;
-            (sender, open_receiver(&mut driver, channel, peers, ot, &receive)?)
-        } else {
-            let receiver = open_receiver(&mut driver, channel, peers, ot, &receive)?;
-            (open_sender(&mut driver, channel, own, ot, &send)?, receiver)
-        };
+        let seeds = [seed.derive("two sender", &[]), seed.derive("two receiver", &[])];
+        let (sender, receiver) = open_both_ways(&mut driver, channel, index, contexts, ot, seeds)?;
         let silent = ot.name().starts_with("ferret");
         let (out, into) = Default::default();
         Ok(Supply { sender, receiver, silent, first: index == 0, ahead: 0, driver, out, into })
