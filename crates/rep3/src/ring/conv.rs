@@ -117,7 +117,7 @@ impl WithKnown for Patches {
         let [pictures, filters, results] = self.sizes();
         for group in 0..self.geometry.groups {
             let z = &mut z[group * results..][..results];
-            plain(backend, *self, self.shape, part(x, group, pictures), part(y, group, filters), z);
+            plain(backend, self, self.shape, part(x, group, pictures), part(y, group, filters), z);
         }
     }
 }
@@ -134,9 +134,8 @@ pub fn conv2d_known<W: Word>(
     with_known(backend, &Patches::new(geometry)?, factors)
 }
 
-impl Left for Patches {
-    #[inline(always)]
-    fn copy<W: Word>(self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
+impl<W: Word> Left<W> for Patches {
+    fn copy(&self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
         let Geometry { pictures: [_, height, width, channels], window, stride, before, .. } = self.geometry;
         let [down, across] = self.windows;
         let (picture, top, side) = (row / (down * across), row / across % down, row % across);
@@ -197,7 +196,7 @@ impl Form for Patches {
         for group in 0..self.geometry.groups {
             let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
             let z = &mut z[group * results..][..results];
-            backend.run(Gemm { left: *self, shape: self.shape, x, y, z });
+            backend.run(Gemm { left: self, shape: self.shape, x, y, z });
         }
     }
 
@@ -206,7 +205,7 @@ impl Form for Patches {
         for group in 0..self.geometry.groups {
             let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
             let first = group * results * W::BYTES;
-            tell_rows(*self, self.shape, x, y, &mut |place, x, y| {
+            tell_rows(self, self.shape, x, y, &mut |place, x, y| {
                 tell(Place { offset: first + place.offset, ..place }, x, y);
             });
         }

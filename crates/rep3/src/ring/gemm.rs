@@ -29,9 +29,11 @@ const NARROW: usize = 8;
 const GATHERED: usize = 512;
 
 /// The left factor, row by row, where it need not lie in memory so.
-pub(super) trait Left: Copy {
+///
+/// The kernel takes it as a trait object: it asks for a line of a panel at a time, and its code, long on every tier, is then there once a word.
+pub(super) trait Left<W> {
     /// Copies the places from `from` on of a row of it, out of one share of what it is made from: x_i (0) or x_{i+1} (1).
-    fn copy<W: Word>(self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]);
+    fn copy(&self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]);
 }
 
 /// A factor that all parties know is no pair of shares. The kernel multiplies it, half of its depth in place of each share:
@@ -40,15 +42,13 @@ pub(super) trait Left: Copy {
 /// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows; of an odd depth a'' ends in zeros
 ///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} = b' − b''
 /// ```
-#[derive(Clone, Copy)]
-struct Halves<F> {
-    left: F,
+struct Halves<'a, W> {
+    left: &'a dyn Left<W>,
     depth: usize,
 }
 
-impl<F: Left> Left for Halves<F> {
-    #[inline(always)]
-    fn copy<W: Word>(self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]) {
+impl<W: Word> Left<W> for Halves<'_, W> {
+    fn copy(&self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]) {
         let first = share * self.depth.div_ceil(2) + from;
         let len = out.len().min(self.depth.saturating_sub(first));
         let (there, beyond) = out.split_at_mut(len);
@@ -60,7 +60,7 @@ impl<F: Left> Left for Halves<F> {
 /// `z += a b`, of a left factor that is made from `a`, and `b`, row-major: one number each, not shares.
 pub(super) fn plain<W: Word>(
     backend: Backend,
-    left: impl Left,
+    left: &dyn Left<W>,
     [rows, depth, columns]: [usize; 3],
     a: &[W],
     b: &[W],
@@ -73,12 +73,12 @@ pub(super) fn plain<W: Word>(
     let y_next: Vec<W> = first.iter().zip(&*y).map(|(first, second)| first.minus(*second)).collect();
     let y_next = Wiped::new(y_next);
     let left = Halves { left, depth };
-    backend.run(Gemm { left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z });
+    backend.run(Gemm { left: &left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z });
 }
 
 /// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major) to `z`.
-pub(super) struct Gemm<'a, W, F> {
-    pub left: F,
+pub(super) struct Gemm<'a, W> {
+    pub left: &'a dyn Left<W>,
     /// Rows, depth, columns.
     pub shape: [usize; 3],
     pub x: Pair<'a, W>,
@@ -93,7 +93,7 @@ struct Part {
     depth: Range<usize>,
 }
 
-impl<W: Word, F: Left> Kernel for Gemm<'_, W, F> {
+impl<W: Word> Kernel for Gemm<'_, W> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(mut self, _: L) {
@@ -129,7 +129,7 @@ fn zeros<T: Flat>(len: usize, zero: T) -> Wiped<Vec<T>> {
     Wiped::new(vec![zero; len])
 }
 
-impl<W: Word, F: Left> Gemm<'_, W, F> {
+impl<W: Word> Gemm<'_, W> {
     #[inline(always)]
     fn pack_right(&self, part: &Part, panels: &mut [[W::Wide; N]]) {
         let (columns, deep) = (self.shape[2], part.depth.len());

@@ -34,12 +34,10 @@ impl<W: Word> MatMul<W> {
 }
 
 /// A matrix in memory, of this many columns.
-#[derive(Clone, Copy)]
 struct RowMajor(usize);
 
-impl Left for RowMajor {
-    #[inline(always)]
-    fn copy<W: Word>(self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
+impl<W: Word> Left<W> for RowMajor {
+    fn copy(&self, words: &[W], _: usize, row: usize, from: usize, out: &mut [W]) {
         let at = row * self.0 + from;
         out.copy_from_slice(&words[at..at + out.len()]);
     }
@@ -53,7 +51,7 @@ impl WithKnown for Matrices {
     }
 
     fn plain<W: Word>(&self, backend: Backend, x: &[W], y: &[W], z: &mut [W]) {
-        plain(backend, RowMajor(self.0[1]), self.0, x, y, z);
+        plain(backend, &RowMajor(self.0[1]), self.0, x, y, z);
     }
 }
 
@@ -77,17 +75,17 @@ impl Form for Matrices {
     }
 
     fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
-        backend.run(Gemm { left: RowMajor(self.0[1]), shape: self.0, x, y, z });
+        backend.run(Gemm { left: &RowMajor(self.0[1]), shape: self.0, x, y, z });
     }
 
     fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
-        tell_rows(RowMajor(self.0[1]), self.0, x, y, tell);
+        tell_rows(&RowMajor(self.0[1]), self.0, x, y, tell);
     }
 }
 
 /// Names the products of each result: a row of the left factor and a column of the right one.
 pub(super) fn tell_rows<W: Word>(
-    left: impl Left,
+    left: &dyn Left<W>,
     [rows, depth, columns]: [usize; 3],
     x: Pair<'_, W>,
     y: Pair<'_, W>,
