@@ -4,8 +4,9 @@
 //! throughput of runs that follow each other, several in flight over a link, and the time of a run alone. Inputs are shared
 //! before; every row's result is opened afterwards and compared with plain arithmetic: a wrong one fails the run.
 //!
-//! With a transport each party has `threads` compute threads, all in this process; `inproc` has none: a thread computes for all
-//! three parties in lockstep. Limits, measured in the same run: the PRF of zero-shares, the link, and copies in memory as large as
+//! Rows that are computed each for itself run in pieces, and through trees or ripples, as a computation's do for the network's delay
+//! ([`Cut`]). With a transport each party has `threads` compute threads, all in this process, which share the pieces; `inproc` has none: a
+//! thread computes for all three parties in lockstep. Limits, measured in the same run: the PRF of zero-shares, the link, and copies in memory as large as
 //! what an operation touches.
 
 mod bits;
@@ -15,9 +16,12 @@ mod orders;
 mod part;
 #[cfg(test)]
 mod tests;
+mod transposition;
 
 use hushwire_aes::Backend;
+use hushwire_circuit::Adder;
 use hushwire_rep3::{Party, ring::Word};
+use hushwire_three::Cut;
 use hushwire_wire::Shape;
 use std::thread;
 
@@ -30,7 +34,7 @@ use crate::{
     three::{self, Links3},
     workers,
 };
-use grid::{Op, Point, Type};
+use grid::{Op, Point, Splits, Type};
 use ops::Made;
 use part::Part;
 
@@ -48,51 +52,70 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>, spoiled: 
     let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
     let least = threads[0];
     let case = |point: Point| {
-        let work = move |ctx: &mut Context<'_>| {
-            let made = match point.kind {
-                Type::U8 => small::<u8>(&point),
-                Type::U16 => small::<u16>(&point),
-                Type::U32 => wide::<u32>(&point),
-                Type::U64 | Type::U63 | Type::Bits64 => wide::<u64>(&point),
-            };
-            measure(ctx, backend, &point, &made, spoiled)
-        };
+        let work = move |ctx: &mut Context<'_>| measure(ctx, backend, &point, &pieces(&point), spoiled);
         Case::new("operation", point.params(), work).core(point.is_core(least)).quick(point.is_quick(least))
     };
-    Point::all(&threads, &nets).into_iter().map(case).collect()
+    let transposed = transposition::cases(&threads, backend, spoiled);
+    Point::all(&threads, &nets).into_iter().map(case).chain(transposed).collect()
+}
+
+/// The operation in pieces, as a computation cuts it: rows that are computed each for itself in pieces that stay in the caches, products of
+/// vectors, of matrices and with filters a thread's share of the results each, all else whole.
+fn pieces(point: &Point) -> Vec<Made> {
+    let cut = Cut::new(u16::try_from(point.threads).unwrap_or(u16::MAX), point.net.one_way());
+    let parts: Vec<usize> = match point.op.splits() {
+        Splits::Rows => cut.pieces_of(point.n).into_iter().map(|rows| rows.len()).collect(),
+        Splits::Results => {
+            let of = point.results();
+            (0..point.threads).map(|t| of * (t + 1) / point.threads - of * t / point.threads).collect()
+        }
+        Splits::Never => vec![point.n],
+    };
+    parts.into_iter().map(|part| piece(point, part, cut.few())).collect()
+}
+
+/// `part` rows of an operation, or results.
+fn piece(point: &Point, part: usize, few: usize) -> Made {
+    match point.kind {
+        Type::U8 => small::<u8>(point, part),
+        Type::U16 => small::<u16>(point, part),
+        Type::U32 => wide::<u32>(point, part, few),
+        Type::U64 | Type::U63 | Type::Bits64 => wide::<u64>(point, part, few),
+    }
 }
 
 /// An operation of the table, on words of 32 or 64 bits.
-fn wide<W: Word>(Point { op, kind, n, columns, .. }: &Point) -> Made {
-    let (n, columns) = (*n, *columns);
+fn wide<W: Word>(Point { op, kind, n, columns, .. }: &Point, part: usize, few: usize) -> Made {
+    let adder = if *n <= few { Adder::Prefix } else { Adder::Ripple };
+    let (side, n, columns) = (*n, part, *columns);
     match (op, kind) {
         (Op::Mul, _) => ops::mul::<W>(n),
         (Op::Dot, _) => ops::dot::<W>(n, columns),
-        (Op::MatMul, _) => ops::matmul::<W>(n, columns),
-        (Op::Conv2d, _) => ops::conv2d::<W>(n, columns),
+        (Op::MatMul, _) => ops::matmul::<W>([n, side, columns]),
+        (Op::Conv2d, _) => ops::conv2d::<W>(side, columns, n),
         (Op::Reveal, _) => ops::reveal::<W>(n),
-        (Op::ToBits, _) => bits::to_bits::<W>(n),
-        (Op::ToNumbers, _) => bits::to_numbers::<W>(n),
+        (Op::ToBits, _) => bits::to_bits::<W>(n, adder),
+        (Op::ToNumbers, _) => bits::to_numbers::<W>(n, adder),
         (Op::Inject, _) => bits::inject::<W>(n),
-        (Op::Less, _) => bits::less(W::BITS, n),
-        (Op::LessArith, Type::U63) => bits::less_bounded::<W>(n),
-        (Op::LessArith, _) => bits::less_arith::<W>(n),
+        (Op::Less, _) => bits::less(W::BITS, n, adder),
+        (Op::LessArith, Type::U63) => bits::less_bounded::<W>(n, adder),
+        (Op::LessArith, _) => bits::less_arith::<W>(n, adder),
         (Op::Equal, Type::Bits64) => bits::equal_strings(W::BITS, n),
         (Op::Equal, _) => bits::equal::<W>(n),
-        (Op::Trunc, _) => bits::trunc::<W>(n),
+        (Op::Trunc, _) => bits::trunc::<W>(n, adder),
         (Op::Select, Type::Bits64) => bits::select_strings(W::BITS, n),
         (Op::Select, _) => bits::select::<W>(n),
         (Op::Shuffle, _) => orders::shuffle::<W>(n, columns),
-        (Op::Sort, _) => orders::sort::<W>(n, columns),
+        (Op::Sort, _) => orders::sort::<W>(n, columns, few),
         (Op::Permute, _) => orders::permute::<W>(n, columns),
     }
 }
 
 /// One of those that the table has in 8 and 16 bits too.
-fn small<W: Word>(point: &Point) -> Made {
+fn small<W: Word>(point: &Point, part: usize) -> Made {
     match point.op {
-        Op::Reveal => ops::reveal::<W>(point.n),
-        _ => ops::mul::<W>(point.n),
+        Op::Reveal => ops::reveal::<W>(part),
+        _ => ops::mul::<W>(part),
     }
 }
 
@@ -105,40 +128,41 @@ fn measure(
     ctx: &mut Context<'_>,
     backend: Backend,
     point: &Point,
-    made: &Made,
+    pieces: &[Made],
     spoiled: bool,
 ) -> Result<Vec<Row>, BoxError> {
     let lanes = match (point.transport, point.net) {
         (Transport::Inproc, _) => 1,
-        _ if point.is_long() => 1,
+        _ if point.is_long() && pieces.len() < LANES => 1,
         (_, Shape::NONE) => LANES,
         _ => FAR_LANES,
     };
-    let moved = part::moved(Party::three(backend), made)?;
+    let moved = part::moved(Party::three(backend), pieces, lanes * point.threads)?;
     let links = Links3 { transport: point.transport, net: point.net, lanes, threads: point.threads };
-    let mut threads = links.threads(backend, None, |party| Part::all(party, made, point.threads))?;
+    let mut threads = links.threads(backend, None, |party| Part::all(party, pieces, point.threads))?;
+    // The results, of a run that is not timed: a session has memory by then.
+    three::parts_mut(&mut threads).for_each(|part| part.keep = true);
+    workers::time(&mut threads, 1)?;
+    part::check(&threads, pieces, spoiled)?;
+    three::parts_mut(&mut threads).for_each(|part| part.keep = false);
     let timer = ctx.timer();
     let timer = crate::Timer { budget: timer.budget / 2, ..timer };
-    let runs = if lanes == 1 { 1 } else { RUNS * lanes };
-    three::parts_mut(&mut threads).for_each(|part| part.runs = 1);
+    let runs = if lanes == 1 || point.is_long() { 1 } else { RUNS * lanes };
     // One run at a time is one run alone: it is not timed twice.
     let alone = if runs == 1 { None } else { Some(timer.durations(|n| workers::time(&mut threads, n))?) };
     three::parts_mut(&mut threads).for_each(|part| part.runs = runs);
-    let link = Link::three_flows(point.transport, moved.bytes / moved.rounds.max(1));
+    let link = Link::three_flows(point.transport, moved.bytes / moved.messages.max(1));
     let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| workers::time(&mut threads, n)))?;
     let alone = alone.unwrap_or_else(|| seconds.clone());
-    // Results are copied, which no row should time: once more, of the same work.
-    three::parts_mut(&mut threads).for_each(|part| part.keep = true);
-    workers::time(&mut threads, 1)?;
-    part::check(&threads, made, spoiled)?;
-    let limit = limit(ctx, backend, point, made, &moved, taken.as_ref())?;
-    let units = made.units * count((runs * point.threads) as u64);
+    let all = All::of(pieces);
+    let limit = limit(ctx, backend, point, &all, &moved, taken.as_ref())?;
+    let units = all.units * count(runs as u64);
     let of = |figures: Vec<f64>| Measurement::of(&figures).ok_or("nothing was timed");
-    let bytes = count(moved.bytes) / made.units;
+    let bytes = count(moved.bytes) / all.units;
     let rates = of(seconds.iter().map(|s| units / s).collect())?;
     let times = of(alone.iter().map(|s| 1e3 * s).collect())?;
     Ok(vec![
-        Row::new("throughput", Unit::per_second(made.unit), rates)
+        Row::new("throughput", Unit::per_second(all.unit), rates)
             .bytes_per_unit(bytes)
             .rounds(moved.rounds)
             .bound(&limit),
@@ -146,12 +170,28 @@ fn measure(
     ])
 }
 
+/// All pieces of an operation together.
+struct All {
+    units: f64,
+    unit: &'static str,
+    masked: bool,
+    touched: usize,
+}
+
+impl All {
+    fn of(pieces: &[Made]) -> Self {
+        let units = pieces.iter().map(|made| made.units).sum();
+        let touched = pieces.iter().map(|made| made.touched).sum();
+        Self { units, unit: pieces[0].unit, masked: pieces[0].masked, touched }
+    }
+}
+
 /// The bound that binds a point first.
 fn limit(
     ctx: &mut Context<'_>,
     backend: Backend,
     point: &Point,
-    made: &Made,
+    made: &All,
     moved: &part::Moved,
     taken: Option<&Taken>,
 ) -> Result<Bound, BoxError> {

@@ -212,8 +212,8 @@ impl Plan {
     }
 }
 
-/// The cost of a sort for a party: of so many rows, by keys of so many bits.
-type OfSort = fn(Role, usize, usize) -> Cost;
+/// The cost of a sort for a party: of so many rows, by keys of so many bits, with levels that are wide from so many pairs on.
+type OfSort = fn(Role, usize, usize, usize) -> Cost;
 
 fn wave_cost(party: &mut Party, wave: &[Talk<'_>], cut: Cut, of_sort: OfSort) -> Result<Cost, ThreeError> {
     let extents: Vec<Extent> = wave.iter().map(|talk| talk.extent).collect();
@@ -225,7 +225,7 @@ fn wave_cost(party: &mut Party, wave: &[Talk<'_>], cut: Cut, of_sort: OfSort) ->
         for (at, rows) in group {
             let cost = match known.entry((at, rows.len())) {
                 Entry::Occupied(cost) => *cost.get(),
-                Entry::Vacant(place) => *place.insert(wave[at].cost(party, rows.len(), of_sort)?),
+                Entry::Vacant(place) => *place.insert(wave[at].cost(party, rows.len(), cut, of_sort)?),
             };
             rounds = cost.rounds.max(rounds);
             bytes_sent += cost.bytes_sent;
@@ -237,13 +237,14 @@ fn wave_cost(party: &mut Party, wave: &[Talk<'_>], cut: Cut, of_sort: OfSort) ->
 
 impl Talk<'_> {
     /// The cost of a piece of so many rows.
-    fn cost(&self, party: &mut Party, rows: usize, of_sort: OfSort) -> Result<Cost, ThreeError> {
+    fn cost(&self, party: &mut Party, rows: usize, cut: Cut, of_sort: OfSort) -> Result<Cost, ThreeError> {
         if let Prim::Sort { rows, .. } = self.step.prim {
-            return Ok(of_sort(party.role(), rows, self.reads.iter().map(|size| width(*size)).sum()));
+            let keys = self.reads.iter().map(|size| width(*size)).sum();
+            return Ok(of_sort(party.role(), rows, keys, cut.few()));
         }
         let size = |size: &Size| if self.extent.cuts { size.with_rows(rows) } else { *size };
         let forms = self.reads.iter().map(|of| size(of).zeros(party)).collect::<Result<Vec<_>, _>>()?;
-        let ready = begin(party.next_batch()?, self.step, &forms, self.extent.rows)?;
+        let ready = begin(party.next_batch()?, self.step, &forms, (self.extent.rows, cut.few()))?;
         Ok(ready.cost().expect("every machine but a sort declares its cost"))
     }
 }

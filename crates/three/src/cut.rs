@@ -18,6 +18,15 @@ const ROWS_A_NANOSECOND: u64 = 1;
 const NEAR: usize = 1 << 15;
 /// AGREEMENT: rows of a piece at least.
 const LEAST: usize = 1 << 13;
+/// AGREEMENT: rows of a piece at least, where memory is short.
+const SHORTEST: usize = 1 << 10;
+/// AGREEMENT: rows up to which fewer rounds are worth more ANDs, where parties are close to each other.
+const FEW: usize = 1 << 14;
+/// AGREEMENT: nanoseconds that a message is under way, a row more of those. A tree in place of a ripple of 64 to 84 bits saves about that many
+/// rounds and costs as many ANDs twice, a row: about a nanosecond each, computed by three parties and on a line of 10 Gb/s.
+const NANOSECONDS_A_ROW: u64 = 2;
+/// AGREEMENT: rows beyond which bytes outweigh rounds wherever parties are: those of a tree take seconds on a line of 100 Mb/s.
+const MANY: usize = 1 << 21;
 /// AGREEMENT: lanes of a thread. While one waits for the others, the other computes.
 const LANES: usize = 2;
 /// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without packing bits.
@@ -31,21 +40,27 @@ pub struct Cut {
     /// Rows of a piece, where there are lanes for all pieces, and where there are more.
     least: usize,
     most: usize,
+    /// Rows up to which fewer rounds are worth more ANDs.
+    few: usize,
 }
 
 impl Cut {
     /// One thread, one lane and no pieces: the fewest rounds.
     #[must_use]
     pub const fn whole() -> Cut {
-        Cut { threads: 1, lanes: 1, least: usize::MAX, most: usize::MAX }
+        Cut { threads: 1, lanes: 1, least: usize::MAX, most: usize::MAX, few: FEW }
     }
 
-    /// For so many compute threads of each party, at least one, whose messages are under way for so long.
+    /// For so many compute threads of each party, at least one, whose messages are under way for so long: half of the round trip, which
+    /// parties measure and announce when they meet. It also says where comparisons and conversions take a tree in place of a ripple, in the
+    /// levels of a sort as elsewhere.
     #[must_use]
     pub fn new(threads: u16, delay: Duration) -> Cut {
-        let far = (delay.as_nanos() as u64).saturating_mul(ROWS_A_NANOSECOND).min(1 << 40);
+        let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        let far = nanoseconds.saturating_mul(ROWS_A_NANOSECOND).min(1 << 40);
         let most = NEAR.max((far as usize).next_power_of_two());
-        Cut { threads: usize::from(threads.max(1)), lanes: LANES, least: LEAST, most }
+        let few = (nanoseconds / NANOSECONDS_A_ROW).clamp(FEW as u64, MANY as u64) as usize;
+        Cut { threads: usize::from(threads.max(1)), lanes: LANES, least: LEAST, most, few }
     }
 
     /// With pieces of so many rows, whatever the lanes.
@@ -53,6 +68,12 @@ impl Cut {
     pub fn with_rows(self, rows: usize) -> Cut {
         let rows = rows.max(UNIT);
         Cut { least: rows, most: rows, ..self }
+    }
+
+    /// Shorter pieces, which take less memory and more rounds; none shorter than [`SHORTEST`].
+    pub(crate) fn shorter(self) -> Option<Cut> {
+        let most = self.most.min(1 << 40) / 2;
+        (most >= SHORTEST).then(|| Cut { most, least: self.least.min(most), ..self })
     }
 
     /// Threads.
@@ -65,6 +86,12 @@ impl Cut {
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.threads * self.lanes
+    }
+
+    /// Rows up to which fewer rounds are worth more ANDs: steps of so many, and levels of a sort, compare and add by a tree.
+    #[must_use]
+    pub fn few(&self) -> usize {
+        self.few
     }
 
     /// Lanes of one thread.
@@ -80,6 +107,13 @@ impl Cut {
 
     fn pieces(&self, rows: usize) -> usize {
         (rows / self.least).min(self.lanes()).max(rows / self.most).max(1)
+    }
+
+    /// The rows of each piece of a step that alone has a wave, and whose rows are computed each for itself.
+    #[must_use]
+    pub fn pieces_of(&self, rows: usize) -> Vec<Range<usize>> {
+        let groups = self.groups(&[Extent { rows, cuts: true }]);
+        groups.into_iter().flatten().map(|(_, rows)| rows).collect()
     }
 
     /// The groups of a wave: of each, steps by their places in `steps`, and rows of them.
@@ -149,6 +183,18 @@ mod tests {
         assert_eq!(lengths(cut, &[(198, true), (5, false), (257, true)]), four);
         assert_eq!(Cut::whole().lanes(), 1);
         assert_eq!(lengths(Cut::whole(), &[(1 << 30, true), (1 << 30, false)]).len(), 1);
+    }
+
+    #[test]
+    fn trees_are_for_rows_whose_rounds_take_longer_than_their_bytes() {
+        let few = |delay: Duration| Cut::new(1, delay).few();
+        assert_eq!(few(Duration::ZERO), FEW);
+        assert_eq!(few(Duration::from_micros(30)), FEW);
+        assert_eq!(few(Duration::from_micros(100)), 50_000);
+        assert!(few(Duration::from_millis(20)) >= 1 << 20, "a whole level of 2^20 rows at 40 ms");
+        assert_eq!(few(Duration::MAX), MANY);
+        assert_eq!(Cut::whole().with_rows(64).few(), FEW);
+        assert_eq!(Cut::new(3, Duration::MAX).with_rows(64).few(), MANY);
     }
 
     #[test]

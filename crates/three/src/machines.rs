@@ -14,8 +14,8 @@ use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{
-        Bits, Column, Compact, Equal, FromPlaces, Group, Inject, Less, LessBounded, MatMul, Meet, OnBits,
-        Permute, Product, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToBits, ToNumbers, Truncate, Xor,
+        Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
+        Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
     },
 };
 use hushwire_wire::{
@@ -40,18 +40,30 @@ where
     }
 }
 
-/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows.
-pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: usize) -> Begun<'p> {
-    let (role, backend, adder) = (batch.role(), batch.backend(), adder(of));
+/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows; up to `few` of them fewer rounds are
+/// worth more ANDs.
+pub(crate) fn begin<'p>(
+    mut batch: Batch,
+    step: &'p Step,
+    reads: &[Form],
+    (of, few): (usize, usize),
+) -> Begun<'p> {
+    let adder = if of <= few { Adder::Prefix } else { Adder::Ripple };
+    let (role, backend) = (batch.role(), batch.backend());
     match &step.prim {
         Prim::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
         Prim::Flat(program, [width, rows]) => {
             strings(flat(&mut batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
         }
-        Prim::Open { scalar, lengths } => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
-            other => open_bits(role, *scalar, lengths, other.bits()),
-        },
+        Prim::Open { scalar, lengths } => {
+            // A piece is a vector.
+            let rows = reads[0].rows();
+            let lengths = if rows == of { lengths.clone() } else { vec![rows] };
+            match &reads[0] {
+                Form::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
+                other => open_bits(role, *scalar, lengths, other.bits()),
+            }
+        }
         Prim::Sort { rows, keys } => {
             let key = |(form, key): (&Form, &Key)| SortKey {
                 bits: form.bits().clone(),
@@ -59,7 +71,7 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
                 descending: key.descending,
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
-            let machine = Sort::new(batch, *rows, &keys)?;
+            let machine = Sort::new(batch, *rows, &keys)?.wide_from(few);
             ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
         }
         Prim::Meet { rows, first } => {
@@ -119,21 +131,21 @@ pub(crate) fn flat(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) ->
 }
 
 /// Bits to all three parties.
-fn open_bits<'p>(role: Role, scalar: Scalar, lengths: &'p [usize], bits: &Arc<Bits>) -> Begun<'p> {
+fn open_bits<'p>(role: Role, scalar: Scalar, lengths: Vec<usize>, bits: &Arc<Bits>) -> Begun<'p> {
     let (width, rows) = (bits.width(), bits.rows());
     let machine = RevealBits::to_all(role, Arc::new((**bits).clone().trimmed()))?;
     known(machine, move |reveal| {
         let bytes = reveal.finish().expect("all three learn it");
         let planes = Planes::new(width, rows, bytes.into_inner()).expect("as many bytes as were shared");
-        Tensor::from_planes(scalar, lengths, &planes)
+        Tensor::from_planes(scalar, &lengths, &planes)
     })
 }
 
 /// Numbers to all three parties.
-fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: &'p [usize], words: &Words) -> Begun<'p> {
+fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: Vec<usize>, words: &Words) -> Begun<'p> {
     known(Reveal::to_all(role, lowered(W::column(words), scalar.bits()))?, move |reveal: Reveal<W>| {
         let numbers = reveal.finish().expect("all three learn it");
-        Tensor::from_words(scalar, lengths, numbers.iter().map(|number| number.number().into()))
+        Tensor::from_words(scalar, &lengths, numbers.iter().map(|number| number.number().into()))
     })
 }
 
@@ -143,13 +155,6 @@ where
     M: Machine<Error = NetError> + Send + 'p,
 {
     ready(machine, move |m| Ok(Form::Known(Arc::new(finish(m)))))
-}
-
-/// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
-const FEW: usize = 1 << 14;
-
-fn adder(rows: usize) -> Adder {
-    if rows <= FEW { Adder::Prefix } else { Adder::Ripple }
 }
 
 pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
@@ -179,7 +184,7 @@ where
 }
 
 fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize, adder: Adder) -> Begun<'p> {
-    let machine = ToBits::<W>::new(batch, W::column(x.words()), adder)?;
+    let machine = OnNumbers::<W>::to_bits(batch, W::column(x.words()), adder)?;
     strings(machine, move |m| rows::narrowed(&m.finish(), width))
 }
 
@@ -208,17 +213,17 @@ fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
 
 fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool, adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(Less::new(batch, x, y, signed, adder)?, |m| Ok(m.finish()))
+    strings(OnNumbers::less(batch, x, y, signed, adder)?, |m| Ok(m.finish()))
 }
 
 fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[Form], adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(LessBounded::new(batch, x, y, adder)?, |m| Ok(m.finish()))
+    strings(OnNumbers::less_bounded(batch, x, y, adder)?, |m| Ok(m.finish()))
 }
 
 fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(Equal::new(batch, x, y)?, |m| Ok(m.finish()))
+    strings(OnNumbers::equal(batch, x, y)?, |m| Ok(m.finish()))
 }
 
 fn truncate<'p, W: Held>(

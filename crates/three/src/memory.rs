@@ -40,6 +40,17 @@ impl Plan {
         }
     }
 
+    /// The cut with which a run takes at most so many bytes, as [`Plan::memory`] counts: this one, or one with shorter pieces and more
+    /// rounds, as few as that needs; none where the shortest take more, since values, sorts, permutations, compactions, products of
+    /// matrices and convolutions are there whole. AGREEMENT: all parties say the same.
+    #[must_use]
+    pub fn cut_within(&self, mut cut: Cut, bytes: u64) -> Option<Cut> {
+        while self.memory(cut) > bytes {
+            cut = cut.shorter()?;
+        }
+        Some(cut)
+    }
+
     /// Bytes that a wave's machines take: on each lane those of its largest group.
     fn work(&self, wave: &[Slot], sizes: &[Size], cut: Cut) -> u64 {
         let reads = |at: Slot| self.steps[at].reads.iter().map(|slot| sizes[*slot]);

@@ -2,6 +2,7 @@
 
 use crate::form::{Form, Held, Words, in_ring};
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_compute::Tensor;
 use hushwire_rep3::{
     Rep3, ShareError, Shares, pool,
     ring::{Bits, Column},
@@ -45,6 +46,8 @@ pub(crate) enum Joined {
         width: usize,
         shares: Shares,
     },
+    /// A vector that all know.
+    Known(Tensor),
     /// All of it, in one piece.
     Whole(Form),
 }
@@ -59,6 +62,7 @@ impl Joined {
         if let Joined::Nothing = self {
             *self = match &piece {
                 Form::Words(words) => Joined::Words(in_ring!(words.ring(), zeros(of))),
+                Form::Known(known) => Joined::Known(Tensor::zeros(known.scalar(), &[of])),
                 other => {
                     let width = other.bits().width();
                     let zeros = || pool::zeros(width * plane_bytes(of));
@@ -68,6 +72,12 @@ impl Joined {
         }
         match self {
             Joined::Words(words) => in_ring!(words.ring(), put_words(words, rows, &piece)),
+            Joined::Known(all) => {
+                let known = piece.known();
+                rows.clone()
+                    .enumerate()
+                    .for_each(|(i, at)| all.element_mut(at).copy_from_slice(known.element(i)));
+            }
             Joined::Bits { shares, .. } => {
                 let (from, height) = (piece.bits().shares(), plane_bytes(of));
                 put_planes(&mut shares.own, &from.own, height, rows);
@@ -85,6 +95,7 @@ impl Joined {
         Ok(match self {
             Joined::Nothing => unreachable!("a step has one piece at least"),
             Joined::Words(words) => Form::Words(words),
+            Joined::Known(all) => Form::Known(Arc::new(all)),
             Joined::Bits { width, shares } => Form::Bits(Arc::new(Bits::new(width, rows, shares)?)),
             Joined::Whole(form) => form,
         })

@@ -169,6 +169,7 @@ impl Step {
                 | Prim::Equal
                 | Prim::Truncate { .. }
                 | Prim::Block(_)
+                | Prim::Open { .. }
         )
     }
 

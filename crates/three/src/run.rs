@@ -99,6 +99,16 @@ impl<'p> Run<'p> {
         self.ran[slot] = true;
     }
 
+    /// A step's value that pieces made up: what was opened gets its lengths again.
+    pub(crate) fn shaped(&self, at: Slot, form: Form) -> Form {
+        match (&self.plan.steps[at].prim, form) {
+            (Prim::Open { lengths, .. }, Form::Known(all)) if all.lengths() != lengths => {
+                Form::Known(Arc::new(Arc::unwrap_or_clone(all).reshaped(lengths)))
+            }
+            (_, form) => form,
+        }
+    }
+
     fn is_ready(&self, at: Slot) -> bool {
         !self.ran[at] && self.plan.steps[at].reads.iter().all(|slot| self.ran[*slot])
     }

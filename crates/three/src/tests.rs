@@ -23,7 +23,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 type Values = BTreeMap<String, Tensor>;
 
-/// The outputs, in order, what party 0 sent, and whether all of that was declared.
+/// The outputs, in order, the cost of party 0, and whether all of that was declared.
 type Ran = (Vec<Tensor>, Cost, bool);
 
 /// Runs three parties in lockstep.
@@ -64,12 +64,17 @@ fn three(
                 break;
             };
             let mut flights = flights.into_iter().map(Group::begin).collect::<Result<Vec<_>, _>>()?;
-            // A sort's cost depends on what it opens.
+            // A sort's cost depends on what it opens, and is counted.
             let own = flights[0].cost();
             declared &= own.is_some();
-            rounds[lane] += own.unwrap_or_default().rounds;
-            cost.bytes_sent += own.unwrap_or_default().bytes_sent;
-            Lockstep::new().run(&mut flights)?;
+            let mut spent = Cost::default();
+            Lockstep::new().run_edited(&mut flights, |place: Place, message| {
+                spent.rounds = spent.rounds.max(place.round as u64 + 1);
+                spent.bytes_sent += if place.party == 0 { message.len() as u64 } else { 0 };
+            })?;
+            let own = own.unwrap_or(spent);
+            rounds[lane] += own.rounds;
+            cost.bytes_sent += own.bytes_sent;
             flights.into_iter().try_for_each(land)?;
         }
         cost.rounds += rounds.into_iter().max().unwrap();
@@ -115,7 +120,6 @@ fn check_cut(
     if declared {
         assert_eq!(planned.cost, cost, "{c}");
     } else {
-        // What other steps of that wave cost was not counted.
         assert!(planned.cost.rounds >= cost.rounds && planned.cost.bytes_sent >= cost.bytes_sent, "{c}");
     }
     for (output, opened) in bound.outputs().iter().zip(opened) {
@@ -251,7 +255,8 @@ fn results_and_bytes_are_the_same_for_every_cut() {
     let c = text(
         "input x: u32[n] from m\ninput y: u32[n] from m\np = x * y\nq = p + x\nb = p < q\n\
          output a = select(b, p, q) to m\noutput c = min(x, y) to m\noutput d = (p == q) & b to m\noutput e = q >> 3 to m\n\
-         output f = count(b) to m\noutput g = p & y to m",
+         output f = count(b) to m\noutput g = p & y to m\noutput h = reveal(p) + x to m\noutput i = reveal(b) & (x < y) to m\n\
+         output j = sum(reshape(reveal(p), [n, 1])) to m",
     );
     for n in [0, 63, 200, 1027] {
         let given = given(&c, n);
@@ -510,6 +515,44 @@ fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     let grows = |n: u64| memory(less, 2 * n, near) - memory(less, n, near);
     // From where on the values, and not the pieces, are the most.
     assert_eq!(grows(4 * n), 2 * grows(2 * n), "values grow, pieces do not");
+}
+
+#[test]
+fn sorts_between_parties_that_are_far_apart_compare_by_trees() {
+    let c = text("input x: u32[n] from m\noutput y = permute(x, order(x)) to m");
+    let (n, given) = (17_000, given(&c, 17_000));
+    let plan = Plan::new(&c.bind(&[("n".to_owned(), n)].into()).unwrap()).unwrap();
+    let spent = |delay| {
+        let cut = Cut::new(1, delay);
+        let cost = check_cut(&c, &given, Plan::new, Backend::best(), cut).expect("it runs");
+        let likely = plan.likely_cost(0, cut).unwrap();
+        assert!(
+            cost.rounds < 2 * likely.rounds && likely.rounds < 2 * cost.rounds,
+            "{likely:?} for {cost:?}"
+        );
+        cost
+    };
+    let (near, far) = (spent(Duration::ZERO), spent(Duration::from_millis(20)));
+    assert!(3 * far.rounds < 2 * near.rounds, "{far:?} for {near:?}");
+    assert!(far.bytes_sent > near.bytes_sent);
+}
+
+#[test]
+fn pieces_are_shortened_until_a_run_keeps_to_its_memory() {
+    let c = text("input x: u32[n] from m\np = x * x\noutput y = reveal(p < p * x) to m");
+    let n = 20_000;
+    let bound = c.bind(&[("n".to_owned(), n)].into()).unwrap();
+    let plan = Plan::new(&bound).unwrap();
+    let far = Cut::new(1, Duration::from_secs(1));
+    let (whole, shortest) = (plan.memory(far), plan.memory(far.with_rows(1 << 10)));
+    assert!(shortest < whole / 2, "{shortest} of {whole}");
+    assert_eq!(plan.cut_within(far, whole), Some(far), "as it is, where it fits");
+    assert_eq!(plan.cut_within(far, 1000), None);
+    let within = plan.cut_within(far, whole / 2).expect("shorter pieces fit");
+    assert!(within != far && plan.memory(within) <= whole / 2);
+    let given = given(&c, n as usize);
+    let cost = |cut| check_cut(&c, &given, Plan::new, Backend::best(), cut).expect("it runs");
+    assert_eq!(cost(within).bytes_sent, cost(far).bytes_sent);
 }
 
 /// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go out.

@@ -38,6 +38,8 @@ impl<'p> Task<'p> {
 struct Piece<'p> {
     task: Arc<Task<'p>>,
     rows: Range<usize>,
+    /// As [`Cut::few`].
+    few: usize,
     batch: Batch,
 }
 
@@ -53,14 +55,14 @@ pub(crate) type Place<'p> = (Arc<Task<'p>>, Range<usize>);
 impl<'p> Group<'p> {
     pub(crate) fn begin(self) -> Result<Flight<'p>, ThreeError> {
         let (mut machines, mut places) = (vec![], vec![]);
-        for Piece { task, rows, batch } in self.0 {
+        for Piece { task, rows, few, batch } in self.0 {
             let all = task.extent.rows;
             let ready = if rows.len() == all || !task.extent.cuts {
-                begin(batch, task.step, &task.reads, all)
+                begin(batch, task.step, &task.reads, (all, few))
             } else {
                 let reads =
                     task.reads.iter().map(|form| piece(form, &rows)).collect::<Result<Vec<_>, _>>()?;
-                begin(batch, task.step, &reads, all)
+                begin(batch, task.step, &reads, (all, few))
             };
             machines.push(ready?);
             places.push((task, rows));
@@ -92,7 +94,8 @@ impl<'p> Wave<'p> {
         let mut group = |of: Vec<(usize, Range<usize>)>| -> Result<Group<'p>, ThreeError> {
             let mut pieces = vec![];
             for (task, rows) in of {
-                pieces.push(Piece { task: tasks[task].clone(), rows, batch: party.next_batch()? });
+                let (task, few, batch) = (tasks[task].clone(), cut.few(), party.next_batch()?);
+                pieces.push(Piece { task, rows, few, batch });
             }
             Ok(Group(pieces))
         };
@@ -114,7 +117,7 @@ impl<'p> Wave<'p> {
         for (at, rows, made) in self.made {
             let joined =
                 std::mem::replace(&mut *made.lock().unwrap_or_else(PoisonError::into_inner), Joined::Nothing);
-            run.put(at, joined.form(rows)?);
+            run.put(at, run.shaped(at, joined.form(rows)?));
         }
         Ok(())
     }

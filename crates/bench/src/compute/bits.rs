@@ -1,4 +1,4 @@
-//! Operations that pass through bits: conversions, comparisons, truncation, choices. Adders are ripple-carry below: of fewest ANDs.
+//! Operations that pass through bits: conversions, comparisons, truncation, choices.
 
 use std::sync::Arc;
 
@@ -6,14 +6,12 @@ use hushwire_aes::Backend;
 use hushwire_circuit::Adder;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::ring::{
-    Bits, Column, Equal, Inject, Less, LessBounded, OnBits, Select, ToBits, ToNumbers, Truncate, Word,
+    Bits, Column, Inject, OnBits, OnNumbers, Select, ToNumbers, Truncate, Word,
     test_support::{share_bits, share_words},
 };
 use hushwire_rep3::{Batch, Role};
 
 use super::ops::{Made, Parts, deal, elements, widened};
-
-const ADDER: Adder = Adder::Ripple;
 
 /// This party's share of strings of bits, a number a row.
 fn rows_of(bits: &Bits) -> Vec<u64> {
@@ -35,18 +33,18 @@ fn touched<W: Word>(n: usize, words: usize) -> usize {
     2 * n * words * W::BYTES
 }
 
-pub(crate) fn to_bits<W: Word>(n: usize) -> Made {
+pub(crate) fn to_bits<W: Word>(n: usize, adder: Adder) -> Made {
     let (numbers, shares) = deal::<W>(1, n);
     let begin =
-        move |role: Role, mut batch: Batch| Ok(ToBits::new(&mut batch, &shares[role.index()], ADDER)?);
-    let end = |run: ToBits<W>| rows_of(&run.finish());
+        move |role: Role, mut batch: Batch| Ok(OnNumbers::to_bits(&mut batch, &shares[role.index()], adder)?);
+    let end = |run: OnNumbers<W>| rows_of(&run.finish());
     elements(touched::<W>(n, 2), (widened(&numbers), Parts::Xor), begin, end)
 }
 
-pub(crate) fn to_numbers<W: Word>(n: usize) -> Made {
+pub(crate) fn to_numbers<W: Word>(n: usize, adder: Adder) -> Made {
     let (numbers, shares) = deal_bits(1, W::BITS, n);
     let begin =
-        move |role: Role, mut batch: Batch| Ok(ToNumbers::new(&mut batch, &shares[role.index()], ADDER)?);
+        move |role: Role, mut batch: Batch| Ok(ToNumbers::new(&mut batch, &shares[role.index()], adder)?);
     elements(touched::<W>(n, 2), (numbers, Parts::Sum(W::BITS)), begin, |run: ToNumbers<W>| {
         widened(&run.finish().own)
     })
@@ -96,10 +94,10 @@ fn touched_bits(n: usize, bits: usize) -> usize {
     2 * n.div_ceil(8) * bits
 }
 
-pub(crate) fn less(width: usize, n: usize) -> Made {
+pub(crate) fn less(width: usize, n: usize, adder: Adder) -> Made {
     let (numbers, [x, y]) = strings(width, n);
     let begin = move |role: Role, mut batch: Batch| {
-        Ok(OnBits::less(&mut batch, &x[role.index()], &y[role.index()], false, ADDER)?)
+        Ok(OnBits::less(&mut batch, &x[role.index()], &y[role.index()], false, adder)?)
     };
     let end = |run: OnBits| rows_of(&run.finish());
     elements(touched_bits(n, 2 * width), compared(&numbers, |x, y| x < y), begin, end)
@@ -131,39 +129,40 @@ fn chosen(choices: &[u64], [x, y]: &[Vec<u64>; 2]) -> Vec<u64> {
     rows.map(|(choice, (x, y))| if *choice == 1 { *x } else { *y }).collect()
 }
 
-pub(crate) fn less_arith<W: Word>(n: usize) -> Made {
+pub(crate) fn less_arith<W: Word>(n: usize, adder: Adder) -> Made {
     let (numbers, [x, y]) = pair::<W>(n, 0);
     let begin = move |role: Role, mut batch: Batch| {
-        Ok(Less::new(&mut batch, &x[role.index()], &y[role.index()], false, ADDER)?)
+        Ok(OnNumbers::less(&mut batch, &x[role.index()], &y[role.index()], false, adder)?)
     };
-    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x < y), begin, |run: Less<W>| {
+    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x < y), begin, |run: OnNumbers<W>| {
         rows_of(&run.finish())
     })
 }
 
-pub(crate) fn less_bounded<W: Word>(n: usize) -> Made {
+pub(crate) fn less_bounded<W: Word>(n: usize, adder: Adder) -> Made {
     let (numbers, [x, y]) = pair::<W>(n, 1);
     let begin = move |role: Role, mut batch: Batch| {
-        Ok(LessBounded::new(&mut batch, &x[role.index()], &y[role.index()], ADDER)?)
+        Ok(OnNumbers::less_bounded(&mut batch, &x[role.index()], &y[role.index()], adder)?)
     };
-    let end = |run: LessBounded<W>| rows_of(&run.finish());
+    let end = |run: OnNumbers<W>| rows_of(&run.finish());
     elements(touched::<W>(n, 2), compared(&numbers, |x, y| x < y), begin, end)
 }
 
 pub(crate) fn equal<W: Word>(n: usize) -> Made {
     let (numbers, [x, y]) = pair::<W>(n, 0);
-    let begin =
-        move |role: Role, mut batch: Batch| Ok(Equal::new(&mut batch, &x[role.index()], &y[role.index()])?);
-    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x == y), begin, |run: Equal<W>| {
+    let begin = move |role: Role, mut batch: Batch| {
+        Ok(OnNumbers::equal(&mut batch, &x[role.index()], &y[role.index()])?)
+    };
+    elements(touched::<W>(n, 2), compared(&numbers, |x, y| x == y), begin, |run: OnNumbers<W>| {
         rows_of(&run.finish())
     })
 }
 
-pub(crate) fn trunc<W: Word>(n: usize) -> Made {
+pub(crate) fn trunc<W: Word>(n: usize, adder: Adder) -> Made {
     let (numbers, shares) = deal::<W>(1, n);
     let shift = W::BITS as u32 / 2;
     let begin = move |role: Role, mut batch: Batch| {
-        Ok(Truncate::new(&mut batch, &shares[role.index()], shift, false, ADDER)?)
+        Ok(Truncate::new(&mut batch, &shares[role.index()], shift, false, adder)?)
     };
     let expected = numbers.iter().map(|number| number.number() >> shift).collect();
     let end = |run: Truncate<W>| widened(&run.finish().own);

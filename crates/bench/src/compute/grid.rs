@@ -100,6 +100,31 @@ impl Op {
     pub(crate) fn name(self) -> &'static str {
         self.line().name
     }
+
+    /// Whether so many threads of a party have work.
+    fn serves(self, threads: usize) -> bool {
+        threads == 1 || self.splits() != Splits::Never
+    }
+
+    /// How its work is split.
+    pub(crate) fn splits(self) -> Splits {
+        match self {
+            Op::Dot | Op::MatMul | Op::Conv2d => Splits::Results,
+            Op::Shuffle | Op::Sort | Op::Permute => Splits::Never,
+            _ => Splits::Rows,
+        }
+    }
+}
+
+/// The way in which an operation is split into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Splits {
+    /// Row by row.
+    Rows,
+    /// By results: inner products, rows of the left matrix, filters.
+    Results,
+    /// One machine, on one thread.
+    Never,
 }
 
 /// The elements of a column.
@@ -166,11 +191,12 @@ impl Point {
                     let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
                     for net in nets.iter().copied().filter(far) {
                         let point = |&threads| Self { op: *op, kind, n, columns, transport, net, threads };
-                        threads.iter().map(point).for_each(&mut add);
+                        let serves = |threads: &&usize| op.serves(**threads);
+                        threads.iter().filter(serves).map(point).for_each(&mut add);
                     }
                 }
             }
-            if *curve && nets.contains(&Shape::NONE) {
+            if *curve && nets.contains(&Shape::NONE) && op.serves(threads[0]) {
                 let (kind, transport, net) = (Type::U64, Transport::TcpInsecure, Shape::NONE);
                 let point = |n| Self { op: *op, kind, n, columns: 1, transport, net, threads: threads[0] };
                 CURVE.into_iter().map(point).for_each(&mut add);
@@ -189,6 +215,11 @@ impl Point {
             .with("transport", self.transport.name())
             .with("net", self.net.to_string())
             .with("threads", self.threads)
+    }
+
+    /// The results that threads share among each other.
+    pub(crate) fn results(&self) -> usize {
+        if self.op == Op::Conv2d { self.columns } else { self.n }
     }
 
     /// In 64 bits, or in 32 where it is of matrices.

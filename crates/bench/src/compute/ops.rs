@@ -10,7 +10,7 @@
 //! reveal   n numbers to all three                                   element
 //! ```
 //!
-//! More of them stand in [`bits`](super::bits) and [`orders`](super::orders).
+//! Two threads of a party have half of the results each: rows of the left matrix, or filters. More of them stand in [`bits`](super::bits) and [`orders`](super::orders).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -202,14 +202,15 @@ pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> Made {
     })
 }
 
-pub(crate) fn matmul<W: Word>(n: usize, columns: usize) -> Made {
+/// `shape`: rows, depth and columns.
+pub(crate) fn matmul<W: Word>([rows, depth, columns]: [usize; 3]) -> Made {
     bilinear::<W, _>(Form {
-        shape: vec![n, columns],
-        factors: [n * n, n * columns],
-        macs: n,
+        shape: vec![rows, depth, columns],
+        factors: [rows * depth, depth * columns],
+        macs: depth,
         unit: "MAC",
-        new: |shape, cx, x, y| MatMul::new(cx, [shape[0], shape[0], shape[1]], x, y),
-        plain: |shape, x, y| product(shape[0], shape[0], shape[1], x, y),
+        new: |shape, cx, x, y| MatMul::new(cx, [shape[0], shape[1], shape[2]], x, y),
+        plain: |shape, x, y| product(shape[0], shape[1], shape[2], x, y),
     })
 }
 
@@ -225,27 +226,27 @@ fn product<W: Word>(rows: usize, depth: usize, columns: usize, x: &[W], y: &[W])
 }
 
 fn geometry(shape: &[usize]) -> Geometry {
-    let [n, channels] = [shape[0], shape[1]];
+    let [n, channels, filters] = [shape[0], shape[1], shape[2]];
     Geometry {
         groups: 1,
         pictures: [1, n, n, channels],
         window: [3, 3],
-        filters: channels,
+        filters,
         stride: [1, 1],
         before: [1, 1],
         after: [1, 1],
     }
 }
 
-pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made {
+pub(crate) fn conv2d<W: Word>(n: usize, channels: usize, filters: usize) -> Made {
     bilinear::<W, _>(Form {
-        shape: vec![n, channels],
-        factors: [n * n * channels, 9 * channels * channels],
+        shape: vec![n, channels, filters],
+        factors: [n * n * channels, 9 * channels * filters],
         macs: 9 * channels,
         unit: "MAC",
         new: |shape, cx, x, y| Conv2d::new(cx, geometry(shape), x, y),
         plain: |shape, x, y| {
-            let [n, channels] = [shape[0], shape[1]];
+            let [n, channels, filters] = [shape[0], shape[1], shape[2]];
             // All patches, as a matrix.
             let mut patches = Vec::with_capacity(n * n * 9 * channels);
             for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
@@ -260,7 +261,7 @@ pub(crate) fn conv2d<W: Word>(n: usize, channels: usize) -> Made {
                     }
                 }
             }
-            product(n * n, 9 * channels, channels, &patches, y)
+            product(n * n, 9 * channels, filters, &patches, y)
         },
     })
 }

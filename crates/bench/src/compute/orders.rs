@@ -145,14 +145,14 @@ impl<W: Word, M> Ordered<W, M> {
     }
 }
 
-/// Columns in order by a key of as many bits.
-pub(crate) fn sort<W: Word>(n: usize, columns: usize) -> Made {
+/// Columns in order by a key of as many bits; levels of fewer pairs than `few` are compared by trees.
+pub(crate) fn sort<W: Word>(n: usize, columns: usize, few: usize) -> Made {
     let (numbers, keys) = deal_bits(1, W::BITS, n);
     let (payload, shares) = deal_columns::<W>(n, columns);
     let begin = move |role: Role, mut batch: Batch| {
         let key = SortKey { bits: keys[role.index()].clone(), signed: false, descending: false };
         let (cx, columns) = (batch.context(), shares[role.index()].clone());
-        Ok(Ordered::new(Sort::new(batch, n, &[key])?, cx, columns))
+        Ok(Ordered::new(Sort::new(batch, n, &[key])?.wide_from(few), cx, columns))
     };
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|row| numbers[*row]);

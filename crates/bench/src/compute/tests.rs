@@ -26,7 +26,9 @@ fn every_operation_is_right_and_has_its_params_and_limit() {
         for row in &report.rows {
             let keys: Vec<&str> = row.params.keys().collect();
             assert_eq!(keys, ["op", "type", "n", "columns", "protocol", "transport", "net", "threads"]);
-            assert_eq!(row.rounds, Some(1), "all of these take one round");
+            // One round, or one for each of 32 pieces on two lanes.
+            let revealed = only.contains(&"op=reveal");
+            assert_eq!(row.rounds, Some(if revealed { 16 } else { 1 }), "{}", row.params);
             match row.metric.as_str() {
                 "throughput" => {
                     crate::limits::stands(&report, row);
@@ -64,6 +66,48 @@ fn operations_on_bits_and_orders_are_right() {
     ran.unwrap();
     assert_eq!(report.rows.len(), 4);
     assert!(report.rows[0].rounds.unwrap() > 10, "levels of comparisons");
+}
+
+#[test]
+fn two_threads_share_the_work() {
+    let only = ["transport=inproc", "transport=shm", "net=none", "type=u32"];
+    for (op, n) in [("mul", "n=1048576"), ("less", "n=131072"), ("matmul", "n=256"), ("dot", "n=65536")] {
+        let op = format!("op={op}");
+        let rows = |threads: &str| {
+            let (ran, report) = measured(&[&only[..], &[&op, n, threads]].concat(), false);
+            ran.unwrap();
+            report
+                .rows
+                .into_iter()
+                .map(|row| (row.metric.clone(), row.rounds, row.bytes_per_unit))
+                .collect::<Vec<_>>()
+        };
+        let (one, two) = (rows("threads=1"), rows("threads=2"));
+        assert_eq!((one.len(), two.len()), (4, 4), "{op}");
+        for ((metric, rounds, bytes), (_, of_two, bytes_of_two)) in one.into_iter().zip(two) {
+            assert_eq!(bytes, bytes_of_two, "{op}, {metric}: the same work");
+            let pieces = matches!(op.as_str(), "op=mul" | "op=less");
+            assert_eq!(of_two, if pieces { rounds.map(|n| n / 2) } else { rounds }, "{op}, {metric}");
+        }
+    }
+    // An order is made by one thread.
+    assert!(
+        Point::all(&[1, 2], &NETS)
+            .iter()
+            .all(|p| p.threads == 1 || !matches!(p.op, Op::Sort | Op::Shuffle | Op::Permute))
+    );
+}
+
+#[test]
+fn words_are_turned_and_turned_back() {
+    for kind in ["type=u8", "type=u64"] {
+        let only = ["op=transpose", kind, "n=16384"];
+        let (ran, report) = measured(&only, false);
+        ran.unwrap();
+        assert_eq!(report.rows.len(), 4, "a rate and a time of one thread and of two");
+        assert!(report.rows.iter().any(|row| row.unit == Unit::BYTES_PER_S && row.limit.is_some()));
+        assert!(measured(&only, true).0.is_err());
+    }
 }
 
 /// Fields of every row, whatever its operation: names, numbers as numbers, units, limits.

@@ -171,8 +171,8 @@ impl Engine {
             Engine::Client(_) => 0,
             _ => form.ands(),
         };
-        if let (Engine::Three(engine), Form::Steps(plan)) = (&*self, &form) {
-            within(plan, engine.pieces(), task.job().memory)?;
+        if let (Engine::Three(engine), Form::Steps(plan)) = (&mut *self, &form) {
+            engine.cut(|cut| within(plan, cut, task.job().memory))?;
         }
         if !go_on(0, ands) {
             return Err(cancelled());

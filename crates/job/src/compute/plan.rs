@@ -13,7 +13,7 @@ use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 3;
+const PLAN_VERSION: u32 = 4;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]
@@ -313,6 +313,11 @@ impl Task for ComputeTask {
                 ),
                 Field::new("symbols", join(symbols.collect())),
                 Field::new("threads", self.threads.to_string()),
+                // Pieces depend on it.
+                Field::new(
+                    "memory",
+                    self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
+                ),
                 Field::new("owners", join(owners.collect())),
                 Field {
                     shown: Some(join(

@@ -32,12 +32,13 @@ pub(super) fn far(threads: u16) -> Cut {
     Cut::new(threads, Duration::MAX)
 }
 
-/// Refuses a plan that takes more memory than it may.
-pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<(), JobError> {
-    let (Some(most), takes) = (memory, plan.memory(cut)) else { return Ok(()) };
-    if takes <= most {
-        return Ok(());
+/// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that takes more in any pieces.
+pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, JobError> {
+    let Some(most) = memory else { return Ok(cut) };
+    if let Some(cut) = plan.cut_within(cut, most) {
+        return Ok(cut);
     }
+    let takes = plan.memory(cut);
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let cause =
         format!("it takes up to {} MiB of memory at each party, and may take {} MiB", mib(takes), mib(most));

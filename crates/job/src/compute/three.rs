@@ -34,6 +34,8 @@ pub(super) struct Three {
     doors: Doors,
     /// Both of every further lane.
     lanes: Vec<[Channel; 2]>,
+    /// The cut that threads and delays say, and that of the next run.
+    usual: Cut,
     cut: Cut,
     ws: CircuitWorkspace,
     /// Runs so far.
@@ -76,12 +78,13 @@ impl Three {
             lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
         }
         let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
-        Ok(Self { me, party, control, ring, doors, lanes, cut, ws, turn: 0 })
+        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0 })
     }
 
-    /// The way in which runs are cut.
-    pub(super) fn pieces(&self) -> Cut {
-        self.cut
+    /// Changes the way in which the next run is cut, from what threads and delays say.
+    pub(super) fn cut(&mut self, change: impl FnOnce(Cut) -> Result<Cut, JobError>) -> Result<(), JobError> {
+        self.cut = change(self.usual)?;
+        Ok(())
     }
 
     pub(super) fn agree(

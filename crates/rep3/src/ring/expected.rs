@@ -1,16 +1,16 @@
 //! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a random permutation, so that one such
 //! permutation tells it nearly.
 
-use super::{keys::string_bits, permute::permute_cost, ranking::Ranking, sort::WIDE};
+use super::{keys::string_bits, permute::permute_cost, ranking::Ranking, sort::narrow_rounds};
 use crate::Role;
 use hushwire_wire::Cost;
 
 /// LOCAL: rows that are ranked to know what more of them take.
 const TRIED: usize = 1 << 14;
 
-/// The likely cost of a sort of so many rows by keys of so many bits in all. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
+/// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
 #[must_use]
-pub fn sort_expected(role: Role, rows: usize, keys: usize) -> Cost {
+pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {
         return Cost::default();
     }
@@ -26,12 +26,9 @@ pub fn sort_expected(role: Role, rows: usize, keys: usize) -> Cost {
     let mut cost = permute_cost(role, false, rows * 4 * width.div_ceil(32));
     for pairs in levels {
         // As the module `sort` says of wide levels and of narrow ones.
-        let (rounds, bits) = if pairs < WIDE {
-            (2 + width.next_power_of_two().ilog2() as usize, 3 * width + 1)
-        } else {
-            (width + 1, width + 1)
-        };
-        cost.rounds += rounds as u64;
+        let (rounds, bits) =
+            if pairs < wide { (narrow_rounds(width), 3 * width + 1) } else { (width as u64 + 1, width + 1) };
+        cost.rounds += rounds;
         cost.bytes_sent += (bits as u64 * pairs as u64).div_ceil(8);
     }
     cost
@@ -65,16 +62,19 @@ fn levels(rows: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ring::{Sort, sort_bound, test_support::parties};
+    use crate::ring::{Sort, WIDE, sort_bound, test_support::parties};
     use hushwire_wire::drive::Lockstep;
 
     /// Rows without keys have the order of their numbers, shuffled: as good as any.
     #[test]
     fn a_sort_costs_about_what_is_expected() {
         let mut parties = parties();
-        for rows in [2, 9, 100, 3000, 40_000] {
-            let mut machines =
-                parties.each_mut().map(|party| Sort::new(party.next_batch().unwrap(), rows, &[]).unwrap());
+        for (rows, wide) in
+            [(2, WIDE), (9, WIDE), (100, WIDE), (3000, WIDE), (40_000, WIDE), (40_000, 1 << 20), (3000, 9)]
+        {
+            let mut machines = parties
+                .each_mut()
+                .map(|party| Sort::new(party.next_batch().unwrap(), rows, &[]).unwrap().wide_from(wide));
             let mut spent = Cost::default();
             Lockstep::new()
                 .run_edited(&mut machines, |place, message| {
@@ -82,7 +82,8 @@ mod tests {
                     spent.bytes_sent += if place.party == 0 { message.len() as u64 } else { 0 };
                 })
                 .unwrap();
-            let (likely, bound) = (sort_expected(Role::ALL[0], rows, 0), sort_bound(Role::ALL[0], rows, 0));
+            let (likely, bound) =
+                (sort_expected(Role::ALL[0], rows, 0, wide), sort_bound(Role::ALL[0], rows, 0, wide));
             for (spent, likely, bound) in [
                 (spent.rounds, likely.rounds, bound.rounds),
                 (spent.bytes_sent, likely.bytes_sent, bound.bytes_sent),

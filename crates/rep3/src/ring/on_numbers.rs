@@ -4,22 +4,22 @@
 //! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one circuit adds
 //!
 //!              inputs dealt    output                      ANDs: ripple      rounds: ripple, prefix
-//! ToBits       x               x                           k − 1             k, 2 + ⌈log(k − 1)⌉
-//! Less         x, y (, x − y)  x < y                       3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
-//! LessBounded  x − y           sign of x − y               k − 1             k, 2 + ⌈log(k − 1)⌉
-//! Equal        x − y           x − y = 0                   k − 1             1 + log k
+//! to_bits      x               x                           k − 1             k, 2 + ⌈log(k − 1)⌉
+//! less         x, y (, x − y)  x < y                       3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
+//! less_bounded x − y           sign of x − y               k − 1             k, 2 + ⌈log(k − 1)⌉
+//! equal        x − y           x − y = 0                   k − 1             1 + log k
 //! ```
 //!
 //! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every number dealt.
 //!
-//! **Less** is exact over the full range. By ripple both numbers become bits while they are compared, a bit a layer. By prefix three
+//! **`less`** is exact over the full range. By ripple both numbers become bits while they are compared, a bit a layer. By prefix three
 //! signs are enough, which take half the layers and ANDs of two sums: with d = x − y and X, Y, D the highest bits,
 //! x < y is D where X = Y, for then |x − y| < 2^(k−1); elsewhere it is Y, or X of signed numbers.
 //!
-//! **LessBounded** is the sign of x − y, which is right where x − y fits k signed bits: both unsigned below 2^(k−1), or both signed in
+//! **`less_bounded`** is the sign of x − y, which is right where x − y fits k signed bits: both unsigned below 2^(k−1), or both signed in
 //! −2^(k−2) … 2^(k−2) − 1. Elsewhere its answer is wrong (1 < 2^(k−1) + 1 has the sign of −2^(k−1)): only for declared ranges.
 //!
-//! **Equal** needs no adder: x − y = 0 where u = −x_2, whose bits are free.
+//! **`equal`** needs no adder: x − y = 0 where u = −x_2, whose bits are free.
 //!
 //! **Source.** D. Demmler, T. Schneider, M. Zohner, "ABY", NDSS 2015, for conversion by addition; P. Mohassel, P. Rindal, "ABY3",
 //! CCS 2018, Sec. 5.3, for two summands instead of three, one of them local to two parties. **Security.** Semi-honest, one corrupted
@@ -39,31 +39,10 @@ use crate::{
 };
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
 use hushwire_wire::Cost;
-use std::{marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
-/// Functions that circuits on numbers compute.
-pub mod on {
-    /// Bits of a number.
-    pub struct Bits;
-    /// Order, exactly.
-    pub struct Less;
-    /// Order, in a declared range.
-    pub struct LessBounded;
-    /// Equality.
-    pub struct Equal;
-}
-
-/// One party's half of numbers that become bits: [`Bits`] of [`Word::BITS`] bits.
-pub type ToBits<W> = OnNumbers<W, on::Bits>;
-/// One party's half of x < y, exact over the full range: one plane.
-pub type Less<W> = OnNumbers<W, on::Less>;
-/// One party's half of x < y in a declared range, by the sign of x − y: one plane.
-pub type LessBounded<W> = OnNumbers<W, on::LessBounded>;
-/// One party's half of x = y: one plane.
-pub type Equal<W> = OnNumbers<W, on::Equal>;
-
-/// One party's half of a circuit on the bits of numbers.
-pub struct OnNumbers<W: Word, What> {
+/// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit computes.
+pub struct OnNumbers<W: Word> {
     program: Arc<Program>,
     cx: Option<Context>,
     rows: usize,
@@ -72,28 +51,25 @@ pub struct OnNumbers<W: Word, What> {
     out: Option<Bits>,
     parts: Parts<W>,
     cost: Cost,
-    what: PhantomData<What>,
 }
 
-impl<W: Word> ToBits<W> {
-    /// The bits of every number of `x`.
+impl<W: Word> OnNumbers<W> {
+    /// The bits of every number of `x`: [`Bits`] of [`Word::BITS`] bits.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.
-    pub fn new(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
+    pub fn to_bits(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
         Self::run(batch, &[x], Function::Sum(adder), |b, sums| {
             let [(u, x_2)] = sums else { unreachable!("one number") };
             adder.sum(b, u, x_2)
         })
     }
-}
 
-impl<W: Word> Less<W> {
-    /// Whether x < y, row by row: as unsigned numbers, or in two's complement.
+    /// Whether x < y, row by row, exact over the full range: as unsigned numbers, or in two's complement. One plane.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless all four shares have as many rows.
-    pub fn new(
+    pub fn less(
         batch: &mut Batch,
         x: &Column<W>,
         y: &Column<W>,
@@ -116,44 +92,38 @@ impl<W: Word> Less<W> {
             }),
         }
     }
-}
 
-impl<W: Word> LessBounded<W> {
-    /// Whether x < y, row by row, for numbers whose difference fits [`Word::BITS`] signed bits: both unsigned below half the modulus,
-    /// or both signed within a quarter of it. Elsewhere the answer is wrong; [`Less`] has no such bound.
+    /// Whether x < y, row by row, by the sign of x − y: one plane. For numbers whose difference fits [`Word::BITS`] signed bits: both
+    /// unsigned below half the modulus, or both signed within a quarter of it. Elsewhere the answer is wrong; [`less`](Self::less) has no
+    /// such bound.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless all four shares have as many rows.
-    pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
+    pub fn less_bounded(
+        batch: &mut Batch,
+        x: &Column<W>,
+        y: &Column<W>,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
         rows(&[x, y])?;
         Self::run(batch, &[&minus(x, y)], Function::Sign(adder), |b, sums| {
             let [(u, d_2)] = sums else { unreachable!("one number") };
             vec![adder.sign(b, u, d_2)]
         })
     }
-}
 
-impl<W: Word> Equal<W> {
-    /// Whether x = y, row by row.
+    /// Whether x = y, row by row: one plane.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless all four shares have as many rows.
-    pub fn new(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
+    pub fn equal(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         rows(&[x, y])?;
         Self::run(batch, &[&minus(x, y)], Function::SumIsZero, |b, sums| {
             let [(u, negative)] = sums else { unreachable!("one number") };
             vec![words::equal(b, u, negative)]
         })
     }
-}
 
-/// x − y, row by row; columns have as many rows.
-pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
-    let of = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| x.minus(*y)));
-    Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) }
-}
-
-impl<W: Word, What> OnNumbers<W, What> {
     /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is compared with zero.
     fn run(
         batch: &mut Batch,
@@ -174,16 +144,8 @@ impl<W: Word, What> OnNumbers<W, What> {
         let bits = planes(&cx, &known);
         let free = Some(third(role, &bits));
         let mut cost = Deal::<W>::cost(role, FIRST, bits.len(), 0);
-        let mut machine = OnNumbers {
-            program,
-            cx: Some(cx),
-            rows,
-            free,
-            out: None,
-            parts: Parts::new(),
-            cost,
-            what: PhantomData,
-        };
+        let mut machine =
+            OnNumbers { program, cx: Some(cx), rows, free, out: None, parts: Parts::new(), cost };
         if rows == 0 {
             machine.out = Some(Bits::new(width, 0, Rep3 { own: vec![], next: vec![] })?);
         } else {
@@ -229,7 +191,13 @@ impl<W: Word, What> OnNumbers<W, What> {
     }
 }
 
-phased!([W: Word, What] OnNumbers<W, What>);
+phased!([W: Word] OnNumbers<W>);
+
+/// x − y, row by row; columns have as many rows.
+pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
+    let of = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| x.minus(*y)));
+    Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) }
+}
 
 /// A circuit whose inputs are the dealt words, then the free ones.
 fn circuit(

@@ -131,7 +131,7 @@ pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
 
 impl Bits {
     /// Strings of [`Word::BITS`] bits that are shared by ⊕, a word a row: not numbers, whose shares add up (those become bits
-    /// by [`ToBits`](super::ToBits)).
+    /// by [`OnNumbers::to_bits`](super::OnNumbers::to_bits)).
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.

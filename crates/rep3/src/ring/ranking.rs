@@ -197,6 +197,11 @@ pub(super) fn most_comparisons(rows: usize) -> u64 {
     all.min(rows as u64 * (u64::from(rows.max(1).ilog2()) * 3 / 2 + 4))
 }
 
+/// Pairs of a level, at most: in every segment, each row with one of the sample, or the pairs of the sample, of which there are fewer.
+pub(super) fn most_pairs(rows: usize) -> u64 {
+    rows as u64
+}
+
 /// Levels, at most, in the same sense.
 pub(super) fn most_levels(rows: usize) -> u64 {
     (rows as u64).min(4 * u64::from(rows.max(1).ilog2()) + 8)

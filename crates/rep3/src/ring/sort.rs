@@ -15,8 +15,8 @@
 //! the keys are; opened comparisons are a function of that order, which a simulator draws itself. One shuffle serves one sort: it
 //! is drawn here, and nothing else can be opened under it.
 //! **Rounds and bytes.** Of the shuffle, of every level: w + 1 rounds and bits a pair, or of few pairs 2 + ⌈log2 w⌉ rounds and less than
-//! 3 w + 1 bits. [`sort_bound`] bounds them;
-//! both depend on the opened order alone.
+//! 3 w + 1 bits. How many are few is a parameter ([`Sort::wide_from`]): more the longer a round takes. [`sort_bound`] bounds both; they
+//! depend on it and on the opened order alone.
 
 use super::{
     below::Below,
@@ -25,7 +25,7 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::to_planes,
-    ranking::{Pair, Ranking, most_comparisons, most_levels},
+    ranking::{Pair, Ranking, most_comparisons, most_levels, most_pairs},
     records::{Gathered, MOST, Records},
 };
 use crate::{
@@ -39,8 +39,9 @@ use hushwire_wire::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds.
-pub(super) const WIDE: usize = 1 << 14;
+/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds, where parties are close
+/// to each other.
+pub const WIDE: usize = 1 << 14;
 
 /// The part of the protocol under way.
 enum Step {
@@ -101,8 +102,8 @@ impl Sort {
         })
     }
 
-    /// Compares levels of fewer pairs at logarithmic depth, all others by fewest ANDs: more where a round takes longer. All parties
-    /// must say the same.
+    /// Compares levels of fewer pairs at logarithmic depth, all others by fewest ANDs: more where a round takes longer, [`WIDE`] unless said.
+    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose messages differ in length.
     #[must_use]
     pub fn wide_from(mut self, pairs: usize) -> Sort {
         self.wide = pairs;
@@ -300,10 +301,10 @@ fn less(adder: Adder, width: usize) -> Circuit {
     b.finish(&[vec![less]])
 }
 
-/// A bound of the cost of a sort by keys of so many bits in all, for a party. The cost itself is a function of the order that is
-/// opened, uniform among all; the part of them that takes more is negligible.
+/// A bound of the cost of a sort by keys of so many bits in all, for a party, with levels that are wide from `wide` pairs on. The cost
+/// itself is a function of the order that is opened, uniform among all; the part of them that takes more is negligible.
 #[must_use]
-pub fn sort_bound(role: Role, rows: usize, keys: usize) -> Cost {
+pub fn sort_bound(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {
         return Cost::default();
     }
@@ -311,12 +312,19 @@ pub fn sort_bound(role: Role, rows: usize, keys: usize) -> Cost {
     let shuffle = permute_cost(role, false, rows * 4 * width.div_ceil(32));
     let levels = most_levels(rows);
     // Few pairs take three ANDs a bit in place of one; every level ends in a byte that is not full.
-    let narrow = comparisons.min(levels * WIDE as u64);
+    let narrow = comparisons.min(levels.saturating_mul(wide as u64));
     let bits = (width as u64 + 1) * comparisons + 2 * width as u64 * narrow;
+    // No level has more pairs than there are rows, or than a sample of them has.
+    let rounds = if most_pairs(rows) < wide as u64 { narrow_rounds(width) } else { width as u64 + 1 };
     Cost {
-        rounds: shuffle.rounds + levels * (width as u64 + 1),
+        rounds: shuffle.rounds + levels * rounds,
         bytes_sent: shuffle.bytes_sent + bits / 8 + levels * (3 * width as u64 + 1),
     }
+}
+
+/// Rounds of a level that is compared at logarithmic depth, and opened.
+pub(super) fn narrow_rounds(width: usize) -> u64 {
+    2 + u64::from(width.next_power_of_two().ilog2())
 }
 
 #[cfg(test)]

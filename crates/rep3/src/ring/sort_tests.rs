@@ -133,7 +133,7 @@ fn sorts<W: Word>(top: u64) {
                 assert!(outcome.order == expected(rows, &keys), "{rows} rows, {} keys", keys.len());
                 let bits = keys.iter().map(|key| key.width).sum();
                 for (role, spent) in Role::ALL.into_iter().zip(outcome.spent) {
-                    let bound = sort_bound(role, rows, bits);
+                    let bound = sort_bound(role, rows, bits, wide);
                     assert_eq!(spent, cost_of(role, rows, bits, wide, &outcome.opened));
                     assert!(
                         spent.rounds <= bound.rounds && spent.bytes_sent <= bound.bytes_sent,
@@ -159,16 +159,21 @@ fn many_rows_come_in_order_for_what_their_levels_cost() {
     let rows = 100_000;
     let words: Vec<u16> = (0..rows).map(|_| prg.next_u64() as u16).collect();
     let keys = [Plain::of(&words, true, false)];
-    let outcome = sort(&mut parties, prg, rows, &keys, WIDE);
-    assert!(outcome.order == expected(rows, &keys));
-    let width = string_bits(rows, 16);
-    assert_eq!(width, 33);
-    for (role, spent) in Role::ALL.into_iter().zip(outcome.spent) {
-        let bound = sort_bound(role, rows, 16);
-        assert!(spent.rounds <= bound.rounds && spent.bytes_sent <= bound.bytes_sent);
-        // Not a multiple of what it takes.
-        assert!(2 * spent.bytes_sent > bound.bytes_sent / 2);
+    let mut rounds = vec![];
+    for wide in [WIDE, usize::MAX] {
+        let outcome = sort(&mut parties, prg, rows, &keys, wide);
+        assert!(outcome.order == expected(rows, &keys));
+        let width = string_bits(rows, 16);
+        assert_eq!(width, 33);
+        for (role, spent) in Role::ALL.into_iter().zip(outcome.spent) {
+            let bound = sort_bound(role, rows, 16, wide);
+            assert!(spent.rounds <= bound.rounds && spent.bytes_sent <= bound.bytes_sent);
+            // Not a multiple of what it takes.
+            assert!(2 * spent.bytes_sent > bound.bytes_sent / 2);
+        }
+        rounds.push(outcome.spent[0].rounds);
     }
+    assert!(rounds[1] < rounds[0] / 2, "trees where every level is few: {rounds:?}");
 }
 
 #[test]

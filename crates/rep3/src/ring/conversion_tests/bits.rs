@@ -1,7 +1,7 @@
 //! Numbers to bits and back.
 
 use super::super::{
-    Bits, Column, ToBits, ToNumbers, Word,
+    Bits, Column, OnNumbers, ToNumbers, Word,
     test_support::{open_bits, open_words, share_bits, share_words},
 };
 use super::*;
@@ -11,7 +11,7 @@ use hushwire_wire::drive::Place;
 
 fn there_and_back<W: Word>(adder: Adder, rows: usize, numbers: &[W]) {
     let shares = share_words(&mut random(), numbers);
-    let bits = run(|batch, i| ToBits::new(batch, &shares[i], adder).unwrap()).map(ToBits::finish);
+    let bits = run(|batch, i| OnNumbers::to_bits(batch, &shares[i], adder).unwrap()).map(OnNumbers::finish);
     let expected: Vec<u64> = numbers.iter().map(|x| x.number()).collect();
     assert_eq!((bits[0].width(), bits[0].rows()), (W::BITS, rows));
     assert_eq!(open_bits(&bits), expected);
@@ -66,7 +66,7 @@ fn short_strings_become_numbers_without_a_sign() {
 fn uneven_shares_are_refused() {
     let mut party = parties().into_iter().next().unwrap();
     let uneven: Column<u16> = Rep3 { own: vec![1, 2], next: vec![1] };
-    let refused = ToBits::new(&mut party.next_batch().unwrap(), &uneven, Adder::Ripple).err();
+    let refused = OnNumbers::to_bits(&mut party.next_batch().unwrap(), &uneven, Adder::Ripple).err();
     assert_eq!(
         refused,
         Some(ShareError::Operand { what: "a share of an operand", expected: (16, 2), found: (16, 1) })
@@ -102,7 +102,7 @@ fn the_dealt_bits_are_masked_by_the_key_of_the_others() {
         let machines = [0, 1, 2].map(|i| {
             let mut batch = parties[i].next_batch().unwrap();
             (0..stream_of).for_each(|_| drop(batch.context()));
-            ToBits::new(&mut batch, &shares[i], Adder::Ripple).unwrap()
+            OnNumbers::to_bits(&mut batch, &shares[i], Adder::Ripple).unwrap()
         });
         (machines, keyed())
     };
@@ -132,7 +132,7 @@ fn two_dealings_under_one_mask_tell_their_difference() {
         dealt(
             [0, 1, 2].map(|i| {
                 let mut batch = parties[i].next_batch().unwrap();
-                ToBits::new(&mut batch, &shares[i], Adder::Ripple).unwrap()
+                OnNumbers::to_bits(&mut batch, &shares[i], Adder::Ripple).unwrap()
             }),
             0,
         )
@@ -151,7 +151,7 @@ fn two_dealings_under_one_mask_tell_their_difference() {
         let mut at = 0;
         let machines = batches.each_mut().map(|batch| {
             at += 1;
-            ToBits::new(batch, &shares[at - 1], Adder::Ripple).unwrap()
+            OnNumbers::to_bits(batch, &shares[at - 1], Adder::Ripple).unwrap()
         });
         dealt(machines, 0)
     });
@@ -199,7 +199,7 @@ fn a_machine_is_lost_after_a_message_of_another_length() {
             for round in 0..3 {
                 let mut machines = parties().map(|mut p| {
                     let i = p.role().index();
-                    ToBits::new(&mut p.next_batch().unwrap(), &shares[i], Adder::Ripple).unwrap()
+                    OnNumbers::to_bits(&mut p.next_batch().unwrap(), &shares[i], Adder::Ripple).unwrap()
                 });
                 let target = Place { round, party, slot };
                 let run = Lockstep::new().run_edited(&mut machines, |at, message| {
@@ -220,7 +220,7 @@ fn a_machine_is_lost_after_a_message_of_another_length() {
 fn empty_columns_cost_nothing() {
     let mut party = parties().into_iter().next().unwrap();
     let mut batch = party.next_batch().unwrap();
-    let machine = ToBits::<u64>::new(&mut batch, &Column::zeros(0), Adder::Prefix).unwrap();
+    let machine = OnNumbers::<u64>::to_bits(&mut batch, &Column::zeros(0), Adder::Prefix).unwrap();
     assert!(machine.round(0).is_none() && machine.cost() == Some(hushwire_wire::Cost::default()));
     let none = Bits::new(64, 0, Rep3 { own: vec![], next: vec![] }).unwrap();
     let machine = ToNumbers::<u64>::new(&mut batch, &none, Adder::Prefix).unwrap();

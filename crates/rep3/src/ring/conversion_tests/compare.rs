@@ -1,7 +1,7 @@
 //! Comparisons of numbers and of bits, exact over the full range, and where a range is declared.
 
 use super::super::{
-    Bits, Column, Equal, Less, LessBounded, OnBits, OnNumbers, ToBits, Word,
+    Bits, Column, OnBits, OnNumbers, Word,
     test_support::{open_bits, share_bits, share_words},
 };
 use super::*;
@@ -17,12 +17,12 @@ fn compared<W: Word>(x: &[W], y: &[W]) {
         x.iter().zip(y).map(|(x, y)| u64::from(of(*x, *y))).collect()
     };
     for adder in Adder::ALL {
-        let less = run(|batch, i| Less::new(batch, &xs[i], &ys[i], false, adder).unwrap());
+        let less = run(|batch, i| OnNumbers::less(batch, &xs[i], &ys[i], false, adder).unwrap());
         assert_eq!(open_bits(&less.map(OnNumbers::finish)), expected(&|x, y| x.number() < y.number()));
-        let less = run(|batch, i| Less::new(batch, &xs[i], &ys[i], true, adder).unwrap());
+        let less = run(|batch, i| OnNumbers::less(batch, &xs[i], &ys[i], true, adder).unwrap());
         assert_eq!(open_bits(&less.map(OnNumbers::finish)), expected(&|x, y| signed(x) < signed(y)));
     }
-    let equal = run(|batch, i| Equal::new(batch, &xs[i], &ys[i]).unwrap());
+    let equal = run(|batch, i| OnNumbers::equal(batch, &xs[i], &ys[i]).unwrap());
     assert_eq!(open_bits(&equal.map(OnNumbers::finish)), expected(&|x, y| x == y));
 }
 
@@ -63,7 +63,7 @@ fn numbers_of_every_width_are_ordered() {
 fn bounded<W: Word>(x: &[W], y: &[W]) -> Vec<u64> {
     let [xs, ys] = [x, y].map(|v| share_words(&mut random(), v));
     let [ripple, prefix] = Adder::ALL.map(|adder| {
-        let less = run(|batch, i| LessBounded::new(batch, &xs[i], &ys[i], adder).unwrap());
+        let less = run(|batch, i| OnNumbers::less_bounded(batch, &xs[i], &ys[i], adder).unwrap());
         open_bits(&less.map(OnNumbers::finish))
     });
     assert_eq!(ripple, prefix);
@@ -137,9 +137,9 @@ fn operands_that_do_not_fit_are_refused() {
     let [two, three] = [2, 3].map(Column::<u8>::zeros);
     let refused =
         Some(ShareError::Operand { what: "a share of an operand", expected: (8, 2), found: (8, 3) });
-    assert_eq!(Less::new(&mut batch, &two, &three, false, Adder::Prefix).err(), refused);
-    assert_eq!(LessBounded::new(&mut batch, &two, &three, Adder::Prefix).err(), refused);
-    assert_eq!(Equal::new(&mut batch, &two, &three).err(), refused);
+    assert_eq!(OnNumbers::less(&mut batch, &two, &three, false, Adder::Prefix).err(), refused);
+    assert_eq!(OnNumbers::less_bounded(&mut batch, &two, &three, Adder::Prefix).err(), refused);
+    assert_eq!(OnNumbers::equal(&mut batch, &two, &three).err(), refused);
     let bits = |width, rows: usize| {
         let share = vec![0; width * rows.div_ceil(8)];
         Bits::new(width, rows, Rep3 { own: share.clone(), next: share }).unwrap()
@@ -160,9 +160,9 @@ fn comparisons_abreast_share_their_rounds() {
     let mut machines = parties().map(|mut party| {
         let i = party.role().index();
         let mut batch = party.next_batch().unwrap();
-        let less = Less::new(&mut batch, &xs[i], &ys[i], false, Adder::Ripple).unwrap();
-        let equal = Equal::new(&mut batch, &xs[i], &ys[i]).unwrap();
-        (less, equal, ToBits::new(&mut batch, &xs[i], Adder::Prefix).unwrap())
+        let less = OnNumbers::less(&mut batch, &xs[i], &ys[i], false, Adder::Ripple).unwrap();
+        let equal = OnNumbers::equal(&mut batch, &xs[i], &ys[i]).unwrap();
+        (less, equal, OnNumbers::to_bits(&mut batch, &xs[i], Adder::Prefix).unwrap())
     });
     let [less, equal, bits] =
         [&machines[2].0 as &dyn Machine<Error = NetError>, &machines[2].1, &machines[2].2]

@@ -1,7 +1,7 @@
 //! Bits to numbers, choices and truncation.
 
 use super::super::{
-    Bits, Column, Equal, Inject, Less, LessBounded, OnBits, Select, ToBits, ToNumbers, Truncate, Word,
+    Bits, Column, Inject, OnBits, OnNumbers, Select, ToNumbers, Truncate, Word,
     planes::to_words,
     test_support::{open_words, share_bits, share_words},
 };
@@ -180,7 +180,7 @@ fn one_mask_for_a_number_and_its_shift_would_tell_the_number() {
         let mut parties = keyed();
         let mut machines = [0, 1, 2].map(|i| {
             let mut batch = parties[i].next_batch().unwrap();
-            ToBits::new(&mut batch, &shares[i], Adder::Prefix).unwrap()
+            OnNumbers::to_bits(&mut batch, &shares[i], Adder::Prefix).unwrap()
         });
         let dealing = Place { round: 0, party: 0, slot: 1 };
         Lockstep::new()
@@ -244,10 +244,10 @@ fn documented<W: Word>() {
         (cost.rounds as usize, cost.bytes_sent as usize / (rows / 8))
     };
     let ripple = Adder::Ripple;
-    assert_eq!(of(ToBits::new(&mut batch, &x, ripple).unwrap().cost()), (k, k - 1));
-    assert_eq!(of(LessBounded::new(&mut batch, &x, &x, ripple).unwrap().cost()), (k, k - 1));
-    assert_eq!(of(Less::new(&mut batch, &x, &x, true, ripple).unwrap().cost()), (k + 1, 3 * k - 2));
-    assert_eq!(of(Equal::new(&mut batch, &x, &x).unwrap().cost()), (1 + log, k - 1));
+    assert_eq!(of(OnNumbers::to_bits(&mut batch, &x, ripple).unwrap().cost()), (k, k - 1));
+    assert_eq!(of(OnNumbers::less_bounded(&mut batch, &x, &x, ripple).unwrap().cost()), (k, k - 1));
+    assert_eq!(of(OnNumbers::less(&mut batch, &x, &x, true, ripple).unwrap().cost()), (k + 1, 3 * k - 2));
+    assert_eq!(of(OnNumbers::equal(&mut batch, &x, &x).unwrap().cost()), (1 + log, k - 1));
     assert_eq!(of(ToNumbers::<W>::new(&mut dealers, &plane(k), ripple).unwrap().cost()), (k + 1, k - 1));
     assert_eq!(of(OnBits::less(&mut batch, &plane(k), &plane(k), false, ripple).unwrap().cost()), (k, k));
     assert_eq!(of(OnBits::equal(&mut batch, &plane(k), &plane(k)).unwrap().cost()), (log, k - 1));
@@ -261,11 +261,11 @@ fn documented<W: Word>() {
     let truncate = Truncate::new(&mut dealers, &x, 3, true, ripple).unwrap();
     assert_eq!(of(truncate.cost()), (k + 3, k + 2 * k + k + 3 * k));
     let prefix = Adder::Prefix;
-    assert_eq!(of(ToBits::new(&mut batch, &x, prefix).unwrap().cost()).0, 2 + log);
-    assert_eq!(of(LessBounded::new(&mut batch, &x, &x, prefix).unwrap().cost()).0, 2 + log);
-    assert_eq!(of(Less::new(&mut batch, &x, &x, true, prefix).unwrap().cost()).0, 3 + log);
+    assert_eq!(of(OnNumbers::to_bits(&mut batch, &x, prefix).unwrap().cost()).0, 2 + log);
+    assert_eq!(of(OnNumbers::less_bounded(&mut batch, &x, &x, prefix).unwrap().cost()).0, 2 + log);
+    assert_eq!(of(OnNumbers::less(&mut batch, &x, &x, true, prefix).unwrap().cost()).0, 3 + log);
     assert!(of(Truncate::new(&mut batch, &x, 3, true, prefix).unwrap().cost()).0 <= 5 + log);
-    assert!(of(Less::new(&mut batch, &x, &x, true, prefix).unwrap().cost()).1 < 9 * k);
+    assert!(of(OnNumbers::less(&mut batch, &x, &x, true, prefix).unwrap().cost()).1 < 9 * k);
 }
 
 #[test]
