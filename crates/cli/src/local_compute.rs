@@ -65,8 +65,8 @@ pub(crate) struct LocalComputeArgs {
     /// Compute threads of each of three parties' processes [default: the job's, else 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
-    /// Memory that values and work on them may take at each of three parties, as in 2GiB: a computation that takes more is refused
-    /// [default: the job's, else no limit]
+    /// Memory that values and work on them may take at each of three parties, as in 2GiB: pieces of columns are
+    /// shortened to keep to it, and a computation that takes more in any pieces is refused [default: the job's, else no limit]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<u64>,
     #[command(flatten)]

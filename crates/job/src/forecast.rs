@@ -25,7 +25,12 @@ pub struct Forecast {
     pub bytes_sent: u64,
     /// The time of arithmetic alone.
     compute: Duration,
+    /// Rounds and bytes between parties that are far apart, where these depend on it: three parties take trees in place of ripples.
+    far: Option<(u64, u64)>,
 }
+
+/// One way from which on a forecast takes parties to be far apart.
+const FAR: Duration = Duration::from_millis(1);
 
 const ANDS: &str = "ANDs";
 
@@ -78,16 +83,16 @@ impl Forecast {
         let [with, without] = rates(chosen.protocol, chosen.scheme);
         // Copies of a block stand side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute }
+        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute, far: None }
     }
 
     /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party that sends most. Three parties
-    /// compute about as much for a bit that they send, whatever it is of.
+    /// compute about as much for a bit that they send, whatever it is of. `far` are rounds and bytes where parties are far apart.
     #[must_use]
-    pub fn of_steps(rounds: u64, sent: u64, aes_instructions: bool) -> Self {
+    pub fn of_steps((rounds, sent): (u64, u64), far: (u64, u64), aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
         let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
-        Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute }
+        Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute, far: Some(far) }
     }
 
     /// Of steps of two parties on numbers, with the OTs that they take.
@@ -101,7 +106,14 @@ impl Forecast {
         let sent = both.iter().map(|cost| cost.bytes_sent).sum::<u64>() + triples.bytes_sent + own;
         let work = cots as u64 + 2 * tally.triples;
         let compute = time(work, if aes_instructions { 5e6 } else { 3e5 });
-        Self { work, unit: "OTs", rounds: tally.rounds + triples.rounds, bytes_sent: sent, compute }
+        Self {
+            work,
+            unit: "OTs",
+            rounds: tally.rounds + triples.rounds,
+            bytes_sent: sent,
+            compute,
+            far: None,
+        }
     }
 
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
@@ -126,7 +138,14 @@ impl Forecast {
         };
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, unit: ANDS, rounds: 0, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute }
+        Self {
+            work: ands,
+            unit: ANDS,
+            rounds: 0,
+            bytes_sent: ands.saturating_mul(bits as u64) / 8,
+            compute,
+            far: None,
+        }
     }
 
     /// Of the encryption of so many bytes, or their decryption. `None` where parties are devices, which are as fast as they are.
@@ -149,6 +168,7 @@ impl Forecast {
             // The result goes to the owner.
             bytes_sent: (one.bytes_sent as f64 * blocks as f64 / chunk as f64) as u64 + bytes,
             compute: time(blocks, rate),
+            far: None,
         })
     }
 
@@ -158,15 +178,20 @@ impl Forecast {
         let both = ot.cost(level, Functionality::Ot, count.max(1));
         let bytes_sent = both.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
         let compute = time(count as u64, if aes_instructions { 5e6 } else { 3e5 });
-        Self { work: count as u64, unit: "OTs", rounds: 0, bytes_sent, compute }
+        Self { work: count as u64, unit: "OTs", rounds: 0, bytes_sent, compute, far: None }
     }
 
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
-        let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * self.bytes_sent as f64 / rate as f64);
+        let (rounds, bytes) = match self.far {
+            Some(far) if net.one_way() >= FAR => far,
+            _ => (self.rounds, self.bytes_sent),
+        };
+        let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);
+        let computed = self.compute.as_secs_f64() * (bytes as f64 / self.bytes_sent.max(1) as f64).max(1.0);
         // One way: who waits for a message has sent its own.
-        self.compute.as_secs_f64().max(sent) + self.rounds as f64 * net.rtt.as_secs_f64() / 2.0
+        computed.max(sent) + rounds as f64 * net.rtt.as_secs_f64() / 2.0
     }
 }
 
@@ -229,4 +254,21 @@ fn xors(program: &Program) -> u64 {
         (xors * copies) as u64
     };
     (0..stages.len()).map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_parties_that_are_far_apart_have_a_forecast_of_their_own() {
+        let forecast = Forecast::of_steps((1000, 1_000_000), (100, 3_000_000), true);
+        let far = Shape::wan();
+        // 100 rounds of 20 ms one way, and three megabytes at 100 Mb/s.
+        let expected = 100.0 * 0.02 + 0.24;
+        assert!((forecast.seconds(far) - expected).abs() < 0.01, "{}", forecast.seconds(far));
+        let near = Shape::lan();
+        let expected = 1000.0 * 0.0001 + forecast.compute.as_secs_f64();
+        assert!((forecast.seconds(near) - expected).abs() < 0.01, "{}", forecast.seconds(near));
+    }
 }

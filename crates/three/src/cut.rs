@@ -94,6 +94,12 @@ impl Cut {
         self.few
     }
 
+    /// With trees up to so many rows, whatever the delay: for predictions.
+    #[must_use]
+    pub fn with_few(self, few: usize) -> Cut {
+        Cut { few, ..self }
+    }
+
     /// Lanes of one thread.
     pub(crate) fn lanes_of_thread(&self) -> usize {
         self.lanes

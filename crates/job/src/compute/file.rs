@@ -92,7 +92,8 @@ pub struct ComputeJob {
     /// Compute threads of each of three parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each of three parties: a computation that takes more is refused.
+    /// Bytes that values and work on them may take at each of three parties: pieces of columns are shortened to keep to it, and a
+    /// computation that takes more in any pieces is refused.
     #[serde(default)]
     pub memory: Option<u64>,
 }
