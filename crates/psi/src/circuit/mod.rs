@@ -27,8 +27,8 @@
 //!
 //! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v, s: 64 bits; bins: β.
 //!
-//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.29 n_R; the store, 8 bytes an entry (16 with numbers) of
-//! 3.9 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers two OTs a bin, 8 bytes each beside their own.
+//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8 bytes an entry (16 with numbers) of
+//! 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers two OTs a bin, 8 bytes each beside their own.
 //!
 //! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
 

@@ -40,7 +40,7 @@
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
 //!
 //! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; a message a bin from R, 8 bytes an entry and about
-//! 1.29 entries an item; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
+//! 1.25 entries an item (1.3 where there are few); from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
 //! both learn, 144 bytes more.
 //!

@@ -93,9 +93,9 @@ fn empty_single_unequal_and_equal_sets() {
 
 #[test]
 fn several_bins_hold_many_items() {
-    let receiver: Vec<u64> = (0..70_000).collect();
-    let sender: Vec<u64> = (60_000..62_000).chain(100_000..101_000).collect();
-    assert_eq!(parameters(70_000, 1, false).layout().bins(), 2);
+    let receiver: Vec<u64> = (0..270_000).collect();
+    let sender: Vec<u64> = (260_000..262_000).chain(300_000..301_000).collect();
+    assert_eq!(parameters(270_000, 1, false).layout().bins(), 2);
     honest_at(Level::SemiHonest, &receiver, &sender, true).expect("the plain intersection");
 }
 
