@@ -4,7 +4,7 @@ use crate::pair::{IDS, both, context, open, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, TwoParty, named};
 use hushwire_gmw::{GmwError, Party};
-use hushwire_ot::{OtError, Protocol};
+use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Edit, NetError, PartyId, Tamper, Tap};
 use std::sync::{Arc, Mutex};
@@ -47,6 +47,19 @@ fn both_hear_that_they_run_different_things() {
             assert!(matches!(again, Err(GmwError::Lost)), "{again:?}");
         });
     }
+}
+
+#[test]
+fn parties_of_different_sessions_run_nothing() {
+    let program = program("less:8");
+    let roles = roles(&program);
+    both(|i, channel| {
+        let context = Context { sid: Sid([i as u8; 32]), backend: Backend::best() };
+        let seed = Seed::from_bytes([i as u8 + 1; 16]);
+        let mut party = Party::open(channel, i, &context, Protocol::SoftSpoken4, &seed).expect("a set-up");
+        let failed = run(&mut party, channel, i, &program, &roles, 5);
+        assert!(matches!(failed, Err(GmwError::Mismatch { peer }) if peer == channel.from()), "{failed:?}");
+    });
 }
 
 #[test]
