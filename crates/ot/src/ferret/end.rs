@@ -255,7 +255,8 @@ impl<S, E> Drop for Ferret<S, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{TINY, context, ends, extend, no_edit};
+    use super::super::rig::{TINY, context, deal, ends, extend, no_edit, stream};
+    use super::super::tree::SpcotReceiver;
     use super::*;
     use crate::{Malicious, SemiHonest, Sid};
     use std::collections::HashSet;
@@ -291,6 +292,40 @@ mod tests {
             }
             extend(&mut ends, round, 16, no_edit).expect("an honest run");
         }
+    }
+
+    /// A receiver that notes the COTs of its trees.
+    struct Noting(SpcotReceiver, Vec<Block>);
+
+    impl End for Noting {
+        const ROLE: Role = Role::Receiver;
+        fn tree(&mut self, tree: Tree<'_>) -> usize {
+            self.1.extend_from_slice(tree.cots);
+            self.0.tree(tree)
+        }
+        fn delta(&self) -> Option<Block> {
+            None
+        }
+    }
+
+    #[test]
+    fn every_tree_has_cots_of_its_own() {
+        let (mut s, _) = ends::<SemiHonest>(Backend::best(), TINY);
+        let mut base = buffer(TINY.base());
+        deal(&mut stream(2), Role::Receiver, base.blocks_mut());
+        let noting = Noting(SpcotReceiver, vec![]);
+        let mut r = Ferret::<SemiHonest, _>::new(&context(Backend::best()), TINY, noting, base);
+        while s.round < 2 {
+            let len = s.chunk_len(usize::MAX);
+            let mut message = vec![0; s.chunk_bytes(len)];
+            let mut blocks = vec![Block::ZERO; len];
+            s.chunk(&[], &mut message, &mut blocks).expect("an honest run");
+            r.chunk(&message, &mut [], &mut blocks).expect("an honest run");
+        }
+        // Where two trees had the same, both would hide the same place, and the sum of their messages would tell of both.
+        let cots = &r.end.1;
+        assert_eq!(cots.len(), 2 * TINY.trees() * TINY.depth());
+        assert_eq!(cots.iter().collect::<HashSet<_>>().len(), cots.len());
     }
 
     /// COTs that hide a check's places are spent: whoever used them too would open its choices.

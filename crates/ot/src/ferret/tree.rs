@@ -167,3 +167,30 @@ impl End for SpcotReceiver {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::end::public_key;
+    use super::super::rig::{DELTA, TINY, context, deal, stream};
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_tree_has_a_root_of_its_own() {
+        let context = context(Backend::best());
+        let key = public_key(&context, &TINY, "half tree", 0);
+        let mut grower = Grower::new(context.backend, TINY.leaves(), key);
+        let mut end = SpcotSender::new(&context, DELTA, &Seed::from_bytes([5; 16]));
+        let (mut cots, mut seen) = (vec![Block::ZERO; TINY.depth()], HashSet::new());
+        deal(&mut stream(2), Role::Sender, &mut cots);
+        for tree in 0..8 {
+            let (mut leaves, mut said) = (vec![Block::ZERO; TINY.leaves()], vec![0; TINY.tree_bytes()]);
+            let grower = &mut grower;
+            end.tree(Tree { grower, cots: &cots, heard: &[], said: &mut said, leaves: &mut leaves });
+            // All under one key and the same COTs: only roots can differ.
+            for block in leaves.iter().chain(from_bytes(&said)) {
+                assert!(seen.insert(*block), "tree {tree}");
+            }
+        }
+    }
+}

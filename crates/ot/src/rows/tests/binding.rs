@@ -37,6 +37,24 @@ fn coefficients_bind_session_set_up_lane_and_all_chunks_before() {
     assert_eq!(coefficients(1, 1, 0), coefficients(1, 1, 0), "both ends find the same");
 }
 
+/// Lanes' messages differ by their counters; the lane itself counts too.
+#[test]
+fn lanes_draw_their_own_coefficients_names_and_challenges() {
+    let (s, r) = roots::<Malicious>(Kind::Alsz, Backend::best(), 24);
+    let (mut coefficients, mut names, mut challenges) = (HashSet::new(), HashSet::new(), HashSet::new());
+    for lane in [0, 1, 256] {
+        let mut receiver = r.receiver(lane);
+        let message = vec![Block::from_u128(1); Kind::Alsz.trees() - 1];
+        receiver.segment.add(&message, &vec![Block::ZERO; Kind::Alsz.rows()]);
+        assert!(coefficients.insert(receiver.segment.chi[0].0), "lane {lane}");
+        assert!(names.insert(receiver.segment.close(vec![], vec![]).name()), "lane {lane}");
+        let mut sender = s.fork(lane);
+        let mut said = vec![0; sender.check_steps()[0].bytes];
+        sender.check(0, &[], &mut said).expect("a challenge");
+        assert!(challenges.insert(said), "lane {lane}");
+    }
+}
+
 #[test]
 fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     let context = context(Backend::best(), 20);
