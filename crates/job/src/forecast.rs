@@ -71,6 +71,7 @@ impl Prepared {
             // The last batch may be a short one.
             bytes_sent: (one.bytes_sent as f64 * plan.instances as f64 / f64::from(plan.batch)) as u64,
             compute: time(ands, rate),
+            far: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
 use hushwire_rep3::Addition;
-use hushwire_three::{Cut, Plan, ThreeError};
+use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -291,7 +291,7 @@ impl Bound {
                 };
                 // A share of each input and output comes on top, at most.
                 let ends: usize = bound.inputs.iter().chain(&bound.outputs).map(Extent::bytes).sum();
-                let cost = |cut: Cut| {
+                let cost = |cut: hushwire_three::Cut| {
                     let costs = (0..3).map(|party| plan.likely_cost(party, cut));
                     let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
                     let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
@@ -299,7 +299,7 @@ impl Bound {
                     Ok::<_, JobError>((rounds, sent + ends as u64))
                 };
                 let far = far(THREADS);
-                let near = cost(far.with_few(Cut::whole().few()))?;
+                let near = cost(far.with_few(hushwire_three::Cut::whole().few()))?;
                 Ok((Forecast::of_steps(near, cost(far)?, aes_instructions), None))
             }
         }
