@@ -299,3 +299,30 @@ fn changed_messages_are_caught_in_every_field() {
     changes_are_caught::<Pair64>(200);
     changes_are_caught::<Full128>(100);
 }
+
+#[test]
+fn entries_share_nothing_with_ots_of_the_same_session() {
+    // As first messages tell, which come from the session's name and the seed alone.
+    fn first(mut machine: impl Machine<Error = OtError>) -> Vec<u8> {
+        let mut message = vec![0; machine.round(0).expect("a set-up").out];
+        machine.write(0, &mut message).expect("an honest start");
+        message
+    }
+    let (context, seed) = (context(Backend::best()), Seed::from_bytes([5; 16]));
+    let (count, (ot, _)) = (100, protocol(100 * Pair64::COTS));
+    let pairs = [
+        [
+            first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
+            first(Opening::<SemiHonest>::sender(&context, ot, &seed).expect("it exists")),
+        ],
+        [
+            first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
+            first(Opening::<SemiHonest>::receiver(&context, ot, &seed).expect("it exists")),
+        ],
+    ];
+    // One of both parties speaks.
+    assert!(pairs.iter().flatten().any(|message| !message.is_empty()));
+    for [entries, ots] in &pairs {
+        assert!(entries.len() == ots.len() && (entries.is_empty() || entries != ots));
+    }
+}

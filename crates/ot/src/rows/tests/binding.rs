@@ -37,6 +37,25 @@ fn coefficients_bind_session_set_up_lane_and_all_chunks_before() {
     assert_eq!(coefficients(1, 1, 0), coefficients(1, 1, 0), "both ends find the same");
 }
 
+/// What a party draws is another in every session, even where one seed serves in two by mistake.
+#[test]
+fn sessions_share_no_delta_and_no_challenge() {
+    let (mut deltas, mut challenges) = (HashSet::new(), HashSet::new());
+    for session in [25, 26] {
+        let context = context(Backend::best(), session);
+        let new = SetupSender::<Malicious>::new::<Dealer>(&context, Kind::Alsz, &seed(1, 1));
+        let mut s = new.expect("the kind exists");
+        let new = SetupReceiver::<Malicious>::new::<Dealer>(&context, Kind::Alsz, &seed(1, 2));
+        lockstep(&mut s, &mut new.expect("the kind exists")).expect("an honest set-up");
+        let s = s.finish();
+        assert!(deltas.insert(s.delta()), "session {session}");
+        let mut lane = s.fork(0);
+        let mut said = vec![0; lane.check_steps()[0].bytes];
+        lane.check(0, &[], &mut said).expect("a challenge");
+        assert!(challenges.insert(said), "session {session}");
+    }
+}
+
 /// Lanes' messages differ by their counters; the lane itself counts too.
 #[test]
 fn lanes_draw_their_own_coefficients_names_and_challenges() {
