@@ -34,7 +34,7 @@ pub enum Field<'a> {
     Text(&'a [u8]),
 }
 
-fn refused(e: impl ToString) -> ParquetError {
+fn refused(e: &Encoder) -> ParquetError {
     ParquetError::new(Path::new(""), e.to_string(), "see the system's log about that file or device")
 }
 
@@ -49,7 +49,7 @@ fn declared(column: &Column) -> Result<Type, Encoder> {
         Kind::Decimal { precision, scale } => {
             let physical = match precision {
                 ..=9 => Physical::INT32,
-                ..=18 => Physical::INT64,
+                10..=18 => Physical::INT64,
                 _ => Physical::FIXED_LEN_BYTE_ARRAY,
             };
             (physical, Some(LogicalType::decimal(scale.into(), precision.into())))
@@ -157,5 +157,5 @@ pub fn write<'a>(
             file.close()?;
             Ok(())
         };
-    work().map_err(|e: Encoder| refused(e))
+    work().map_err(|e: Encoder| refused(&e))
 }

@@ -24,7 +24,7 @@ pub fn check_format(path: &Path) -> Result<(), JobError> {
 }
 
 enum Of<'a> {
-    Csv(Rows<'a>),
+    Csv(Box<Rows<'a>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<hushwire_parquet::Rows>),
 }
@@ -98,8 +98,11 @@ fn parquet(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, JobErr
 impl Source<'static> {
     /// A file by its name.
     pub(super) fn file(path: &Path) -> Result<Self, JobError> {
-        let of =
-            if is_parquet(path) { parquet(path, None)? } else { Of::Csv(Rows::open(path).map_err(of_file)?) };
+        let of = if is_parquet(path) {
+            parquet(path, None)?
+        } else {
+            Of::Csv(Box::new(Rows::open(path).map_err(of_file)?))
+        };
         Ok(Self { path: path.to_owned(), of, places: vec![] })
     }
 }
@@ -108,7 +111,7 @@ impl<'a> Source<'a> {
     /// The file of an input's place; `name` is the table's.
     pub(super) fn open(name: &str, place: &'a InputPlace) -> Result<Self, JobError> {
         let csv = |path: PathBuf, rows: Result<Rows<'a>, _>| {
-            Ok(Self { path, of: Of::Csv(rows.map_err(of_file)?), places: vec![] })
+            Ok(Self { path, of: Of::Csv(Box::new(rows.map_err(of_file)?)), places: vec![] })
         };
         match place {
             InputPlace::File(path) => Source::file(path),

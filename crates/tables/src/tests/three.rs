@@ -12,9 +12,12 @@ use hushwire_three::{
 use hushwire_wire::{PartyId, Tap};
 use std::sync::{Arc, Mutex};
 
+/// Messages, and to whom.
+type Messages = Vec<(u8, Vec<u8>)>;
+
 /// All messages that a party sends, in order, and to whom.
 #[derive(Clone, Default)]
-struct Sent(Arc<Mutex<Vec<(u8, Vec<u8>)>>>);
+struct Sent(Arc<Mutex<Messages>>);
 
 impl Tap for Sent {
     fn outgoing(&mut self, to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
@@ -23,6 +26,8 @@ impl Tap for Sent {
     }
     fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
 }
+
+type Outputs = BTreeMap<String, Tensor>;
 
 type Said = [Vec<(u8, usize)>; 3];
 
@@ -34,10 +39,7 @@ fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String
 }
 
 /// The same, with what each said.
-fn overheard(
-    c: &Computation,
-    inputs: &BTreeMap<String, Tensor>,
-) -> (BTreeMap<String, Tensor>, [Vec<(u8, Vec<u8>)>; 3]) {
+fn overheard(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (Outputs, [Messages; 3]) {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let doors = c.inputs().zip(plan.inputs());
