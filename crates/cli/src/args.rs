@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Model(crate::model_cmd::ModelArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
-    Party(run_args::MemberArgs),
+    Party(run_args::PartyArgs),
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
     Client(run_args::MemberArgs),

@@ -13,7 +13,10 @@ use crate::{
     supervisor::{OfProcess, run_all},
     told::Told,
 };
-use clap::{Args, builder::PossibleValuesParser};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 use hushwire::Local;
 use hushwire_compute::{Computation, Visibility};
 use hushwire_garble::Scheme;
@@ -53,9 +56,10 @@ pub(crate) struct LocalComputeArgs {
     file: PathBuf,
     #[command(flatten)]
     values: ValueArgs,
-    /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two) [default: the job's, else rep3]
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::NAMES.iter().copied()))]
-    protocol: Option<String>,
+    /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two), authgarble:N (N, of which all but one may
+    /// cheat) [default: the job's, else rep3]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
+    protocol: Option<Protocol>,
     /// The scheme of yao's gates [default: the job's, else mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
     scheme: Option<Scheme>,
@@ -78,6 +82,12 @@ pub(crate) struct LocalComputeArgs {
     common: Common,
 }
 
+/// Protocols as they are written here.
+fn protocols() -> Vec<&'static str> {
+    let two = Protocol::NAMES.iter().filter(|name| **name == Protocol::Two.name());
+    Protocol::WRITTEN.iter().chain(two).copied().collect()
+}
+
 /// The members of two parties, in turn, where the computation has more than they are.
 pub(crate) fn in_turn(job: &mut ComputeJob, computation: &Computation) -> bool {
     let (names, parties) = (computation.members(), job.protocol.parties());
@@ -91,7 +101,7 @@ pub(crate) fn in_turn(job: &mut ComputeJob, computation: &Computation) -> bool {
 
 impl LocalComputeArgs {
     fn job(&self) -> Result<ComputeJob, Error> {
-        let protocol = self.protocol.as_deref().map(str::parse).transpose().map_err(Error::Usage)?;
+        let protocol = self.protocol;
         let mut job = if self.file.extension().is_some_and(|end| end == "toml") {
             match Job::read(&self.file)? {
                 Job::Compute(job) => job,
@@ -117,8 +127,9 @@ impl LocalComputeArgs {
         if in_turn(&mut job, &computation) {
             let who = job.members.iter().map(|(name, member)| format!("{name} is {member}"));
             log::note!(
-                "note: protocol {} has two parties: {}",
+                "note: protocol {} has {} parties: {}",
                 job.protocol,
+                job.protocol.parties(),
                 who.collect::<Vec<_>>().join(", ")
             );
         }

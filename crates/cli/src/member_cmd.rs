@@ -4,7 +4,7 @@ use crate::{
     control::peak_memory,
     error::Error,
     log, progress,
-    run_args::MemberArgs,
+    run_args::{MemberArgs, PartyArgs},
     run_report::{self, OfMember},
     size,
     told::Told,
@@ -13,7 +13,7 @@ use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
     ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile,
-    Prepared, PsiTask, Task,
+    Preparation, Prepared, PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -27,11 +27,35 @@ pub(crate) const ROOM: &str = "if the network is as in one room (10 Gbit/s, 0.2 
 const LONG: f64 = 10.0;
 
 /// `hushwire party`
-pub(crate) fn party(args: &MemberArgs) -> Result<(), Error> {
+pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
+    let PartyArgs { member: args, prepare } = args;
     let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
     let member = file.member.clone();
-    run_job(args, &job, &member, || MemberConfig::of_party(file, &args.run, backend))
+    let config = || MemberConfig::of_party(file, &args.run, backend);
+    match prepare {
+        None => run_job(args, &job, &member, config),
+        Some(times) => prepare_runs(args, &job, &member, *times, config),
+    }
+}
+
+/// `hushwire party --prepare`
+fn prepare_runs(
+    args: &MemberArgs,
+    job: &Job,
+    file: &MemberFile,
+    times: u32,
+    config: impl FnOnce() -> Result<MemberConfig, JobError>,
+) -> Result<(), Error> {
+    check_transport(args, file.transport)?;
+    file.warnings.iter().for_each(log::warn);
+    let Job::Circuit(job) = job else {
+        let remedy = "name a job with a circuit and protocol authgarble, or run this one as it is";
+        return Err(Error::Usage(format!("only circuits can be prepared; {remedy}")));
+    };
+    let task = Preparation::new(Prepared::new(job)?, times)?;
+    noted(&task.prepared);
+    member(args, &task, config().map_err(|e| e.of(&file.me))?)
 }
 
 /// `hushwire client`

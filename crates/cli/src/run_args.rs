@@ -110,6 +110,17 @@ parties and listens to nobody. docs/jobs.md has every key of its file.
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
+/// The options of `party`.
+#[derive(Args)]
+pub(crate) struct PartyArgs {
+    #[command(flatten)]
+    pub(crate) member: MemberArgs,
+    /// Make the preprocessing of protocol authgarble for so many runs of this job, and nothing else: it waits, sealed, in the
+    /// directory that the party's file names, and each run takes of it once what all parties have
+    #[arg(long, value_name = "RUNS")]
+    pub(crate) prepare: Option<u32>,
+}
+
 /// The options of `party` and `client`.
 #[derive(Args)]
 pub(crate) struct MemberArgs {

@@ -4,7 +4,8 @@ use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, ComputeTask, Computed, Intersection, Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
+    Common, ComputeTask, Computed, Intersection, Preparation, Prepared, Protocol, PsiReveal, PsiTask, Shown,
+    Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -72,6 +73,40 @@ impl Told for Prepared {
             outputs: outputs.into_iter().collect(),
             ands: self.program.ands(),
         }
+    }
+}
+
+/// Fields of preprocessing in a member's report.
+#[derive(Serialize)]
+pub(crate) struct PreparationReport {
+    circuit: String,
+    protocol: Protocol,
+    /// Runs that it serves.
+    runs: u32,
+    /// Files that were made.
+    stocks: u64,
+}
+
+impl Told for Preparation {
+    type Report = PreparationReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (1, "stocks")
+    }
+
+    fn work(&self, _: &u64) -> String {
+        let plural = if self.times == 1 { "" } else { "s" };
+        format!("preprocessing for {} run{plural} of {}", self.times, self.prepared.plan.circuit)
+    }
+
+    fn printed(&self, _: &u64) -> Vec<u8> {
+        vec![]
+    }
+
+    fn report(&self, learnt: &u64) -> PreparationReport {
+        let plan = &self.prepared.plan;
+        let (circuit, protocol) = (plan.circuit.clone(), plan.protocol);
+        PreparationReport { circuit, protocol, runs: self.times, stocks: *learnt }
     }
 }
 

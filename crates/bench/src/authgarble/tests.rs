@@ -48,6 +48,17 @@ fn every_row_of_the_json_has_every_field() {
 }
 
 #[test]
+fn ywz20_is_refused_by_its_name_with_what_there_is() {
+    for variant in ["variant=ywz20", "variant=YWZ20"] {
+        let options = trial::options(&[variant]);
+        for refused in [cases(&options, Backend::best(), None), table6_cases(&options)] {
+            let text = refused.err().unwrap().to_string();
+            assert!(text.contains("2019/1104") && text.contains("take wrk17"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn table_6_stands_beside_the_papers() {
     let options = trial::options(&["implementation=batched"]);
     let cases = table6_cases(&options).unwrap();

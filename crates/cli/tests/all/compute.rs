@@ -53,6 +53,20 @@ fn every_protocol_gives_what_the_open_one_gives() {
     }
 }
 
+/// Five parties of whom four may cheat, as docs/jobs.md has it.
+#[test]
+fn five_salaries_among_people_who_trust_nobody() {
+    let place = Place::new();
+    place.put("five.hwc", include_bytes!("../../../../examples/compute/salaries-five.hwc"));
+    let pay = "--value ada_pay=3100 --value bob_pay=2800 --value cleo_pay=4200 --value dan_pay=3600 --value eve_pay=2900";
+    let ran = good(&place, &format!("local compute five.hwc {pay} --protocol authgarble:5 --transport unix"));
+    let expected =
+        "sum=16600\nada_below=true\nbob_below=true\ncleo_below=false\ndan_below=false\neve_below=true\n";
+    assert_eq!(ran.out, expected, "{}", ran.err);
+    assert!(ran.err.contains("among five parties"), "{}", ran.err);
+    bad(&place, &format!("local compute five.hwc {pay} --protocol authgarble:9"), 2, &["authgarble:8"]);
+}
+
 #[test]
 fn outputs_go_to_csv_and_records_that_only_their_owner_reads() {
     let place = bill();
