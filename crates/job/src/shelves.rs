@@ -60,10 +60,10 @@ fn prefix(plan: &Plan, need: Need) -> String {
 fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, JobError> {
     let key = blake3::derive_key(DOMAIN, identity.to_pem().as_bytes());
     let key = Seed::from_bytes(*key.first_chunk().expect("32 bytes hold 16"));
-    Shelf::open(dir, key).map_err(refused)
+    Shelf::open(dir, key).map_err(|e| refused(&e))
 }
 
-fn refused(e: ShelfError) -> JobError {
+fn refused(e: &ShelfError) -> JobError {
     let text = e.to_string();
     let (cause, remedy) = text.split_once("; ").unwrap_or((&text, ""));
     JobError::new(Kind::File, STEP, cause, remedy)
@@ -78,7 +78,7 @@ pub(crate) fn meet(
 ) -> Result<Vec<Option<Stock>>, JobError> {
     let config = &member.config;
     let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
-    let names = shelf.as_ref().map_or(Ok(vec![]), Shelf::names).map_err(refused)?;
+    let names = shelf.as_ref().map_or(Ok(vec![]), Shelf::names).map_err(|e| refused(&e))?;
     let prefixes: Vec<_> = (0..plan.threads).map(|t| prefix(plan, need(plan, t, each))).collect();
     let mut own = vec![0; prefixes.len() * OFFERS * ID];
     for (offers, prefix) in own.chunks_exact_mut(OFFERS * ID).zip(&prefixes) {
@@ -101,7 +101,8 @@ pub(crate) fn meet(
     let chosen = choose(&all, prefixes.len());
     let take = |(id, prefix): (Option<Id>, &String)| {
         let (Some(id), Some(shelf)) = (id, &shelf) else { return Ok(None) };
-        let stock = shelf.take(config.backend, &format!("{prefix}{}", hex::encode(id))).map_err(refused)?;
+        let stock =
+            shelf.take(config.backend, &format!("{prefix}{}", hex::encode(id))).map_err(|e| refused(&e))?;
         Ok(Some(stock))
     };
     chosen.into_iter().zip(&prefixes).map(take).collect()
@@ -212,7 +213,7 @@ impl Part for PreparationPart {
                 let stock = party.prepare(&mut channels, need);
                 let stock =
                     stock.map_err(|e| n_party::failed(agreement, watch.as_ref(), index, COMPUTE, e))?;
-                shelf.put(&format!("{prefix}{}", hex::encode(stock.id())), stock).map_err(refused)?;
+                shelf.put(&format!("{prefix}{}", hex::encode(stock.id())), stock).map_err(|e| refused(&e))?;
             }
             Ok(channels)
         })?;

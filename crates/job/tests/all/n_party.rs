@@ -231,7 +231,7 @@ fn preprocessing_that_is_put_back_is_refused() {
         copied(&copies[p], &kept.shelf(p));
     }
     let ends = kept.run(&kept.world.prepared, &[0, 1, 2]);
-    let errors: Vec<_> = ends.into_iter().map(|end| end.err().expect("no outputs").to_string()).collect();
+    let errors: Vec<_> = ends.into_iter().map(|end| end.expect_err("no outputs").to_string()).collect();
     assert!(
         errors.iter().any(|e| e.contains("was used before") && e.contains("preprocess anew")),
         "{errors:?}"
@@ -250,7 +250,7 @@ fn only_authgarble_is_prepared_and_where_there_is_a_place() {
     }
     let task = Preparation::new(kept.world.prepared.clone(), 1).unwrap_or_else(|e| panic!("{e}"));
     for end in kept.run(&task, &[]) {
-        let error = end.err().expect("an error").to_string();
+        let error = end.expect_err("it has no shelf").to_string();
         assert!(error.contains("[authgarble]") && error.contains("shelf"), "{error}");
     }
 }

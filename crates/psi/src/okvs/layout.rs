@@ -169,8 +169,11 @@ impl Binned {
     }
 
     /// The digests in the order of bins, so that a bin's lie together.
-    pub(crate) fn grouped(&self, digests: &[Digest]) -> Vec<Digest> {
-        self.items.iter().map(|item| digests[*item as usize]).collect()
+    pub(crate) fn grouped(&self, digests: Vec<Digest>) -> Vec<Digest> {
+        let grouped = self.items.iter().map(|item| digests[*item as usize]).collect();
+        // They take as much memory.
+        drop(digests);
+        grouped
     }
 
     /// The places of a bin's items in that order.

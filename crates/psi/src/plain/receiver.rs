@@ -138,7 +138,7 @@ where
         let count = if empty { 0 } else { layout.entries() };
         let vole = vole::Receiver::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
-        let digests = binned.grouped(&digests);
+        let digests = binned.grouped(digests);
         Ok(State {
             context: *context,
             parameters: *parameters,

@@ -144,6 +144,7 @@ impl<S: Security, F: Field> State<S, F> {
         let count = if empty { 0 } else { layout.entries() };
         let vole = vole::Sender::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
+        let digests = binned.grouped(digests);
         let mut pads = Prg::new(context.backend, &seed.derive("psi sender", &context.sid.0), "psi masks");
         let is_malicious = S::LEVEL == Level::Malicious;
         Ok(State {
@@ -157,7 +158,6 @@ impl<S: Security, F: Field> State<S, F> {
                 Level::SemiHonest => Phase::Vole(Box::new(vole)),
                 Level::Malicious => Phase::Commitment(Box::new(vole)),
             },
-            digests: binned.grouped(&digests),
             binned,
             entries: None,
             functions: Functions::new::<S>(context),
@@ -174,6 +174,7 @@ impl<S: Security, F: Field> State<S, F> {
             keys: Vec::with_capacity(digests.len()),
             again: Vec::new(),
             common: Vec::new(),
+            digests,
             latch: Latch::new(),
         })
     }
