@@ -1,5 +1,5 @@
 //! Times of products and sorts of 64-bit numbers among three parties of this process, over plain TCP and a modelled round trip:
-//! `rates [rows] [round trip in ms] [what: products, sort]`. Both as the parties' delay cuts them; products also whole.
+//! `rates [rows] [round trip in ms] [what: products, sort] [runs]`. Both as the parties' delay cuts them; products also whole.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
@@ -14,14 +14,13 @@ use std::{
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs; the first has memory that is still fresh.
-const RUNS: usize = 4;
-
 fn main() -> Result<(), Error> {
     let mut args = std::env::args().skip(1);
     let rows: u64 = args.next().map_or(Ok(1 << 20), |n| n.parse())?;
     let round_trip: u64 = args.next().map_or(Ok(0), |n| n.parse())?;
     let only = args.next().unwrap_or_default();
+    // The first has memory that is still fresh.
+    let runs: usize = args.next().map_or(Ok(4), |n| n.parse())?;
     let shape = Shape { bits_per_second: None, rtt: Duration::from_millis(round_trip) };
     let cut = Cut::new(1, shape.one_way());
     for (name, body, cut) in [
@@ -33,7 +32,7 @@ fn main() -> Result<(), Error> {
             let text = format!(
                 "computation c\nmembers m\ninput x: u64[{rows}] from m\ninput y: u64[{rows}] from m\noutput z = {body} to m"
             );
-            let times = measure(&text.parse()?, cut, shape)?;
+            let times = measure(&text.parse()?, cut, shape, runs)?;
             println!(
                 "{name}, {rows} rows, {round_trip} ms: {:.1?} in the slowest party, first and later runs",
                 times
@@ -44,7 +43,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// The time of the slowest party, run by run.
-fn measure(c: &Computation, cut: Cut, shape: Shape) -> Result<Vec<Duration>, Error> {
+fn measure(c: &Computation, cut: Cut, shape: Shape, runs: usize) -> Result<Vec<Duration>, Error> {
     let plan = Plan::new(c)?;
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "rates");
     let mut shares: [Vec<Shares>; 3] = Default::default();
@@ -71,7 +70,7 @@ fn measure(c: &Computation, cut: Cut, shape: Shape) -> Result<Vec<Duration>, Err
                 let id = SessionId([7; 16]);
                 let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1])?;
                 let mut times = vec![];
-                for _ in 0..RUNS {
+                for _ in 0..runs {
                     let (inputs, begun) = (inputs.clone(), Instant::now());
                     let lanes = lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
                     run(&mut party, lanes, plan, cut, inputs, &mut |_, _| true)?;
@@ -86,5 +85,5 @@ fn measure(c: &Computation, cut: Cut, shape: Shape) -> Result<Vec<Duration>, Err
             .map(|thread| thread.join().map_err(|_| "a party panicked")?)
             .collect::<Result<_, Error>>()
     })?;
-    Ok((0..RUNS).map(|k| times.iter().map(|of| of[k]).max().unwrap_or_default()).collect())
+    Ok((0..runs).map(|k| times.iter().map(|of| of[k]).max().unwrap_or_default()).collect())
 }
