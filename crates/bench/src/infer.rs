@@ -6,25 +6,34 @@
 //! | `layer` | one layer of 64 channels of 56 × 56 pixels: `conv`, `relu`, `trunc`, `maxpool`, `batchnorm`, or a `matmul` of 512 × 1000 |
 //!
 //! Among three parties (`protocol` = `rep3`) as threads of this process: weights and input are shared before, the output is opened
-//! afterwards and compared with floating point: one that is far from it fails the run. Metric `time` in ms from the first party's
-//! start to the last one's end; connecting is not part of it. `linear` and `ot` are those of two parties. The limit is what the bytes
-//! of all three take on the link.
+//! afterwards. Between two (`protocol` = `two`) owner and client bring theirs; `linear` is `he`, under encryption, or `ot`, and `ot` the extension; keys
+//! and base OTs are part of a run. Every output is compared with floating point: one that is far from it fails the run. Metric `time` in ms from the
+//! first party's start to the last one's end, connecting not included; of single layers between two, the time of that operation at the owner.
+//! The limit is what the bytes of all parties take on the link. [`table9`] and [`table7`] are the VASA paper's.
 
 mod grid;
+mod pair;
+mod paper;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod work;
 
+pub use tables::{table7, table9};
+
 use hushwire_aes::Backend;
 use hushwire_wire::Shape;
+use std::time::Duration;
 
 use crate::{
     BenchOptions, Bound, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
     link::{self, Link},
+    net::Transport,
     timing::{peak_memory_bytes, reset_peak_memory},
 };
-use grid::Point;
-use work::Parties;
+use grid::{Point, Way};
+use pair::{Pair, Terms};
+use work::{Trio, Work};
 
 /// Measures what the options ask for, on this backend; given a network, over that one alone.
 ///
@@ -48,21 +57,81 @@ fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Vec<Ca
     Point::all(&threads, &nets).into_iter().map(case).collect()
 }
 
+/// Parties of either number.
+enum Parties {
+    Three(Box<Trio>),
+    Two(Box<Pair>),
+}
+
+impl Parties {
+    fn new(point: &Point, backend: Backend) -> Result<Self, BoxError> {
+        let Way::Two { products, ot, .. } = point.way else {
+            return Ok(Parties::Three(Box::new(Trio::new(point, backend)?)));
+        };
+        let backend = point.way.implementation().backend(backend).ok_or("this CPU has no such AES")?;
+        let Point { transport, net, threads, .. } = *point;
+        let work = Work::new(point.network, point.op, point.bits)?;
+        Ok(Parties::Two(Box::new(Pair::new(work, Terms { products, ot, transport, net, threads }, backend)?)))
+    }
+
+    fn work(&self) -> &Work {
+        match self {
+            Parties::Three(trio) => &trio.work,
+            Parties::Two(pair) => &pair.work,
+        }
+    }
+
+    fn time(&mut self, repetitions: u64) -> Result<Duration, BoxError> {
+        match self {
+            Parties::Three(trio) => trio.time(repetitions),
+            Parties::Two(pair) => pair.time(repetitions),
+        }
+    }
+
+    /// Bytes of the party that sends most and of all, and rounds.
+    fn sent(&self) -> ([f64; 2], u64) {
+        match self {
+            Parties::Three(trio) => (trio.bytes(), trio.rounds()),
+            Parties::Two(pair) => (pair.bytes(), pair.rounds()),
+        }
+    }
+
+    /// Seconds of the operation that a row is about, of each of so many repetitions, where they were not those of the whole.
+    fn of_operation(&self, op: &str, last: usize) -> Option<Vec<f64>> {
+        let Parties::Two(pair) = self else { return None };
+        let from = pair.spent.len().checked_sub(last)?;
+        let op = if op == "matmul" { "conv" } else { op };
+        pair.spent[from..].iter().map(|spent| spent.get(op).map(|ms| ms / 1e3)).collect()
+    }
+}
+
 fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Vec<Row>, BoxError> {
     let mut parties = Parties::new(point, backend)?;
     reset_peak_memory();
     // Once, so that the output is looked at; what it sends is what every run sends.
     parties.time(1)?;
-    let [busier, all] = parties.bytes();
-    let rounds = parties.rounds();
+    let ([busier, all], rounds) = parties.sent();
     let timer = ctx.timer();
-    let link = Link::three_flows(point.transport, (busier as u64) / rounds.max(1));
+    let message = (busier as u64) / rounds.max(1);
+    let (link, flows) = match point.way {
+        Way::Three => (Link::three_flows(point.transport, message), 3.0),
+        Way::Two { .. } => {
+            let link =
+                (point.transport != Transport::Inproc).then(|| Link::one_flow(point.transport, message));
+            (link, 2.0)
+        }
+    };
     let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| parties.time(n)))?;
+    let seconds = match parties.of_operation(point.op, seconds.len()) {
+        Some(own) if point.network == "layer" => own,
+        _ => seconds,
+    };
     let peak = peak_memory_bytes();
     let name = format!("the bytes of {} {} over", point.network, point.op);
     let unit = Unit::per_second("run");
     let least = ctx.bound(&format!("a run of {} {}", point.network, point.op), unit.clone(), |_| Ok(1e9))?;
-    let bound: Bound = link::tightened(ctx, least, (taken.as_ref(), point.net), &name, &unit, (3.0, busier))?;
+    let bound: Bound =
+        link::tightened(ctx, least, (taken.as_ref(), point.net), &name, &unit, (flows, busier))?;
     let of = |figures: Vec<f64>| Measurement::of(&figures).ok_or("nothing was timed");
     let times = of(seconds.iter().map(|s| 1e3 * s).collect())?;
     let rates = of(seconds.iter().map(|s| 1.0 / s).collect())?;
@@ -70,6 +139,7 @@ fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Vec
     let time = Row::new("time", Unit::MS, times).rounds(rounds).bytes_per_unit(all);
     let time = peak.into_iter().fold(time, Row::peak_memory_bytes);
     let rate = Row::new("throughput", unit, rates).rounds(rounds).bytes_per_unit(all).bound(&bound);
-    let work = parties.units * median;
-    Ok(vec![time, rate.with(parties.unit, work.round())])
+    let work = parties.work();
+    let done = work.units * median;
+    Ok(vec![time, rate.with(work.unit, done.round())])
 }

@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::Error>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`ot`], [`psi`], [`rep3`], [`table8`], [`tables`],
+//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`infer`], [`ot`], [`psi`], [`rep3`], [`table8`], [`tables`],
 //! [`tpch`], [`yao`].
 
 #![forbid(unsafe_code)]
@@ -50,6 +50,7 @@ mod error;
 pub mod fpga;
 pub mod garble;
 mod human;
+mod implementation;
 pub mod infer;
 pub mod limits;
 mod link;

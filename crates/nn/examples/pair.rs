@@ -5,7 +5,7 @@ use hushwire_compute::{Op, Tensor};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_two::{Party, Plan, Products, Spent};
+use hushwire_two::{Distance, Party, Plan, Products, Spent};
 use hushwire_wire::{Meter, PartyId, inproc};
 use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
 
@@ -27,7 +27,7 @@ fn main() {
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let start = Instant::now();
     let plan = Plan::with(c, &owners, &[[false, true]], products).expect("a plan");
-    let tally = plan.tally();
+    let tally = plan.tally(Distance::Near);
     println!(
         "planned in {:.2} s; {} rounds, {:?} OTs",
         start.elapsed().as_secs_f64(),

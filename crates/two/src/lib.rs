@@ -45,6 +45,6 @@ pub use apply::Operation;
 pub use error::TwoError;
 pub use hushwire_bfv::{Conv, Linear};
 pub use party::Party;
-pub use plan::{COEFFICIENTS, Plan, Products, Spent};
+pub use plan::{COEFFICIENTS, Distance, Plan, Products, Spent};
 pub use shift::Sign;
 pub use tally::Tally;

@@ -71,6 +71,16 @@ impl Kit {
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
 
+    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign, u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which
+    /// is all that counts modulo 2^(ℓ+1), the shares of the bit are shares of the number.
+    pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Vec<u64> {
+        let offset = if self.index == 0 { 1 << (ring - 1) } else { 0 };
+        let u: Wiped<Vec<u64>> = Wiped::new(x.iter().map(|x| x.wrapping_add(offset) & mask(ring)).collect());
+        let wraps = self.carries(&u, &[Part::order(ring)]).await.remove(0).greater;
+        let one = |(u, w): (&u64, u8)| (u | u64::from(w) << ring).wrapping_sub(offset) & mask(ring + 1);
+        u.iter().zip(wraps).map(one).collect()
+    }
+
     /// b·x of shared bits and numbers. Two OTs a row, one each way.
     pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Made<Vec<u64>> {
         // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.

@@ -6,7 +6,7 @@ use crate::{
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::{Cots, Kit},
-    plan::{COEFFICIENTS, Piece, Plan, Prim, Slot, Spent},
+    plan::{COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent},
     play::Play,
     run::Run,
     supply::Supply,
@@ -33,6 +33,7 @@ pub struct Party {
     seed: Seed,
     keys: Keys,
     driver: Driver,
+    distance: Distance,
     /// LOCAL: threads of layers under encryption.
     threads: usize,
     /// Results that layers under encryption have opened.
@@ -72,6 +73,7 @@ impl Party {
             seed,
             keys,
             driver,
+            distance: Distance::Near,
             threads,
             opened,
             spent,
@@ -79,6 +81,12 @@ impl Party {
             pieces: 0,
             lost: false,
         })
+    }
+
+    /// The same at a distance that both parties have agreed on.
+    #[must_use]
+    pub fn distance(self, distance: Distance) -> Party {
+        Party { distance, ..self }
     }
 
     /// The same with so many threads for layers under encryption: one party waits while the other multiplies.
@@ -115,7 +123,7 @@ impl Party {
                 break;
             }
             let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
-            for group in plan.groups(&slots) {
+            for group in plan.groups(&slots, self.distance) {
                 let begun = Instant::now();
                 self.group(channel, &mut run, &wave, &group)?;
                 // Pieces that share their rounds are mostly of one node.
@@ -269,6 +277,7 @@ impl Party {
         hash.update(&self.context.sid.0);
         hash.update(&self.runs.to_le_bytes());
         hash.update(&plan.digest);
+        hash.update(&[self.distance as u8]);
         let (ours, mut theirs) = (*hash.finalize().as_bytes(), [0; blake3::OUT_LEN]);
         channel.exchange("comparing computations", &ours, &mut theirs)?;
         self.runs += 1;

@@ -90,6 +90,8 @@ pub(crate) enum Prim {
     LessBounded,
     /// Words = words → one bit each.
     Equal,
+    /// The same signed numbers modulo twice as much: words → words.
+    Widen,
     /// Words without so many lower bits, rounded towards −∞.
     Truncate { by: u32, sign: Sign },
     /// A block on every row: bits … → bits.
@@ -169,8 +171,9 @@ pub struct Spent {
     pub products: Duration,
 }
 
-/// AGREEMENT: OTs of a direction, and triples, that are made before they are used.
-const COTS: usize = 1 << 19;
+/// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
+const PIECE: usize = 1 << 17;
+/// AGREEMENT: triples that are made before they are used.
 const TRIPLES: u64 = 1 << 22;
 
 impl Step {
@@ -185,6 +188,7 @@ impl Step {
             | Prim::Less { .. }
             | Prim::LessBounded
             | Prim::Equal
+            | Prim::Widen
             | Prim::Truncate { .. }
             | Prim::Encrypted(_)
             | Prim::Open { .. } => true,
@@ -214,6 +218,7 @@ impl Step {
             (Prim::Less { .. }, [x, _]) => tally::less(rows, x.ring()),
             (Prim::LessBounded, [x, _]) => tally::signs(rows, x.ring()),
             (Prim::Equal, [x, _]) => tally::equal(rows, x.ring()),
+            (Prim::Widen, [x]) => tally::widen(rows, x.ring()),
             (Prim::Encrypted(layer), _) => layer.tally(),
             (Prim::Truncate { by, sign }, _) => tally::truncate(rows, self.size.ring(), *by, *sign),
             (Prim::Open { scalar, .. }, [Size::Words(..)]) => {
@@ -263,6 +268,31 @@ pub struct Plan {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) digest: [u8; 32],
+}
+
+/// The distance between the parties, by which OTs of a direction are made at a time: for pieces that share their rounds. AGREEMENT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distance {
+    /// Rounds take less than the work between them.
+    #[default]
+    Near,
+    /// Rounds count.
+    Far,
+}
+
+impl Distance {
+    /// The distance of parties who hear each other's answers after such a time.
+    #[must_use]
+    pub fn of(round_trip: Duration) -> Self {
+        if round_trip < Duration::from_micros(300) { Distance::Near } else { Distance::Far }
+    }
+
+    const fn cots(self) -> usize {
+        match self {
+            Distance::Near => 1 << 17,
+            Distance::Far => 1 << 21,
+        }
+    }
 }
 
 /// A part of a step: which, and which of its rows.
@@ -340,7 +370,7 @@ impl Plan {
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
-    pub(crate) fn groups(&self, wave: &[Slot]) -> Vec<Vec<Piece>> {
+    pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<Piece>> {
         let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
         for at in wave {
             let (step, reads) = (&self.steps[*at], self.reads(*at));
@@ -355,7 +385,9 @@ impl Plan {
                     break;
                 }
                 let next = held.beside(self.tally_of(&piece));
-                if !group.is_empty() && (next.cots.iter().any(|n| *n > COTS) || next.triples > TRIPLES) {
+                if !group.is_empty()
+                    && (next.cots.iter().any(|n| *n > distance.cots()) || next.triples > TRIPLES)
+                {
                     groups.push(std::mem::take(&mut group));
                     held = Tally::default();
                 }
@@ -391,10 +423,10 @@ impl Plan {
 
     /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
     #[must_use]
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self, distance: Distance) -> Tally {
         let mut all = Tally::message([blake3::OUT_LEN; 2]);
         for wave in self.waves() {
-            for group in self.groups(&wave) {
+            for group in self.groups(&wave, distance) {
                 let beside = |sum: Tally, piece| sum.beside(self.tally_of(piece));
                 all = all.then(group.iter().fold(Tally::default(), beside));
             }
@@ -405,11 +437,11 @@ impl Plan {
     }
 }
 
-/// The most rows that OTs and triples for one use suffice for, a multiple of 64 unless that is all.
+/// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is all.
 fn fitting(step: &Step, reads: &[Size], rows: usize) -> usize {
     let fits = |n: usize| {
         let tally = step.tally(reads, n);
-        tally.cots.iter().all(|cots| *cots <= COTS) && tally.triples <= TRIPLES
+        tally.cots.iter().all(|cots| *cots <= PIECE) && tally.triples <= TRIPLES
     };
     let mut most = rows;
     while most > 64 && !fits(most) {

@@ -58,6 +58,7 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
         Prim::Less { signed } => bits(kit.less(numbers(0), numbers(1), reads[0].words().ring, *signed).await),
         Prim::LessBounded => bits(kit.less_bounded(numbers(0), numbers(1), reads[0].words().ring).await),
         Prim::Equal => bits(kit.equal(numbers(0), numbers(1), reads[0].words().ring).await),
+        Prim::Widen => words(kit.widen(numbers(0), reads[0].words().ring).await),
         Prim::Truncate { by, sign } => words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?),
         Prim::Block(program) => {
             let made = kit.circuit(program.clone(), &joined(reads, false), stock).await?;

@@ -142,6 +142,11 @@ pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
     compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }])).then(last)
 }
 
+/// One bit more of signed numbers.
+pub(crate) fn widen(rows: usize, ring: u32) -> Tally {
+    compare(rows, &[Part::order(ring)])
+}
+
 /// Without the carry out of the lowest bits.
 pub(crate) fn truncate_below(rows: usize, by: u32, sign: Sign) -> Tally {
     if by == 0 { Tally::default() } else { bits_by_bits(rows, [wrap_width(by, sign)].into_iter()) }

@@ -1,11 +1,11 @@
 //! The grid: circuits, parties, variants, phases, implementations and links.
 
-use hushwire_aes::{Backend, Tier};
 use hushwire_authgarble::Form;
 use hushwire_wire::Shape;
 
 use crate::{
     Params,
+    implementation::Implementation,
     link::Link,
     net::{NETS, Transport},
 };
@@ -52,38 +52,6 @@ impl Phase {
             Self::Independent => "function-independent",
             Self::Dependent => "function-dependent",
             Self::Online => "online",
-        }
-    }
-}
-
-/// The way in which AES is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Implementation {
-    Ref,
-    Vaes,
-    Batched,
-}
-
-impl Implementation {
-    pub(super) const ALL: [Self; 3] = [Self::Ref, Self::Vaes, Self::Batched];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Ref => "ref",
-            Self::Vaes => "vaes",
-            Self::Batched => "batched",
-        }
-    }
-
-    /// The backend, where the CPU has it; `best` is what was asked for, or the best there is.
-    pub(super) fn backend(self, best: Backend) -> Option<Backend> {
-        match self {
-            Self::Ref => Backend::forced(Tier::AesNi).ok().map(Backend::unbatched),
-            Self::Vaes => {
-                let wide = [Tier::Vaes512, Tier::Vaes256].into_iter().find_map(|t| Backend::forced(t).ok());
-                wide.map(Backend::unbatched)
-            }
-            Self::Batched => Some(best),
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use super::grid::{Implementation, Phase, Point};
-use crate::{Paper, Report, Unit};
+use super::grid::{Phase, Point};
+use crate::{Paper, Report, Unit, implementation::Implementation};
 
 /// By implementation and phase.
 const TABLE: [[f64; 4]; 3] =

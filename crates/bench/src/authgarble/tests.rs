@@ -1,6 +1,7 @@
 //! Rows of the smallest runs have every field; the sets hold what they must.
 
-use super::{grid::Implementation, *};
+use super::*;
+use crate::implementation::Implementation;
 use crate::{limits, net::Transport, trial};
 
 fn report(only: &[&str]) -> Report {

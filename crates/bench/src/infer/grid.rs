@@ -1,18 +1,71 @@
 //! The points of the grid, and which sets they belong to.
 
+use hushwire_ot::Protocol;
+use hushwire_two::Products;
 use hushwire_wire::Shape;
 
-use crate::{Params, net::Transport};
+use crate::{Params, implementation::Implementation, net::Transport};
 
 /// Networks, and the layers that are measured alone.
 const NETWORKS: [&str; 4] = ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121"];
 pub(super) const LAYERS: [&str; 6] = ["conv", "relu", "trunc", "maxpool", "batchnorm", "matmul"];
+
+/// The protocol of the parties.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Way {
+    Three,
+    Two { products: Products, ot: Protocol, implementation: Implementation },
+}
+
+/// Extensions of OT between two parties: for a fast link, for a slower one, and silent.
+const OTS: [Protocol; 3] = [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protocol::FerretB11];
+
+impl Way {
+    /// Three parties, then two in every way.
+    fn all() -> Vec<Self> {
+        let mut ways = vec![Way::Three];
+        for products in [Products::He, Products::Ot] {
+            for ot in OTS {
+                let ways_of = |implementation| Way::Two { products, ot, implementation };
+                ways.extend(Implementation::ALL.map(ways_of));
+            }
+        }
+        ways
+    }
+
+    /// The one that has most to say: `products` on the fastest link.
+    pub(super) const fn best(products: Products) -> Self {
+        Way::Two { products, ot: OTS[0], implementation: Implementation::Batched }
+    }
+
+    const fn rings(self) -> [u8; 3] {
+        match self {
+            Way::Three => [32, 40, 64],
+            Way::Two { .. } => [32, 37, 41],
+        }
+    }
+
+    pub(super) fn implementation(self) -> Implementation {
+        match self {
+            Way::Three => Implementation::Batched,
+            Way::Two { implementation, .. } => implementation,
+        }
+    }
+}
+
+pub(super) const fn linear(products: Products) -> &'static str {
+    match products {
+        Products::He => "he",
+        Products::Ot => "ot",
+    }
+}
 
 /// One point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) network: &'static str,
     pub(super) op: &'static str,
+    pub(super) way: Way,
     pub(super) bits: u8,
     pub(super) transport: Transport,
     pub(super) net: Shape,
@@ -25,35 +78,45 @@ impl Point {
         let what: Vec<_> = networks.chain(LAYERS.iter().map(|op| ("layer", *op))).collect();
         let mut points = vec![];
         for (network, op) in what {
-            for bits in [32, 40, 64] {
-                for transport in Transport::ALL {
+            for way in Way::all() {
+                for (bits, transport) in way.rings().into_iter().flat_map(|b| Transport::ALL.map(|t| (b, t)))
+                {
                     // Queues in memory are no link that could be shaped.
                     let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
                     for net in nets.iter().copied().filter(far) {
-                        points.extend(threads.iter().map(|&threads| Self {
-                            network,
-                            op,
-                            bits,
-                            transport,
-                            net,
-                            threads,
-                        }));
+                        let point =
+                            |&threads: &usize| Self { network, op, way, bits, transport, net, threads };
+                        points.extend(threads.iter().map(point));
                     }
                 }
             }
         }
+        points.retain(Point::says_something);
         points
     }
 
+    /// Whether another point does not say the same: narrower AES is for one ring over one link, and a layer without products has one way to
+    /// multiply.
+    fn says_something(&self) -> bool {
+        let Way::Two { products, ot, implementation } = self.way else { return true };
+        let plain = self.bits == 32 && self.transport == Transport::TcpInsecure && ot == OTS[0];
+        let multiplies = matches!(self.op, "all" | "conv" | "matmul");
+        (plain || implementation == Implementation::Batched) && (multiplies || products == Products::He)
+    }
+
     pub(super) fn params(&self) -> Params {
+        let (protocol, products, ot) = match self.way {
+            Way::Three => ("rep3", "none", "none"),
+            Way::Two { products, ot, .. } => ("two", linear(products), ot.name()),
+        };
         Params::new()
             .with("network", self.network)
             .with("op", self.op)
-            .with("protocol", "rep3")
-            .with("linear", "none")
-            .with("ot", "none")
+            .with("protocol", protocol)
+            .with("linear", products)
+            .with("ot", ot)
             .with("ring", u64::from(self.bits))
-            .with("implementation", "hushwire")
+            .with("implementation", self.way.implementation().name())
             .with("transport", self.transport.name())
             .with("net", self.net.to_string())
             .with("threads", self.threads)
@@ -62,8 +125,19 @@ impl Point {
     /// Whether a run without options measures it: rings of 32 bits over plain TCP, over networks the smaller ones.
     pub(super) fn is_core(&self, least_threads: usize, given: bool) -> bool {
         let near = self.net == Shape::NONE;
-        let small = self.network.starts_with("squeezenet");
-        self.threads == least_threads
+        let small = match self.way {
+            Way::Three => self.network.starts_with("squeezenet"),
+            way if way == Way::best(Products::He) => self.network == "squeezenet-cifar",
+            _ => false,
+        };
+        // By OT whole networks take from minutes on, all but the smallest.
+        let short = match self.way {
+            Way::Three => true,
+            way if way == Way::best(Products::He) => !matches!(self.network, "resnet50" | "densenet121"),
+            way => way == Way::best(Products::Ot) && matches!(self.network, "layer" | "squeezenet-cifar"),
+        };
+        short
+            && self.threads == least_threads
             && self.transport == Transport::TcpInsecure
             && self.bits == 32
             && (near || given || small)
@@ -75,6 +149,9 @@ impl Point {
             && self.bits == 32
             && self.net == Shape::NONE
             && self.transport == Transport::Inproc
-            && (self.network == "squeezenet-cifar" || self.op == "relu")
+            && match self.way {
+                Way::Three => self.network == "squeezenet-cifar" || self.op == "relu",
+                way => way == Way::best(Products::He) && self.op == "matmul",
+            }
     }
 }

@@ -2,33 +2,81 @@ use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 
 use super::{
-    grid::{LAYERS, Point},
-    work::Parties,
+    grid::{LAYERS, Point, Way},
+    tables::Column,
+    *,
 };
-use crate::net::Transport;
+use crate::{implementation::Implementation, net::Transport};
 
 #[test]
 fn quick_points_are_few_and_core_points_plain() {
     let points = Point::all(&[1, 2], &crate::net::NETS);
     let quick = points.iter().filter(|point| point.is_quick(1)).count();
-    assert_eq!(quick, 2);
+    assert_eq!(quick, 3);
     assert!(points.iter().filter(|p| p.is_core(1, false)).all(|p| p.transport == Transport::TcpInsecure));
 }
 
 #[test]
 fn layers_are_what_they_are_in_floating_point() {
     for op in LAYERS {
-        let point = Point {
-            network: "layer",
-            op,
-            bits: 32,
-            transport: Transport::Inproc,
-            net: Shape::NONE,
-            threads: 1,
-        };
-        let mut parties = Parties::new(&point, Backend::best()).unwrap();
-        parties.time(1).unwrap_or_else(|e| panic!("{op}: {e}"));
-        let bytes = parties.bytes();
-        assert!(bytes[0] > 0.0 && bytes[1] > bytes[0], "{op}: {bytes:?}");
+        for way in [Way::Three, Way::best(hushwire_two::Products::He)] {
+            let point = Point {
+                network: "layer",
+                op,
+                way,
+                bits: 32,
+                transport: Transport::Inproc,
+                net: Shape::NONE,
+                threads: 1,
+            };
+            let mut parties = Parties::new(&point, Backend::best()).unwrap();
+            parties.time(1).unwrap_or_else(|e| panic!("{op}: {e}"));
+            let ([busier, all], rounds) = parties.sent();
+            assert!(busier > 0.0 && all > busier && rounds > 0, "{op}: {busier} of {all}");
+            let own = parties.of_operation(op, 1);
+            assert_eq!(own.is_some(), way != Way::Three, "{op}");
+            assert!(own.is_none_or(|own| own.len() == 1 && own[0] > 0.0), "{op}");
+        }
     }
+}
+
+/// The paper's means are those of its figures, but for those that it leaves out.
+#[test]
+fn means_of_the_papers_figures() {
+    for implementation in [Implementation::Ref, Implementation::Vaes] {
+        for column in Column::ALL {
+            let each: Vec<f64> = paper::NETWORKS
+                .iter()
+                .filter_map(|network| paper::seconds(Some(network), implementation, column))
+                .collect();
+            let mean = (each.iter().map(|s| s.ln()).sum::<f64>() / each.len() as f64).exp();
+            let stated = paper::seconds(None, implementation, column).unwrap();
+            assert!((mean / stated - 1.0).abs() < 0.02, "{column:?}: {mean} for {stated}");
+        }
+    }
+}
+
+/// Every column of a network that has them all, by both kinds of products, and the table of it.
+#[test]
+fn columns_of_a_small_network() {
+    let options = crate::trial::options(&["network=small", "implementation=batched"]);
+    let (ran, report, printed) =
+        crate::trial::run("table9", tables::cases(&options, true).unwrap(), &options, |r| {
+            tables::print(r, true)
+        });
+    assert!(ran.is_ok(), "{ran:?}");
+    assert_eq!(report.rows.len(), 2 * Column::ALL.len());
+    let median = |op: &str, linear: &str| {
+        report
+            .rows
+            .iter()
+            .find(|row| row.is(&[("op", op), ("linear", linear)]))
+            .map(|row| row.median)
+            .unwrap()
+    };
+    for linear in ["ot", "he"] {
+        let [conv, matmul, total] = ["conv", "matmul", "total"].map(|op| median(op, linear));
+        assert!(0.0 < matmul && matmul <= conv && conv < total, "{linear}: {matmul} of {conv} of {total}");
+    }
+    assert!(printed.contains("| small | he | batched |"), "{printed}");
 }

@@ -1,9 +1,12 @@
 //! Three parties with shares of a network and its input.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use hushwire_aes::Backend;
-use hushwire_compute::Computation;
+use hushwire_compute::{Computation, Tensor};
 use hushwire_nn::{
     Array, Floats, INPUT, Members, Network, Numbers, Secure, decode,
     onnx::{Attribute, Model},
@@ -24,20 +27,42 @@ use crate::{BoxError, bounds::count, net};
 const SIDE: usize = 56;
 const CHANNELS: usize = 64;
 
-/// Three parties, connected anew for each repetition.
-pub(super) struct Parties {
-    point: Point,
-    backend: Backend,
-    computation: Computation,
-    plan: Plan,
-    cut: Cut,
-    shares: [Vec<Shares>; 3],
+/// A network, or a layer, with weights and an input, and what its output is in floating point.
+pub(super) struct Work {
+    pub(super) computation: Computation,
+    pub(super) inputs: BTreeMap<String, Tensor>,
     expected: Array,
-    runs: u64,
-    meters: [Meter; 3],
     /// Units of work of a run, and what they are per second in reports.
     pub(super) units: f64,
     pub(super) unit: &'static str,
+}
+
+/// Three parties, connected anew for each repetition.
+pub(super) struct Trio {
+    point: Point,
+    backend: Backend,
+    pub(super) work: Work,
+    plan: Plan,
+    cut: Cut,
+    shares: [Vec<Shares>; 3],
+    runs: u64,
+    meters: [Meter; 3],
+}
+
+/// The name of a network that has every column of the paper's tables, and takes a moment.
+pub(super) const SMALL: &str = "small";
+
+fn small() -> Model {
+    let mut w = Writer::new(SMALL, 1, &[1, 3, 16, 16]);
+    let x = w.conv("input", [3, 8], 3, 1, 1, true);
+    let x = w.relu(&x);
+    let x = w.pool("MaxPool", &x, 3, 2, 1, false);
+    let x = w.batch_norm(&x, 8);
+    let x = w.relu(&x);
+    let x = w.op("GlobalAveragePool", &[&x], &[]);
+    let x = w.op("Flatten", &[&x], &[]);
+    let x = w.gemm(&x, [8, 10]);
+    w.finish(&x)
 }
 
 /// A model of one layer.
@@ -59,33 +84,56 @@ fn layer(op: &str) -> Model {
     w.finish(&y)
 }
 
-impl Parties {
-    pub(super) fn new(point: &Point, backend: Backend) -> Result<Self, BoxError> {
-        let model = if point.network == "layer" { layer(point.op) } else { zoo::make(point.network, 1)? };
+impl Work {
+    pub(super) fn new(network: &str, op: &str, bits: u8) -> Result<Self, BoxError> {
+        let model = match network {
+            "layer" => layer(op),
+            SMALL => small(),
+            _ => zoo::make(network, 1)?,
+        };
         let network = Network::new(model, None)?;
         let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
         let floats = Floats::new(&network, &input, true)?;
         let expected = floats.value(network.outputs[0].1).clone();
-        let secure = Secure::new(&network, Numbers::of(point.bits), &Members::default())?;
+        let secure = Secure::new(&network, Numbers::of(bits), &Members::default())?;
         let mut inputs = secure.weights(&network, floats.greatest(), 2)?;
         inputs.insert(INPUT.to_owned(), secure.input(&input)?);
         let computation = secure.computation().clone();
-        let plan = Plan::new(&computation)?;
-        let mut prg = Prg::new(backend, &Seed::random(), "bench infer shares");
-        let mut shares: [Vec<Shares>; 3] = Default::default();
-        for ((name, _), door) in computation.inputs().zip(plan.inputs()) {
-            let value = inputs.remove(name).ok_or("an input is missing")?;
-            shares.iter_mut().zip(shared(&mut prg, &value, *door)).for_each(|(to, share)| to.push(share));
-        }
         let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
         let (units, unit) = match products {
             0 => (count(expected.data.len() as u64), "elements_a_second"),
             products => (count(products), "macs_a_second"),
         };
+        Ok(Self { computation, inputs, expected, units, unit })
+    }
+
+    /// Compares an output with floating point: it may be off by what rounding adds up to, not by what a wrong bit makes.
+    pub(super) fn check(&self, output: &Tensor) -> Result<(), BoxError> {
+        let found = decode(&self.computation, output);
+        let errors = found.data.iter().zip(&self.expected.data).map(|(x, y)| f64::from(x - y).powi(2));
+        let deviation = (errors.sum::<f64>() / count(found.data.len().max(1) as u64)).sqrt();
+        let greatest = f64::from(self.expected.greatest());
+        if found.lengths == self.expected.lengths && deviation < 0.1 * greatest.max(0.1) {
+            return Ok(());
+        }
+        Err(format!("the output is off by {deviation} where its greatest element is {greatest}").into())
+    }
+}
+
+impl Trio {
+    pub(super) fn new(point: &Point, backend: Backend) -> Result<Self, BoxError> {
+        let mut work = Work::new(point.network, point.op, point.bits)?;
+        let plan = Plan::new(&work.computation)?;
+        let mut prg = Prg::new(backend, &Seed::random(), "bench infer shares");
+        let mut shares: [Vec<Shares>; 3] = Default::default();
+        let inputs = std::mem::take(&mut work.inputs);
+        for ((name, _), door) in work.computation.inputs().zip(plan.inputs()) {
+            let value = inputs.get(name).ok_or("an input is missing")?;
+            shares.iter_mut().zip(shared(&mut prg, value, *door)).for_each(|(to, share)| to.push(share));
+        }
         let cut = Cut::new(u16::try_from(point.threads)?, point.net.rtt / 2);
         let meters = [Meter::new(), Meter::new(), Meter::new()];
-        let point = *point;
-        Ok(Self { point, backend, computation, plan, cut, shares, expected, runs: 0, meters, units, unit })
+        Ok(Self { point: *point, backend, work, plan, cut, shares, runs: 0, meters })
     }
 
     /// Bytes of the party that sends most and of all, of one repetition.
@@ -137,17 +185,10 @@ impl Parties {
         Ok(took)
     }
 
-    /// Compares an output with floating point: it may be off by what rounding adds up to, not by what a wrong bit makes.
     fn check(&self, shares: [&Shares; 3]) -> Result<(), BoxError> {
         let door = self.plan.outputs().next().ok_or("a network has an output")?;
-        let ty = &self.computation.node(self.computation.outputs()[0].value).ty;
-        let found = decode(&self.computation, &opened(shares, door, ty));
-        let errors = found.data.iter().zip(&self.expected.data).map(|(x, y)| f64::from(x - y).powi(2));
-        let deviation = (errors.sum::<f64>() / count(found.data.len().max(1) as u64)).sqrt();
-        let greatest = f64::from(self.expected.greatest());
-        if found.lengths == self.expected.lengths && deviation < 0.1 * greatest.max(0.1) {
-            return Ok(());
-        }
-        Err(format!("the output is off by {deviation} where its greatest element is {greatest}").into())
+        let computation = &self.work.computation;
+        let ty = &computation.node(computation.outputs()[0].value).ty;
+        self.work.check(&opened(shares, door, ty))
     }
 }

@@ -283,7 +283,11 @@ impl Bound {
                 Ok((forecast, Some(program.ands())))
             }
             #[cfg(feature = "two")]
-            Form::Pair(plan) => Ok((Forecast::of_pair(chosen, &plan.tally(), aes_instructions), None)),
+            // Where rounds count, there are so many.
+            Form::Pair(plan) => Ok((
+                Forecast::of_pair(chosen, &plan.tally(hushwire_two::Distance::Far), aes_instructions),
+                None,
+            )),
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
                     ThreeError::Compute(e) => refused(None, &e),

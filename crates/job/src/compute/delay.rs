@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 const TIMED: usize = 2;
 const STEP: &str = "measuring delays";
 
-/// Times exchanges with both neighbours, of which every party hears: the longest of the three parties' shortest.
-pub(super) fn announced(control: &mut [Channel; 2]) -> Result<Duration, NetError> {
-    let mut exchange = |own: u64| -> Result<[u64; 2], NetError> {
-        let (own, mut theirs) = (own.to_le_bytes(), [[0; 8]; 2]);
+/// Times exchanges with all others, of which every party hears: the longest of the parties' shortest.
+pub(super) fn announced<const N: usize>(control: &mut [Channel; N]) -> Result<Duration, NetError> {
+    let mut exchange = |own: u64| -> Result<[u64; N], NetError> {
+        let (own, mut theirs) = (own.to_le_bytes(), [[0; 8]; N]);
         control.iter_mut().try_for_each(|channel| channel.start(STEP, &own))?;
         for (channel, theirs) in control.iter_mut().zip(&mut theirs) {
             channel.finish(STEP, &own, theirs)?;
@@ -24,6 +24,6 @@ pub(super) fn announced(control: &mut [Channel; 2]) -> Result<Duration, NetError
         exchange(0)?;
         own = own.min(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
     }
-    let [left, right] = exchange(own)?;
-    Ok(Duration::from_nanos(own.max(left).max(right)))
+    let theirs = exchange(own)?;
+    Ok(Duration::from_nanos(theirs.into_iter().fold(own, u64::max)))
 }

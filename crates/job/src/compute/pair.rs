@@ -2,6 +2,7 @@
 
 use super::{
     bound::{Bound, Extent, Form},
+    delay,
     lengths::Lengths,
     part::{GoOn, cancelled},
     two::failed,
@@ -9,13 +10,14 @@ use super::{
 use crate::{
     Chosen, JobError, Kind, Member,
     flow::COMPUTE,
+    member_config::explain,
     run::{Links, MemberSession},
     two_party::{SETUP, name, peer_of},
     two_party_engine::Failure,
 };
 use hushwire_compute::Tensor;
 use hushwire_prg::Seed;
-use hushwire_two::{Party, TwoError};
+use hushwire_two::{Distance, Party, TwoError};
 use hushwire_wire::Channel;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -40,6 +42,10 @@ impl Pair {
         // LOCAL: while one party multiplies under encryption the other waits.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let party = party.map_err(|e| failed(member, index, SETUP, e.into()))?.threads(cores);
+        let mut links = [control];
+        let delay = delay::announced(&mut links);
+        let delay = delay.map_err(|e| explain(&member.agreement, e).during("measuring delays"))?;
+        let ([control], party) = (links, party.distance(Distance::of(delay)));
         Ok(Self { me: Member::Party(index), index, control, channel, party })
     }
 

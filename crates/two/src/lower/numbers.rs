@@ -139,7 +139,7 @@ impl Lower<'_> {
     }
 
     /// Whether every difference x − y is a signed number of the ring, by what is known of their ranges.
-    fn is_bounded(&self, x: usize, y: usize, ring: u32) -> bool {
+    pub(super) fn is_bounded(&self, x: usize, y: usize, ring: u32) -> bool {
         let Some((x, y)) = self.range(x).zip(self.range(y)) else { return false };
         let half = 1i128 << (ring - 1);
         let least = x.low.checked_sub(y.high).is_some_and(|least| least >= -half);

@@ -29,21 +29,16 @@ impl Lower<'_> {
             let slot = self.step(Prim::Known(zeros), vec![], Size::Known(series.len()));
             return Ok(bits(self.step(Prim::AsBits, vec![slot], Size::Bits(scalar.bits(), series.len()))));
         }
-        let all = self.words(of, self.scalar(of).bits() as u32)?;
-        Ok(words(self.tree(of, all, &series, least, places)?))
+        let all = self.comparable(of)?;
+        let best = self.tree(of, all, &series, least, places);
+        Ok(words(if places { best } else { self.narrowed(best, of) }))
     }
 
     /// The best of each series of elements of `all`, which have the range of node `of`, all of one length of 1 or more, or its place as words of
     /// 64 bits: the first where several are best.
-    fn tree(
-        &mut self,
-        of: usize,
-        all: Slot,
-        series: &[Vec<usize>],
-        least: bool,
-        places: bool,
-    ) -> Lowered<Slot> {
+    fn tree(&mut self, of: usize, all: Slot, series: &[Vec<usize>], least: bool, places: bool) -> Slot {
         let (ring, count) = (self.scalar(of).bits() as u32, series.len());
+        let is_wide = self.steps[all].size.ring() > ring;
         let mut n = series[0].len();
         // Column after column: element i of all series.
         let at = |i: usize| series.iter().map(move |s| s[i]);
@@ -64,8 +59,13 @@ impl Lower<'_> {
             let odd: Vec<usize> = if n % 2 == 1 { ((n - 1) * count..n * count).collect() } else { vec![] };
             let [x, y] = [0, 1].map(|k| self.pick(vec![now.value], half(k)));
             // The later one only if it is strictly better.
-            let better =
-                if least { self.less(of, of, [y, x], ring) } else { self.less(of, of, [x, y], ring) };
+            let reads = if least { [y, x] } else { [x, y] };
+            let better = if is_wide {
+                let rows = self.steps[x].size.rows();
+                self.step(Prim::LessBounded, reads.to_vec(), Size::Bits(1, rows))
+            } else {
+                self.less(of, of, reads, ring)
+            };
             now.value = self.joined(now.value, [better, y, x], &odd);
             if let Some(place) = now.place {
                 let [p, q] = [0, 1].map(|k| self.pick(vec![place], half(k)));
@@ -73,7 +73,28 @@ impl Lower<'_> {
             }
             n = n.div_ceil(2);
         }
-        Ok(now.place.unwrap_or(now.value))
+        now.place.unwrap_or(now.value)
+    }
+
+    /// A node's value as words whose differences are signed numbers of their ring: with a bit more where they are of the whole ring, which takes a
+    /// comparison each, and leaves one of three to each comparison after.
+    fn comparable(&mut self, of: usize) -> Lowered<Slot> {
+        let ring = self.scalar(of).bits() as u32;
+        let slot = self.words(of, ring)?;
+        if ring >= 64 || !self.scalar(of).is_signed() || self.is_bounded(of, of, ring) {
+            return Ok(slot);
+        }
+        let rows = self.steps[slot].size.rows();
+        Ok(self.step(Prim::Widen, vec![slot], Size::Words(ring + 1, rows)))
+    }
+
+    /// Words in the ring of a node's numbers.
+    fn narrowed(&mut self, slot: Slot, of: usize) -> Slot {
+        let (own, rows) = (self.scalar(of).bits() as u32, self.steps[slot].size.rows());
+        if self.steps[slot].size.ring() == own {
+            return slot;
+        }
+        self.step(Prim::Narrow, vec![slot], Size::Words(own, rows))
     }
 
     fn joined(&mut self, of: Slot, reads: [Slot; 3], odd: &[usize]) -> Slot {
@@ -162,7 +183,7 @@ impl Lower<'_> {
         let [down, aside] = steps.strides;
         let tall = Steps { strides: [down, 1], padding: [above, 0, below, 0] };
         let wide = Steps { strides: [1, aside], padding: [0, left, 0, right] };
-        let mut slot = self.words(of, self.scalar(of).bits() as u32)?;
+        let mut slot = self.comparable(of)?;
         let mut now = lengths;
         for (size, steps, axis) in [([size[0], 1], tall, 2), ([1, size[1]], wide, 3)] {
             let around = [steps.padding[0] + steps.padding[2], steps.padding[1] + steps.padding[3]];
@@ -174,10 +195,10 @@ impl Lower<'_> {
             let most = windows.iter().map(Vec::len).max().unwrap_or(0);
             // An element twice changes neither.
             windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-            slot = self.tree(of, slot, &windows, least, false)?;
+            slot = self.tree(of, slot, &windows, least, false);
             now = next;
         }
-        Ok(slot)
+        Ok(self.narrowed(slot, of))
     }
 
     /// Windows of sums, the least and the greatest; nothing where it is done by a circuit.
@@ -211,8 +232,9 @@ impl Lower<'_> {
                 }
                 // An element twice changes neither.
                 windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-                let all = self.words(of, ring)?;
-                Ok(Some(words(self.tree(of, all, &windows, least, false)?)))
+                let all = self.comparable(of)?;
+                let best = self.tree(of, all, &windows, least, false);
+                Ok(Some(words(self.narrowed(best, of))))
             }
             _ => Ok(None),
         }

@@ -2,7 +2,7 @@
 
 use super::pair::{context, dealt, triples};
 use crate::{
-    Plan, Products, TwoError,
+    Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
     form::{Form, Words},
     plan::Prim,
@@ -34,7 +34,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
         if slots.is_empty() {
             break;
         }
-        for group in plan.groups(&slots) {
+        for group in plan.groups(&slots, Distance::Near) {
             if let Prim::Encrypted(layer) = &plan.steps[group[0].0].prim {
                 let weights = waves.each_ref().map(|wave| {
                     let reads = &wave.iter().find(|(at, _)| *at == group[0].0).unwrap().1;
@@ -104,7 +104,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
         (0..2).filter(|i| output.to[*i]).for_each(|i| due[1 - i] += shares[0].len() as u64);
         values.push(opened(a, output.scalar, &output.lengths, [&shares[0], &shares[1]]));
     }
-    let tally = plan.tally();
+    let tally = plan.tally(Distance::Near);
     assert_eq!(tally.bytes, [0, 1].map(|i| bytes[i] + due[i]), "declared bytes");
     assert_eq!(tally.rounds, rounds + u64::from(due != [0, 0]), "declared rounds");
     Ok(values)

@@ -4,7 +4,7 @@ use super::{
     pair::{prg, random, shared},
     random::{Values, plan_of, text, two},
 };
-use crate::{Conv, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
+use crate::{Conv, Distance, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_ot::{Context, Protocol, Sid};
@@ -88,9 +88,9 @@ fn the_meter_reads_what_is_declared() {
         party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true).expect("an honest run");
         meter.reading()
     });
-    assert_eq!(plan.tally().cots, [0; 2]);
+    assert_eq!(plan.tally(Distance::Near).cots, [0; 2]);
     for (i, reading) in readings.iter().enumerate() {
-        assert_eq!(plan.tally().cost(i).bytes_sent, reading.bytes_sent());
+        assert_eq!(plan.tally(Distance::Near).cost(i).bytes_sent, reading.bytes_sent());
     }
 }
 
@@ -119,6 +119,31 @@ fn what_ends_a_run() {
     assert!(first.is_err_and(|e| named(&e)));
     assert!(matches!(second, Err(TwoError::Lost)));
     assert!(lost.is_err());
+}
+
+/// Parties far from each other take fewer rounds to the same result, and one who takes the other for near is told.
+#[test]
+fn distance_counts_rounds() {
+    let c = text("input x: i32[20000] from m\noutput y = max(x, 0) to m");
+    let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
+    let [near, far] = [Distance::Near, Distance::Far].map(|distance| plan.tally(distance));
+    assert!(far.rounds < near.rounds && far.cots == near.cots, "{near:?} {far:?}");
+    assert_eq!(Distance::of(Duration::from_millis(1)), Distance::Far);
+    let given = inputs(&c, 3, 0);
+    let expected = &evaluate(&c, &given).unwrap()["y"];
+    let made = sessions(Protocol::SoftSpoken2, |i, _, channel| {
+        let context = Context { sid: Sid([8; 32]), backend: Backend::best() };
+        let seed = Seed::from_bytes([i as u8 + 3; 16]);
+        let mut open = || Party::open(channel, i, &context, Protocol::SoftSpoken2, &seed).expect("a set-up");
+        let mut both = [open().distance(Distance::Far), open()];
+        let first = both[0].run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true);
+        let second = both[1 - i].run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true);
+        (first.expect("an honest run"), second.err())
+    });
+    for (first, second) in made {
+        assert_eq!(first[0], *expected);
+        assert!(second.is_some());
+    }
 }
 
 #[test]

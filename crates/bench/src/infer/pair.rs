@@ -1,0 +1,126 @@
+//! The model's owner and the client, who compute with each other.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use hushwire_aes::Backend;
+use hushwire_compute::{Op, Tensor};
+use hushwire_nn::INPUT;
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::Seed;
+use hushwire_two::{Distance, Party, Plan, Products};
+use hushwire_wire::{Meter, PartyId, SessionId, Shape};
+
+use super::work::Work;
+use crate::{
+    BoxError,
+    bounds::count,
+    net::{self, Transport},
+};
+
+/// The link between the two, and what they run on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Terms {
+    pub(super) products: Products,
+    pub(super) ot: Protocol,
+    pub(super) transport: Transport,
+    pub(super) net: Shape,
+    pub(super) threads: usize,
+}
+
+/// Two parties, connected anew for each repetition.
+pub(super) struct Pair {
+    terms: Terms,
+    backend: Backend,
+    pub(super) work: Work,
+    plan: Plan,
+    owners: Vec<usize>,
+    runs: u64,
+    meters: [Meter; 2],
+    /// Of each repetition, the milliseconds of each operation at the owner.
+    pub(super) spent: Vec<BTreeMap<&'static str, f64>>,
+}
+
+/// The column of the paper's tables that a node stands in.
+const fn column(op: &Op) -> &'static str {
+    match op {
+        Op::Conv2d { .. } | Op::MatMul => "conv",
+        Op::Max | Op::Min => "relu",
+        Op::Pool { .. } => "maxpool",
+        Op::Rescale(_) => "trunc",
+        Op::Mul => "batchnorm",
+        _ => "others",
+    }
+}
+
+impl Pair {
+    pub(super) fn new(work: Work, terms: Terms, backend: Backend) -> Result<Self, BoxError> {
+        let owners: Vec<usize> =
+            work.computation.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
+        let learns = vec![[false, true]; work.computation.outputs().len()];
+        let plan = Plan::with(&work.computation, &owners, &learns, terms.products)?;
+        let meters = [Meter::new(), Meter::new()];
+        Ok(Self { terms, backend, work, plan, owners, runs: 0, meters, spent: vec![] })
+    }
+
+    /// Bytes of the party that sends more and of both, of one repetition.
+    pub(super) fn bytes(&self) -> [f64; 2] {
+        let runs = count(self.runs.max(1));
+        let sent = self.meters.each_ref().map(|meter| count(meter.reading().bytes_sent()) / runs);
+        [sent[0].max(sent[1]), sent[0] + sent[1]]
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        let rounds = self.meters.iter().map(|meter| meter.reading().rounds()).max().unwrap_or(0);
+        rounds.div_ceil(self.runs.max(1))
+    }
+
+    fn own(&self, party: usize) -> Vec<Tensor> {
+        let all = self.work.computation.inputs().zip(&self.owners).filter(|(_, owner)| **owner == party);
+        all.filter_map(|((name, _), _)| self.work.inputs.get(name).cloned()).collect()
+    }
+
+    /// So many repetitions, each from the first party's start to the last one's end: keys, base OTs and extensions are part of it.
+    pub(super) fn time(&mut self, repetitions: u64) -> Result<Duration, BoxError> {
+        let mut took = Duration::ZERO;
+        for _ in 0..repetitions {
+            let nets = net::nets::<2>(self.terms.transport, self.terms.net, SessionId::fresh()?, 1)?;
+            let own = [0, 1].map(|i| self.own(i));
+            let sid = Sid(*Seed::random()
+                .derive("bench pair", &[])
+                .expose()
+                .repeat(2)
+                .first_chunk()
+                .ok_or("a name")?);
+            let ends = nets.into_iter().zip(own);
+            let ran = net::each(ends, |i, (mut net, own)| {
+                let peer = Some(PartyId(1 - i as u8));
+                let mut channel = net.channel(0, peer, peer)?;
+                channel.tap(self.meters[i].tap());
+                let context = Context { sid, backend: self.backend };
+                let begin = Instant::now();
+                let party = Party::open(&mut channel, i, &context, self.terms.ot, &Seed::random())?;
+                let mut party = party.threads(self.terms.threads).distance(Distance::of(self.terms.net.rtt));
+                let made = party.run(&mut channel, &self.plan, own, &mut |_, _| true)?;
+                Ok((begin, Instant::now(), made, party.spent().clone()))
+            })?;
+            let begin = ran.iter().map(|ran| ran.0).min();
+            let end = ran.iter().map(|ran| ran.1).max();
+            let whole = begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin);
+            took += whole;
+            self.runs += 1;
+            let mut spent = BTreeMap::from([("total", 1e3 * whole.as_secs_f64())]);
+            for (node, of) in &ran[0].3 {
+                let op = &self.work.computation.nodes()[*node].op;
+                *spent.entry(column(op)).or_default() += 1e3 * of.all.as_secs_f64();
+                *spent.entry("matmul").or_default() += 1e3 * of.products.as_secs_f64();
+            }
+            self.spent.push(spent);
+            let output = ran[1].2.first().ok_or("the client learns an output")?;
+            self.work.check(output)?;
+        }
+        Ok(took)
+    }
+}
