@@ -8,7 +8,10 @@ pub(crate) enum Protocol {
     Rep3,
     Yao,
     Gmw,
+    /// Circuits of whole sets; then the methods that people have without a word, for items and for sizes.
     Psi,
+    PsiVole,
+    PsiBins,
     AesCtr,
     Ot,
     LocalPsi,
@@ -19,11 +22,13 @@ pub(crate) enum Protocol {
 pub(crate) const SUPERVISOR: &str = "supervisor";
 
 impl Protocol {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Rep3,
         Self::Yao,
         Self::Gmw,
         Self::Psi,
+        Self::PsiVole,
+        Self::PsiBins,
         Self::AesCtr,
         Self::Ot,
         Self::LocalPsi,
@@ -36,6 +41,8 @@ impl Protocol {
             Self::Yao => "yao",
             Self::Gmw => "gmw",
             Self::Psi => "psi",
+            Self::PsiVole => "psi-vole",
+            Self::PsiBins => "psi-circuit",
             Self::AesCtr => "aes-ctr",
             Self::Ot => "ot",
             Self::LocalPsi => "local-psi",
@@ -43,11 +50,21 @@ impl Protocol {
         }
     }
 
+    /// The name that the table's rows have for it: what people are told is the same for every method of an intersection.
+    pub(crate) fn row(self) -> &'static str {
+        if self.is_intersection() { Self::Psi.name() } else { self.name() }
+    }
+
+    /// Whether it is an intersection's job.
+    pub(crate) fn is_intersection(self) -> bool {
+        matches!(self, Self::Psi | Self::PsiVole | Self::PsiBins)
+    }
+
     /// Everybody that has a process.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::Rep3 => &["party0", "party1", "party2", "alice", "bob"],
-            Self::Yao | Self::Gmw | Self::Psi => &["party0", "party1"],
+            Self::Yao | Self::Gmw | Self::Psi | Self::PsiVole | Self::PsiBins => &["party0", "party1"],
             Self::AesCtr => &["party0", "party1", "party2", "alice"],
             Self::Ot => &["sender", "receiver"],
             Self::LocalPsi => &[SUPERVISOR, "party0", "party1"],
@@ -67,7 +84,7 @@ impl Protocol {
 
     /// Whether it is a job file's.
     pub(crate) fn is_job(self) -> bool {
-        matches!(self, Self::Rep3 | Self::Yao | Self::Gmw | Self::Psi | Self::AesCtr)
+        matches!(self, Self::Rep3 | Self::Yao | Self::Gmw | Self::AesCtr) || self.is_intersection()
     }
 }
 
@@ -166,7 +183,11 @@ impl Cell {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
         let turn = fault.map(|fault| members[fault % members.len()]);
-        !matches!(self.protocol, Protocol::Psi | Protocol::AesCtr) || turn == Some(self.member)
+        let turns = self.protocol.is_intersection() || self.protocol == Protocol::AesCtr;
+        let middle = matches!(self.fault, Fault::Kill | Fault::Pause | Fault::Freeze(_) | Fault::FullDisk);
+        // Before and after the protocol, methods of an intersection have everything in common.
+        let same = matches!(self.protocol, Protocol::PsiVole | Protocol::PsiBins) && !middle;
+        !same && (!turns || turn == Some(self.member))
     }
 
     /// The reason why there is no such cell, where there is none.

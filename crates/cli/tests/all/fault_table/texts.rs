@@ -185,6 +185,50 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
                 "garbled tables",
             ],
         ),
+        Protocol::PsiVole => (
+            &["naming the run", "the intersection", "confirmation"],
+            &[
+                "naming the run",
+                "hello",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "ferret set-up: rows",
+                "ferret set-up: trees",
+                "VOLE: correlated OTs",
+                "VOLE: trees",
+                "store of items",
+                "values, high parts",
+                "values, low parts",
+                "items in common",
+            ],
+        ),
+        Protocol::PsiBins => (
+            &["naming the run", "the intersection", "confirmation"],
+            &[
+                "naming the run",
+                "hello",
+                "base OT point",
+                "base OT points",
+                "base OT keys",
+                "base OT answer",
+                "GGM trees",
+                "ferret set-up: rows",
+                "ferret set-up: trees",
+                "VOLE: correlated OTs",
+                "VOLE: trees",
+                "store of items",
+                "store of masked values",
+                "seeds of input shares",
+                "comparing circuits",
+                "bit triples",
+                "a circuit layer",
+                "opening outputs",
+                "opening results",
+            ],
+        ),
         Protocol::AesCtr | Protocol::LocalAesCtr => (
             &[
                 "key set-up",
@@ -245,7 +289,7 @@ impl Row {
     fn fits(&self, cell: &Cell, member: &str) -> bool {
         let lists = |list: &str, name: &str| list.split(' ').any(|one| one == name);
         let own = member == cell.member;
-        lists(self.of, cell.protocol.name())
+        lists(self.of, cell.protocol.row())
             && lists(self.fault, cell.fault.name())
             && (lists(self.says, member)
                 || lists(self.says, if own { "itself" } else { "others" })

@@ -72,16 +72,23 @@ impl World {
         let count = cell.protocol.count(work) * times;
         let files = match cell.protocol {
             Protocol::Rep3 | Protocol::Yao | Protocol::Gmw => circuit(&cell, count),
-            Protocol::Psi => Rehearsal::new(
-                "kind = \"psi\"\nmethod = \"phasing\"\ncolumn = \"email\"\nreveal = \"size\"\n",
-            ),
+            Protocol::Psi | Protocol::PsiVole | Protocol::PsiBins => {
+                let (method, reveal) = match cell.protocol {
+                    Protocol::PsiVole => ("vole", "items"),
+                    Protocol::PsiBins => ("circuit", "size"),
+                    _ => ("phasing", "size"),
+                };
+                Rehearsal::new(&format!(
+                    "kind = \"psi\"\nmethod = \"{method}\"\ncolumn = \"email\"\nreveal = \"{reveal}\"\n"
+                ))
+            }
             Protocol::AesCtr => Rehearsal::new("kind = \"aes-ctr\"\nowner = \"client:alice\"\n"),
             _ => Rehearsal::bare(),
         };
         let mut world = Self { files, cell, pins: Default::default() };
         match cell.protocol {
             Protocol::Ot => world.transfer(count),
-            Protocol::Psi => world.lists(["party0", "party1"], count),
+            Protocol::Psi | Protocol::PsiVole | Protocol::PsiBins => world.lists(["party0", "party1"], count),
             Protocol::LocalPsi => world.lists(["a", "b"], count),
             Protocol::AesCtr => world.sparse("r/data.bin", count as u64),
             Protocol::LocalAesCtr => world.sparse("r/big", count as u64),
@@ -133,7 +140,7 @@ impl World {
                 let old = if *name == "alice" { "data.bin.enc".to_owned() } else { format!("{name}.share") };
                 self.files.edit(&file, |text| text.replace(&old, &place));
             } else if !shown {
-                let at = if self.files.place.at("r/a.bin").exists() || self.cell.protocol == Protocol::Psi {
+                let at = if self.files.place.at("r/a.bin").exists() || self.cell.protocol.is_intersection() {
                     "file"
                 } else {
                     "hex-file"
@@ -300,6 +307,11 @@ impl Protocol {
             (Self::Psi | Self::LocalPsi, Work::Moment) => 20,
             (Self::Psi | Self::LocalPsi, Work::Short) => 1000,
             (Self::Psi | Self::LocalPsi, Work::Endless) => 20_000,
+            (Self::PsiVole | Self::PsiBins, Work::Moment) => 20,
+            (Self::PsiVole, Work::Short) => 100_000,
+            (Self::PsiVole, Work::Endless) => 600_000,
+            (Self::PsiBins, Work::Short) => 20_000,
+            (Self::PsiBins, Work::Endless) => 200_000,
             (_, Work::Moment) => 1,
             (Self::Rep3, Work::Short) => 100_000,
             (Self::Rep3, Work::Endless) => 4_000_000,
