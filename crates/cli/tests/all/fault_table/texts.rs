@@ -189,7 +189,7 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
             &["naming the run", "the intersection", "confirmation"],
             &[
                 "naming the run",
-                "hello",
+                "set sizes",
                 "base OT point",
                 "base OT points",
                 "base OT keys",
@@ -203,13 +203,14 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
                 "values, high parts",
                 "values, low parts",
                 "items in common",
+                "confirmation",
             ],
         ),
         Protocol::PsiBins => (
             &["naming the run", "the intersection", "confirmation"],
             &[
                 "naming the run",
-                "hello",
+                "set sizes",
                 "base OT point",
                 "base OT points",
                 "base OT keys",
@@ -227,6 +228,7 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
                 "a circuit layer",
                 "opening outputs",
                 "opening results",
+                "confirmation",
             ],
         ),
         Protocol::AesCtr | Protocol::LocalAesCtr => (
