@@ -18,6 +18,7 @@ Examples:
   hushwire model make squeezenet-cifar --out m.onnx --sample x.npy
                                       a network with random weights, and an input
   hushwire model info m.onnx          layers, shapes, weights and products
+  hushwire model check m.onnx         every operator is known, and what fixed point costs on an input made up
   hushwire model check m.onnx --input x.npy
                                       the fixed-point result against floating point, layer by layer
   hushwire model plan m.onnx --out network.hwc
@@ -86,9 +87,9 @@ struct OneArgs {
 struct CheckArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// A sample input as a NumPy file, or several along the first axis
+    /// A sample input as a NumPy file, or several along the first axis [default: one that is made up]
     #[arg(long, value_name = "FILE")]
-    input: PathBuf,
+    input: Option<PathBuf>,
     /// Inputs from which scales come, as a NumPy file [default: inputs that are made up]
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
@@ -194,8 +195,10 @@ fn info(network: &Network) -> String {
 }
 
 fn check(args: &CheckArgs) -> Result<(), Error> {
-    let input: Array = read_array(&args.input)?;
-    let network = Network::new(model(&args.model)?, Some(&input.lengths)).map_err(|e| of_nn(&e))?;
+    let given = args.input.as_deref().map(read_array).transpose()?;
+    let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
+    let network = Network::new(model(&args.model)?, lengths).map_err(|e| of_nn(&e))?;
+    let input = given.unwrap_or_else(|| zoo::sample(&network.layers[network.inputs[0].1].lengths, 0));
     let calibration = args.calibrate.as_deref().map(read_array).transpose()?;
     let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
     let report = Report::new(&network, args.numbers.numbers(), &greatest, headroom, &input);

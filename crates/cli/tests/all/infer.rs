@@ -83,6 +83,8 @@ fn models_are_shown_planned_and_checked() {
     assert!(told.contains("Conv") && told.contains("[1, 4, 8, 8]") && told.contains("106 weights"), "{told}");
     let told = good(&place, "model check m.onnx --input x.npy --calibrate x.npy").out;
     assert!(told.contains("the first class is the same for 3 of 3"), "{told}");
+    let told = good(&place, "model check m.onnx").out;
+    assert!(told.contains("Conv") && told.contains("the first class is the same for 1 of 1"), "{told}");
     let told = good(&place, "model explain m.onnx").out;
     assert!(told.contains("client brings input: fixed(32, 10)[1, 2, 8, 8]"), "{told}");
     let told = good(&place, &format!("{INFER} --explain")).out;
