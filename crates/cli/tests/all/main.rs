@@ -14,6 +14,8 @@ mod habits;
 mod hardware;
 #[cfg(feature = "nn")]
 mod infer;
+#[cfg(feature = "nn")]
+mod infer_members;
 mod jobs;
 mod keys;
 mod keys_cmd;

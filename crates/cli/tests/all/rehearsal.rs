@@ -39,7 +39,12 @@ pub(crate) struct Rehearsal {
 impl Rehearsal {
     /// Writes `job` and everybody's files to run it.
     pub(crate) fn new(job: &str) -> Self {
-        let (place, port) = (Place::new(), three_ports());
+        Self::within(Place::new(), job)
+    }
+
+    /// As [`Rehearsal::new`], where files that the job names stand already.
+    pub(crate) fn within(place: Place, job: &str) -> Self {
+        let port = three_ports();
         place.put("job.toml", job.as_bytes());
         let ran = place.ran(&format!("local files job.toml --dir r --port {port}"));
         assert_eq!(ran.code, Some(0), "{}", ran.err);

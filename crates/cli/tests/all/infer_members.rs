@@ -1,0 +1,98 @@
+//! Inference as jobs of members that each start their own process: an agreed network, and a member that is killed in the midst of a layer.
+
+use crate::{
+    common::Place,
+    rehearsal::{Ended, Rehearsal, Running},
+};
+use hushwire_nn::{Array, Floats, Network, npy, zoo};
+use std::{
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
+const TWO: [&str; 2] = ["party0", "party1"];
+
+/// Everybody's files for a published network, and what it gives in floating point: `members` are [`THREE`] or [`TWO`], of which the last two are
+/// owner and client.
+fn world(members: &[&str]) -> (Rehearsal, Array) {
+    let made = zoo::make("squeezenet-cifar", 1).expect("a network");
+    let input = zoo::sample(&[1, 3, 32, 32], 2);
+    let place = Place::new();
+    place.put("m.onnx", &made.to_bytes());
+    let ran = place.ran("model plan m.onnx --out network.hwc");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let who = if members.len() == 2 {
+        "protocol = \"two\"\nowner = \"party0\"\nclient = \"party1\"\n"
+    } else {
+        "owner = \"client:lab\"\nclient = \"client:ann\"\n"
+    };
+    let job = format!("kind = \"infer\"\nnetwork = \"network.hwc\"\n{who}");
+    let world = Rehearsal::within(place, &job);
+    world.place.put("r/model.onnx", &made.to_bytes());
+    world.place.put("r/input.npy", &npy::write(&input));
+    members.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
+    let network = Network::new(made, Some(&input.lengths)).expect("a network");
+    let floats = Floats::new(&network, &input, true).expect("values");
+    let expected = floats.value(network.outputs[0].1).clone();
+    (world, expected)
+}
+
+/// The client's output is the network's, but for what fixed point rounds.
+fn right(world: &Rehearsal, expected: &Array) {
+    let found = npy::read(&world.place.get("r/output.npy")).expect("an array");
+    assert_eq!(found.lengths, expected.lengths);
+    let greatest = expected.data.iter().fold(0f32, |most, x| most.max(x.abs()));
+    for (x, y) in found.data.iter().zip(&expected.data) {
+        assert!((x - y).abs() < 0.05 * greatest, "{x} for {y} of {greatest}");
+    }
+}
+
+fn take(running: &mut Vec<Running>, name: &str) -> Running {
+    let at = running.iter().position(|member| member.name == name).unwrap_or_else(|| panic!("{name}"));
+    running.remove(at)
+}
+
+/// Kills each of `victims` some time after all have met. Whoever is left names it and has no output; a run that had ended has all of its output.
+fn killed(members: &[&'static str], victims: &[(&str, u64)]) {
+    let (world, expected) = world(members);
+    let mut in_time = 0;
+    for (victim, wait) in victims {
+        let _ = std::fs::remove_file(world.place.at("r/output.npy"));
+        let mut running = world.start_all(members);
+        let parties: Vec<&str> = members.iter().copied().filter(|name| name.starts_with("party")).collect();
+        world.until_said(&parties, "all members are connected");
+        sleep(Duration::from_millis(*wait));
+        let begun = Instant::now();
+        let ended = take(&mut running, victim).kill().is_some();
+        let all = world.end_within(running, begun, Duration::from_mins(2));
+        if ended || all.iter().all(|member| member.code == Some(0)) {
+            all.iter().for_each(Ended::good);
+            right(&world, &expected);
+            continue;
+        }
+        in_time += 1;
+        all.iter().filter(|member| member.code != Some(0)).for_each(|member| member.blames(victim));
+        assert!(!world.place.at("r/output.npy").exists(), "an output of a run without {victim}");
+    }
+    assert!(in_time > 0, "every kill came after the end of the inference");
+}
+
+#[test]
+fn members_of_an_inference_end_well_with_three_parties_and_without() {
+    for members in [&THREE[..], &TWO] {
+        let (world, expected) = world(members);
+        world.end(world.start_all(if members.len() == 2 { &TWO } else { &THREE })).iter().for_each(Ended::good);
+        right(&world, &expected);
+    }
+}
+
+#[test]
+fn a_member_that_is_killed_in_the_midst_of_a_layer_is_named_by_all_three_parties() {
+    killed(&THREE, &[("party1", 100), ("lab", 1), ("party0", 600)]);
+}
+
+#[test]
+fn an_owner_or_a_client_that_is_killed_in_the_midst_of_a_layer_is_named_by_the_other() {
+    killed(&TWO, &[("party0", 700), ("party1", 1500)]);
+}
