@@ -158,14 +158,16 @@ impl Doubles {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
+    /// The nearest integer; |x| ≤ 2^51.
     #[inline(always)]
     fn round(x: f64) -> f64 {
         (x + ROUND) - ROUND
     }
 
-    /// a·b between about −p/2 and p/2; |a| < 4p, |b| < p.
+    /// a·b modulo p, between −p and p: as far from p/2 as |a| / 4. |a| < 2p, so that quotients stay below 2^51: [`Self::round`] rounds no greater ones. |b| < p.
     #[inline(always)]
     pub(crate) fn times(self, a: f64, b: f64) -> f64 {
+        debug_assert!(a.abs() < 2.0 * self.p && b.abs() < self.p, "{a} times {b}");
         let h = a * b;
         let low = a.mul_add(b, -h);
         let q = Self::round(h * self.inverse);
@@ -217,13 +219,13 @@ fn wide_forward(prime: &Prime, a: &mut [u64]) {
     for (s, roots) in prime.forward[..n.ilog2() as usize].iter().enumerate() {
         let roots = &roots.doubles[..];
         let (low, high) = now.split_at(n / 2);
-        // Every third stage starts from small residues: sums then stay below 4p.
+        // Every third stage starts from small residues: below p/2, 1.13p, 1.91p, and 2.89p behind the third.
         let small = s % 3 == 0;
         let blocks = low.chunks_exact(roots.len()).zip(high.chunks_exact(roots.len()));
         for ((low, high), out) in blocks.zip(next.chunks_exact_mut(2 * roots.len())) {
             for (((x, y), r), out) in low.iter().zip(high).zip(roots).zip(out.as_chunks_mut::<2>().0) {
-                let x = if small { of.small(*x) } else { *x };
-                let y = of.times(*y, *r);
+                let [x, y] = if small { [of.small(*x), of.small(*y)] } else { [*x, *y] };
+                let y = of.times(y, *r);
                 *out = [x + y, x - y];
             }
         }
@@ -341,6 +343,8 @@ impl Kernel for Products<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::uniform;
+    use hushwire_prg::{Prg, Seed};
     use proptest::prelude::*;
 
     fn polynomials(n: usize) -> impl Strategy<Value = Vec<u64>> {
@@ -420,6 +424,25 @@ mod tests {
                     prime.inverse(backend, &mut x);
                     assert_eq!(x, a);
                 }
+            }
+        }
+    }
+
+    /// What a product is handed stays below 2p, which a debug build asserts, in the longest transforms too.
+    #[test]
+    fn long_transforms_are_right() {
+        let backend = Backend::best();
+        let mut prg = Prg::new(backend, &Seed::from_bytes([77; 16]), "long");
+        for (k, n) in (0..MOST).flat_map(|k| [(k, 1 << 12), (k, 1 << 13)]) {
+            let prime = Prime::new(k, n);
+            for _ in 0..20 {
+                let a = uniform(&mut prg, n, prime.p);
+                let [mut wide, mut narrow] = [a.clone(), a.clone()];
+                prime.forward(backend, &mut wide);
+                narrow_forward(&prime, &mut narrow);
+                assert_eq!(wide, narrow);
+                prime.inverse(backend, &mut wide);
+                assert_eq!(wide, a);
             }
         }
     }

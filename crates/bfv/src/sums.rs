@@ -14,7 +14,7 @@ use hushwire_simd::{Kernel, Lanes};
 const WIDE: usize = LEAST;
 /// LOCAL: vectors of which uploads stay in the cache while all answers' weights pass.
 const STRIP: usize = 64;
-/// Products that are summed before a sum is reduced: it stays below 4p.
+/// Products that are summed before a sum is reduced: each is below p, so that the sum stays below 2^53.
 const FEW: usize = 6;
 
 /// Transformed uploads of a tile, of each prime.

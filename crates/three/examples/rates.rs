@@ -34,8 +34,7 @@ fn main() -> Result<(), Error> {
             );
             let times = measure(&text.parse()?, cut, shape, runs)?;
             println!(
-                "{name}, {rows} rows, {round_trip} ms: {:.1?} in the slowest party, first and later runs",
-                times
+                "{name}, {rows} rows, {round_trip} ms: {times:.1?} in the slowest party, first and later runs"
             );
         }
     }
