@@ -32,14 +32,15 @@ impl Linear {
     /// # Errors
     /// No set of parameters has room for its noise, or a window for its rows.
     pub fn new(conv: Conv, ring: u32, weight: u64, coefficients: u64) -> Result<Linear, BfvError> {
-        let layer = Layer { ring, weight, terms: conv.terms() };
+        let layer = |outputs: usize| Layer { ring, weight, terms: conv.terms(), outputs: outputs as u64 };
         let fitting = Set::ALL.into_iter().find_map(|set| {
-            let margin = set.margin(&layer, coefficients).ok()?;
-            Some((set, margin, Layout::new(conv, set.n())?))
+            let layout = Layout::new(conv, set.n())?;
+            let margin = set.margin(&layer(layout.outputs.min(conv.outputs)), coefficients).ok()?;
+            Some((set, margin, layout))
         });
         match fitting {
             Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout, images: 1 }),
-            None => Err(Set::Large.margin(&layer, coefficients).err().unwrap_or_else(|| BfvError::Margin {
+            None => Err(Set::Large.margin(&layer(conv.outputs), coefficients).err().unwrap_or_else(|| BfvError::Margin {
                 cause: format!(
                     "windows of {:?} in images of {:?} fit no polynomial",
                     conv.kernel, conv.image

@@ -84,8 +84,9 @@ impl Set {
             return Err(refuse(format!("a ring of {} bits leaves no prime for the flooding", layer.ring)));
         }
         let (n, w, terms) = (self.n() as f64, layer.weight as f64, layer.terms as f64);
-        // Errors of the upload times weights, and roundings of q m / t, a half each at most.
-        let hidden = SIGMA * TAIL * w * terms.sqrt() + terms * w / 2.0 + 1.0;
+        // Errors of the upload times weights, of all outputs that an answer holds since every coefficient has an error, and roundings of q m / t, a
+        // half each at most, where numbers stand alone.
+        let hidden = SIGMA * TAIL * w * (terms * layer.outputs as f64).sqrt() + terms * w / 2.0 + 1.0;
         let flooding = (hidden * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
         let fresh = SIGMA * TAIL * (2.0 * n.sqrt() + 1.0);
         let divided = (f64::from(BITS) - 1e-9) * (self.primes() - kept) as f64;
@@ -133,6 +134,8 @@ pub struct Layer {
     pub weight: u64,
     /// Products that are summed to one result.
     pub terms: u64,
+    /// Outputs whose weights one answer holds.
+    pub outputs: u64,
 }
 
 /// The noise of an answer, and its flooding.
@@ -154,7 +157,7 @@ mod tests {
 
     #[test]
     fn sets_hold_what_layers_need() {
-        let layer = |ring, weight, terms| Layer { ring, weight, terms };
+        let layer = |ring, weight, terms| Layer { ring, weight, terms, outputs: 1 };
         // A single run of a small layer.
         assert_eq!(Set::fitting(&layer(16, 1 << 7, 9), 1).ok(), Some(Set::Small));
         // A network's layer, flooded for a run of four million coefficients.
@@ -174,7 +177,7 @@ mod tests {
     /// Twice the coefficients take a bit more, and never fewer.
     #[test]
     fn flooding_covers_all_coefficients_of_a_run() {
-        let layer = Layer { ring: 32, weight: 4096, terms: 576 };
+        let layer = Layer { ring: 32, weight: 4096, terms: 576, outputs: 1 };
         let bits = |c| Set::Large.margin(&layer, c).map_or(0, |m| m.flooding);
         assert_eq!(bits(1 << 20) + 1, bits(1 << 21));
         assert!(

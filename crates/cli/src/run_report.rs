@@ -62,6 +62,12 @@ pub(crate) struct RunReport {
     pub(crate) clients: Vec<OfMember>,
 }
 
+/// A number of parties.
+fn word(parties: usize) -> &'static str {
+    const WORDS: [&str; 9] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+    WORDS.get(parties).unwrap_or(&"many")
+}
+
 impl RunReport {
     /// A few lines.
     pub(crate) fn for_people(&self, plan: &Plan) -> String {
@@ -73,7 +79,7 @@ impl RunReport {
         let lines = [
             format!(
                 "computed {circuit} {times} among {} parties with {}: {ands} ANDs, depth {}",
-                if self.parties.len() == 2 { "two" } else { "three" },
+                word(self.parties.len()),
                 plan.computing(),
                 self.and_depth
             ),
@@ -151,7 +157,7 @@ impl<K> KindReport<K> {
 
     /// The number of its parties, as a word.
     pub(crate) fn number(&self) -> &'static str {
-        if self.parties.len() == 2 { "two" } else { "three" }
+        word(self.parties.len())
     }
 
     /// A few lines, the first of which begins with `first`.

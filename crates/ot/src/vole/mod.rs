@@ -20,7 +20,7 @@
 //! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
 //! **Security.** Packed: that of Ferret's OTs at level `S`. Grown: besides, LPN over B with regular noise (n = 870,400, k = 2^16, t = 850;
-//! `scripts/lpn-parameters`: 140 bits over GF(2^64), by Gaussian elimination, of the attacks that it knows), and a tweakable circular
+//! `scripts/lpn-parameters`: 107 bits over any field, by the rows of the 10-local code that lie among few secrets: SECURITY.md), and a tweakable circular
 //! correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
 //! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
 //! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).

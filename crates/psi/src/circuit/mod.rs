@@ -67,8 +67,8 @@ pub struct Parameters {
     pub reveal: Reveal,
 }
 
-/// The most items of a party: values of 64 bits hold the comparison's.
-pub const MOST_ITEMS: usize = 13_000_000;
+/// The most items of a party. SECURITY: each is evaluated at three places, in a field of 64 bits: 3 · 2^−64 of them, in all below 2^−40.
+pub const MOST_ITEMS: usize = 5_500_000;
 /// SECURITY: sets of the receiver that are smaller get a table as if they had so many items.
 const FEWEST: usize = 4096;
 

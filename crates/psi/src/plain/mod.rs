@@ -25,7 +25,7 @@
 //! **Security.** Semi-honest, one corrupted party. R's message is masked by u, which S knows nothing of. For an item y that R
 //! has not, Decode(q', y) + h(y)Δ = Decode(t, y) + (Decode(P, y) + h(y))Δ; but for a chance of |Y| · 2^−64 the factor of Δ is
 //! not zero, and H is correlation robust for it: fixed-key AES with σ, a public key for each bin. T calls of AES find Δ with
-//! probability T · 2^17 / 2^127. Above 2^24 items of the sender B is GF(2^128). Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
+//! probability T · n / 2^127, n being the sender's items of a bin. Above 2^24 items of the sender B is GF(2^128). Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
 //! bits: one that R takes for common wrongly has probability 2^−40 over all. VOLE rests on Ferret's assumptions.
 //!
 //! Malicious (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, Fig. 5): B = F = GF(2^128); h(x) is 128 bits of BLAKE3 of the
