@@ -40,11 +40,13 @@ impl Linear {
         });
         match fitting {
             Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout, images: 1 }),
-            None => Err(Set::Large.margin(&layer(conv.outputs), coefficients).err().unwrap_or_else(|| BfvError::Margin {
-                cause: format!(
-                    "windows of {:?} in images of {:?} fit no polynomial",
-                    conv.kernel, conv.image
-                ),
+            None => Err(Set::Large.margin(&layer(conv.outputs), coefficients).err().unwrap_or_else(|| {
+                BfvError::Margin {
+                    cause: format!(
+                        "windows of {:?} in images of {:?} fit no polynomial",
+                        conv.kernel, conv.image
+                    ),
+                }
             })),
         }
     }

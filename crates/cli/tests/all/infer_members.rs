@@ -82,7 +82,10 @@ fn killed(members: &[&'static str], victims: &[(&str, u64)]) {
 fn members_of_an_inference_end_well_with_three_parties_and_without() {
     for members in [&THREE[..], &TWO] {
         let (world, expected) = world(members);
-        world.end(world.start_all(if members.len() == 2 { &TWO } else { &THREE })).iter().for_each(Ended::good);
+        world
+            .end(world.start_all(if members.len() == 2 { &TWO } else { &THREE }))
+            .iter()
+            .for_each(Ended::good);
         right(&world, &expected);
     }
 }

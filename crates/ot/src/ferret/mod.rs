@@ -45,7 +45,8 @@
 //! | b11 | 2,396,160 | 2^17 | 1170 | 11 | 143 / 145 / 128.2 | 0.73 |
 //! | b10 | 870,400 | 2^16 | 850 | 10 | 141 / 145 / 128.7 | 1.37 |
 //!
-//! The least counts. These sets meet 128 with no margin, by our own re-implementation of the estimators. Raising t, n or
+//! By these attacks the sets meet 128 with no margin, by our own re-implementation of the estimators. **By an attack on the sparse rows of the 10-local code
+//! they have 105 to 107 bits, perhaps 95** (`scripts/lpn-parameters`, SECURITY.md). Raising t, n or
 //! the number of trees at the same k lowers security (b13 with t = 2090: 125.3). The published sets of Ferret are weaker
 //! under the hybrid attack (93, 105 and 125 bits) and are not offered. The attack of ePrint 2025/1476 was not estimated.
 //! Whoever wants an assumption that is older than LPN's estimates takes a row-based extension.
