@@ -175,7 +175,7 @@ impl Ground {
     }
 }
 
-/// What `f` makes of all items, in their order, on so many threads.
+/// Results of `f` for all items, in their order, on so many threads.
 pub(crate) fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let each = items.len().div_ceil(threads.max(1)).max(1);
     if items.len() <= each {

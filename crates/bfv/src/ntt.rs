@@ -118,7 +118,7 @@ impl Prime {
         backend.run(Lessen { p: self.p, of, shift, q, inverse });
     }
 
-    /// What is left of x modulo p, without a branch.
+    /// The residue of x modulo p, without a branch.
     pub(crate) fn residue(&self, x: u128) -> u64 {
         let (c, low) = (u128::from((1 << BITS) - self.p), (1u128 << BITS) - 1);
         let fold = |x: u128| (x >> BITS) * c + (x & low);
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    /// What a product is handed stays below 2p, which a debug build asserts, in the longest transforms too.
+    /// Factors of products stay below 2p, which a debug build asserts, in the longest transforms too.
     #[test]
     fn long_transforms_are_right() {
         let backend = Backend::best();

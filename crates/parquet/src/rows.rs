@@ -174,7 +174,7 @@ pub struct Rows {
     record: Record,
 }
 
-/// What a decoder says about a file, or that it gave up.
+/// A decoder's words about a file, or that it gave up.
 fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, ParquetError> {
     let remedy = "write it anew from its source, or save the table as CSV";
     // A decoder that runs into an assertion has found a broken file.

@@ -161,7 +161,7 @@ key = ["mail"]
     assert!(ran.err.contains("did you mean `columns`?"), "{}", ran.err);
 }
 
-/// What a query writes as Parquet another reads: the same answer as from CSV, strings that look like numbers among it.
+/// Parquet that one query writes another reads: the same answer as from CSV, strings that look like numbers among it.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {

@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

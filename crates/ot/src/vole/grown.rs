@@ -32,7 +32,7 @@ use crate::{CheckStep, Context, Level, OtError, Role, Security};
 /// once.
 const BURST: usize = 64;
 
-/// What a number of entries takes. AGREEMENT.
+/// The price of a number of entries. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The trees of each round: those that become the next round's base come first, and no last round has any.

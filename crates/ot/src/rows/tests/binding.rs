@@ -37,7 +37,7 @@ fn coefficients_bind_session_set_up_lane_and_all_chunks_before() {
     assert_eq!(coefficients(1, 1, 0), coefficients(1, 1, 0), "both ends find the same");
 }
 
-/// What a party draws is another in every session, even where one seed serves in two by mistake.
+/// A party's draws are others in every session, even where one seed serves in two by mistake.
 #[test]
 fn sessions_share_no_delta_and_no_challenge() {
     let (mut deltas, mut challenges) = (HashSet::new(), HashSet::new());
