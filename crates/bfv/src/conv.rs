@@ -6,8 +6,9 @@
 //! a result     output m, row i, column j                                at  m C H W + O + i W + j
 //! ```
 //!
-//! What wraps at N lies below O. Column l of all kernels is a polynomial of x^W times x^(w − 1 − l): so many short transforms make that of the weights. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads,
-//! outputs beyond a block are answers of their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
+//! Places that wrap at N lie below O. Column l of all kernels is a polynomial of x^W times x^(w − 1 − l): so many short transforms make that of the
+//! weights. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads, outputs beyond
+//! a block are answers of their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
 

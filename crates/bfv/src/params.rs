@@ -155,6 +155,19 @@ pub struct Margin {
 mod tests {
     use super::*;
 
+    /// Errors meet the weights of every output that an answer holds, so that their bound grows as the root of the number.
+    #[test]
+    fn flooding_covers_all_outputs_of_an_answer() {
+        let of =
+            |outputs| crate::Linear::new(crate::Conv::matrix(outputs, 16), 32, 4096, 1).expect("it fits");
+        let (one, many) = (of(1), of(64));
+        let held = many.layout.outputs.min(64) as f64;
+        assert!(held > 1.0, "an answer holds several outputs");
+        let grown = many.margin.hidden / one.margin.hidden;
+        assert!((0.5 * held.sqrt()..=held.sqrt()).contains(&grown), "{grown} times, of {held} outputs");
+        assert!(many.margin.flooding > one.margin.flooding);
+    }
+
     #[test]
     fn sets_hold_what_layers_need() {
         let layer = |ring, weight, terms| Layer { ring, weight, terms, outputs: 1 };
