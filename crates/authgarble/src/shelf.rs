@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/NAME.stock     a sealed stock; written beside, synced, and linked to its name, so that it is whole or not there
+//! DIR/.*.part        one that is being written; whoever opens the directory while nobody writes removes what a crash left
 //! DIR/used           names of stocks that were taken, 32 bytes each, appended and synced before the stock is handed out
 //! ```
 //!
@@ -62,7 +63,11 @@ impl Shelf {
     /// # Errors
     /// It cannot be made.
     pub fn open(dir: &Path, key: Seed) -> Result<Shelf, ShelfError> {
-        fs::create_dir_all(dir).map_err(|source| ShelfError::Io { path: dir.to_owned(), source })?;
+        let ready = || {
+            fs::create_dir_all(dir)?;
+            sweep(dir)
+        };
+        ready().map_err(|source| ShelfError::Io { path: dir.to_owned(), source })?;
         Ok(Shelf {
             dir: dir.to_owned(),
             key,
@@ -104,6 +109,9 @@ impl Shelf {
         let (id, sealed) = stock.seal(&self.key);
         let beside = self.path(&format!(".{}.part", hex(&id[..8])));
         let write = || {
+            // Held while the file is there, so that nobody takes it for what a crash left.
+            let dir = File::open(&self.dir)?;
+            flock(&dir, FlockOperation::LockShared)?;
             self.step()?;
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
             let (head, tail) = sealed.split_at(sealed.len() / 2);
@@ -118,7 +126,7 @@ impl Shelf {
             self.step()?;
             fs::remove_file(&beside)?;
             self.step()?;
-            File::open(&self.dir)?.sync_all()
+            dir.sync_all()
         };
         write().map_err(|source| ShelfError::Io { path: path.clone(), source })
     }
@@ -187,6 +195,24 @@ impl Shelf {
         File::open(&self.dir)?.sync_all()?;
         Ok(true)
     }
+}
+
+/// Removes the parts of stocks whose writers are gone: those that are there while nobody holds the directory's lock.
+fn sweep(dir: &Path) -> io::Result<()> {
+    let lock = File::open(dir)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(()),
+        Err(e) => return Err(e.into()),
+    }
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') && name.ends_with(".part") {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -283,6 +309,27 @@ mod tests {
         assert!(handed == 1 && refused >= 3, "marked before it is handed out: {refused}");
     }
 
+    fn parts(dir: &Path) -> usize {
+        let names = fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| name.to_string_lossy().ends_with(".part")).count()
+    }
+
+    /// What is being written stays; what a crash left goes.
+    #[test]
+    fn only_parts_that_nobody_writes_are_removed() {
+        let all = tempfile::tempdir().expect("a directory");
+        drop(shelf(all.path(), 0));
+        let dir = all.path().join("0");
+        fs::write(dir.join(".00ff.part"), "a piece").expect("a file");
+        let writing = File::open(&dir).expect("the directory");
+        flock(&writing, FlockOperation::LockShared).expect("a lock");
+        drop(shelf(all.path(), 0));
+        assert_eq!(parts(&dir), 1, "somebody writes it");
+        drop(writing);
+        drop(shelf(all.path(), 0));
+        assert_eq!(parts(&dir), 0, "nobody writes it");
+    }
+
     fn shelf(dir: &Path, party: usize) -> Shelf {
         Shelf::open(&dir.join(party.to_string()), seed(3, party)).expect("a directory")
     }
@@ -333,6 +380,7 @@ mod tests {
             assert_eq!(kept, life >= 7);
             let taken = shelf(dir.path(), 0).take(Backend::best(), "a");
             assert_eq!(taken.is_ok(), life >= 5, "linked, and so whole, from the fifth step on");
+            assert_eq!(parts(&dir.path().join("0")), 0, "nothing is left over after {life} steps");
         }
         let mut refused = 0;
         for life in 0..9 {

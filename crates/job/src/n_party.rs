@@ -144,7 +144,7 @@ pub(crate) fn compute(
     let context = name(member, index, &mut control)?;
     let roles = plan.among(&part.prepared.program);
     let each = need(&part.prepared.program, &roles, 1);
-    let stocks = shelves::meet(&plan, member, &mut control, each)?;
+    let stocks = shelves::meet(&plan, member, index, &mut control, each)?;
     let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
     let lanes = lanes.zip(stocks).map(|(lane, stock)| Ok((lane?, stock)));
     let lanes = lanes.collect::<Result<Vec<_>, JobError>>()?;

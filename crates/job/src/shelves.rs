@@ -1,9 +1,10 @@
 //! Preprocessing ahead of a run, for protocol authgarble: stocks that wait in a directory of each party, sealed under its key.
 //!
 //! ```text
-//! name of a stock   n parties - extension of OT - triples - masks - id; the id is the same at all parties
+//! name of a stock   n parties - this party's place - extension of OT - triples - masks - id; the id is the same at all parties
 //! ahead             as a run as far as the run's name; then on every thread set-up, preprocessing, and to the shelf
-//! run               all ──► all: for each thread, ids of stocks of its size; the least one that all have is taken, and marked as used
+//! run               all ──► all: for each size that threads take, ids of its stocks; each thread takes the least one that all have and no thread
+//!                   before it takes, and marks it as used
 //! ```
 //!
 //! Whoever says other ids to one party than to another makes them take stocks that do not fit: their MACs fail. Where there is none
@@ -24,41 +25,63 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
 };
+use zeroize::Zeroizing;
 
 /// The step, as errors name it.
 const STEP: &str = "preprocessing";
 const MEETING: &str = "comparing preprocessing";
-/// AGREEMENT: stocks that a party offers for a thread.
-const OFFERS: usize = 8;
+/// AGREEMENT: stocks of a size that a party offers, beyond one for each thread that takes it: not all parties have the same.
+const SPARE: usize = 8;
 /// Bytes of a stock's id.
 const ID: usize = 16;
-/// AGREEMENT: triples of a stock at most: they are made in memory. What a thread takes beyond, it makes in its run.
+/// AGREEMENT: triples of a stock at most, as far as that is a batch: they are made in memory. What a thread takes beyond, it makes in its run.
 const MOST: u64 = 1 << 21;
 /// Stocks for each thread that one command makes.
 const MOST_TIMES: u32 = 1000;
 /// Separates the key of stocks from any other use of a party's identity.
-const DOMAIN: &str = "hushwire 2026 authgarble shelf key v1";
+const DOMAIN: &str = "hushwire 2026 authgarble shelf key v2";
 
 type Id = [u8; ID];
 
-/// The stock that thread `t` of a plan takes in a run; `each` is an instance's.
+/// The stock that thread `t` of a plan takes in a run; `each` is an instance's. It serves whole batches, at least the first.
 fn need(plan: &Plan, t: u16, each: Need) -> Need {
     let batches = (u32::from(t)..plan.batches()).step_by(plan.threads.into());
-    let instances: u64 = batches.map(|b| plan.instances_of(b) as u64).sum();
-    let most = (MOST / each.triples.max(1)).max(1);
-    let instances = instances.min(most);
+    let instances = whole_batches(batches.map(|b| plan.instances_of(b) as u64), MOST / each.triples.max(1));
     Need { triples: instances * each.triples, masks: instances * each.masks }
 }
 
-/// The begin of the names of stocks that a thread takes.
-fn prefix(plan: &Plan, need: Need) -> String {
+/// The instances of the first batches: as many batches as hold `most` together, or one.
+fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> u64 {
+    let sums = batches.scan(0, |sum, instances| {
+        let first = *sum == 0;
+        *sum += instances;
+        (first || *sum <= most).then_some(*sum)
+    });
+    sums.last().unwrap_or(0)
+}
+
+/// The begin of the names of stocks that a thread of party `index` takes.
+///
+/// Parties that meet again in another order are other parties to a stock: it binds each of them to its place.
+fn prefix(plan: &Plan, index: usize, need: Need) -> String {
     let ot = plan.ot.map_or("none", hushwire_ot::Protocol::name);
-    format!("n{}-{ot}-{}-{}-", plan.parties(), need.triples, need.masks)
+    format!("n{}-p{index}-{ot}-{}-{}-", plan.parties(), need.triples, need.masks)
+}
+
+/// The base64 text of a private key, whatever else its file holds and however it is broken into lines.
+fn private_key(pem: &str) -> Option<Zeroizing<String>> {
+    let (_, from) = pem.split_once("-----BEGIN PRIVATE KEY-----")?;
+    let (key, _) = from.split_once("-----END PRIVATE KEY-----")?;
+    let mut text = Zeroizing::new(String::with_capacity(key.len()));
+    text.extend(key.chars().filter(|c| !c.is_whitespace()));
+    Some(text)
 }
 
 /// A party's shelf. Its stocks are sealed under a key that comes from its private key.
 fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, JobError> {
-    let key = blake3::derive_key(DOMAIN, identity.to_pem().as_bytes());
+    let pem = identity.to_pem();
+    let private = private_key(&pem).ok_or_else(|| JobError::internal(STEP, "an identity without its key"))?;
+    let key = Zeroizing::new(blake3::derive_key(DOMAIN, private.as_bytes()));
     let key = Seed::from_bytes(*key.first_chunk().expect("32 bytes hold 16"));
     Shelf::open(dir, key).map_err(|e| refused(&e))
 }
@@ -69,23 +92,40 @@ fn refused(e: &ShelfError) -> JobError {
     JobError::new(Kind::File, STEP, cause, remedy)
 }
 
-/// For each thread of a run, the stock that all parties have, if there is one. It counts as used from here on.
+/// The sizes that threads take, as begins of names, each once, and for each thread the place of its own among them.
+fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
+    let mut sizes: Vec<String> = vec![];
+    let places = prefixes.into_iter().map(|prefix| {
+        sizes.iter().position(|size| *size == prefix).unwrap_or_else(|| {
+            sizes.push(prefix);
+            sizes.len() - 1
+        })
+    });
+    let places = places.collect();
+    (sizes, places)
+}
+
+/// For each thread of party `index`, the stock that all parties have, if there is one. It counts as used from here on.
 pub(crate) fn meet(
     plan: &Plan,
     member: &MemberSession,
+    index: usize,
     control: &mut [Channel],
     each: Need,
 ) -> Result<Vec<Option<Stock>>, JobError> {
     let config = &member.config;
     let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
     let names = shelf.as_ref().map_or(Ok(vec![]), Shelf::names).map_err(|e| refused(&e))?;
-    let prefixes: Vec<_> = (0..plan.threads).map(|t| prefix(plan, need(plan, t, each))).collect();
-    let mut own = vec![0; prefixes.len() * OFFERS * ID];
-    for (offers, prefix) in own.chunks_exact_mut(OFFERS * ID).zip(&prefixes) {
-        let ids = names.iter().filter_map(|name| hex::decode(name.strip_prefix(prefix)?).ok());
+    let (sizes, places) =
+        sizes((0..plan.threads).map(|t| prefix(plan, index, need(plan, t, each))).collect());
+    let mut own = vec![];
+    for (place, size) in sizes.iter().enumerate() {
+        let mut offers = vec![0; offered(&places, place) * ID];
+        let ids = names.iter().filter_map(|name| hex::decode(name.strip_prefix(size)?).ok());
         for (to, id) in offers.chunks_exact_mut(ID).zip(ids.filter(|id| id.len() == ID)) {
             to.copy_from_slice(&id);
         }
+        own.extend(offers);
     }
     let failed = |e| explain(&member.agreement, e).during(MEETING);
     for channel in &mut *control {
@@ -98,30 +138,50 @@ pub(crate) fn meet(
         all.push(theirs);
     }
     all.push(own);
-    let chosen = choose(&all, prefixes.len());
-    let take = |(id, prefix): (Option<Id>, &String)| {
+    let take = |(id, place): (Option<Id>, &usize)| {
         let (Some(id), Some(shelf)) = (id, &shelf) else { return Ok(None) };
-        let stock =
-            shelf.take(config.backend, &format!("{prefix}{}", hex::encode(id))).map_err(|e| refused(&e))?;
+        let name = format!("{}{}", sizes[*place], hex::encode(id));
+        let stock = shelf.take(config.backend, &name).map_err(|e| refused(&e))?;
+        if (stock.me(), stock.parties()) != (index, plan.parties().into()) {
+            let cause = format!("{name}: its name says another place or number of parties than its contents");
+            return Err(JobError::new(
+                Kind::File,
+                STEP,
+                cause,
+                "keep stocks under the names they were made with",
+            ));
+        }
         Ok(Some(stock))
     };
-    chosen.into_iter().zip(&prefixes).map(take).collect()
+    choose(&all, &places).into_iter().zip(&places).map(take).collect()
 }
 
-/// For each thread the least id that everybody offers and no thread before it has.
-fn choose(offers: &[Vec<u8>], threads: usize) -> Vec<Option<Id>> {
+/// Ids that a party offers of the size at `place`.
+fn offered(places: &[usize], place: usize) -> usize {
+    places.iter().filter(|p| **p == place).count() + SPARE
+}
+
+/// For each thread the least id of its size that everybody offers and no thread before it has.
+fn choose(offers: &[Vec<u8>], places: &[usize]) -> Vec<Option<Id>> {
+    let sizes = places.iter().max().map_or(0, |most| most + 1);
+    let mut from = 0;
+    let mut common = vec![];
+    for place in 0..sizes {
+        let to = from + offered(places, place) * ID;
+        let of = |offers: &Vec<u8>| -> BTreeSet<Id> {
+            offers[from..to].as_chunks().0.iter().filter(|id| **id != [0; ID]).copied().collect()
+        };
+        common.push(offers.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default());
+        from = to;
+    }
+    // A stock's name tells its size, but who offers one under two sizes shall not have it taken twice.
     let mut taken = BTreeSet::new();
-    let of = |offers: &Vec<u8>, t: usize| -> BTreeSet<Id> {
-        let ids = offers[t * OFFERS * ID..(t + 1) * OFFERS * ID].as_chunks().0;
-        ids.iter().filter(|id| **id != [0; ID]).copied().collect()
-    };
-    let choice = |t| {
-        let all = offers.iter().map(|offers| of(offers, t)).reduce(|a, b| &a & &b).unwrap_or_default();
-        let id = all.into_iter().find(|id| !taken.contains(id));
+    let choice = |place: &usize| {
+        let id = common[*place].iter().find(|id| !taken.contains(*id)).copied();
         taken.extend(id);
         id
     };
-    (0..threads).map(choice).collect()
+    places.iter().map(choice).collect()
 }
 
 /// Preprocessing for runs of a circuit's job that are still to come, and nothing of the job itself: members bring no inputs.
@@ -207,7 +267,7 @@ impl Part for PreparationPart {
         let (agreement, watch, identity) = (&member.agreement, member.net.watch(), &member.config.identity);
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
             let (need, shelf) = (need(plan, t, each), shelf(&self.dir, identity)?);
-            let prefix = prefix(plan, need);
+            let prefix = prefix(plan, index, need);
             let mut party = n_party::party(plan.chosen(), &context.child("thread", t.into()), index)?;
             for _ in 0..self.preparation.times {
                 let stock = party.prepare(&mut channels, need);
@@ -233,22 +293,64 @@ impl Part for PreparationPart {
 mod tests {
     use super::*;
 
-    fn offers(threads: &[&[u8]]) -> Vec<u8> {
-        let mut all = vec![0; threads.len() * OFFERS * ID];
-        for (to, ids) in all.chunks_exact_mut(OFFERS * ID).zip(threads) {
-            to.chunks_exact_mut(ID).zip(*ids).for_each(|(to, id)| to.fill(*id));
-        }
-        all
+    /// Ids of each size, at the places that threads have.
+    fn offers(places: &[usize], sizes: &[&[u8]]) -> Vec<u8> {
+        let of = |(place, ids): (usize, &&[u8])| {
+            let mut offers = vec![0; offered(places, place) * ID];
+            offers.chunks_exact_mut(ID).zip(*ids).for_each(|(to, id)| to.fill(*id));
+            offers
+        };
+        sizes.iter().enumerate().flat_map(of).collect()
     }
 
     #[test]
     fn threads_take_what_all_have_and_nothing_twice() {
         let ids = |found: Vec<Option<Id>>| found.into_iter().map(|id| id.map(|id| id[0])).collect::<Vec<_>>();
-        let three =
-            [offers(&[&[5, 3, 9], &[3, 5]]), offers(&[&[9, 3, 5], &[5, 3]]), offers(&[&[3, 5], &[3, 5]])];
-        assert_eq!(ids(choose(&three, 2)), [Some(3), Some(5)]);
-        let apart = [offers(&[&[1], &[2, 4]]), offers(&[&[2], &[4]])];
-        assert_eq!(ids(choose(&apart, 2)), [None, Some(4)]);
-        assert_eq!(ids(choose(&[offers(&[&[], &[]]), offers(&[&[], &[]])], 2)), [None, None]);
+        let alike: &[_] = &[0, 0];
+        let three = [&[5, 3, 9][..], &[9, 3, 5], &[3, 5]].map(|ids| offers(alike, &[ids]));
+        assert_eq!(ids(choose(&three, alike)), [Some(3), Some(5)]);
+        let two: &[_] = &[0, 1];
+        let apart = [offers(two, &[&[1], &[2, 4]]), offers(two, &[&[2], &[4]])];
+        assert_eq!(ids(choose(&apart, two)), [None, Some(4)]);
+        let double = [offers(two, &[&[7], &[7]]), offers(two, &[&[7], &[7]])];
+        assert_eq!(ids(choose(&double, two)), [Some(7), None]);
+        assert_eq!(ids(choose(&[offers(two, &[&[], &[]]), offers(two, &[&[], &[]])], two)), [None, None]);
+    }
+
+    /// More threads than stocks that are offered beyond their number.
+    #[test]
+    fn every_thread_finds_a_stock() {
+        let places = vec![0; 3 * SPARE];
+        let all: Vec<u8> = (1..=places.len() as u8).collect();
+        let found = choose(&[offers(&places, &[&all]), offers(&places, &[&all])], &places);
+        let found: BTreeSet<_> = found.into_iter().map(|id| id.expect("a stock")[0]).collect();
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), all);
+    }
+
+    #[test]
+    fn sizes_stand_once_each() {
+        let (sizes, places) = sizes(["a", "b", "a", "a"].map(str::to_owned).to_vec());
+        assert_eq!((sizes, places), (vec!["a".to_owned(), "b".to_owned()], vec![0, 1, 0, 0]));
+    }
+
+    /// A stock that held a part of a batch would be thrown away by the run that it was made for.
+    #[test]
+    fn stocks_hold_whole_batches() {
+        for (batches, most, whole) in
+            [(&[4, 4, 2][..], 10, 10), (&[4, 4, 2], 9, 8), (&[4, 4, 2], 3, 4), (&[4], 0, 4), (&[], 5, 0)]
+        {
+            assert_eq!(whole_batches(batches.iter().copied(), most), whole, "{batches:?} of {most}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_stocks_is_of_the_private_key_alone() {
+        let pem = Identity::generate("a").expect("an identity").to_pem();
+        let key = private_key(&pem).expect("a key");
+        let folded = pem.replace('\n', "\r\n") + "\nwhat the owner wrote below\n";
+        assert_eq!(private_key(&folded).as_ref(), Some(&key));
+        let other = Identity::generate("a").expect("an identity").to_pem();
+        assert_ne!(private_key(&other), Some(key));
+        assert_eq!(private_key("no key"), None);
     }
 }

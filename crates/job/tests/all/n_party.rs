@@ -100,6 +100,8 @@ fn five_salaries() {
 struct Kept {
     world: World,
     identities: Vec<Identity>,
+    /// Who of them is party 0, 1 and 2 of the next run.
+    seats: [usize; 3],
 }
 
 impl Kept {
@@ -108,7 +110,7 @@ impl Kept {
         // Two threads, of which one has more to do.
         let world = World::under(&among(3), "add:8", 6, &all[..2], &[&all], "batch = 2\nthreads = 2");
         let identities = (0..3).map(|p| Identity::generate(&format!("p{p}")).expect("a key")).collect();
-        Self { world, identities }
+        Self { world, identities, seats: [0, 1, 2] }
     }
 
     fn shelf(&self, party: usize) -> PathBuf {
@@ -127,9 +129,8 @@ impl Kept {
         task: &T,
         with: &[usize],
     ) -> Vec<Result<Outcome<T::Learnt>, JobError>> {
-        let parts: Vec<_> = self
-            .identities
-            .iter()
+        let seated = self.seats.iter().map(|who| &self.identities[*who]);
+        let parts: Vec<_> = seated
             .zip(0..)
             .map(|(identity, p)| {
                 let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
@@ -147,7 +148,7 @@ impl Kept {
                     let identity = Identity::from_pem(&identity.to_pem()).expect("its own text");
                     let mut config = MemberConfig::new(peer.member, identity, Some(listener));
                     config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
-                    config.shelf = with.contains(&p).then(|| self.shelf(p));
+                    config.shelf = with.contains(&p).then(|| self.shelf(self.seats[p]));
                     let value = |of: u8| InputPlace::memory((0..6).map(|i| i * of).collect::<Vec<u8>>());
                     config.inputs =
                         (0..2).filter(|i| *i == p).map(|i| (i.to_string(), value(i as u8 + 1))).collect();
@@ -207,6 +208,45 @@ fn preprocessing_made_ahead_serves_one_run_each() {
     }
     // Nothing is left, and nothing is wrong with that.
     assert!(kept.sum(&all) > whole / 2);
+}
+
+/// A stock binds each party to its place: who meets again in another order goes without, and it waits for the order that it was made in.
+#[test]
+fn preprocessing_serves_parties_in_the_order_that_made_it() {
+    let mut kept = Kept::new();
+    let all = [0, 1, 2];
+    let whole = kept.sum(&[]);
+    kept.prepare(1);
+    for seats in [[1, 0, 2], [0, 2, 1], [1, 2, 0]] {
+        kept.seats = seats;
+        assert!(kept.sum(&all) > whole / 2, "{seats:?}");
+        assert!(all.iter().all(|p| kept.stocks(*p).len() == 2));
+    }
+    kept.seats = all;
+    assert!(kept.sum(&all) < whole / 2);
+    assert!(all.iter().all(|p| kept.stocks(*p).is_empty()));
+}
+
+/// A stock under another's name is refused by whoever reads it, and every party ends.
+#[test]
+fn preprocessing_under_a_wrong_name_is_refused() {
+    let kept = Kept::new();
+    kept.prepare(1);
+    let renamed = |path: &PathBuf, p: usize| {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        path.with_file_name(name.replace(&format!("-p{p}-"), &format!("-p{}-", 1 - p)))
+    };
+    let mut swapped = Kept { seats: [1, 0, 2], ..kept };
+    for p in [0, 1] {
+        for path in swapped.stocks(p) {
+            fs::rename(&path, renamed(&path, p)).expect("a name");
+        }
+    }
+    let ends = swapped.run(&swapped.world.prepared, &[0, 1, 2]);
+    let errors: Vec<_> = ends.into_iter().map(|end| end.expect_err("no outputs").to_string()).collect();
+    assert!(errors.iter().any(|e| e.contains("another place") && e.contains("keep stocks")), "{errors:?}");
+    swapped.seats = [0, 1, 2];
+    swapped.sum(&[]);
 }
 
 #[test]
