@@ -256,7 +256,8 @@ fn results_and_bytes_are_the_same_for_every_cut() {
         "input x: u32[n] from m\ninput y: u32[n] from m\np = x * y\nq = p + x\nb = p < q\n\
          output a = select(b, p, q) to m\noutput c = min(x, y) to m\noutput d = (p == q) & b to m\noutput e = q >> 3 to m\n\
          output f = count(b) to m\noutput g = p & y to m\noutput h = reveal(p) + x to m\noutput i = reveal(b) & (x < y) to m\n\
-         output j = sum(reshape(reveal(p), [n, 1])) to m",
+         output j = sum(reshape(reveal(p), [n, 1])) to m\n\
+         k = reveal(reshape(q, [n, 1]))\noutput l = sum(k) to m\noutput o = transpose(k, [1, 0]) to m",
     );
     for n in [0, 63, 200, 1027] {
         let given = given(&c, n);
