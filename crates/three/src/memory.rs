@@ -71,11 +71,14 @@ impl Plan {
     }
 }
 
-/// Values that are there.
+/// Values that are there. What all know lies beside the memory of shares, which is kept for shares to come (`rep3::pool`) and serves nothing else.
 struct Live<'p> {
     sizes: &'p [Size],
     readers: Vec<usize>,
-    bytes: u64,
+    shares: u64,
+    known: u64,
+    /// The most that shares and what works on them took so far.
+    kept: u64,
     most: u64,
 }
 
@@ -88,24 +91,33 @@ impl<'p> Live<'p> {
             .chain(plan.outputs.iter().map(|(slot, _)| slot))
             .for_each(|slot| readers[*slot] += 1);
         let inputs = plan.steps.iter().zip(sizes).filter(|(step, _)| matches!(step.prim, Prim::Input));
-        let bytes = inputs.map(|(_, size)| size.bytes()).sum();
-        Live { sizes, readers, bytes, most: bytes }
+        let mut live = Live { sizes, readers, shares: 0, known: 0, kept: 0, most: 0 };
+        inputs.for_each(|(_, size)| *live.place(*size) += size.bytes());
+        live.beside(0);
+        live
+    }
+
+    fn place(&mut self, size: Size) -> &mut u64 {
+        if let Size::Known(..) = size { &mut self.known } else { &mut self.shares }
     }
 
     fn comes(&mut self, at: Slot) {
-        self.bytes += self.sizes[at].bytes();
+        let size = self.sizes[at];
+        *self.place(size) += size.bytes();
         self.beside(0);
     }
 
     fn beside(&mut self, bytes: u64) {
-        self.most = self.most.max(self.bytes + bytes);
+        self.kept = self.kept.max(self.shares + bytes);
+        self.most = self.most.max(self.kept + self.known);
     }
 
     fn goes(&mut self, step: &Step) {
         for slot in &step.reads {
             self.readers[*slot] -= 1;
             if self.readers[*slot] == 0 {
-                self.bytes -= self.sizes[*slot].bytes();
+                let size = self.sizes[*slot];
+                *self.place(size) -= size.bytes();
             }
         }
     }
