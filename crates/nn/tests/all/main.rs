@@ -5,6 +5,7 @@ mod files;
 mod fixed;
 mod floats;
 mod large;
+mod oracle;
 mod published;
 mod secrecy;
 mod three;

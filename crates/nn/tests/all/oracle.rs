@@ -1,0 +1,321 @@
+//! Other implementations of ONNX as oracles that nobody here wrote: the reference evaluator of the package `onnx`, and ONNX Runtime where it is
+//! there. Without the first the test says so and is skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+
+use super::network;
+use hushwire_nn::{
+    Array, Floats, Network,
+    onnx::{Attribute, Data, Model, Tensor},
+    zoo::{self, Random, Writer},
+};
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    process::{Command, Stdio},
+};
+
+/// Reads lines of a model, and lengths and elements of its input; writes a line of each implementation: lengths and elements of the output.
+const PROGRAM: &str = r#"
+import sys, numpy as np, onnx
+from onnx.reference import ReferenceEvaluator
+try:
+    import onnxruntime as runtime
+    runtime.set_default_logger_severity(4)
+except ImportError:
+    runtime = None
+def reference(model, x):
+    return ReferenceEvaluator(model).run(None, {"input": x})[0]
+def ort(model, x):
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    if model.graph.node[-1].op_type == "ArgMax":
+        model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {"input": x})[0]
+for line in sys.stdin:
+    data, lengths, elements = line.rstrip("\n").split("|")
+    x = np.frombuffer(bytes.fromhex(elements), dtype="<f4").reshape([int(n) for n in lengths.split()])
+    for name, run in ("reference", reference), ("runtime", ort if runtime else None):
+        if run is None:
+            print(name, "", "absent", sep="|")
+            continue
+        model = onnx.load_from_string(bytes.fromhex(data))
+        y = np.ascontiguousarray(run(model, x)).astype("<f4")
+        print(name, " ".join(map(str, y.shape)), y.tobytes().hex(), sep="|")
+"#;
+
+struct Case {
+    name: String,
+    model: Model,
+    input: Array,
+    /// Where the reference evaluator of onnx 1.23 makes an output of other lengths than the standard's formula, which ONNX Runtime follows.
+    is_beyond_reference: bool,
+}
+
+fn ints(all: &[i64]) -> Attribute {
+    Attribute::Ints(all.to_vec())
+}
+
+/// A model of one value, of a set of operators that has all of them.
+fn case(name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String) -> Case {
+    let mut w = Writer::new("m", 3, lengths);
+    let y = build(&mut w);
+    let mut model = w.finish(&y);
+    model.opset = 20;
+    Case { name: name.into(), model, input: zoo::sample(lengths, 11), is_beyond_reference: false }
+}
+
+/// Windows of all kinds over images.
+fn windows(cases: &mut Vec<Case>) {
+    let mut random = Random::new(5);
+    for k in 0..60 {
+        let mut pick = |n: usize| random.below(n);
+        let (n, groups, inner, outer) = (1 + pick(2), 1 + pick(2), 1 + pick(2), 1 + pick(2));
+        let size = [1 + pick(3), 1 + pick(3)];
+        let strides = [1 + pick(3), 1 + pick(3)];
+        let dilations = [1 + pick(2), 1 + pick(2)];
+        let plane = [0, 1].map(|k| (size[k] - 1) * dilations[k] + 2 + pick(5));
+        let pads: Vec<i64> = (0..4).map(|k| pick(size[k % 2]) as i64).collect();
+        let auto = ["NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"][pick(5)];
+        // Padding that follows from the rest is below 0 in ONNX Runtime where windows leave elements out.
+        let strides =
+            [0, 1].map(|k| if auto.starts_with("SAME") { strides[k].min(size[k]) } else { strides[k] });
+        let strides = ints(&strides.map(|n| n as i64));
+        let around = match auto {
+            "NOTSET" => ("pads", ints(&pads)),
+            _ => ("auto_pad", Attribute::Text(auto.into())),
+        };
+        let shape = [n, groups * inner, plane[0], plane[1]];
+        let (dilated, bias) = ([dilations[0] as i64, dilations[1] as i64], pick(2) == 1);
+        // Padding that follows from the rest is defined for windows without gaps.
+        let dilated = if auto.starts_with("SAME") { [1; 2] } else { dilated };
+        cases.push(case(&format!("Conv {k}"), &shape, |w| {
+            let kernels = w.random(&[groups * outer, inner, size[0], size[1]], 1.0);
+            let mut inputs = vec!["input".to_owned(), kernels];
+            if bias {
+                inputs.push(w.random(&[groups * outer], 1.0));
+            }
+            let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+            let group = ("group", Attribute::Int(groups as i64));
+            let strides = ("strides", strides.clone());
+            w.op("Conv", &inputs, &[group, strides, around.clone(), ("dilations", ints(&dilated))])
+        }));
+        let (ceil, counted) = (pick(3) == 0, pick(2) as i64);
+        let kernel = ("kernel_shape", ints(&[size[0] as i64, size[1] as i64]));
+        let ceil = if auto == "NOTSET" && pads.iter().all(|n| *n == 0) { i64::from(ceil) } else { 0 };
+        let rest =
+            [kernel, ("strides", strides.clone()), around.clone(), ("ceil_mode", Attribute::Int(ceil))];
+        let mut pooled = case(&format!("MaxPool {k}"), &shape, |w| w.op("MaxPool", &["input"], &rest));
+        // More around one side of a plane than around another.
+        pooled.is_beyond_reference =
+            auto == "SAME_LOWER" || (auto == "NOTSET" && pads.iter().any(|n| *n != pads[0]));
+        cases.push(pooled);
+        let rest = [&rest[..], &[("count_include_pad", Attribute::Int(counted))]].concat();
+        cases.push(case(&format!("AveragePool {k}"), &shape, |w| w.op("AveragePool", &["input"], &rest)));
+    }
+}
+
+/// Layers with weights that are no windows, and functions.
+fn layers(cases: &mut Vec<Case>) {
+    let mut add = |name: &str, lengths: &[usize], build: &dyn Fn(&mut Writer) -> String| {
+        cases.push(case(name, lengths, build));
+    };
+    for (op, attributes) in [
+        ("Relu", vec![]),
+        ("Sigmoid", vec![]),
+        ("Tanh", vec![]),
+        ("Gelu", vec![]),
+        ("Gelu", vec![("approximate", Attribute::Text("tanh".into()))]),
+        ("Identity", vec![]),
+        ("Dropout", vec![]),
+        ("GlobalAveragePool", vec![]),
+        ("Softmax", vec![]),
+        ("Softmax", vec![("axis", Attribute::Int(1))]),
+        ("ArgMax", vec![("axis", Attribute::Int(2))]),
+        ("ArgMax", vec![("axis", Attribute::Int(-1)), ("keepdims", Attribute::Int(0))]),
+        ("Flatten", vec![]),
+        ("Flatten", vec![("axis", Attribute::Int(0))]),
+        ("Flatten", vec![("axis", Attribute::Int(-1))]),
+        ("Transpose", vec![]),
+        ("Transpose", vec![("perm", ints(&[0, 2, 3, 1]))]),
+    ] {
+        add(&format!("{op} {attributes:?}"), &[2, 3, 4, 5], &|w| w.op(op, &["input"], &attributes));
+    }
+    for (low, high) in [(Some(-0.5), Some(0.75)), (None, Some(0.1)), (Some(0.1), None)] {
+        add(&format!("Clip {low:?} {high:?}"), &[2, 7], &|w| {
+            let mut bound = |x: Option<f32>| x.map_or(String::new(), |x| w.weights(&[], vec![x]));
+            let [low, high] = [bound(low), bound(high)];
+            w.op("Clip", &["input", &low, &high], &[])
+        });
+    }
+    add("BatchNormalization", &[2, 3, 4, 5], &|w| w.batch_norm("input", 3));
+    for axis in [-1, 1] {
+        let of: &[usize] = if axis == 1 { &[3, 4] } else { &[4] };
+        add(&format!("LayerNormalization {axis}"), &[2, 3, 4], &|w| {
+            let [scale, shift] = [w.random(of, 1.0), w.random(of, 1.0)];
+            let attributes = [("axis", Attribute::Int(axis)), ("epsilon", Attribute::Float(0.01))];
+            w.op("LayerNormalization", &["input", &scale, &shift], &attributes)
+        });
+    }
+    for (turned, alpha, beta) in [(0, 1.0, 1.0), (1, 0.5, 2.0)] {
+        add(&format!("Gemm {turned}"), &[3, 4], &|w| {
+            let b = w.random(if turned == 1 { &[5, 4] } else { &[4, 5] }, 1.0);
+            let c = w.random(&[5], 1.0);
+            let [alpha, beta] = [alpha, beta].map(Attribute::Float);
+            w.op(
+                "Gemm",
+                &["input", &b, &c],
+                &[("transB", Attribute::Int(turned)), ("alpha", alpha), ("beta", beta)],
+            )
+        });
+    }
+    add("MatMul by weights", &[2, 3, 4], &|w| {
+        let b = w.random(&[4, 5], 1.0);
+        w.op("MatMul", &["input", &b], &[])
+    });
+    add("MatMul of values", &[2, 3, 4], &|w| {
+        let turned = w.op("Transpose", &["input"], &[("perm", ints(&[0, 2, 1]))]);
+        w.op("MatMul", &["input", &turned], &[])
+    });
+    for lengths in [&[3, 1, 1][..], &[5], &[2, 3, 4, 5], &[1]] {
+        add(&format!("Add {lengths:?}"), &[2, 3, 4, 5], &|w| {
+            let b = w.random(lengths, 1.0);
+            w.op("Add", &[&b, "input"], &[])
+        });
+    }
+    add("Add of values", &[2, 3, 4, 5], &|w| {
+        let mean = w.op("GlobalAveragePool", &["input"], &[]);
+        w.op("Add", &["input", &mean], &[])
+    });
+}
+
+/// Operators that move elements, and what is computed of shapes.
+fn moves(cases: &mut Vec<Case>) {
+    let constant = |w: &mut Writer, all: &[i64]| w.op("Constant", &[], &[("value_ints", ints(all))]);
+    cases.push(case("Pad", &[2, 3, 4, 5], |w| {
+        let pads = constant(w, &[0, 1, 2, 0, 0, 0, 1, 3]);
+        w.op("Pad", &["input", &pads], &[])
+    }));
+    cases.push(case("Pad of some axes", &[2, 3, 4, 5], |w| {
+        let [pads, axes] = [&[1, 2, 0, 1][..], &[-1, 1]].map(|all| constant(w, all));
+        w.op("Pad", &["input", &pads, "", &axes], &[])
+    }));
+    for axis in [1, -1] {
+        cases.push(case("Concat", &[2, 3, 4, 5], |w| {
+            let other = w.op("Relu", &["input"], &[]);
+            w.op("Concat", &["input", &other, "input"], &[("axis", Attribute::Int(axis))])
+        }));
+    }
+    cases.push(case("Squeeze", &[2, 1, 4, 1], |w| {
+        let axes = constant(w, &[-1]);
+        let x = w.op("Squeeze", &["input", &axes], &[]);
+        let axes = constant(w, &[0, 2]);
+        w.op("Unsqueeze", &[&x, &axes], &[])
+    }));
+    cases.push(case("Squeeze all", &[2, 1, 4, 1], |w| w.op("Squeeze", &["input"], &[])));
+    cases.push(case("Reshape", &[2, 3, 4, 5], |w| {
+        let to = constant(w, &[0, -1, 6]);
+        w.op("Reshape", &["input", &to], &[])
+    }));
+    // As exporters write a flattening: the lengths of the value, the first of them, and the rest in one.
+    cases.push(case("shapes", &[2, 3, 4, 5], |w| {
+        let shape = w.op("Shape", &["input"], &[]);
+        let first = w.op("Constant", &[], &[("value_int", Attribute::Int(0))]);
+        let n = w.op("Gather", &[&shape, &first], &[]);
+        let axes = constant(w, &[0]);
+        let n = w.op("Unsqueeze", &[&n, &axes], &[]);
+        let rest = w.op(
+            "Constant",
+            &[],
+            &[(
+                "value",
+                Attribute::Tensor(Tensor {
+                    name: "v".into(),
+                    lengths: vec![1],
+                    data: Data::Floats(vec![-1.0]),
+                }),
+            )],
+        );
+        let rest = w.op("Cast", &[&rest], &[("to", Attribute::Int(7))]);
+        let to = w.op("Concat", &[&n, &rest], &[("axis", Attribute::Int(0))]);
+        w.op("Reshape", &["input", &to], &[])
+    }));
+}
+
+/// Operators that we read, from the error that names them.
+fn supported() -> BTreeSet<String> {
+    let mut w = Writer::new("m", 1, &[1, 1]);
+    let y = w.op("Nonsense", &["input"], &[]);
+    let error = Network::new(w.finish(&y), None).expect_err("there is no such operator").to_string();
+    let list = error.rsplit("write it with ").next().expect("a remedy");
+    list.split([',', ' ']).filter(|name| name.starts_with(char::is_uppercase)).map(str::to_owned).collect()
+}
+
+fn hex(bytes: impl Iterator<Item = u8>) -> String {
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parsed(lengths: &str, elements: &str) -> Array {
+    let lengths: Vec<usize> = lengths.split_whitespace().map(|n| n.parse().unwrap()).collect();
+    let byte = |k: usize| u8::from_str_radix(&elements[2 * k..2 * k + 2], 16).unwrap();
+    let data = (0..elements.len() / 8).map(|i| f32::from_le_bytes([0, 1, 2, 3].map(|k| byte(4 * i + k))));
+    Array::new(&lengths, data.collect())
+}
+
+#[test]
+fn other_implementations_compute_the_same() {
+    let python = std::env::var_os("HUSHWIRE_PYTHON").unwrap_or_else(|| "python3".into());
+    let there = Command::new(&python).args(["-c", "import onnx, numpy"]).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        eprintln!(
+            "skipped: {} has no onnx; install it, or name another in HUSHWIRE_PYTHON",
+            python.display()
+        );
+        return;
+    }
+    let mut cases = vec![];
+    windows(&mut cases);
+    layers(&mut cases);
+    moves(&mut cases);
+    cases.push(Case {
+        name: "squeezenet-cifar".into(),
+        model: zoo::make("squeezenet-cifar", 3).unwrap(),
+        input: zoo::sample(&[2, 3, 32, 32], 4),
+        is_beyond_reference: false,
+    });
+    let nodes = cases.iter().flat_map(|case| &case.model.graph.nodes);
+    assert_eq!(nodes.map(|node| node.op.clone()).collect::<BTreeSet<_>>(), supported(), "every operator");
+    let asked: String = cases
+        .iter()
+        .map(|case| {
+            let lengths: Vec<String> = case.input.lengths.iter().map(usize::to_string).collect();
+            let elements = hex(case.input.data.iter().flat_map(|x| x.to_le_bytes()));
+            format!("{}|{}|{elements}\n", hex(case.model.to_bytes().into_iter()), lengths.join(" "))
+        })
+        .collect();
+    let mut child = Command::new(&python);
+    let child = child.args(["-c", PROGRAM]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(asked.as_bytes()));
+    let out = child.wait_with_output().unwrap();
+    writer.join().expect("the writer ends").expect("Python reads all cases");
+    let told = String::from_utf8(out.stdout).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2 * cases.len(), "two answers to every case");
+    for (case, answers) in cases.iter().zip(lines.chunks(2)) {
+        let network = network(&case.model, Some(&case.input.lengths));
+        let floats = Floats::new(&network, &case.input, true).unwrap();
+        let found = floats.value(network.outputs[0].1);
+        for answer in answers {
+            let parts: Vec<&str> = answer.split('|').collect();
+            if parts[2] == "absent" || (case.is_beyond_reference && parts[0] == "reference") {
+                continue;
+            }
+            let expected = parsed(parts[1], parts[2]);
+            assert_eq!(found.lengths, expected.lengths, "{} by {}", case.name, parts[0]);
+            for (i, (x, y)) in found.data.iter().zip(&expected.data).enumerate() {
+                let near = (x - y).abs() <= 1e-4 * (1.0 + y.abs());
+                assert!(near, "{} by {}, element {i}: {x} for {y}", case.name, parts[0]);
+            }
+        }
+    }
+}
