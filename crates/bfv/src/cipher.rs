@@ -50,15 +50,17 @@ fn residue(x: i64, p: u64) -> u64 {
     (x + (p.cast_signed() & (x >> 63))).cast_unsigned()
 }
 
+/// Numbers of `bits` bits, at most 57, without gaps.
 pub(crate) fn pack(numbers: impl Iterator<Item = u64>, bits: u32, out: &mut Vec<u8>) {
-    let (mut held, mut used) = (0u128, 0);
+    let (mut held, mut used) = (0u64, 0);
     for x in numbers {
-        held |= u128::from(x) << used;
+        held |= x << used;
         used += bits;
         if used >= 64 {
-            out.extend_from_slice(&(held as u64).to_le_bytes());
-            held >>= 64;
+            out.extend_from_slice(&held.to_le_bytes());
             used -= 64;
+            // What did not fit: nothing, where it just fit, as numbers have fewer bits.
+            held = x >> (bits - used);
         }
     }
     out.extend_from_slice(&held.to_le_bytes()[..used.div_ceil(8) as usize]);
@@ -69,22 +71,26 @@ pub(crate) fn packed(count: usize, bits: u32) -> usize {
 }
 
 pub(crate) fn unpack(bytes: &[u8], count: usize, bits: u32) -> Vec<u64> {
-    let (mut held, mut used, mut bytes) = (0u128, 0, bytes);
-    let mut one = || {
-        if used < bits {
-            let (word, rest) = bytes.split_at(bytes.len().min(8));
-            let mut whole = [0; 8];
-            whole[..word.len()].copy_from_slice(word);
-            bytes = rest;
-            held |= u128::from(u64::from_le_bytes(whole)) << used;
-            used += 64;
+    let mut out = Vec::with_capacity(count);
+    if bits == BITS && count.is_multiple_of(4) {
+        // Four residues in 25 bytes.
+        for of in bytes.as_chunks::<25>().0 {
+            let word = |at: usize| u64::from_le_bytes(*of[at..].first_chunk().expect("eight bytes"));
+            out.extend([word(0), word(6) >> 2, word(12) >> 4, word(17) >> 14].map(|x| x & mask(BITS)));
         }
-        let x = held as u64 & mask(bits);
-        held >>= bits;
-        used -= bits;
-        x
-    };
-    (0..count).map(|_| one()).collect()
+        return out;
+    }
+    for k in 0..count {
+        let (at, shift) = (k * bits as usize / 8, k * bits as usize % 8);
+        let rest = &bytes[at..];
+        let word = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut whole = [0; 8];
+            whole[..rest.len()].copy_from_slice(rest);
+            whole
+        });
+        out.push(u64::from_le_bytes(word) >> shift & mask(bits));
+    }
+    out
 }
 
 impl Ground {
@@ -106,13 +112,18 @@ impl Ground {
         self.set.kept(self.ring)
     }
 
-    /// ⌊q m / t⌉ modulo prime `k`: q m less its centred rest, divided by t, where q is 0.
-    fn encoded(&self, m: u64, k: usize) -> u64 {
-        let rest = self.q.wrapping_mul(m) & mask(self.ring);
+    /// What ⌊q m / t⌉ is 1 / t of modulo every prime: q m less its centred rest is divided by t, where q is 0.
+    fn rests(&self, m: impl Iterator<Item = u64>) -> Zeroizing<Vec<i64>> {
         let shift = 64 - self.ring;
-        let centred = (rest << shift).cast_signed() >> shift;
-        let p = self.primes[k].p;
-        times(residue(-centred, p), self.inverses[k], p)
+        let rest = |m: u64| -((self.q.wrapping_mul(m) << shift).cast_signed() >> shift);
+        Zeroizing::new(m.map(rest).collect())
+    }
+
+    /// Adds ⌊q m / t⌉ modulo prime `k`, of numbers m that have these rests.
+    fn add_encoded(&self, sum: &mut [u64], rests: &[i64], k: usize) {
+        let prime = &self.primes[k];
+        let rests = Zeroizing::new(rests.iter().map(|x| residue(*x, prime.p)).collect::<Vec<_>>());
+        prime.add_products(self.backend, sum, &rests, &vec![self.inverses[k]; sum.len()]);
     }
 
     /// Small coefficients as transformed residues.
@@ -243,11 +254,12 @@ impl Client {
         let a = ground.stretched(&seed);
         let mut prg = Prg::new(ground.backend, &own, "bfv errors");
         let e = Zeroizing::new(errors(&mut prg, ground.set.n()));
+        let rests = m.map(|m| ground.rests(m.iter().copied()));
         let mut b = vec![];
         for (k, prime) in ground.primes.iter().enumerate() {
             let mut sum: Vec<u64> = e.iter().map(|e| residue(*e, prime.p)).collect();
-            if let Some(m) = m {
-                sum.iter_mut().zip(m).for_each(|(sum, m)| *sum = prime.plus(*sum, ground.encoded(*m, k)));
+            if let Some(rests) = &rests {
+                ground.add_encoded(&mut sum, rests, k);
             }
             prime.forward(ground.backend, &mut sum);
             let mut product = vec![0; sum.len()];
@@ -339,7 +351,9 @@ impl Client {
         prime.inverse(ground.backend, &mut product);
         let noise = |(place, m): (&usize, &u64)| {
             let phase = prime.plus(product[*place], b[0][*place]);
-            let noise = prime.minus(phase, ground.encoded(*m, 0));
+            let mut encoded = [0];
+            ground.add_encoded(&mut encoded, &ground.rests([*m].into_iter()), 0);
+            let noise = prime.minus(phase, encoded[0]);
             if noise > prime.p / 2 {
                 noise.cast_signed() - prime.p.cast_signed()
             } else {
@@ -422,13 +436,13 @@ impl Server {
         let [a, mut b] = sum;
         // SECURITY: without it the noise of a result tells the client of the weights.
         let noises = Wiped::new(floods(prg, flooding, places.len()));
-        for ((place, hidden), noise) in places.iter().zip(masks).zip(noises.iter()) {
-            let minus = hidden.wrapping_neg() & mask(ground.ring);
-            for (k, prime) in ground.primes.iter().enumerate() {
-                let noise = prime.minus(prime.residue(*noise), prime.residue(1 << flooding));
-                let added = prime.plus(noise, ground.encoded(minus, k));
-                b[k][*place] = prime.plus(b[k][*place], added);
-            }
+        let rests = ground.rests(masks.iter().map(|mask| mask.wrapping_neg()));
+        for (k, (prime, b)) in ground.primes.iter().zip(&mut b).enumerate() {
+            let least = prime.residue(1 << flooding);
+            let noises = noises.iter().map(|noise| prime.minus(prime.residue(*noise), least));
+            let mut added = Zeroizing::new(noises.collect::<Vec<_>>());
+            ground.add_encoded(&mut added, &rests, k);
+            places.iter().zip(&added[..]).for_each(|(place, x)| b[*place] = prime.plus(b[*place], *x));
         }
         [a, b]
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Places that wrap at N lie below O. Column l of all kernels is a polynomial of x^W times x^(w − 1 − l): so many short transforms make that of the
-//! weights. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads, outputs beyond
+//! weights. Where kernels have one pixel, all of an image's are one row. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads, outputs beyond
 //! a block are answers of their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
@@ -68,6 +68,18 @@ impl Conv {
         [0, 1].map(|k| (self.image[k] - self.kernel[k]) / self.strides[k] + 1)
     }
 
+    /// The same where pixels know nothing of each other: all of them in one row, which has room for a power of two, so that the polynomials of weights are as
+    /// short as there are planes in one of `n` coefficients.
+    fn in_a_row(self, n: usize) -> Conv {
+        let [rows, columns] = self.image;
+        match rows.checked_mul(columns) {
+            Some(pixels) if self.kernel == [1; 2] && self.strides == [1; 2] && pixels <= n => {
+                Conv { image: [1, pixels], ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Products that are summed to one result.
     #[must_use]
     pub fn terms(&self) -> u64 {
@@ -85,6 +97,7 @@ impl Conv {
 impl Layout {
     /// None where a window is wider than a polynomial.
     pub(crate) fn new(conv: Conv, n: usize) -> Option<Layout> {
+        let conv = conv.in_a_row(n);
         let [rows, columns] = conv.image;
         let fits = conv.kernel.iter().zip(&conv.image).all(|(k, of)| (1..=*of).contains(k));
         if !fits || conv.strides.contains(&0) || conv.channels == 0 || conv.outputs == 0 {

@@ -22,7 +22,7 @@ pub struct Linear {
     images: usize,
 }
 
-/// LOCAL: answers whose weights are transformed at a time.
+/// LOCAL: answers whose weights are transformed at a time, at most.
 const BATCH: usize = 16;
 
 impl Linear {
@@ -263,17 +263,17 @@ impl Evaluator {
                 format!("a weight is greater than {}, which the layer was planned for", linear.weight);
             return Err(BfvError::Margin { cause });
         }
-        let uploads = abreast(threads, upload.chunks_exact(each * blocks).collect(), |tile| {
-            let pairs = tile.chunks_exact(each).map(|pair| ground.read("an upload", pair));
-            Ok(Uploads::new(&pairs.collect::<Result<Vec<_>, _>>()?, layout, ground.primes.len()))
-        });
+        let tiles = upload.chunks_exact(each * blocks).collect();
+        let uploads = abreast(threads, tiles, |tile| Uploads::read(ground, layout, tile));
         let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
         let parts = linear.parts();
         let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
-        let batches = seeds.chunks(parts.len() * BATCH).enumerate().collect();
+        // So many that all threads have some.
+        let batch_of = BATCH.min(layout.groups().div_ceil(threads.max(1)));
+        let batches = seeds.chunks(parts.len() * batch_of).enumerate().collect();
         let (server, mut out, mut share) = (&self.0, vec![], vec![0; linear.coefficients() as usize]);
         let made = abreast(threads, batches, |(batch, seeds)| {
-            let groups = batch * BATCH..layout.groups().min((batch + 1) * BATCH);
+            let groups = batch * batch_of..layout.groups().min((batch + 1) * batch_of);
             let factors: Vec<_> =
                 groups.clone().map(|group| Factors::new(&server.ground, layout, weights, group)).collect();
             let mut made: Vec<Option<(Vec<u8>, Vec<u64>)>> = seeds.iter().map(|_| None).collect();
@@ -306,10 +306,8 @@ impl Evaluator {
         flooding: u32,
     ) -> [Vec<Vec<u64>>; 2] {
         let (ground, layout) = (self.0.ground.clone(), &linear.layout);
-        let pairs = upload.chunks_exact(ground.pair_bytes()).take(layout.blocks());
-        let pairs: Vec<_> =
-            pairs.map(|pair| ground.read("an upload", pair).expect("an honest one")).collect();
-        let uploads = Uploads::new(&pairs, layout, ground.primes.len());
+        let tile = &upload[..ground.pair_bytes() * layout.blocks()];
+        let uploads = Uploads::read(&ground, layout, tile).expect("an honest one");
         let sum = sums(&ground, layout, &uploads, &[Factors::new(&ground, layout, weights, 0)]).remove(0);
         let (places, _) = layout.places(&layout.tiles[0], 0);
         let mut prg = hushwire_prg::Prg::new(ground.backend, &self.0.seed(), "halves");

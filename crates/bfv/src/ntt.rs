@@ -153,6 +153,12 @@ pub(crate) struct Doubles {
 const ROUND: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
+/// A residue in a double, by vectors of any tier: as the lowest bits of 2^52 and more.
+#[inline(always)]
+pub(crate) fn double(x: u64) -> f64 {
+    f64::from_bits(x | TWO_52.to_bits()) - TWO_52
+}
+
 impl Doubles {
     pub(crate) fn new(p: u64) -> Self {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }

@@ -2,11 +2,12 @@
 
 use crate::{Conv, cipher::abreast};
 use hushwire_aes::Backend;
+use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 
 /// A word of a ring.
-trait Word: Copy + Default + Send + Sync {
+trait Word: Flat + Default + Send + Sync {
     fn of(x: u64) -> Self;
     fn whole(self) -> u64;
     /// self + a b.
@@ -68,7 +69,7 @@ impl<T: Word> Kernel for Outputs<'_, T> {
 }
 
 fn on<T: Word>(conv: Conv, backend: Backend, images: &[u64], weights: &[u64], threads: usize) -> Vec<u64> {
-    let cut = |of: &[u64]| of.iter().map(|x| T::of(*x)).collect::<Vec<T>>();
+    let cut = |of: &[u64]| Wiped::new(of.iter().map(|x| T::of(*x)).collect::<Vec<T>>());
     let (images, weights) = (cut(images), cut(weights));
     let plane: usize = conv.results().iter().product();
     let each = conv.outputs.div_ceil(threads.max(1));
@@ -77,11 +78,11 @@ fn on<T: Word>(conv: Conv, backend: Backend, images: &[u64], weights: &[u64], th
         (0..conv.outputs).step_by(each).map(move |from| (image, from..conv.outputs.min(from + each)))
     });
     let made = abreast(threads, parts.collect(), |(image, outputs)| {
-        let mut out = vec![T::default(); outputs.len() * plane];
+        let mut out = Wiped::new(vec![T::default(); outputs.len() * plane]);
         backend.run(Outputs { conv, image, weights: &weights, outputs, out: &mut out });
-        out.into_iter().map(T::whole).collect::<Vec<u64>>()
+        out
     });
-    made.concat()
+    made.iter().flat_map(|part| part.iter().map(|x| x.whole())).collect()
 }
 
 /// The results of images, one behind the other, right in their lowest `ring` bits.

@@ -45,8 +45,14 @@ pub(crate) fn errors(prg: &mut Prg, n: usize) -> Vec<i64> {
 pub(crate) fn uniform(prg: &mut Prg, n: usize, p: u64) -> Vec<u64> {
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
-        let missing = words(prg, n - out.len());
-        out.extend(missing.iter().map(|word| word >> 14).filter(|x| *x < p));
+        let mut bytes = vec![0; 8 * (n - out.len())];
+        prg.fill(&mut bytes);
+        let residues = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word) >> 14);
+        if residues.clone().fold(0, u64::max) < p {
+            out.extend(residues);
+        } else {
+            out.extend(residues.filter(|x| *x < p));
+        }
     }
     out
 }

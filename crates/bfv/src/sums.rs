@@ -4,11 +4,13 @@
 //! stand in the order in which they are read: at eight points, of all uploads, of both halves.
 
 use crate::{
+    BfvError,
     cipher::{Ground, Poly},
     conv::{LEAST, Layout},
-    ntt::{Doubles, Prime, reduced, times},
+    ntt::{Doubles, Prime, double, reduced, times},
 };
 use hushwire_simd::{Kernel, Lanes};
+use zeroize::Zeroizing;
 
 /// Points of a vector.
 const WIDE: usize = LEAST;
@@ -22,42 +24,46 @@ pub(crate) struct Uploads(Vec<Vec<f64>>);
 
 /// Transformed weights of an answer, of each prime: at each run of points and of each upload, those of all columns. Runs of one point have eight values side by
 /// side.
-pub(crate) struct Factors(Vec<Vec<f64>>);
+pub(crate) struct Factors(Vec<Zeroizing<Vec<f64>>>);
 
 impl Uploads {
-    pub(crate) fn new(pairs: &[[Poly; 2]], layout: &Layout, primes: usize) -> Self {
-        let one = |k: usize| {
-            let mut of = vec![0.0; 2 * pairs.len() * layout.n];
-            for (b, pair) in pairs.iter().enumerate() {
-                for (half, poly) in pair.iter().enumerate() {
-                    for (j, values) in poly[k].chunks_exact(WIDE).enumerate() {
-                        let at = ((j * pairs.len() + b) * 2 + half) * WIDE;
-                        of[at..at + WIDE].iter_mut().zip(values).for_each(|(to, x)| *to = *x as f64);
+    /// Of a tile's pairs as they were sent, one behind the other.
+    pub(crate) fn read(ground: &Ground, layout: &Layout, sent: &[u8]) -> Result<Self, BfvError> {
+        let pairs = sent.chunks_exact(ground.pair_bytes());
+        let blocks = pairs.len();
+        let mut all = vec![vec![0.0; 2 * blocks * layout.n]; ground.primes.len()];
+        for (b, pair) in pairs.enumerate() {
+            for (half, polys) in ground.read("an upload", pair)?.iter().enumerate() {
+                for (of, poly) in all.iter_mut().zip(polys) {
+                    let places =
+                        of.as_chunks_mut::<WIDE>().0.iter_mut().skip(2 * b + half).step_by(2 * blocks);
+                    for (to, values) in places.zip(poly.as_chunks::<WIDE>().0) {
+                        *to = values.map(double);
                     }
                 }
             }
-            of
-        };
-        Uploads((0..primes).map(one).collect())
+        }
+        Ok(Uploads(all))
     }
 }
 
 impl Factors {
     pub(crate) fn new(ground: &Ground, layout: &Layout, weights: &[i64], group: usize) -> Self {
         let (blocks, taps) = (layout.blocks(), layout.taps());
-        let mut of = vec![vec![0.0; layout.n / layout.width * blocks * taps]; ground.primes.len()];
+        let zeros = || Zeroizing::new(vec![0.0; layout.n / layout.width * blocks * taps]);
+        let mut of: Vec<_> = ground.primes.iter().map(|_| zeros()).collect();
         for block in 0..blocks {
-            for (l, column) in layout.weights(weights, block, group).iter().enumerate() {
-                for (of, values) in of.iter_mut().zip(ground.transformed(column)) {
+            for (l, column) in Zeroizing::new(layout.weights(weights, block, group)).iter().enumerate() {
+                for (of, values) in of.iter_mut().zip(&*Zeroizing::new(ground.transformed(column))) {
                     if layout.width == 1 {
                         for (j, values) in values.chunks_exact(WIDE).enumerate() {
                             let to = &mut of[(j * blocks + block) * WIDE..][..WIDE];
-                            to.iter_mut().zip(values).for_each(|(to, x)| *to = *x as f64);
+                            to.iter_mut().zip(values).for_each(|(to, x)| *to = double(*x));
                         }
                         continue;
                     }
-                    for (run, x) in values.into_iter().enumerate() {
-                        of[(run * blocks + block) * taps + l] = x as f64;
+                    for (run, x) in values.iter().enumerate() {
+                        of[(run * blocks + block) * taps + l] = double(*x);
                     }
                 }
             }

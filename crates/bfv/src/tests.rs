@@ -107,6 +107,37 @@ fn layers_of_all_kinds() {
     check(conv(2, [5, 9], 2, 3, 1), 1, 1, 1, false);
 }
 
+/// Numbers without gaps, against their bits one by one.
+#[test]
+fn numbers_are_packed() {
+    for (bits, count) in (1..=57).flat_map(|bits| [0, 1, 4, 7, 64].map(|count| (bits, count))) {
+        let mut prg = prg("packed");
+        let numbers: Vec<u64> = (0..count).map(|_| prg.next_u64() & mask(bits)).collect();
+        let mut bytes = vec![9];
+        crate::cipher::pack(numbers.iter().copied(), bits, &mut bytes);
+        assert_eq!(bytes.len(), 1 + crate::cipher::packed(count, bits));
+        for (k, number) in numbers.iter().enumerate() {
+            let bit = |at: usize| u64::from(bytes[1 + at / 8] >> (at % 8) & 1);
+            let whole = (0..bits as usize).map(|i| bit(k * bits as usize + i) << i).sum();
+            assert_eq!(*number, whole, "number {k} of {bits} bits");
+        }
+        assert_eq!(crate::cipher::unpack(&bytes[1..], count, bits), numbers, "{bits} bits");
+    }
+}
+
+/// Kernels of one pixel see an image as a row, and polynomials of weights are as short as that allows.
+#[test]
+fn pixels_in_a_row() {
+    let linear = Linear::new(conv(64, [13, 13], 64, 1, 1), 32, 1 << 12, 1 << 22).unwrap();
+    assert_eq!((linear.layout.width, linear.layout.tiles.len()), (256, 1));
+    // More pixels than a polynomial has places stay in rows, and so do windows.
+    let rows = |conv| Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap().layout.width;
+    assert_eq!(rows(conv(2, [100, 100], 2, 1, 1)), 128);
+    assert_eq!(rows(conv(2, [13, 13], 2, 3, 1)), 16);
+    check(conv(5, [13, 13], 70, 1, 1), 32, 1 << 12, 1 << 22, true);
+    check(conv(2, [100, 100], 2, 1, 1), 32, 1 << 12, 1 << 22, false);
+}
+
 /// Several images by the same weights, each as it would be alone.
 #[test]
 fn images_in_a_row() {

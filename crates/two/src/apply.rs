@@ -3,9 +3,10 @@
 use crate::{
     Party, Sign, TwoError,
     kit::Kit,
-    ops::{Holders, Shape, minus, plus},
+    ops::{Holders, Made, Shape, minus, plus},
     tally::{self, Tally},
 };
+use hushwire_block::Wiped;
 use hushwire_wire::Channel;
 
 /// An operation on columns of shares modulo 2^ℓ.
@@ -66,7 +67,7 @@ impl Operation {
         }
     }
 
-    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Result<Vec<u64>, TwoError> {
+    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Made<Wiped<Vec<u64>>> {
         const BOTH: [Holders; 2] = [[true; 2]; 2];
         match self {
             Operation::Relu => kit.relu(&x[0], ring).await,

@@ -55,8 +55,8 @@ impl Part {
 /// Shares of a > b and, where it is asked for, of a = b; a bit in each byte.
 #[derive(Clone, Default)]
 pub(crate) struct Order {
-    pub(crate) greater: Vec<u8>,
-    pub(crate) equal: Option<Vec<u8>>,
+    pub(crate) greater: Wiped<Vec<u8>>,
+    pub(crate) equal: Option<Wiped<Vec<u8>>>,
 }
 
 /// Twice the field element in each of sixteen bytes.
@@ -100,7 +100,7 @@ impl Kit {
             trees = self.level(trees).await;
         }
         let nothing = |tree: Vec<Order>| {
-            let all = |bit: u8| vec![bit; own.len()];
+            let all = |bit: u8| Wiped::new(vec![bit; own.len()]);
             let equal = u8::from(self.index == 0);
             tree.into_iter().next().unwrap_or_else(|| Order { greater: all(0), equal: Some(all(equal)) })
         };
@@ -138,10 +138,11 @@ impl Kit {
             at += t.len();
             let digits = own[received.clone()].iter().map(|b| b >> from & ((1 << d) - 1));
             let taken = self.hear_digits(&joined(t, d as usize), d, digits, &mut unpacker);
-            let both = if self.index == 0 { [said, taken] } else { [taken, said] }.concat();
+            let both = if self.index == 0 { [&said[..], &taken] } else { [&taken[..], &said] };
+            let both = Wiped::new(both.concat());
             leaves.push(Order {
-                greater: both.iter().map(|x| x & 1).collect(),
-                equal: equal.then(|| both.iter().map(|x| x >> 1).collect()),
+                greater: Wiped::new(both.iter().map(|x| x & 1).collect()),
+                equal: equal.then(|| Wiped::new(both.iter().map(|x| x >> 1).collect())),
             });
         }
         let mut leaves = leaves.into_iter();
@@ -155,29 +156,30 @@ impl Kit {
         d: u32,
         digits: impl Iterator<Item = u64>,
         packer: &mut Packer,
-    ) -> Vec<u8> {
+    ) -> Wiped<Vec<u8>> {
         let tweak = self.tweaks(Side::Sent, keys.len());
         // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
         let own = self.tweaks(Side::Sent, keys.len());
         let multiples = multiples(self.delta());
-        let (mut x, mut out, mut shares) = (vec![], vec![], vec![]);
+        let room = keys.len().min(STRIP);
+        let [mut x, mut out] = [(); 2].map(|()| Blocks::zeros(room));
+        let mut words = Wiped::new(vec![0u32; room]);
+        let mut shares = Wiped::new(Vec::with_capacity(keys.len()));
         let mut digits = digits;
         for (k, strip) in keys.chunks(STRIP).enumerate() {
             let n = strip.len();
-            out.resize(n, Block::ZERO);
-            let mut words = vec![0u32; n];
+            let (x, out, words) = (&mut x[..n], &mut out[..n], &mut words[..n]);
+            words.fill(0);
             for m in 0..1usize << d {
-                x.clear();
-                x.extend(strip.iter().map(|key| *key ^ multiples[m]));
-                self.hash(Side::Sent, tweak + (k * STRIP) as u128, &x, &mut out);
-                for (word, pad) in words.iter_mut().zip(&out) {
+                x.iter_mut().zip(strip).for_each(|(x, key)| *x = *key ^ multiples[m]);
+                self.hash(Side::Sent, tweak + (k * STRIP) as u128, x, out);
+                for (word, pad) in words.iter_mut().zip(&*out) {
                     *word |= (pad.to_u128() as u32 & 3) << (2 * m);
                 }
             }
-            x.clear();
-            x.extend(strip.iter().map(|key| *key ^ multiples[NOBODYS]));
-            self.hash(Side::Sent, own + (k * STRIP) as u128, &x, &mut out);
-            for ((word, a), pad) in words.iter().zip(&mut digits).zip(&out) {
+            x.iter_mut().zip(strip).for_each(|(x, key)| *x = *key ^ multiples[NOBODYS]);
+            self.hash(Side::Sent, own + (k * STRIP) as u128, x, out);
+            for ((word, a), pad) in words.iter().zip(&mut digits).zip(&*out) {
                 let share = pad.to_u128() as u32 & 3;
                 let shares_of_all = ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
                 let said = word ^ table(a) ^ shares_of_all;
@@ -195,25 +197,30 @@ impl Kit {
         d: u32,
         digits: impl Iterator<Item = u64>,
         unpacker: &mut Unpacker<'_>,
-    ) -> Vec<u8> {
+    ) -> Wiped<Vec<u8>> {
         let tweak = self.tweaks(Side::Received, keys.len());
         self.tweaks(Side::Received, keys.len());
         let mut out = Blocks::zeros(keys.len());
         self.hash(Side::Received, tweak, keys, &mut out);
         let share =
             |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
-        digits.zip(out.iter()).map(share).collect()
+        let mut shares = Wiped::new(Vec::with_capacity(keys.len()));
+        shares.extend(digits.zip(out.iter()).map(share));
+        shares
     }
 
     /// Neighbours join. Two rounds.
     async fn level(&mut self, trees: Vec<Vec<Order>>) -> Vec<Vec<Order>> {
-        let (mut u, mut v, mut runs) = (vec![], vec![], vec![]);
-        for two in trees.iter().flat_map(|tree| tree.chunks_exact(2)) {
+        let pairs = || trees.iter().flat_map(|tree| tree.chunks_exact(2));
+        let rows = pairs().map(|two| two[1].greater.len()).sum();
+        let [mut u, mut v] = [(); 2].map(|()| Wiped::new(Vec::with_capacity(rows)));
+        let mut runs = vec![];
+        for two in pairs() {
             let (low, high) = (&two[0], &two[1]);
             let above = high.equal.as_ref().expect("what is not lowest has its equality");
             u.extend_from_slice(above);
             match &low.equal {
-                Some(equal) => v.extend(low.greater.iter().zip(equal).map(|(g, e)| g | e << 1)),
+                Some(equal) => v.extend(low.greater.iter().zip(&equal[..]).map(|(g, e)| g | e << 1)),
                 None => v.extend_from_slice(&low.greater),
             }
             runs.push(Run { count: above.len(), width: 1 + u32::from(low.equal.is_some()) });
@@ -224,8 +231,8 @@ impl Kit {
             let made = &products[at..at + two[0].greater.len()];
             at += made.len();
             Order {
-                greater: two[1].greater.iter().zip(made).map(|(g, x)| g ^ x & 1).collect(),
-                equal: two[0].equal.as_ref().map(|_| made.iter().map(|x| x >> 1).collect()),
+                greater: Wiped::new(two[1].greater.iter().zip(made).map(|(g, x)| g ^ x & 1).collect()),
+                equal: two[0].equal.as_ref().map(|_| Wiped::new(made.iter().map(|x| x >> 1).collect())),
             }
         };
         let mut up = |mut tree: Vec<Order>| {

@@ -6,10 +6,12 @@
 use crate::{Party, Tally, TwoError, play::Play, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
 use std::collections::BTreeMap;
+use zeroize::Zeroizing;
 
 /// Parameters, ring, and the party that has weights.
 type Name = (Set, u32, usize);
@@ -40,13 +42,13 @@ impl Layer {
 }
 
 /// Words of a ring as numbers with signs.
-pub(crate) fn signed(words: &[u64], ring: u32) -> Vec<i64> {
-    words.iter().map(|w| (w << (64 - ring)).cast_signed() >> (64 - ring)).collect()
+pub(crate) fn signed(words: &[u64], ring: u32) -> Zeroizing<Vec<i64>> {
+    Zeroizing::new(words.iter().map(|w| (w << (64 - ring)).cast_signed() >> (64 - ring)).collect())
 }
 
 /// Whether all of a tensor's numbers are within what a layer was planned for.
 pub(crate) fn within(weights: &Tensor, linear: &Linear) -> Result<(), TwoError> {
-    let numbers = crate::form::numbers(weights, linear.ring());
+    let numbers = Wiped::new(crate::form::numbers(weights, linear.ring()));
     // Over all of them, so that time does not tell which is too great.
     let most = signed(&numbers, linear.ring()).iter().fold(0, |most, w| most.max(w.unsigned_abs()));
     if most <= linear.weight() {
@@ -121,9 +123,9 @@ impl<'a> Job<'a> {
             };
             let (answer, share) = own.answer(linear, &heard[key_bytes..], weights, threads)?;
             talk.exchange("products of encrypted numbers", answer, 0).await;
-            let words: Vec<u64> = weights.iter().map(|w| w.cast_unsigned()).collect();
-            let plain = linear.plain(backend, x, &words, threads);
-            let sum = share.iter().zip(plain).map(|(a, b)| a.wrapping_add(b) & mask(ring)).collect();
+            let words: Wiped<Vec<u64>> = Wiped::new(weights.iter().map(|w| w.cast_unsigned()).collect());
+            let [share, plain] = [share, linear.plain(backend, x, &words, threads)].map(Wiped::new);
+            let sum = share.iter().zip(&plain[..]).map(|(a, b)| a.wrapping_add(*b) & mask(ring)).collect();
             Ok((Side::Evaluates(own), sum))
         })
     }

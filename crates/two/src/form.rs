@@ -15,8 +15,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn new(ring: u32, own: Vec<u64>) -> Words {
-        Words { ring, own: Arc::new(Wiped::new(own)) }
+    pub(crate) fn new(ring: u32, own: impl Into<Wiped<Vec<u64>>>) -> Words {
+        Words { ring, own: Arc::new(own.into()) }
     }
 }
 
@@ -83,7 +83,7 @@ impl Form {
 
 /// A column of bits as planes of one.
 pub(crate) fn planes_of_bits(bits: &[u8]) -> Planes {
-    let words: Vec<u64> = bits.iter().map(|b| u64::from(*b)).collect();
+    let words: Wiped<Vec<u64>> = Wiped::new(bits.iter().map(|b| u64::from(*b)).collect());
     planes_of(&words, 1)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn numbers(tensor: &Tensor, ring: u32) -> Vec<u64> {
 /// A value that comes in pieces of rows.
 pub(crate) enum Joined {
     Nothing,
-    Words(u32, Vec<u64>),
+    Words(u32, Wiped<Vec<u64>>),
     Bits(Planes),
     Known(Arc<Tensor>),
 }
@@ -120,7 +120,7 @@ impl Joined {
                 }
             }
             (_, Form::Words(words)) => {
-                *self = Joined::Words(words.ring, vec![0; all]);
+                *self = Joined::Words(words.ring, Wiped::new(vec![0; all]));
                 self.put(all, rows, Form::Words(words));
             }
             (_, Form::Bits(bits)) => {

@@ -19,7 +19,7 @@ use crate::{
     ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
 };
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::Block;
+use hushwire_block::{Block, Wiped};
 use hushwire_ot::Context;
 
 /// LOCAL: OTs that are hashed at a time, so that their pads stay in the cache.
@@ -198,18 +198,18 @@ impl Kit {
     ) {
         let (held, delta) = (128 / width as usize, self.cots.delta);
         let blocks = each.div_ceil(held);
-        let (mut turned, mut zeros, mut ones) = (vec![], vec![], vec![]);
+        let room = count.min(STRIP);
+        let mut keys = Blocks::zeros(room);
+        let [mut zeros, mut ones] = [(); 2].map(|()| Blocks::zeros(blocks * room));
         for start in (first..first + count).step_by(STRIP) {
             let q = &q[start..(start + STRIP).min(first + count)];
             let n = q.len();
-            turned.clear();
-            turned.extend(q.iter().map(|q| *q ^ delta));
-            zeros.resize(blocks * n, Block::ZERO);
-            ones.resize(blocks * n, Block::ZERO);
+            let turned = &mut keys[..n];
+            turned.iter_mut().zip(q).for_each(|(turned, q)| *turned = *q ^ delta);
             for j in 0..blocks {
                 let tweak = self.tweaks(Side::Sent, n);
                 self.hash(Side::Sent, tweak, q, &mut zeros[j * n..][..n]);
-                self.hash(Side::Sent, tweak, &turned, &mut ones[j * n..][..n]);
+                self.hash(Side::Sent, tweak, turned, &mut ones[j * n..][..n]);
             }
             for g in 0..n {
                 for m in 0..each {
@@ -235,11 +235,10 @@ impl Kit {
     ) {
         let held = 128 / width as usize;
         let blocks = each.div_ceil(held);
-        let mut pads = vec![];
+        let mut pads = Blocks::zeros(blocks * count.min(STRIP));
         for start in (first..first + count).step_by(STRIP) {
             let t = &t[start..(start + STRIP).min(first + count)];
             let n = t.len();
-            pads.resize(blocks * n, Block::ZERO);
             for j in 0..blocks {
                 let tweak = self.tweaks(Side::Received, n);
                 self.hash(Side::Received, tweak, t, &mut pads[j * n..][..n]);
@@ -258,7 +257,7 @@ impl Kit {
 
     /// Shares of u·v of shared bits u and shared strings v of `width` bits, at most 8, in bytes; runs of as many rows have one width each.
     /// Two rounds, two OTs a row, one each way.
-    pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Vec<u8> {
+    pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Wiped<Vec<u8>> {
         let n = u.len();
         let [q, t] = self.choose(u, n).await;
         let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
@@ -270,7 +269,7 @@ impl Kit {
         self.hash(Side::Sent, sent, &turned, &mut pads[1]);
         self.hash(Side::Received, received, &t, &mut pads[2]);
         let mut packer = Packer::new(bits / 8);
-        let mut out = vec![0; n];
+        let mut out = Wiped::new(vec![0; n]);
         for (i, width) in widths().enumerate() {
             let most = mask(width) as u8;
             let [zero, one, pad] = [0, 1, 2].map(|k| pads[k][i].to_u128() as u8);

@@ -7,7 +7,10 @@ use crate::{
     plan::{Axis, Prim, Size, Step},
     ring::mask,
 };
-use hushwire_block::bits::{put_range, xor_range};
+use hushwire_block::{
+    Wiped,
+    bits::{put_range, xor_range},
+};
 use hushwire_circuit::{Planes, eval, planes::plane_bytes};
 use hushwire_compute::{Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
@@ -18,6 +21,7 @@ pub(crate) type Brought = Vec<Option<Tensor>>;
 /// The value of a step that needs no message.
 pub(crate) fn local(party: usize, brought: &Brought, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
     let words = |ring: u32, own: Vec<u64>| Form::Words(Words::new(ring, own));
+    let wiped = |ring: u32, own: Wiped<Vec<u64>>| Form::Words(Words::new(ring, own));
     Ok(match &step.prim {
         Prim::InputWords(k) => {
             let own = brought[*k].as_ref().map(|tensor| numbers(tensor, step.size.ring()));
@@ -54,7 +58,7 @@ pub(crate) fn local(party: usize, brought: &Brought, step: &Step, reads: &[Form]
         }
         Prim::Sum { minus: is_minus } => {
             let (x, y) = (reads[0].words(), reads[1].words());
-            words(
+            wiped(
                 x.ring,
                 if *is_minus { minus(&x.own, &y.own, x.ring) } else { plus(&x.own, &y.own, x.ring) },
             )
@@ -187,7 +191,7 @@ fn pick(reads: &[Form], picks: &[usize]) -> Form {
                 let (k, at) = find(*place);
                 all[k][at]
             };
-            Form::Words(Words::new(first.ring, picks.iter().map(one).collect()))
+            Form::Words(Words::new(first.ring, picks.iter().map(one).collect::<Vec<u64>>()))
         }
         _ => {
             let all: Vec<&Planes> = reads.iter().map(|form| &**form.bits()).collect();

@@ -35,57 +35,58 @@ impl Kit {
     }
 
     /// Highest bits of numbers of `ring` bits.
-    pub(crate) async fn signs(&mut self, x: &[u64], ring: u32) -> Vec<u8> {
-        let carry = self.carries(x, &[Part::order(ring - 1)]).await.remove(0).greater;
-        x.iter().zip(carry).map(|(x, c)| (x >> (ring - 1) & 1) as u8 ^ c).collect()
+    pub(crate) async fn signs(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u8>> {
+        let mut signs = self.carries(x, &[Part::order(ring - 1)]).await.remove(0).greater;
+        signs.iter_mut().zip(x).for_each(|(sign, x)| *sign ^= (x >> (ring - 1) & 1) as u8);
+        signs
     }
 
     /// x < y where every difference is a signed number of the ring.
-    pub(crate) async fn less_bounded(&mut self, x: &[u64], y: &[u64], ring: u32) -> Vec<u8> {
+    pub(crate) async fn less_bounded(&mut self, x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u8>> {
         self.signs(&minus(x, y, ring), ring).await
     }
 
     /// x < y of any numbers of the ring.
-    pub(crate) async fn less(&mut self, x: &[u64], y: &[u64], ring: u32, signed: bool) -> Vec<u8> {
-        let all = Wiped::new([&minus(x, y, ring), x, y].concat());
+    pub(crate) async fn less(&mut self, x: &[u64], y: &[u64], ring: u32, signed: bool) -> Wiped<Vec<u8>> {
+        let all = Wiped::new([&minus(x, y, ring)[..], x, y].concat());
         let signs = self.signs(&all, ring).await;
         let n = x.len();
         let (d, x, y) = (&signs[..n], &signs[n..2 * n], &signs[2 * n..]);
         // Where the signs are the same, that of the difference; else that of one of them.
         let one = if signed { x } else { y };
-        let u: Vec<u8> = x.iter().zip(y).map(|(x, y)| x ^ y).collect();
-        let v: Vec<u8> = d.iter().zip(one).map(|(d, s)| d ^ s).collect();
-        let product = self.and(&u, &v, &[Run { count: n, width: 1 }]).await;
-        d.iter().zip(product).map(|(d, p)| d ^ p).collect()
+        let u: Wiped<Vec<u8>> = Wiped::new(x.iter().zip(y).map(|(x, y)| x ^ y).collect());
+        let v: Wiped<Vec<u8>> = Wiped::new(d.iter().zip(one).map(|(d, s)| d ^ s).collect());
+        let mut less = self.and(&u, &v, &[Run { count: n, width: 1 }]).await;
+        less.iter_mut().zip(d).for_each(|(less, d)| *less ^= d);
+        less
     }
 
     /// x = y.
-    pub(crate) async fn equal(&mut self, x: &[u64], y: &[u64], ring: u32) -> Vec<u8> {
+    pub(crate) async fn equal(&mut self, x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u8>> {
         // x − y = d_S + d_R is 0 where d_S = −d_R.
-        let d = minus(x, y, ring)
-            .into_iter()
-            .enumerate()
-            .map(|(i, d)| if self.sends(i, x.len()) { d } else { d.wrapping_neg() & mask(ring) });
-        let own: Wiped<Vec<u64>> = Wiped::new(d.collect());
+        let mut own = minus(x, y, ring);
+        for (i, d) in own.iter_mut().enumerate() {
+            *d = if self.sends(i, x.len()) { *d } else { d.wrapping_neg() & mask(ring) };
+        }
         let part = Part { from: 0, bits: ring, equal: true };
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
 
     /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign, u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which
     /// is all that counts modulo 2^(ℓ+1), the shares of the bit are shares of the number.
-    pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Vec<u64> {
+    pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { 1 << (ring - 1) } else { 0 };
         let u: Wiped<Vec<u64>> = Wiped::new(x.iter().map(|x| x.wrapping_add(offset) & mask(ring)).collect());
         let wraps = self.carries(&u, &[Part::order(ring)]).await.remove(0).greater;
-        let one = |(u, w): (&u64, u8)| (u | u64::from(w) << ring).wrapping_sub(offset) & mask(ring + 1);
-        u.iter().zip(wraps).map(one).collect()
+        let one = |(u, w): (&u64, &u8)| (u | u64::from(*w) << ring).wrapping_sub(offset) & mask(ring + 1);
+        Wiped::new(u.iter().zip(&wraps[..]).map(one).collect())
     }
 
     /// b·x of shared bits and numbers. Two OTs a row, one each way.
-    pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Made<Wiped<Vec<u64>>> {
         // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.
         let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
-        let mut sum: Vec<u64> = b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect();
+        let mut sum: Wiped<Vec<u64>> = Wiped::new(b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect());
         let run = [Run { count: x.len(), width: ring }];
         let corr = |g: usize, _| x[g].wrapping_sub(part(b[g], x[g]) << 1);
         let put = |_, g: usize, _, share: u64| sum[g] = sum[g].wrapping_add(share) & mask(ring);
@@ -94,13 +95,19 @@ impl Kit {
     }
 
     /// Where the bit is 1 the first, else the second.
-    pub(crate) async fn choose_by(&mut self, b: &[u8], x: &[u64], y: &[u64], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn choose_by(
+        &mut self,
+        b: &[u8],
+        x: &[u64],
+        y: &[u64],
+        ring: u32,
+    ) -> Made<Wiped<Vec<u64>>> {
         let moved = self.times_bit(b, &minus(x, y, ring), ring).await?;
         Ok(plus(&moved, y, ring))
     }
 
     /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it would be as good: one comparison and a product.
-    pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Made<Wiped<Vec<u64>>> {
         let mut keep = self.signs(x, ring).await;
         if self.index == 0 {
             keep.iter_mut().for_each(|b| *b ^= 1);
@@ -110,7 +117,11 @@ impl Kit {
 
     /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo 2^width: those who send bring theirs as the
     /// number, those who receive as the choice.
-    pub(crate) async fn bits_by_bits(&mut self, bits: &[&[u8]], widths: &[u32]) -> Made<Vec<Vec<u64>>> {
+    pub(crate) async fn bits_by_bits(
+        &mut self,
+        bits: &[&[u8]],
+        widths: &[u32],
+    ) -> Made<Vec<Wiped<Vec<u64>>>> {
         let rows = bits.first().map_or(0, |b| b.len());
         let [sent, received] = self.turns(rows);
         let used: Vec<usize> = (0..bits.len()).filter(|k| widths[*k] > 0).collect();
@@ -118,7 +129,7 @@ impl Kit {
             |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
         let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
         let choices = Wiped::new(choices);
-        let mut out = vec![vec![0; rows]; bits.len()];
+        let mut out = vec![Wiped::new(vec![0; rows]); bits.len()];
         let corr = |g: usize, _| u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
         let put = |side, g: usize, _, share: u64| {
             let of = if side == Side::Sent { &sent } else { &received };
@@ -130,13 +141,13 @@ impl Kit {
     }
 
     /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none for the ring's highest.
-    pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Made<Vec<u64>> {
+    pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Made<Wiped<Vec<u64>>> {
         let bits = &bits[..bits.len().min(ring as usize)];
         let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
         let products = self.bits_by_bits(bits, &widths).await?;
-        let mut out = vec![0u64; bits.first().map_or(0, |b| b.len())];
+        let mut out = Wiped::new(vec![0u64; bits.first().map_or(0, |b| b.len())]);
         for (i, (bit, product)) in bits.iter().zip(products).enumerate() {
-            for ((out, bit), product) in out.iter_mut().zip(*bit).zip(product) {
+            for ((out, bit), product) in out.iter_mut().zip(*bit).zip(&product[..]) {
                 // b_0 + b_1 − 2 b_0 b_1.
                 let number = u64::from(*bit).wrapping_sub(product << 1);
                 *out = out.wrapping_add(number << i) & mask(ring);
@@ -152,25 +163,20 @@ impl Kit {
         shape: Shape,
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Vec<u64>> {
+    ) -> Made<Wiped<Vec<u64>>> {
         let [rows, inner, columns] = shape;
-        let mut out = local_matmul(a, b, shape, ring);
+        let mut out = Wiped::new(local_matmul(a, b, shape, ring));
         if columns > rows {
             // (A B)ᵀ = Bᵀ Aᵀ, so that fewer choices have longer vectors.
-            let turned = self
-                .crossed(
-                    [&transposed(b, inner, columns), &transposed(a, rows, inner)],
-                    [columns, inner, rows],
-                    [holders[1], holders[0]],
-                    ring,
-                )
-                .await?;
-            let turned = transposed(&turned, columns, rows);
-            out.iter_mut().zip(turned).for_each(|(out, t)| *out = out.wrapping_add(t) & mask(ring));
+            let [left, right] = [transposed(b, inner, columns), transposed(a, rows, inner)].map(Wiped::new);
+            let turned =
+                self.crossed([&left, &right], [columns, inner, rows], [holders[1], holders[0]], ring).await?;
+            let turned = Wiped::new(transposed(&turned, columns, rows));
+            out.iter_mut().zip(&turned[..]).for_each(|(out, t)| *out = out.wrapping_add(*t) & mask(ring));
             return Ok(out);
         }
         let crossed = self.crossed([a, b], shape, holders, ring).await?;
-        out.iter_mut().zip(crossed).for_each(|(out, t)| *out = out.wrapping_add(t) & mask(ring));
+        out.iter_mut().zip(&crossed[..]).for_each(|(out, t)| *out = out.wrapping_add(*t) & mask(ring));
         Ok(out)
     }
 
@@ -181,7 +187,7 @@ impl Kit {
         [rows, inner, columns]: Shape,
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Vec<u64>> {
+    ) -> Made<Wiped<Vec<u64>>> {
         let (me, peer) = (self.index, 1 - self.index);
         let entries = inner * columns;
         let runs = |is: bool| -> Vec<Run> {
@@ -196,7 +202,7 @@ impl Kit {
         }
         // Vectors are columns of A.
         let columns_of_a = Wiped::new(transposed(a, rows, inner));
-        let mut out = vec![0u64; rows * columns];
+        let mut out = Wiped::new(vec![0u64; rows * columns]);
         let corr = |g: usize, m: usize| columns_of_a[g % entries / columns * rows + m];
         let put = |_, g: usize, m: usize, share: u64| {
             let out = &mut out[m * columns + g % columns];
@@ -215,7 +221,7 @@ impl Kit {
         b: &[u64],
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Vec<u64>> {
+    ) -> Made<Wiped<Vec<u64>>> {
         let (me, peer, n) = (self.index, 1 - self.index, a.len());
         let runs = |is: bool| -> Vec<Run> {
             if is { (0..ring).map(|i| Run { count: n, width: ring - i }).collect() } else { vec![] }
@@ -226,7 +232,8 @@ impl Kit {
         if receives {
             choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
         }
-        let mut out: Vec<u64> = a.iter().zip(b).map(|(a, b)| a.wrapping_mul(*b)).collect();
+        let products = a.iter().zip(b).map(|(a, b)| a.wrapping_mul(*b));
+        let mut out: Wiped<Vec<u64>> = Wiped::new(products.collect());
         let put = |_, g: usize, _, share: u64| {
             let out = &mut out[g % n];
             *out = out.wrapping_add(share << (g / n));
@@ -303,12 +310,12 @@ pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
     Planes::pack(&values, ring as usize, x.len())
 }
 
-pub(crate) fn plus(x: &[u64], y: &[u64], ring: u32) -> Vec<u64> {
-    x.iter().zip(y).map(|(x, y)| x.wrapping_add(*y) & mask(ring)).collect()
+pub(crate) fn plus(x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u64>> {
+    Wiped::new(x.iter().zip(y).map(|(x, y)| x.wrapping_add(*y) & mask(ring)).collect())
 }
 
-pub(crate) fn minus(x: &[u64], y: &[u64], ring: u32) -> Vec<u64> {
-    x.iter().zip(y).map(|(x, y)| x.wrapping_sub(*y) & mask(ring)).collect()
+pub(crate) fn minus(x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u64>> {
+    Wiped::new(x.iter().zip(y).map(|(x, y)| x.wrapping_sub(*y) & mask(ring)).collect())
 }
 
 fn transposed(a: &[u64], rows: usize, columns: usize) -> Vec<u64> {

@@ -200,7 +200,8 @@ impl Party {
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
         self.lost = false;
-        Ok(abreast.into_machines().flat_map(Play::finish).collect())
+        // The caller's from here on.
+        Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
     }
 
     /// The time that each node of the last run took, by its number.
@@ -221,7 +222,7 @@ impl Party {
         [weights, x]: [&Words; 2],
     ) -> Result<Vec<u64>, TwoError> {
         let (linear, evaluator) = (&layer.linear, layer.evaluator);
-        let weights = Zeroizing::new(signed(&weights.own, weights.ring));
+        let weights = signed(&weights.own, weights.ring);
         let weights = if self.index == evaluator { &weights[..] } else { &[] };
         self.lost = false;
         let job = Job { linear, evaluator, weights, x: &x.own, threads: self.threads };

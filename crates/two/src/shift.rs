@@ -45,9 +45,15 @@ impl Sign {
 
 impl Kit {
     /// Numbers without their `by` lowest bits, rounded towards −∞; exact.
-    pub(crate) async fn truncate(&mut self, x: &[u64], ring: u32, by: u32, sign: Sign) -> Made<Vec<u64>> {
+    pub(crate) async fn truncate(
+        &mut self,
+        x: &[u64],
+        ring: u32,
+        by: u32,
+        sign: Sign,
+    ) -> Made<Wiped<Vec<u64>>> {
         if by == 0 {
-            return Ok(x.to_vec());
+            return Ok(Wiped::new(x.to_vec()));
         }
         let u = self.offset(x, ring, sign);
         let mut parts = vec![Part::order(by)];
@@ -61,13 +67,16 @@ impl Kit {
             Some(high) => {
                 let equal = high.equal.expect("it was asked for");
                 let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
-                high.greater.iter().zip(through).map(|(g, t)| g ^ t).collect()
+                let mut wrap = high.greater;
+                wrap.iter_mut().zip(&through[..]).for_each(|(wrap, t)| *wrap ^= t);
+                wrap
             }
         };
         let widths = [ring - 1, wrap_width(by, sign)];
         let products = self.bits_by_bits(&[&low, &wrap], &widths).await?;
-        let carry = low.iter().zip(&products[0]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
-        let y = u.iter().zip(carry).map(|(u, c)| (u >> by).wrapping_add(c)).collect::<Vec<u64>>();
+        let carry = low.iter().zip(&products[0][..]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
+        let y = u.iter().zip(carry).map(|(u, c)| (u >> by).wrapping_add(c));
+        let y: Wiped<Vec<u64>> = Wiped::new(y.collect());
         Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
     }
 
@@ -78,15 +87,15 @@ impl Kit {
         ring: u32,
         by: u32,
         sign: Sign,
-    ) -> Made<Vec<u64>> {
+    ) -> Made<Wiped<Vec<u64>>> {
         assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
         if by == 0 {
-            return Ok(x.to_vec());
+            return Ok(Wiped::new(x.to_vec()));
         }
         let u = self.offset(x, ring, sign);
         let wrap = top(&u, ring);
         let products = self.bits_by_bits(&[&wrap], &[wrap_width(by, sign)]).await?;
-        let y: Vec<u64> = u.iter().map(|u| u >> by).collect();
+        let y: Wiped<Vec<u64>> = Wiped::new(u.iter().map(|u| u >> by).collect());
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
@@ -96,7 +105,15 @@ impl Kit {
     }
 
     /// The loss of shares by wrapping, and the offset, taken off again.
-    fn unwrapped(&self, y: &[u64], wrap: &[u8], product: &[u64], ring: u32, by: u32, sign: Sign) -> Vec<u64> {
+    fn unwrapped(
+        &self,
+        y: &[u64],
+        wrap: &[u8],
+        product: &[u64],
+        ring: u32,
+        by: u32,
+        sign: Sign,
+    ) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
         // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
         let twice = u32::from(!sign.is_known());
@@ -104,7 +121,7 @@ impl Kit {
             let w = u64::from(*w).wrapping_sub(p << twice);
             y.wrapping_sub(w << (ring - by)).wrapping_sub(offset) & mask(ring)
         };
-        y.iter().zip(wrap).zip(product).map(one).collect()
+        Wiped::new(y.iter().zip(wrap).zip(product).map(one).collect())
     }
 }
 
@@ -113,6 +130,6 @@ pub(crate) fn wrap_width(by: u32, sign: Sign) -> u32 {
     by - u32::from(!sign.is_known())
 }
 
-fn top(u: &[u64], ring: u32) -> Vec<u8> {
-    u.iter().map(|u| (u >> (ring - 1) & 1) as u8).collect()
+fn top(u: &[u64], ring: u32) -> Wiped<Vec<u8>> {
+    Wiped::new(u.iter().map(|u| (u >> (ring - 1) & 1) as u8).collect())
 }

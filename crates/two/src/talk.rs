@@ -9,6 +9,7 @@ use crate::{
     play::Play,
     ring::{pack, packed, unpack},
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
@@ -32,8 +33,8 @@ pub(crate) fn begin<'p>(
 
 async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
     let numbers = |k: usize| &reads[k].words().own[..];
-    let words = |own: Vec<u64>| Ok(Form::Words(Words::new(step.size.ring(), own)));
-    let bits = |bits: Vec<u8>| Ok(Form::Bits(Arc::new(planes_of_bits(&bits))));
+    let words = |own: Wiped<Vec<u64>>| Ok(Form::Words(Words::new(step.size.ring(), own)));
+    let bits = |bits: Wiped<Vec<u8>>| Ok(Form::Bits(Arc::new(planes_of_bits(&bits))));
     match &step.prim {
         Prim::ToBits(program) => {
             let x = reads[0].words();

@@ -134,7 +134,8 @@ fn no_digit_has_the_key_of_a_share() {
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[0]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
     receiver.hash(Side::Received, n as u128, &keys, &mut pads);
-    let guessed = pads.iter().zip(&orders[0]).filter(|(pad, share)| u8::from(pad.lsb()) == **share).count();
+    let guessed =
+        pads.iter().zip(&orders[0][..]).filter(|(pad, share)| u8::from(pad.lsb()) == **share).count();
     assert!((n / 4..3 * n / 4).contains(&guessed), "{guessed} of {n} by chance");
     assert!((0..n).all(|i| orders[0][i] ^ orders[1][i] == 1), "3 > 0");
 }

@@ -46,7 +46,7 @@ fn signs_and_comparisons() {
             }
         });
         let [signs, less, less_signed, equal] =
-            [0, 1, 2, 3].map(|k| xor(&[made[0][k].clone(), made[1][k].clone()]));
+            [0, 1, 2, 3].map(|k| xor(&[0, 1].map(|i| made[i][k].to_vec())));
         for i in 0..ROWS {
             let (x, y) = (x[i], y[i]);
             assert_eq!(signs[i], signed(x, ring) < 0, "{ring}: {x}");
@@ -72,7 +72,7 @@ fn bits_times_numbers() {
                 Ok([chosen, words, kit.relu(&x, ring).await?])
             }
         });
-        let [chosen, words, relu] = [0, 1, 2].map(|k| sum(&[made[0][k].clone(), made[1][k].clone()], ring));
+        let [chosen, words, relu] = [0, 1, 2].map(|k| sum(&[0, 1].map(|i| made[i][k].to_vec()), ring));
         for (i, b) in xor(&bits).into_iter().enumerate() {
             assert_eq!(chosen[i], if b { x[i] } else { y[i] });
             assert_eq!(words[i], u64::from(b));
@@ -95,7 +95,7 @@ fn numbers_of_bits() {
                 kit.words_of(&bits.iter().map(Vec::as_slice).collect::<Vec<_>>(), ring).await
             }
         });
-        assert_eq!(sum(&made, ring), x, "{ring}");
+        assert_eq!(sum(&made.map(|share| share.to_vec()), ring), x, "{ring}");
     }
 }
 
@@ -128,7 +128,7 @@ fn shifts_are_exact() {
                         Ok([exact, below])
                     }
                 });
-                let [exact, below] = [0, 1].map(|k| sum(&[made[0][k].clone(), made[1][k].clone()], ring));
+                let [exact, below] = [0, 1].map(|k| sum(&[0, 1].map(|i| made[i][k].to_vec()), ring));
                 for i in 0..ROWS {
                     let shifted = match sign {
                         Sign::None | Sign::Positive => x[i] >> by,
@@ -173,7 +173,7 @@ fn products_and_matrices() {
                     Ok([product, each])
                 }
             });
-            let [product, each] = [0, 1].map(|k| sum(&[made[0][k].clone(), made[1][k].clone()], ring));
+            let [product, each] = [0, 1].map(|k| sum(&[0, 1].map(|i| made[i][k].to_vec()), ring));
             let plain = crate::ops::local_matmul(&a, &b, shape, ring);
             assert_eq!(product, plain, "{ring} {shape:?} {holders:?}");
             let plain: Vec<u64> = a.iter().zip(&b).map(|(a, b)| a.wrapping_mul(*b) & mask(ring)).collect();
