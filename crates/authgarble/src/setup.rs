@@ -90,7 +90,13 @@ impl Setup {
     pub fn preprocess(self, need: Need) -> Script<'static, Stock> {
         let (me, n) = (self.me, self.n);
         let cost = cost::preprocess(n, self.ot, need);
-        let in_advance = [Protocol::FerretB10, Protocol::FerretB11, Protocol::FerretB12, Protocol::FerretB13];
+        let in_advance = [
+            Protocol::FerretB9,
+            Protocol::FerretB10,
+            Protocol::FerretB11,
+            Protocol::FerretB12,
+            Protocol::FerretB13,
+        ];
         let exact = !in_advance.contains(&self.ot);
         let script = Script::new(me, n, move |talk| preprocess::run(talk, self, need));
         if exact { script.costing(cost) } else { script }

@@ -1,9 +1,10 @@
 //! Bytes that start on a cache line, so that no vector load or store straddles two; long buffers on huge pages.
 
-use crate::{Block, from_bytes, from_bytes_mut};
+use crate::{Block, Wipe, from_bytes, from_bytes_mut};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
+use zeroize::Zeroize;
 
 /// A buffer of at least this many bytes starts on a huge page's boundary and asks for such pages.
 const LARGE: usize = 4 << 20;
@@ -118,6 +119,15 @@ fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: NonNull<u8>, _: usize) {}
 
+/// All bytes that were ever in use, the length stays.
+impl Zeroize for Buffer {
+    fn zeroize(&mut self) {
+        let len = core::mem::replace(&mut self.len, self.ready);
+        self[..].wipe();
+        self.len = len;
+    }
+}
+
 impl Default for Buffer {
     fn default() -> Self {
         Buffer::new()
@@ -183,6 +193,19 @@ mod tests {
         assert_eq!(b.as_ptr().addr() % HUGE, 0);
         let moved = std::thread::spawn(move || b[999]).join();
         assert_eq!(moved.ok(), Some(9));
+    }
+
+    #[test]
+    fn zeroing_reaches_bytes_that_are_not_in_use_now() {
+        let mut b = Buffer::new();
+        b.set_len(1000);
+        b.fill(9);
+        b.set_len(16);
+        b.zeroize();
+        assert_eq!(b.len(), 16);
+        b.set_len(1000);
+        assert!(b.iter().all(|&x| x == 0));
+        Buffer::new().zeroize();
     }
 
     #[test]

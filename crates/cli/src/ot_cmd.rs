@@ -93,7 +93,7 @@ struct LinkArgs {
     /// The other side's pin, which `hushwire keys pin` prints there; only tcp-tls needs it
     #[arg(long, value_name = "PIN")]
     pin: Option<String>,
-    /// The extension, the same at both sides: iknp, alsz, kos, softspoken2, softspoken4, softspoken8, ferret-b10 to
+    /// The extension, the same at both sides: iknp, alsz, kos, softspoken2, softspoken4, softspoken8, ferret-b9 to
     /// ferret-b13
     #[arg(long, value_name = "NAME", default_value = "softspoken4", value_parser = protocol)]
     protocol: Protocol,

@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
     pub(crate) scheme: Option<Scheme>,
-    /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b10 to ferret-b13
+    /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b9 to ferret-b13
     /// [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
     pub(crate) ot: Option<hushwire_ot::Protocol>,

@@ -27,7 +27,9 @@ pub enum Protocol {
     SoftSpoken4,
     /// SoftSpoken with trees of 256 leaves.
     SoftSpoken8,
-    /// Ferret with its smallest set.
+    /// Ferret with its smallest set, b9.
+    FerretB9,
+    /// Ferret with set b10.
     FerretB10,
     /// Ferret with set b11.
     FerretB11,
@@ -49,13 +51,14 @@ const FERRET_ROWS: Kind = Kind::SoftSpoken4;
 
 impl Protocol {
     /// All, in the order of the seed's table and of their age.
-    pub const ALL: [Protocol; 10] = [
+    pub const ALL: [Protocol; 11] = [
         Protocol::Iknp,
         Protocol::Alsz,
         Protocol::Kos,
         Protocol::SoftSpoken2,
         Protocol::SoftSpoken4,
         Protocol::SoftSpoken8,
+        Protocol::FerretB9,
         Protocol::FerretB10,
         Protocol::FerretB11,
         Protocol::FerretB12,
@@ -66,6 +69,7 @@ impl Protocol {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Protocol::FerretB9 => "ferret-b9",
             Protocol::FerretB10 => "ferret-b10",
             Protocol::FerretB11 => "ferret-b11",
             Protocol::FerretB12 => "ferret-b12",
@@ -99,6 +103,7 @@ impl Protocol {
             Protocol::SoftSpoken2 => Core::Rows(Kind::SoftSpoken2),
             Protocol::SoftSpoken4 => Core::Rows(Kind::SoftSpoken4),
             Protocol::SoftSpoken8 => Core::Rows(Kind::SoftSpoken8),
+            Protocol::FerretB9 => Core::Ferret(ferret::B9, FERRET_ROWS),
             Protocol::FerretB10 => Core::Ferret(ferret::B10, FERRET_ROWS),
             Protocol::FerretB11 => Core::Ferret(ferret::B11, FERRET_ROWS),
             Protocol::FerretB12 => Core::Ferret(ferret::B12, FERRET_ROWS),

@@ -27,7 +27,7 @@ impl Blocks {
 impl Zeroize for Blocks {
     fn zeroize(&mut self) {
         self.buffer.set_len(16 * self.used);
-        self.buffer.blocks_mut().iter_mut().for_each(Zeroize::zeroize);
+        self.buffer.zeroize();
         self.buffer.set_len(0);
     }
 }

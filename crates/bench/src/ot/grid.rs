@@ -116,7 +116,7 @@ impl Point {
     /// Whether a run without options measures it: all that somebody else has a figure for, and one protocol's rows on
     /// every transport and tier.
     pub(crate) fn is_core(&self, widest: Option<Backend>, least_threads: usize) -> bool {
-        use Protocol::{FerretB13, Iknp, Kos, SoftSpoken2, SoftSpoken4, SoftSpoken8};
+        use Protocol::{FerretB11, Iknp, Kos, SoftSpoken2, SoftSpoken4, SoftSpoken8};
         if self.net != Shape::NONE || self.threads != least_threads {
             return false;
         }
@@ -138,7 +138,7 @@ impl Point {
         }
         match self.protocol {
             SoftSpoken4 => plain || rcot,
-            SoftSpoken2 | SoftSpoken8 | FerretB13 => plain && rcot,
+            SoftSpoken2 | SoftSpoken8 | FerretB11 => plain && rcot,
             Iknp | Kos => rcot && (plain || self.transport == Transport::Shm),
             _ => false,
         }
@@ -157,7 +157,7 @@ impl Point {
     pub(crate) fn is_quick(&self, widest: Option<Backend>, least_threads: usize) -> bool {
         use Kind::{Ot, Rcot};
         use Level::{Malicious, SemiHonest};
-        use Protocol::{Alsz, FerretB13, Iknp, Kos, SoftSpoken4};
+        use Protocol::{Alsz, FerretB11, Iknp, Kos, SoftSpoken4};
         if self.net != Shape::NONE || self.threads != least_threads {
             return false;
         }
@@ -170,7 +170,7 @@ impl Point {
                 plain || matches!(self.transport, Transport::Inproc | Transport::Shm)
             }
             (SoftSpoken4, Malicious, Rcot) => plain || self.transport == Transport::TcpTls,
-            (SoftSpoken4, _, Ot) | (Iknp | Kos | Alsz | FerretB13, _, Rcot) => plain,
+            (SoftSpoken4, _, Ot) | (Iknp | Kos | Alsz | FerretB11, _, Rcot) => plain,
             _ => false,
         }
     }

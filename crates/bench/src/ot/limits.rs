@@ -33,9 +33,11 @@ pub(super) fn aes_calls(protocol: Protocol, level: Level, kind: Kind) -> [f64; 2
         Protocol::SoftSpoken2 => (false, spoken(2)),
         Protocol::SoftSpoken4 => (false, spoken(4)),
         Protocol::SoftSpoken8 => (false, spoken(8)),
-        Protocol::FerretB10 | Protocol::FerretB11 | Protocol::FerretB12 | Protocol::FerretB13 => {
-            (true, [3.5, 3.5])
-        }
+        Protocol::FerretB9
+        | Protocol::FerretB10
+        | Protocol::FerretB11
+        | Protocol::FerretB12
+        | Protocol::FerretB13 => (true, [3.5, 3.5]),
     };
     let hash = match kind {
         Kind::Rcot | Kind::Cot => 0.0,

@@ -51,7 +51,7 @@ const LIBRARIES: [Library; 5] = [
     },
     Library {
         title: "EMP-OT FERRET",
-        protocol: Protocol::FerretB13,
+        protocol: Protocol::FerretB11,
         level: Level::SemiHonest,
         cells: [cell(1.33, 1.13), cell(1.14, 0.99), cell(1.32, 1.09)],
         improvement: [15.0, 10.4, 17.4],
@@ -65,14 +65,14 @@ const LIBRARIES: [Library; 5] = [
     },
     Library {
         title: "EMP-OT FERRET",
-        protocol: Protocol::FerretB13,
+        protocol: Protocol::FerretB11,
         level: Level::Malicious,
         cells: [cell(1.38, 1.21), cell(1.20, 1.04), cell(1.37, 1.16)],
         improvement: [12.3, 13.3, 15.3],
     },
     Library {
         title: RANDOM,
-        protocol: Protocol::FerretB13,
+        protocol: Protocol::FerretB11,
         level: Level::Malicious,
         cells: [None, cell(0.94, 0.80), None],
         improvement: [0.0, 14.8, 0.0],
@@ -90,7 +90,7 @@ impl Library {
     fn beside_aes(&self) -> &'static str {
         match self.protocol {
             Protocol::Alsz => "the comparison of rows in pairs, their transposition and the link",
-            Protocol::FerretB13 => "LPN's reads all over a table that the second cache does not hold",
+            Protocol::FerretB11 => "LPN's reads all over a table that the second cache does not hold",
             _ => "transposition, memory and the link",
         }
     }

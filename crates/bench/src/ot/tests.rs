@@ -29,9 +29,9 @@ fn every_protocol_security_and_kind_is_right_and_has_its_params_and_limit() {
     let (ran, report) = measured(&only, 3001, false);
     ran.unwrap();
     let pairs = LEVELS.map(|level| Protocol::ALL.iter().filter(|p| p.supports(level)).count());
-    assert_eq!(pairs, [8, 9], "iknp is semi-honest, alsz and kos are malicious, all others both");
+    assert_eq!(pairs, [9, 10], "iknp is semi-honest, alsz and kos are malicious, all others both");
     let (throughput, setup) = (of_metric(&report, "throughput"), of_metric(&report, "setup"));
-    assert_eq!((throughput.len(), setup.len()), (17 * Kind::ALL.len(), 17));
+    assert_eq!((throughput.len(), setup.len()), (19 * Kind::ALL.len(), 19));
     for row in &report.rows {
         let keys: Vec<&str> = row.params.keys().collect();
         assert_eq!(keys, ["protocol", "security", "kind", "tier", "batched", "transport", "net", "threads"]);
@@ -84,7 +84,7 @@ fn a_wrong_ot_is_not_reported() {
 #[test]
 fn aes_calls_and_what_they_allow() {
     use Level::{Malicious, SemiHonest};
-    use Protocol::{Alsz, FerretB10, FerretB13, Iknp, Kos, SoftSpoken2, SoftSpoken4, SoftSpoken8};
+    use Protocol::{Alsz, FerretB10, FerretB11, Iknp, Kos, SoftSpoken2, SoftSpoken4, SoftSpoken8};
     for (protocol, level, kind, calls) in [
         (Iknp, SemiHonest, Kind::Rcot, [0.992_187_5, 1.984_375]),
         (Iknp, SemiHonest, Kind::Cot, [0.992_187_5, 1.984_375]),
@@ -95,7 +95,7 @@ fn aes_calls_and_what_they_allow() {
         (SoftSpoken4, SemiHonest, Kind::Ot, [5.75, 5.0]),
         (SoftSpoken8, Malicious, Kind::Rcot, [255.0 / 8.0, 32.0]),
         (FerretB10, SemiHonest, Kind::Rot, [7.5, 5.5]),
-        (FerretB13, Malicious, Kind::Cot, [3.5, 3.5]),
+        (FerretB11, Malicious, Kind::Cot, [3.5, 3.5]),
     ] {
         assert_eq!(aes_calls(protocol, level, kind), calls, "{protocol} {}", kind.name());
     }
@@ -139,7 +139,7 @@ fn the_sets_hold_what_they_must() {
     for level in LEVELS {
         for kind in Kind::ALL {
             assert!(has(Protocol::SoftSpoken4, level, kind, plain));
-            assert!(has(Protocol::FerretB13, level, kind, plain));
+            assert!(has(Protocol::FerretB11, level, kind, plain));
         }
     }
     for transport in [plain, Transport::Shm] {

@@ -30,33 +30,35 @@
 //! **Security.** Computational, by LPN over GF(2) with regular noise and a 10-local code, 128 bits, and a circular
 //! correlation robust hash for trees: fixed-key AES with σ, a public key for each round. Inputs under one key are targets
 //! together: a receiver gets the hash of Δ ⊕ y, for y it knows, from every level but the first, so that T calls of AES
-//! find Δ with probability T t (h − 1) / 2^128: 2^113 calls for b13. Malicious parties are caught by the check: a wrong c
+//! find Δ with probability T t (h − 1) / 2^128: 2^114 calls for b13. Malicious parties are caught by the check: a wrong c
 //! passes only where the sender has guessed the bits of α that its effect depends on, so a cheat that learns j bits of α
 //! goes unseen with probability 2^−j; the LPN assumption is taken with that leakage. Nothing may be used before its check.
 //! A wrong tree that nobody guessed at passes with probability 2^−123 for each try at a challenge.
 //!
-//! Sets are SECURITY constants. Estimates in bits, by attack: Gaussian elimination on regular noise, the attacks of
-//! Briaud and Øygarden (2023), the hybrid attack of ePrint 2025/1284.
+//! Sets are SECURITY constants. Estimates in bits, by attack: Gaussian elimination on regular noise; the better one of Briaud and Øygarden (2023)
+//! and the hybrid attack of ePrint 2025/1284; the sparse rows of the 10-local code, of which those among few secrets determine these alone. The
+//! last stand for secrets chosen by their degree / for the smallest set of secrets that may exist, each with up to p wrong guesses (Stern).
 //!
-//! | set | n | k | t | h | Gauss / BØ23 / hybrid | bits per OT |
-//! |---|---|---|---|---|---|---|
-//! | b13 | 15,564,800 | 2^19 | 1900 | 13 | 147 / 144 / 128.2 | 0.21 |
-//! | b12 | 6,225,920 | 2^18 | 1520 | 12 | 145 / 144 / 128.1 | 0.39 |
-//! | b11 | 2,396,160 | 2^17 | 1170 | 11 | 143 / 145 / 128.2 | 0.73 |
-//! | b10 | 870,400 | 2^16 | 850 | 10 | 141 / 145 / 128.7 | 1.37 |
+//! | set | n | k | t | h | Gauss | algebraic | sparse | bits per OT |
+//! |---|---|---|---|---|---|---|---|---|
+//! | b13 | 2^23 | 2^20 | 1024 | 13 | 253 | 245 | 155 / 148 | 0.23 |
+//! | b12 | 2^22 | 2^19 | 1024 | 12 | 250 | 238 | 153 / 146 | 0.43 |
+//! | b11 | 2^21 | 2^18 | 1024 | 11 | 247 | 232 | 151 / 144 | 0.79 |
+//! | b10 | 2^20 | 2^17 | 1024 | 10 | 244 | 225 | 148 / 141 | 1.44 |
+//! | b9 | 2^19 | 2^16 | 1024 | 9 | 242 | 218 | 145 / 138 | 2.62 |
 //!
-//! By these attacks the sets meet 128 with no margin, by our own re-implementation of the estimators. **By an attack on the sparse rows of the 10-local code
-//! they have 105 to 107 bits, perhaps 95** (`scripts/lpn-parameters`, SECURITY.md). Raising t, n or
-//! the number of trees at the same k lowers security (b13 with t = 2090: 125.3). The published sets of Ferret are weaker
-//! under the hybrid attack (93, 105 and 125 bits) and are not offered. The attack of ePrint 2025/1476 was not estimated.
+//! With elimination for nothing but a pass over the secrets the last column would still be 130 at least. `scripts/lpn-parameters` computes all of
+//! them and fails below 138, and 130. The attack on sparse rows and this table are our own analysis, which nobody has reviewed (docs/adr/0018).
+//! k = 128 · 2^h, where the published sets have half of that or less: what a guess costs is k / 2^h. More trees at the same k lower security. The
+//! attack of ePrint 2025/1476 was not estimated.
 //! Whoever wants an assumption that is older than LPN's estimates takes a row-based extension.
 //!
 //! **Notation.** Δ, s, leaves, K (sender's COT), M (receiver's): blocks; χ: GF(2^128), one for each leaf; α: leaf's
 //! place, h bits; table: k blocks.
 //!
 //! **Rounds and bytes.** A chunk: 16 h bytes from the sender; a round's first 16 h (R + 1). A check: 16 bytes from the
-//! receiver, 32 from the sender, and 128 OTs. Set-up: `Set::rows` COTs of a row-based extension, then for all but b10
-//! one message for each 64 trees of b10.
+//! receiver, 32 from the sender, and 128 OTs. Set-up: `Set::rows` COTs of a row-based extension, then for all but b9
+//! one message for each 64 trees of the smallest set of which a round is enough (b9; b10 for b12, b11 for b13).
 //!
 //! **Constant time.** Secret: Δ, all COTs and leaves, α. Every node of a level is touched alike, whatever α; χ at α is an
 //! AES call on α and products. Public: the code and with it the table's entries that an output reads.
@@ -77,7 +79,7 @@ mod weights;
 
 pub use boot::Boot;
 pub use end::Ferret;
-pub use params::{B10, B11, B12, B13, Set};
+pub use params::{B9, B10, B11, B12, B13, Set};
 pub(crate) use weights::Weights;
 
 /// The end that holds Δ.

@@ -6,7 +6,8 @@ use crate::{Level, Security};
 pub(super) const SPARE: usize = 128;
 
 /// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h leaves; k = 2^`log_k`
-/// secrets. SECURITY: the four sets are named and never tuned; see [`crate::ferret`] for what they were measured with.
+/// secrets. SECURITY: the five sets are named and never tuned. All have k = 128 · 2^h and t = 1024; see [`crate::ferret`]
+/// for what they were measured with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Set {
     name: &'static str,
@@ -15,24 +16,26 @@ pub struct Set {
     depth: u32,
 }
 
-/// n = 15,564,800, k = 2^19, t = 1900, h = 13: the cheapest per OT. 147 / 144 / 128.2 bits.
-pub const B13: Set = Set::new("b13", 19, 1900, 13);
-/// n = 6,225,920, k = 2^18, t = 1520, h = 12. 145 / 144 / 128.1 bits.
-pub const B12: Set = Set::new("b12", 18, 1520, 12);
-/// n = 2,396,160, k = 2^17, t = 1170, h = 11. 143 / 145 / 128.2 bits.
-pub const B11: Set = Set::new("b11", 17, 1170, 11);
-/// n = 870,400, k = 2^16, t = 850, h = 10: also what the others are bootstrapped with. 141 / 145 / 128.7 bits.
-pub const B10: Set = Set::new("b10", 16, 850, 10);
+/// n = 2^23, k = 2^20, h = 13: the fewest bytes, and a table of 16 MiB.
+pub const B13: Set = Set::new("b13", 20, 1024, 13);
+/// n = 2^22, k = 2^19, h = 12.
+pub const B12: Set = Set::new("b12", 19, 1024, 12);
+/// n = 2^21, k = 2^18, h = 11: what circuits and intersections take.
+pub const B11: Set = Set::new("b11", 18, 1024, 11);
+/// n = 2^20, k = 2^17, h = 10.
+pub const B10: Set = Set::new("b10", 17, 1024, 10);
+/// n = 2^19, k = 2^16, h = 9: the shortest set-up, and what VOLE entries grow by.
+pub const B9: Set = Set::new("b9", 16, 1024, 9);
 
 impl Set {
     /// All of them, the smallest first.
-    pub const ALL: [Set; 4] = [B10, B11, B12, B13];
+    pub const ALL: [Set; 5] = [B9, B10, B11, B12, B13];
 
     pub(super) const fn new(name: &'static str, log_k: u32, trees: usize, depth: u32) -> Set {
         Set { name, log_k, trees, depth }
     }
 
-    /// The set of this name: `b10` to `b13`.
+    /// The set of this name: `b9` to `b13`.
     #[must_use]
     pub fn named(name: &str) -> Option<Set> {
         Set::ALL.into_iter().find(|set| set.name == name)
@@ -87,7 +90,7 @@ impl Set {
     }
 
     /// Bits on the wire per OT that comes out, once running: t·h blocks for t − R trees. Checks of segments of 16
-    /// chunks add 1.6 % for `b13`, 7.7 % for `b10` at most: 48 bytes and 128 OTs each.
+    /// chunks add 1.6 % for `b13`, 16 % for `b9` at most: 48 bytes and 128 OTs each.
     #[must_use]
     pub fn bits_per_ot<S: Security>(&self) -> f64 {
         let trees = self.trees - self.refill_trees();
@@ -100,9 +103,11 @@ impl Set {
         (message + trees * check) / (trees * (self.leaves() as f64 - spent))
     }
 
-    /// The set that makes this one's base; `None` where row-based COTs are the base themselves.
+    /// The set that makes this one's base, the smallest of which a round is enough; `None` where row-based COTs are the
+    /// base themselves. AGREEMENT.
     pub(super) fn bootstrap(&self) -> Option<Set> {
-        (self.base() > B10.base()).then_some(B10)
+        let makes = |first: &Set| first.trees() * first.leaves() >= self.base() + SPARE;
+        if self.base() > B9.base() { Set::ALL.into_iter().find(makes) } else { None }
     }
 
     /// COTs from a row-based extension that a set-up uses.

@@ -5,7 +5,7 @@ use hushwire_block::{Block, Buffer};
 
 use super::nodes::{Copy, LeftSum, Patch};
 use super::rig::{TINY, ends, extend, no_edit, set_up, stream};
-use super::{B10, B11, B12, B13, Set};
+use super::{B9, B10, B11, B12, B13, Set};
 use crate::{Extension, Level, Malicious, Security, SemiHonest};
 
 #[test]
@@ -122,10 +122,11 @@ fn cost_is_what_was_declared() {
         let bits = (8 * run.sent[0].len()) as f64 / round as f64;
         assert!((bits - set.bits_per_ot::<SemiHonest>()).abs() < 1e-9 && run.sent[1].is_empty());
     }
-    for (set, most) in [(B13, 0.22), (B12, 0.41), (B11, 0.77), (B10, 1.5)] {
+    for (set, most) in [(B13, 0.24), (B12, 0.45), (B11, 0.84), (B10, 1.6), (B9, 3.1)] {
         assert!(set.bits_per_ot::<SemiHonest>() < set.bits_per_ot::<Malicious>());
         assert!(set.bits_per_ot::<Malicious>() < most, "{}", set.name());
-        assert!(set.base() <= (B10.trees()) * B10.leaves());
+        let first = set.bootstrap();
+        assert!(first.is_none_or(|first| set.bootstrap_trees::<Malicious>(&first) <= first.trees()));
         assert_eq!(Set::named(set.name()), Some(set));
     }
 }
@@ -140,5 +141,5 @@ fn bytes_and_outputs_are_pinned_on_every_backend() {
     let (s, r, sent) = set_up::<Malicious>(Backend::best(), B11);
     let mut run = extend(&mut (s, r), 5000, 16, no_edit).expect("honest");
     run.sent[0].extend(&sent[0]);
-    assert_eq!(run.digest(), "27f2223096c76a30");
+    assert_eq!(run.digest(), "afa6a7f56799ef3a");
 }

@@ -128,14 +128,16 @@ impl<S: Security, F: Field> Growing<S, F> {
         wide.set_len(16 * count);
         let spare = plan.entries - 1;
         let hides = S::LEVEL == Level::Malicious;
-        let next = set.leaves() * plan.rounds[0][0];
+        // The table and the next one change places at every turn: room in both for either, or the smaller would grow and leave a copy behind.
+        let room = plan.entries.max(set.leaves() * plan.rounds[0][0]);
         let (half, seal) = match base {
             Base0::Sender { delta, mut q, seed } => {
                 assert_eq!(q.blocks().len(), plan.entries, "the entries of the base");
                 let seal =
                     hides.then(|| Seal::new(context, set, Some(delta), q.blocks()[spare], Gf128::ZERO));
                 let trees = Box::new(SpcotSender::new(context, delta, &seed));
-                let (table, next) = (q.blocks().to_vec(), Vec::with_capacity(next));
+                let [mut table, next] = [(); 2].map(|()| Vec::with_capacity(room));
+                table.extend_from_slice(q.blocks());
                 q.zeroize();
                 (Half::Sender { trees, table, next, q: wide }, seal)
             }
@@ -146,11 +148,11 @@ impl<S: Security, F: Field> Growing<S, F> {
                 );
                 let seal =
                     hides.then(|| Seal::new(context, set, None, t.blocks()[spare], F::whole(u[spare])));
-                let table = t.blocks().iter().copied().zip(u.iter().copied()).collect();
+                let [mut table, next] = [(); 2].map(|()| Vec::with_capacity(room));
+                table.extend(t.blocks().iter().copied().zip(u.iter().copied()));
                 t.zeroize();
                 u.zeroize();
-                let (next, u) = (Vec::with_capacity(next), Vec::with_capacity(count));
-                (Half::Receiver { table, next, t: wide, u }, seal)
+                (Half::Receiver { table, next, t: wide, u: Vec::with_capacity(count) }, seal)
             }
         };
         let [mut leaves, mut values] = [Buffer::new(), Buffer::new()];
@@ -291,6 +293,17 @@ impl<S: Security, F: Field> Growing<S, F> {
         let (grower, hash, code) = keys(&self.context, &self.set, self.round as u64);
         self.grower.set_key(grower);
         (self.hash, self.code) = (hash, code);
+    }
+
+    /// The places of both tables: where one moved, it left a copy behind.
+    #[cfg(test)]
+    pub(super) fn tables(&self) -> [usize; 2] {
+        let mut places = match &self.half {
+            Half::Sender { table, next, .. } => [table, next].map(|table| table.as_ptr().addr()),
+            Half::Receiver { table, next, .. } => [table, next].map(|table| table.as_ptr().addr()),
+        };
+        places.sort_unstable();
+        places
     }
 
     /// The entries: q at the sender; t and u at the receiver.

@@ -19,8 +19,8 @@
 //! coefficients of GF(2) let an attacker look at any one bit of B. The check is one for all trees, at the end, and a
 //! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
-//! **Security.** Packed: that of Ferret's OTs at level `S`. Grown: besides, LPN over B with regular noise (n = 870,400, k = 2^16, t = 850;
-//! `scripts/lpn-parameters`: 107 bits over any field, by the rows of the 10-local code that lie among few secrets: SECURITY.md), and a tweakable circular
+//! **Security.** Packed: that of Ferret's OTs at level `S`. Grown: besides, LPN over B with regular noise (Ferret's b9: n = 2^19, k = 2^16, t = 1024;
+//! `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular
 //! correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
 //! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
 //! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
@@ -30,7 +30,7 @@
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
 //! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
-//! entry; for grown entries one message for 64 trees, 176 bytes for 1024 entries. In the malicious mode 16 bytes from the receiver and 32 from
+//! entry; for grown entries one message for 64 trees, 160 bytes for 512 entries. In the malicious mode 16 bytes from the receiver and 32 from
 //! the sender after either.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
@@ -51,7 +51,7 @@ use hushwire_prg::Seed;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::ferret::{B10, B11, Set};
+use crate::ferret::{B9, B11, Set};
 use crate::machine::{Guarded, Latch, guarded};
 use crate::{
     CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round, Security,
@@ -65,11 +65,11 @@ const MANY: usize = 1 << 19;
 /// AGREEMENT: entries from which on growing them costs less than packing all.
 const GROWN: usize = 1 << 17;
 /// SECURITY: the set that entries grow by, which Ferret's smallest is; its estimate over B is in SECURITY.md.
-const GROWTH: Set = B10;
+const GROWTH: Set = B9;
 
 /// The OTs that `cots` of them come from.
 fn protocol(cots: usize) -> (Protocol, Set) {
-    if cots < MANY { (Protocol::FerretB10, B10) } else { (Protocol::FerretB11, B11) }
+    if cots < MANY { (Protocol::FerretB9, B9) } else { (Protocol::FerretB11, B11) }
 }
 
 /// How `count` entries come about: packed entries, OTs beside them, and from these the others, if there are so many.

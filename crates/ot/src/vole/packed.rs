@@ -36,6 +36,8 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
     scratch: Buffer,
     rest: usize,
+    /// The most that scratch ever holds.
+    most: usize,
     /// The next step of the check, once all are made.
     check: Option<usize>,
     powers: Vec<u128>,
@@ -51,7 +53,7 @@ pub(super) struct Packing<S: Security, F: Field> {
 impl<S: Security, F: Field> Packing<S, F> {
     /// For `count` entries, and `beside` COTs, from an end of Ferret with this set that has made nothing yet.
     pub(super) fn new(extension: Box<dyn Extension<S>>, set: &Set, count: usize, beside: usize) -> Self {
-        let mut wide = Buffer::new();
+        let (mut wide, whole) = (Buffer::new(), set.leaves().div_ceil(F::COTS));
         wide.set_len(16 * count);
         let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
         let mut packing = Self {
@@ -60,14 +62,16 @@ impl<S: Security, F: Field> Packing<S, F> {
             beside,
             entries: 0,
             cots: 0,
+            most: beside + F::COTS + set.leaves(),
             messages: messages(set, S::LEVEL, count * F::COTS + beside),
             next: 0,
             scratch: Buffer::new(),
             rest: 0,
             check: None,
             powers: (0..F::COTS).map(|i| 1 << i).collect(),
-            sums: Vec::new(),
-            bits: Vec::new(),
+            // Room for the most that a chunk makes: growing would leave a copy behind.
+            sums: Vec::with_capacity(whole),
+            bits: Vec::with_capacity(whole * F::Base::BYTES),
             wide,
             narrow,
             field: PhantomData,
@@ -126,7 +130,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         let mut scratch = core::mem::take(&mut self.scratch);
         let held = self.rest + len;
         // Room for all at once: growing would leave a copy behind.
-        scratch.reserve_len(16 * held.max(self.beside + F::COTS + len));
+        scratch.reserve_len(16 * self.most);
         let blocks = &mut scratch.blocks_mut()[..held];
         self.extension.chunk(heard, said, &mut blocks[self.rest..])?;
         self.cots += len;
@@ -166,6 +170,12 @@ impl<S: Security, F: Field> Packing<S, F> {
         cots
     }
 
+    /// The places of what holds COTs: where one moved, it left a copy behind.
+    #[cfg(test)]
+    pub(super) fn places(&self) -> [usize; 3] {
+        [self.scratch.as_ptr().addr(), self.sums.as_ptr().addr(), self.bits.as_ptr().addr()]
+    }
+
     /// The sender's Δ.
     pub(super) fn delta(&self) -> Option<Block> {
         self.extension.delta()
@@ -178,6 +188,8 @@ impl<S: Security, F: Field> Drop for Packing<S, F> {
         self.wide.zeroize();
         self.narrow.zeroize();
         self.bits.zeroize();
+        // A chunk before may have had more.
+        self.sums.resize(self.sums.capacity(), Sum::ZERO);
         self.sums.iter_mut().for_each(|sum| sum.0.zeroize());
     }
 }

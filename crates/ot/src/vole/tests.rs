@@ -65,7 +65,7 @@ fn pack<S: Security, F: Field>(
     let (s, r) = ends::<S>(Backend::best(), TINY);
     let (s, r): (Box<dyn Extension<S>>, Box<dyn Extension<S>>) = (Box::new(s), Box::new(r));
     let (mut s, mut r) = (Packing::<S, F>::new(s, &TINY, count, 0), Packing::<S, F>::new(r, &TINY, count, 0));
-    let mut number = 0;
+    let (mut number, mut places) = (0, None);
     while let Some(step) = s.step() {
         assert_eq!(r.step(), Some(step));
         let mut said = vec![0; step.bytes];
@@ -74,6 +74,8 @@ fn pack<S: Security, F: Field>(
         from.act(&[], &mut said)?;
         edit(number, &mut said);
         to.act(&said, &mut [])?;
+        let now = [s.places(), r.places()];
+        assert_eq!(*places.get_or_insert(now), now, "no buffer moves after the first message");
         number += 1;
     }
     assert!(r.step().is_none());
@@ -172,6 +174,7 @@ fn grow<S: Security, F: Slow>(
     let mut ends = dealt::<F>(plan.entries, plan.cots)
         .map(|(base, cots)| Growing::<S, F>::new(&context(backend), set, count, base, cots));
     let mut messages = plan.messages(set, S::LEVEL).into_iter();
+    let tables = ends.each_ref().map(Growing::tables);
     let mut number = 0;
     while let Some(step) = ends[0].step() {
         assert_eq!(ends[1].step(), Some(step));
@@ -183,6 +186,7 @@ fn grow<S: Security, F: Slow>(
         number += 1;
     }
     assert!(ends[1].step().is_none() && messages.next().is_none());
+    assert_eq!(ends.each_ref().map(Growing::tables), tables, "no table moves");
     Ok(ends)
 }
 

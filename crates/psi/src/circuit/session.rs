@@ -21,7 +21,7 @@ const STEPS: u64 = 3;
 
 /// AGREEMENT: the OTs below the circuit: large sets pay the longer set-up.
 fn ot(parameters: &Parameters) -> Protocol {
-    if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB13 }
+    if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB11 }
 }
 
 /// The result of one party.

@@ -133,9 +133,9 @@ where
 }
 
 fn set_up<S: Security>() -> [(u64, u64); 2] {
-    // b10, as VOLE takes it for so few entries.
+    // b9, as VOLE takes it for so few entries.
     let open = |end: fn(&Context, Protocol, &Seed) -> Result<Opening<S>, _>, seed| {
-        end(&context(), Protocol::FerretB10, &Seed::from_bytes([seed; 16])).expect("it exists")
+        end(&context(), Protocol::FerretB9, &Seed::from_bytes([seed; 16])).expect("it exists")
     };
     let (mut r, mut s) = (open(Opening::receiver, 1), open(Opening::sender, 2));
     spent(&mut [&mut r, &mut s])
