@@ -158,7 +158,7 @@ pub fn online(me: usize, n: usize, task: &Task) -> Cost {
     tally.round(if me == 0 { 0 } else { 16 * program.input_bits() * instances });
     if task.form == Form::HalfGates {
         let ands = program.ands() as usize * instances;
-        tally.round(if me == 0 { ands.div_ceil(8) } else { 0 });
+        tally.round(if me == 0 { ands.div_ceil(8) + HASH } else { 0 });
         tally.round(if me == 0 { 0 } else { HASH });
     }
     let outputs = (program.output_bits() * instances).div_ceil(8) + HASH;

@@ -27,6 +27,8 @@ pub enum Check {
     InputMasks,
     /// MACs of the bits in a garbled row, at the evaluator.
     Rows,
+    /// The evaluator's labels of all ANDs against the Λ that it says, before the garbler answers (two parties).
+    AndLabels,
     /// MACs of every AND's masks against what was evaluated (two parties).
     Ands,
     /// The evaluator's labels of the outputs.
@@ -39,7 +41,7 @@ pub enum Check {
 
 impl Check {
     /// All of them.
-    pub const ALL: [Check; 13] = [
+    pub const ALL: [Check; 14] = [
         Check::Echo,
         Check::Commitment,
         Check::Bits,
@@ -49,6 +51,7 @@ impl Check {
         Check::MaskedWires,
         Check::InputMasks,
         Check::Rows,
+        Check::AndLabels,
         Check::Ands,
         Check::Labels,
         Check::OutputMasks,
@@ -68,6 +71,7 @@ impl fmt::Display for Check {
             Check::MaskedWires => "masked wire",
             Check::InputMasks => "input mask",
             Check::Rows => "garbled row",
+            Check::AndLabels => "AND label",
             Check::Ands => "AND gate",
             Check::Labels => "output label",
             Check::OutputMasks => "output mask",

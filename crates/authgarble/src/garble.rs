@@ -86,7 +86,12 @@ impl Task {
     fn digest(&self, context: &Context, n: usize) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble task v1");
         hash.update(&context.sid.0);
-        for word in [n, self.instances, self.form as usize] {
+        let form = match self.form {
+            Form::Rows => 0,
+            // 1 was that of evaluators that did not prove Λ of ANDs.
+            Form::HalfGates => 2,
+        };
+        for word in [n, self.instances, form] {
             hash.update(&(word as u64).to_le_bytes());
         }
         hash.update(&self.program.digest());
@@ -155,6 +160,12 @@ impl Tables {
     /// Those of the garbler of a slot.
     pub(crate) fn of(&self, slot: usize) -> &[u8] {
         &self.of[slot]
+    }
+
+    /// Flips bit 0 of a byte of the tables of a slot.
+    #[cfg(test)]
+    pub(crate) fn flip(&mut self, slot: usize, byte: usize) {
+        self.of[slot][byte] ^= 1;
     }
 }
 

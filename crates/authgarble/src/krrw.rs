@@ -11,6 +11,11 @@
 //!
 //! Nothing of this is authenticated: before any output is decoded the evaluator says Λ of all ANDs, and the garbler one hash of its
 //! MACs of c = s ⊕ Λ_α λ_β ⊕ Λ_β λ_α, whose sum must be Λ_γ ⊕ Λ_α Λ_β.
+//!
+//! **What the evaluator says is proven first**, by a hash of the labels of all ANDs, which the garbler compares with that of C ⊕ Λ_γ Δ. Without
+//! it, an evaluator that flips the Λ of an AND which another reads as α has the garbler's hash over c_g ⊕ λ_β,g there: it knows keys and Δ, tries
+//! both bits, has λ_β and with it the wire. The hash tells the garbler nothing: the labels of an evaluator that follows the protocol are a
+//! function of Λ and of what the garbler knows.
 
 use crate::{
     masks::{Job, Masks},
@@ -46,6 +51,7 @@ pub(crate) fn garble(job: &Job<'_>, own: &mut Prg) -> (Labels, Vec<u8>) {
     fresh(own, &mut inputs);
     let mut tables = Vec::with_capacity(table_bytes(ands));
     let mut bits = Vec::with_capacity(ands);
+    let mut made = blocks(ands);
     let mut rows = Rows::new(program, instances, 1, vec![Block::ZERO], inputs.iter().copied());
     let mut pads: [Blocks; 2] = [blocks(0), blocks(0)];
     let mut operands: [Blocks; 2] = [blocks(0), blocks(0)];
@@ -70,20 +76,26 @@ pub(crate) fn garble(job: &Job<'_>, own: &mut Prg) -> (Labels, Vec<u8>) {
             let c = a0 ^ b0 ^ part(&masks.s, delta, at);
             tables.extend_from_slice(as_bytes(&[left, right]));
             bits.push(c.0[0] & 1);
+            made[at] = c;
             layer.products[k] = c;
         }
     });
     tables.extend(pack(&bits));
-    (Labels { inputs, outputs: rows.outputs(program) }, tables)
+    (Labels { inputs, outputs: rows.outputs(program), ands: made }, tables)
 }
 
-/// Evaluates all ANDs; also Λ of each, one a byte, and what the garbler's MACs must be.
-pub(crate) fn evaluate(
-    job: &Job<'_>,
-    tables: &[u8],
-    inputs: &[u8],
-    labels: &[Block],
-) -> (Evaluated, Vec<u8>, Blocks) {
+/// The evaluator's values of all ANDs.
+pub(crate) struct Ands {
+    /// Λ, one a byte.
+    pub(crate) public: Vec<u8>,
+    /// The labels.
+    pub(crate) labels: Blocks,
+    /// The garbler's MACs of c, as they must be.
+    pub(crate) macs: Blocks,
+}
+
+/// Evaluates all ANDs.
+pub(crate) fn evaluate(job: &Job<'_>, tables: &[u8], inputs: &[u8], labels: &[Block]) -> (Evaluated, Ands) {
     let Job { context, delta, program, instances, masks, .. } = *job;
     let ands = masks.s.len();
     let (halves, bits) = tables.split_at(32 * ands);
@@ -91,7 +103,7 @@ pub(crate) fn evaluate(
     let (halves, bits) = (from_bytes(halves).as_chunks::<2>().0, unpack(bits, ands));
     let row = |k: usize| [labels[k], Block::from_u128(u128::from(inputs[k]))];
     let mut rows = Rows::new(program, instances, 2, vec![Block::ZERO; 2], (0..inputs.len()).flat_map(row));
-    let (mut public, mut expected) = (vec![0; ands], blocks(ands));
+    let (mut public, mut expected, mut found) = (vec![0; ands], blocks(ands), blocks(ands));
     let mut hashes: [Blocks; 2] = [blocks(0), blocks(0)];
     let mut operands: [Blocks; 2] = [blocks(0), blocks(0)];
     let Masks { alpha, beta, s, .. } = masks;
@@ -124,6 +136,7 @@ pub(crate) fn evaluate(
                 ^ (right ^ alpha.macs[0][at] ^ operands[0][k]).and_bit(v);
             let lambda = label.lsb() ^ (bits[at] == 1);
             public[at] = u8::from(lambda);
+            found[at] = label;
             layer.products[2 * k] = label;
             layer.products[2 * k + 1] = Block::from_u128(u128::from(lambda));
             // The garbler's bit of c, by its key: c_g = c_e ⊕ Λ_γ ⊕ Λ_α Λ_β.
@@ -135,7 +148,7 @@ pub(crate) fn evaluate(
     let out = rows.outputs(program);
     let labels = Blocks::of(out.iter().step_by(2).copied());
     let outputs = out.iter().skip(1).step_by(2).map(|public| public.0[0] & 1).collect();
-    (Evaluated { outputs, labels: vec![labels], well: true }, public, expected)
+    (Evaluated { outputs, labels: vec![labels], well: true }, Ands { public, labels: found, macs: expected })
 }
 
 /// The garbler's MACs of c of every AND, from Λ of the inputs and of the ANDs, one a byte.

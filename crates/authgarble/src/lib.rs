@@ -6,7 +6,8 @@
 //! n parties; KRRW18: J. Katz, S. Ranellucci, M. Rosulek, X. Wang, "Optimizing authenticated garbling", Crypto 2018 (ePrint 2018/578),
 //! for leaky ANDs and, between two, half gates ([`Form`]).
 //! **Deviations.** Parties' bits and leaky ANDs are checked by one fold over GF(2^128) in place of sums over GF(2) or a block of each;
-//! bits are opened with one hash of all their MACs; masks of wires never enter leaky ANDs, but Beaver's products with triples from
+//! bits are opened with one hash of all their MACs; between two the evaluator proves Λ of the ANDs with a hash of their labels before the garbler
+//! answers (`krrw`); masks of wires never enter leaky ANDs, but Beaver's products with triples from
 //! buckets of fresh bits, which shifts of lists fill in place of a permutation (a bound of its own: `bucket`); broadcasts are compared by a hash said with the next one; every party gets outputs, from a proof of labels,
 //! after a last word of all. The four rows of a gate carry whole blocks, not ρ bits, for the evaluator's check.
 //! **Security.** Malicious, n − 1 of n parties, with abort: who cheats may learn its outputs and deny others theirs, and the last
@@ -21,7 +22,7 @@
 //! | set-up | [`Setup`] | none; about 30 KB to each peer |
 //! | function-independent | [`Stock`] | to each peer 12·B for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for buckets, 4 for its mask |
 //! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 32 + 1/8 ([`Form::HalfGates`]) |
-//! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator |
+//! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator, and a hash |
 //!
 //! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`setup_cost`], [`preprocess_cost`], [`garble_cost`], [`online_cost`].
 //! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.

@@ -3,7 +3,7 @@
 //! ```text
 //! 1  all → all       x ⊕ λ of their inputs           (and a round to compare, where there are more than two)
 //! 2  garblers → 0    labels of all inputs
-//! 3  0 → 1, 1 → 0    two parties: Λ of all ANDs; one hash of MACs of all ANDs
+//! 3  0 → 1, 1 → 0    two parties: Λ of all ANDs and a hash of their labels, which proves them; one hash of MACs of all ANDs
 //! 4  0 → garblers    Λ of the outputs, and a hash of the garbler's own labels of them, which only an evaluation gives
 //! 5  all → all       masks of outputs to those who learn them, with MACs
 //! 6  all → all       a last word: every party has passed all its checks
@@ -128,10 +128,11 @@ async fn evaluator(
         }
         Form::HalfGates => {
             let labels = from_bytes(&labels[0]);
-            let (evaluated, gates, expected) = krrw::evaluate(&job, tables.of(0), public, labels);
-            room.talk.exchange("masked ANDs", vec![pack(&gates)], vec![0]).await;
+            let (evaluated, ands) = krrw::evaluate(&job, tables.of(0), public, labels);
+            let said = [&pack(&ands.public)[..], &digest(room, "labels of ands", 1, &ands.labels)].concat();
+            room.talk.exchange("masked ANDs", vec![said], vec![0]).await;
             let heard = room.talk.exchange("MACs of ANDs", vec![vec![]], vec![HASH]).await;
-            if !same(&digest(room, "ands", 1, &expected), &heard[0]) {
+            if !same(&digest(room, "ands", 1, &ands.macs), &heard[0]) {
                 return Err(AuthError::abort_of(Check::Ands, 1));
             }
             evaluated
@@ -158,8 +159,14 @@ async fn garbler(
     let Garbled { task, me, n, delta, masks, .. } = garbled;
     if task.form == Form::HalfGates {
         let ands = masks.s.len();
-        let heard = room.talk.exchange("masked ANDs", vec![vec![]], vec![ands.div_ceil(8)]).await;
-        let gates = room.bits("masked ANDs", 0, &heard[0], ands)?;
+        let bytes = ands.div_ceil(8);
+        let heard = room.talk.exchange("masked ANDs", vec![vec![]], vec![bytes + HASH]).await;
+        let gates = room.bits("masked ANDs", 0, &heard[0][..bytes], ands)?;
+        // Before anything is said that depends on them.
+        let expected = digest(room, "labels of ands", 1, &chosen(&labels.ands, &gates, *delta));
+        if !same(&expected, &heard[0][bytes..]) {
+            return Err(AuthError::abort_of(Check::AndLabels, 0));
+        }
         let macs = krrw::macs(&garbled.job(), public, &gates);
         let proof = digest(room, "ands", 1, &macs);
         room.talk.exchange("MACs of ANDs", vec![proof.to_vec()], vec![0]).await;

@@ -136,6 +136,12 @@ impl<'a, T> Script<'a, T> {
         }
     }
 
+    /// Whether a step failed.
+    #[cfg(test)]
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.line, Line::Lost(..))
+    }
+
     /// Goes on to the next round or the end.
     fn run(&mut self, name: &'static str) -> Result<(), Misstep> {
         if let Line::Runs(line) = &mut self.line {

@@ -67,6 +67,8 @@ pub(crate) struct Labels {
     /// L_{w,0} of inputs and outputs: bit after bit, instance after instance.
     pub(crate) inputs: Blocks,
     pub(crate) outputs: Blocks,
+    /// L_{γ,0} of every AND, of half gates; none of rows, which prove themselves.
+    pub(crate) ands: Blocks,
 }
 
 /// A label with bit 0 clear.
@@ -106,7 +108,7 @@ impl Garbling {
             let len = layer.len();
             layer.products.copy_from_slice(&made[layer.first..layer.first + len]);
         });
-        let labels = Labels { inputs, outputs: rows.outputs(program) };
+        let labels = Labels { inputs, outputs: rows.outputs(program), ands: blocks(0) };
         let scratch = std::array::from_fn(|_| blocks(STRIP * n));
         Garbling { labels, operands, made, scratch, keys: keys(context, me) }
     }

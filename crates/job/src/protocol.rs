@@ -219,7 +219,14 @@ impl Chosen {
 
     /// As members agree on it.
     pub(crate) fn agreed(self) -> String {
-        self.text(Scheme::agreed)
+        let text = self.text(Scheme::agreed);
+        // Of the first revision the evaluator did not prove what it says of ANDs.
+        let two = Protocol::Authgarble(2).to_string();
+        if self.protocol == Protocol::Authgarble(2) {
+            text.replacen(&two, &format!("{two} revision 2"), 1)
+        } else {
+            text
+        }
     }
 
     fn text(self, scheme: impl Fn(Scheme) -> &'static str) -> String {
