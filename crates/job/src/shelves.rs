@@ -1,7 +1,7 @@
 //! Preprocessing ahead of a run, for protocol authgarble: stocks that wait in a directory of each party, sealed under its key.
 //!
 //! ```text
-//! name of a stock   n parties - this party's place - extension of OT - triples - masks - id; the id is the same at all parties
+//! name of a stock   n parties - this party's place - hash of all parties' pins - extension of OT - triples - masks - id; the id is the same at all parties
 //! ahead             as a run as far as the run's name; then on every thread set-up, preprocessing, and to the shelf
 //! run               all ──► all: for each size that threads take, ids of its stocks; each thread takes the least one that all have and no thread
 //!                   before it takes, and marks it as used
@@ -63,9 +63,21 @@ fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> u64 {
 /// The begin of the names of stocks that a thread of party `index` takes.
 ///
 /// Parties that meet again in another order are other parties to a stock: it binds each of them to its place.
-fn prefix(plan: &Plan, index: usize, need: Need) -> String {
+fn prefix(plan: &Plan, config: &MemberConfig, index: usize, need: Need) -> String {
     let ot = plan.ot.map_or("none", hushwire_ot::Protocol::name);
-    format!("n{}-p{index}-{ot}-{}-{}-", plan.parties(), need.triples, need.masks)
+    let (n, Need { triples, masks }) = (plan.parties(), need);
+    let among = among(config, n);
+    format!("n{n}-p{index}-{among}-{ot}-{triples}-{masks}-")
+}
+
+/// A short name of the parties in their order: stocks of other company do not stand in the way.
+fn among(config: &MemberConfig, n: u8) -> String {
+    let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf company v1");
+    for party in (0..n).map(Member::Party) {
+        let peer = config.peers.iter().find(|peer| peer.member == party);
+        hash.update(&peer.map_or(config.identity.pin(), |peer| peer.pin).0);
+    }
+    hash.finalize().to_hex()[..16].to_owned()
 }
 
 /// The base64 text of a private key, whatever else its file holds and however it is broken into lines.
@@ -117,7 +129,7 @@ pub(crate) fn meet(
     let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
     let names = shelf.as_ref().map_or(Ok(vec![]), Shelf::names).map_err(|e| refused(&e))?;
     let (sizes, places) =
-        sizes((0..plan.threads).map(|t| prefix(plan, index, need(plan, t, each))).collect());
+        sizes((0..plan.threads).map(|t| prefix(plan, config, index, need(plan, t, each))).collect());
     let mut own = vec![];
     for (place, size) in sizes.iter().enumerate() {
         let mut offers = vec![0; offered(&places, place) * ID];
@@ -264,10 +276,10 @@ impl Part for PreparationPart {
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
         let program = &self.preparation.prepared.program;
         let each = n_party::need(program, &plan.among(program), 1);
-        let (agreement, watch, identity) = (&member.agreement, member.net.watch(), &member.config.identity);
+        let (agreement, watch, config) = (&member.agreement, member.net.watch(), &member.config);
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
-            let (need, shelf) = (need(plan, t, each), shelf(&self.dir, identity)?);
-            let prefix = prefix(plan, index, need);
+            let (need, shelf) = (need(plan, t, each), shelf(&self.dir, &config.identity)?);
+            let prefix = prefix(plan, config, index, need);
             let mut party = n_party::party(plan.chosen(), &context.child("thread", t.into()), index)?;
             for _ in 0..self.preparation.times {
                 let stock = party.prepare(&mut channels, need);

@@ -42,7 +42,10 @@ fn another_number_of_parties_is_another_job() {
     let two = ["party0", "party1"];
     let world = |protocol: &str| World::under(protocol, "add:4", 1, &two, &[&two], "");
     let (ours, theirs) = (world(&among(2)).plan.agreement(), world(&among(3)).plan.agreement());
-    assert!(ours.differences(&theirs.tags())[0].starts_with("protocol (ours: authgarble:2, ot softspoken4"));
+    assert!(
+        ours.differences(&theirs.tags())[0]
+            .starts_with("protocol (ours: authgarble:2 revision 2, ot softspoken4")
+    );
     assert_eq!(theirs.members(), [0, 1, 2].map(Member::Party));
     let shown = world(&among(2)).run(|_, member, config| {
         let digits = if member.key() == "party0" { ("0", "e") } else { ("1", "3") };
@@ -232,14 +235,23 @@ fn preprocessing_serves_parties_in_the_order_that_made_it() {
 fn preprocessing_under_a_wrong_name_is_refused() {
     let kept = Kept::new();
     kept.prepare(1);
-    let renamed = |path: &PathBuf, p: usize| {
-        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
-        path.with_file_name(name.replace(&format!("-p{p}-"), &format!("-p{}-", 1 - p)))
-    };
+    let first: Vec<_> = (0..3).map(|p| kept.stocks(p)).collect();
     let mut swapped = Kept { seats: [1, 0, 2], ..kept };
-    for p in [0, 1] {
-        for path in swapped.stocks(p) {
-            fs::rename(&path, renamed(&path, p)).expect("a name");
+    swapped.prepare(1);
+    for (p, first) in first.iter().enumerate() {
+        let parts = |path: &PathBuf| -> Vec<String> {
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+            name.split('-').map(str::to_owned).collect()
+        };
+        let (second, _): (Vec<_>, Vec<_>) =
+            swapped.stocks(p).into_iter().partition(|path| !first.contains(path));
+        let like = parts(&second[0]);
+        second.iter().for_each(|path| fs::remove_file(path).expect("it is there"));
+        for path in first {
+            // The place and the company of the others.
+            let mut name = parts(path);
+            name[1..3].clone_from_slice(&like[1..3]);
+            fs::rename(path, path.with_file_name(name.join("-"))).expect("a name");
         }
     }
     let ends = swapped.run(&swapped.world.prepared, &[0, 1, 2]);
