@@ -2,13 +2,13 @@
 
 use super::{
     Lower,
-    cell::{Cell, number, tensor},
+    cell::{Cell, tensor},
     figures::{Grouping, figure},
-    group::at_most_of,
+    group::is_group,
     rows::{Rows, Sorted},
 };
 use crate::algebra::{Aggregate, Column, ColumnType, Function, Range, Value, has_range};
-use hushwire_compute::{Comparison, Op, Shape, Val};
+use hushwire_compute::{Op, Shape, Val};
 
 /// Most public keys of groups that are summed without a sort.
 const MOST_KEYS: usize = 64;
@@ -80,8 +80,7 @@ impl<'b> Lower<'b> {
             .collect();
         let grouping = Grouping::Few(self.b.apply(Op::Concat(0), &flags));
         let counts = grouping.count(None, rows.rows);
-        let least = at_most_of(counts, min_group.max(1));
-        let valid = Some(counts.compare(Comparison::GreaterOrEqual, number(counts, least)));
+        let valid = Some(is_group(counts, min_group));
         let mut cells = vec![];
         for (k, (cell, domain)) in keys.iter().zip(&domains).enumerate() {
             let values = || combinations.iter().map(|at| &domain[at[k]]);

@@ -91,7 +91,7 @@ impl<'b> Lower<'b> {
     fn one_row_of(&self, min_group: u64, count: impl FnOnce() -> Val<'b>) -> Rows<'b> {
         let valid = (min_group > 1).then(|| {
             let count = count();
-            count.compare(Comparison::GreaterOrEqual, number(count, at_most_of(count, min_group)))
+            is_group(count, min_group)
         });
         Rows { b: self.b, rows: 1, valid, columns: vec![], sorted: vec![], packed: true, follows: vec![] }
     }
@@ -152,8 +152,7 @@ impl<'b> Lower<'b> {
         let grouping = Grouping::Sorted(starts);
         let valid = if rows.valid.is_some() || min_group > 1 {
             let count = grouping.count(rows.valid, rows.rows);
-            let least = at_most_of(count, min_group.max(1));
-            ends & count.compare(Comparison::GreaterOrEqual, number(count, least))
+            ends & is_group(count, min_group)
         } else {
             ends
         };
@@ -237,10 +236,12 @@ fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
     order
 }
 
-/// A number that a count's width holds: what is more than all rows is never reached.
-pub(super) fn at_most_of(count: Val<'_>, n: u64) -> i128 {
+/// Whether counts are of groups that are shown: of `min_group` rows and one at least. No count of that width is above what it holds, and none is of a
+/// greater group.
+pub(super) fn is_group<'b>(count: Val<'b>, min_group: u64) -> Val<'b> {
     let bits = count.ty().map_or(64, |ty| ty.scalar.bits() as u32);
-    i128::from(n).min((1i128 << (bits - 1)) - 1)
+    let below = i128::from(min_group.max(1) - 1).min((1i128 << (bits - 1)) - 1);
+    count.compare(Comparison::Greater, number(count, below))
 }
 
 /// A flag as a number of counts up to so many.

@@ -60,6 +60,24 @@ fn few_public_keys_need_no_sort() {
     });
 }
 
+/// As many rows as a count of eight bits holds: none of them make a group of more.
+#[test]
+fn no_group_is_of_more_rows_than_there_are() {
+    let mut whole = 0;
+    for seed in 1..6 {
+        let mut data = Data::default();
+        let table = data.table(&mut Dice(seed), "t", columns(), 127);
+        for (keys, least) in [(vec![], 127), (vec![], 128), (vec![], 1000), (vec![3], 128), (vec![0], 1000)] {
+            let keys = named(keys.into_iter().map(column));
+            let grouped = table.aggregate(keys, figures()[..3].to_vec(), least, None).unwrap();
+            let shown = check(&grouped, &data).unwrap().len();
+            assert!(shown == 0 || least < 128, "groups of {least} rows or more");
+            whole += shown;
+        }
+    }
+    assert!(whole > 0, "no table was full");
+}
+
 #[test]
 fn small_groups_are_left_out() {
     sizes(4, |dice, rows| {
