@@ -23,7 +23,8 @@ pub enum Operation {
         /// The range of the numbers, as far as it is known.
         sign: Sign,
     },
-    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`] and [`Sign::Short`].
+    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`] and [`Sign::Short`]. Which it is depends on
+    /// the bits cut off: not for what is shown to a party that may not learn of them.
     TruncateBelow {
         /// Bits.
         by: u32,

@@ -99,7 +99,10 @@ impl<W: Word> ToNumbers<W> {
                 self.parts.run(Part::circuit(&self.program, cx, vec![bits, Arc::new(dealt)], rows));
             }
             Part::Circuit(batch) => {
-                let shares = batch.into_output();
+                let sums =
+                    Bits::new(W::BITS, rows, batch.into_output()).expect("a plane for each bit of a word");
+                // Past the last row v is 0, and what stands there would be opened as it is.
+                let shares = sums.trimmed().into_shares();
                 let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
                 let reveal = Reveal::new(self.role, &[output], &shares);
                 self.parts.run(Part::Open(reveal));

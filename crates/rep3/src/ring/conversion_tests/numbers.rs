@@ -275,3 +275,42 @@ fn costs_are_as_documented() {
     documented::<u32>();
     documented::<u64>();
 }
+
+/// What stands past the last row of planes, such as rows of somebody else, does not reach those to whom x_0 is opened.
+#[test]
+fn numbers_from_bits_open_nothing_past_the_last_row() {
+    for rows in [1, 4, 13] {
+        let strings: Vec<u64> = numbers::<u64>(&mut random(), rows).iter().map(|x| x & 0xff).collect();
+        let height = rows.div_ceil(8);
+        let bits = share_bits(&mut random(), 8, &strings).map(|bits| {
+            let mut shares = bits.into_shares();
+            for share in [&mut shares.own, &mut shares.next] {
+                // Every bit past the last row is one.
+                share.chunks_exact_mut(height).for_each(|plane| plane[height - 1] |= 0xff << (rows % 8));
+            }
+            Bits::new(8, rows, shares).unwrap()
+        });
+        let mut machines = parties().map(|mut party| {
+            let bits = &bits[party.role().index()];
+            ToNumbers::<u16>::new(&mut party.next_batch().unwrap(), bits, Adder::Ripple).unwrap()
+        });
+        let mut last = std::collections::BTreeMap::new();
+        Lockstep::new()
+            .run_edited(&mut machines, |Place { round, party, slot }, bytes| {
+                if !bytes.is_empty() {
+                    last.insert((party, slot), (round, bytes.clone()));
+                }
+            })
+            .unwrap();
+        let end = last.values().map(|(round, _)| *round).max().unwrap();
+        let opened: Vec<_> = last.values().filter(|(round, _)| *round == end).collect();
+        assert_eq!(opened.len(), 2, "two parties learn x_0");
+        for (_, message) in opened {
+            assert_eq!(message.len(), 16 * height);
+            let past = message.chunks_exact(height).map(|plane| plane[height - 1] >> (rows % 8));
+            assert!(past.into_iter().all(|bits| bits == 0), "{rows} rows: something stands past the last");
+        }
+        let expected: Vec<u16> = strings.iter().map(|x| *x as u16).collect();
+        assert_eq!(open_words(&machines.map(ToNumbers::finish)), expected);
+    }
+}
