@@ -53,19 +53,31 @@ pub(crate) fn stream() -> Result<InputPlace, Error> {
 }
 
 /// A place for what another process writes and standard output gets, removed when this is dropped.
-pub(crate) struct Passing(PathBuf);
+pub(crate) struct Passing {
+    dir: PathBuf,
+    name: &'static str,
+}
 
 impl Passing {
     pub(crate) fn new() -> Result<Self, Error> {
-        // Random, and nothing that is secret.
-        let name: [u8; 8] = hushwire_job::aes_ctr::draw("naming a directory")?;
-        let dir = std::env::temp_dir().join(format!("hushwire-{}", hex::encode(name)));
+        Self::called("output")
+    }
+
+    /// For what will stand at `path`, by whose ending its writer knows its format.
+    pub(crate) fn of(path: &Path) -> Result<Self, Error> {
+        Self::called(if hushwire_psi::is_parquet(path) { "output.parquet" } else { "output" })
+    }
+
+    fn called(name: &'static str) -> Result<Self, Error> {
+        // Nothing that is secret.
+        let random: [u8; 8] = hushwire_job::aes_ctr::draw("naming a directory")?;
+        let dir = std::env::temp_dir().join(format!("hushwire-{}", hex::encode(random)));
         let made = DirBuilder::new().mode(0o700).create(&dir);
-        made.map(|()| Self(dir.clone())).map_err(|e| Error::io("make the directory", &dir, &e))
+        made.map(|()| Self { dir: dir.clone(), name }).map_err(|e| Error::io("make the directory", &dir, &e))
     }
 
     pub(crate) fn file(&self) -> PathBuf {
-        self.0.join("output")
+        self.dir.join(self.name)
     }
 
     /// Writes the file to standard output.
@@ -79,7 +91,7 @@ impl Drop for Passing {
     fn drop(&mut self) {
         RunFiles::forget(&self.file());
         // Nothing is left to tell of a failure here.
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 

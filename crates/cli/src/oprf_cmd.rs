@@ -12,9 +12,9 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_job::JobError;
 use hushwire_psi::{
-    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set,
+    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_format, is_parquet,
     oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
-    write_rows,
+    write_parquet, write_rows,
 };
 use link::{LinkArgs, Side};
 use secret::Secret;
@@ -79,7 +79,7 @@ enum OprfCommand {
 /// The keys of a file.
 #[derive(Args)]
 struct KeyArgs {
-    /// The CSV file; its first line names its columns
+    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The column with the keys; given several times, the columns that make a key together
@@ -140,7 +140,7 @@ struct QueryArgs {
     connect: String,
     #[command(flatten)]
     link: LinkArgs,
-    /// The file to write the rows to whose keys are in the list; - is standard output
+    /// The file to write the rows to whose keys are in the list, Parquet if it is called .parquet; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     #[command(flatten)]
@@ -322,6 +322,11 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     let job = format!("query of {}", crate::files::absolute(&args.keys.input));
     let stream = is_stream(&args.out);
     let out = (!stream).then(|| files.create("with --out", &args.out, &job, 0o600)).transpose()?;
+    let as_parquet = out.is_some() && is_parquet(&args.out);
+    check_format(&args.out).map_err(of_file)?;
+    if !as_parquet {
+        Rows::open(&args.keys.input).and_then(|mut rows| rows.select_all()).map_err(of_file)?;
+    }
     let (set, forms) = args.keys.read()?;
     if list.forms() != forms {
         let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());
@@ -353,11 +358,16 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
         }
         Some(file) => {
             let mut to = BufWriter::new(file.writer()?);
-            write(&mut to).map_err(|e| match e {
+            let written = match as_parquet {
+                false => write(&mut to),
+                true => Rows::open(&args.keys.input)
+                    .and_then(|mut rows| write_parquet(&args.keys.input, &mut rows, &flags, false, &mut to)),
+            };
+            written.map_err(|e| match e {
                 PsiError::Output(e) => file.error(&std::io::Error::other(e)).into(),
                 e => of_file(e),
             })?;
-            drop(to);
+            to.into_inner().map_err(|e| file.error(e.error()))?;
             file.commit()?;
         }
     }

@@ -1,4 +1,4 @@
-//! `hushwire local psi`: two parties as processes on this machine, each with a CSV file that the other does not see.
+//! `hushwire local psi`: two parties as processes on this machine, each with a table's file that the other does not see.
 
 mod report;
 
@@ -43,21 +43,21 @@ Examples:
   hushwire local psi --a a.csv --b b.csv --key first --key last --normalise \"nfc case\" --reveal flags
                                       names of two columns; party A learns it for each of its rows (a column in_both)
 
-The first line of a file names its columns. Keys are compared letter by letter, without the white space around them, or in \
+The first line of a CSV file names its columns. Files called .parquet are Parquet, in builds with the feature parquet. Keys are compared letter by letter, without the white space around them, or in \
 the form that --normalise names; rows with an empty key are in no set, and a key that comes twice counts once. Each party \
 learns how many different keys the other one has. docs/psi.md says what is hidden, how, and what it costs.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Find what two CSV files have in common, without showing either to the other party.
+/// Find what two files, CSV or Parquet, have in common, without showing either to the other party.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct PsiArgs {
-    /// Party A's CSV file; - is standard input
+    /// Party A's file, CSV or (called .parquet) Parquet; - is CSV by standard input
     #[arg(long, value_name = "A.csv")]
     a: PathBuf,
-    /// Party B's CSV file; - is standard input
+    /// Party B's file; - is CSV by standard input
     #[arg(long, value_name = "B.csv")]
     b: PathBuf,
     /// The column with the keys, in both files; given several times, the columns that make a key together
@@ -95,7 +95,8 @@ pub(crate) struct PsiArgs {
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: mi]
     #[arg(long, value_name = "NAME", value_parser = Scheme::PRIVATE.map(Scheme::name))]
     scheme: Option<String>,
-    /// The file to write the result to, which appears when it is whole: A's where both learn it; - is standard output [default: -]
+    /// The file to write the result to, which appears when it is whole: A's where both learn it; Parquet if it is called .parquet; - is
+    /// standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The file to write B's result to, where both learn it; without it B's is not written
@@ -187,11 +188,12 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let mut outs = vec![];
     for ((side, path), option) in learners.iter().zip(named).zip(["with --out", "with --out-b"]) {
         let Some(path) = path else { continue };
+        task.check_result(path)?;
         let of = if outs.is_empty() { job.clone() } else { format!("{job}, B's") };
         outs.push(Out {
             side: *side,
             file: files.create(option, path, &of, 0o600)?,
-            passing: Passing::new()?,
+            passing: Passing::of(path)?,
         });
     }
     let bar = progress::bar(0, if task.protocol().is_some() { "ANDs" } else { "messages" });

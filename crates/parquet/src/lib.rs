@@ -4,7 +4,8 @@
 //! kind     Kind      the type of a column, from what the file declares; what has none here (nested, times of day) is refused when it is asked for
 //! rows     Rows      the chosen columns of a file, a row at a time: a batch of each column is decoded, so that memory does not grow with the file
 //! fields             values as text: 2026-11-23, 14.50, true
-//! write              a table as one file, compressed by Snappy
+//! write    Writer    a table as one file, compressed by Snappy, a group of rows at a time
+//! copy     Copied    rows of a file as another file, with all columns as they stand
 //! ```
 //!
 //! Whoever needs bytes to compare (an intersection's keys, say) and whoever needs values reads the same text. NULL is no text, and apart
@@ -36,6 +37,7 @@
 
 #![forbid(unsafe_code)]
 
+mod copy;
 mod fields;
 mod kind;
 mod rows;
@@ -43,9 +45,10 @@ mod rows;
 mod tests;
 mod write;
 
+pub use copy::Copied;
 pub use kind::{Column, Kind};
 pub use rows::{Record, Rows};
-pub use write::{Field, write};
+pub use write::{Field, Writer, write};
 
 use std::path::{Path, PathBuf};
 

@@ -175,7 +175,7 @@ pub struct Rows {
 }
 
 /// A decoder's words about a file, or that it gave up.
-fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, ParquetError> {
+pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, ParquetError> {
     let remedy = "write it anew from its source, or save the table as CSV";
     // A decoder that runs into an assertion has found a broken file.
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -238,6 +238,15 @@ impl Rows {
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Its name in errors.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn reader(&self) -> &SerializedFileReader<File> {
+        &self.reader
     }
 
     /// Rows of the file.

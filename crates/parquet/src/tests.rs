@@ -1,4 +1,4 @@
-use crate::{Column, Field, Kind, Rows, write};
+use crate::{Column, Copied, Field, Kind, Rows, write};
 use std::{fs, path::Path};
 
 fn kinds() -> Vec<Column> {
@@ -165,4 +165,120 @@ fn broken_files_are_errors_that_name_them() {
     }
     let e = all(&dir.path().join("none.parquet")).expect_err("there is none").to_string();
     assert!(e.contains("check the spelling"), "{e}");
+}
+
+/// Rows of every kind, and more than a batch and a group of them, against the same rows taken from the text.
+#[test]
+fn copies_have_the_marked_rows_as_they_stand() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, out) = (dir.path().join("t.parquet"), dir.path().join("out.parquet"));
+    write(fs::File::create(&path).expect("a file"), &kinds(), 3, value).expect("written");
+    let copy = |flags: &[bool], copied: Copied<'_>| {
+        let rows = Rows::open(&path).expect("open");
+        rows.copy(flags, copied, fs::File::create(&out).expect("a file"))
+    };
+    let whole = all(&path).expect("read");
+    for flags in [[false; 3], [true; 3], [true, false, true], [false, true, false]] {
+        copy(&flags, Copied::Marked).expect("copied");
+        let marked = whole.iter().zip(flags).filter(|(_, flag)| *flag).map(|(row, _)| row.clone());
+        assert_eq!(all(&out).expect("read"), marked.collect::<Vec<_>>());
+        assert_eq!(Rows::open(&out).expect("open").columns(), kinds());
+        copy(&flags, Copied::All("in_both")).expect("copied");
+        let flagged =
+            whole.iter().zip(flags).map(|(row, flag)| [&row[..], &[Some(flag.to_string())]].concat());
+        assert_eq!(all(&out).expect("read"), flagged.collect::<Vec<_>>());
+    }
+    // A file that changed, and a name that is there.
+    for flags in [&[true; 2][..], &[true; 4]] {
+        let e = copy(flags, Copied::Marked).expect_err("other rows").to_string();
+        assert!(e.contains("t.parquet: it has changed since the run began"), "{e}");
+    }
+    let e = copy(&[true; 3], Copied::All("day")).expect_err("twice").to_string();
+    assert!(e.contains("it has a column day already"), "{e}");
+
+    let columns = [Column::new("n", Kind::Integer { bits: 64 }, false), Column::new("odd", Kind::Text, true)];
+    let count = (1 << 17) + 5000;
+    write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
+        (0, _) => Field::Number(row as i128),
+        (_, 0) => Field::Null,
+        _ => Field::Text(b"odd"),
+    })
+    .expect("written");
+    let flags: Vec<bool> = (0..count).map(|i| i % 7 < 2 && i > 4096).collect();
+    copy(&flags, Copied::Marked).expect("copied");
+    let mut rows = Rows::open(&out).expect("open");
+    for i in (0..count).filter(|i| flags[*i]) {
+        let (record, _) = rows.read().expect("read").expect("a row");
+        assert_eq!(record.get(0), Some(i.to_string().as_bytes()));
+        assert_eq!(record.get(1).is_some(), i % 2 == 1);
+    }
+    assert!(rows.read().expect("read").is_none());
+}
+
+/// Lists in a column, empty ones and NULL among them, which have no text here.
+#[test]
+fn nested_columns_are_copied_too() {
+    use parquet::{
+        data_type::Int32Type,
+        file::{
+            properties::WriterProperties, reader::FileReader, serialized_reader::SerializedFileReader,
+            writer::SerializedFileWriter,
+        },
+        record::RowAccessor,
+        schema::parser::parse_message_type,
+    };
+    let text = "message t { required int32 id; optional group l (LIST) { repeated group list { optional int32 element; } } }";
+    let schema = std::sync::Arc::new(parse_message_type(text).expect("a schema"));
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, out) = (dir.path().join("t.parquet"), dir.path().join("out.parquet"));
+    let properties = std::sync::Arc::new(WriterProperties::builder().build());
+    let file = fs::File::create(&path).expect("a file");
+    let mut file = SerializedFileWriter::new(file, schema, properties).expect("a writer");
+    let mut group = file.next_row_group().expect("a group");
+    let mut column = group.next_column().expect("a column").expect("two");
+    column.typed::<Int32Type>().write_batch(&[0, 1, 2, 3], None, None).expect("ids");
+    column.close().expect("closed");
+    let mut column = group.next_column().expect("a column").expect("two");
+    // [1, NULL, 2], NULL, [], [3]
+    let (there, starts) = ([3, 2, 3, 0, 1, 3], [0, 1, 1, 0, 0, 0]);
+    column.typed::<Int32Type>().write_batch(&[1, 2, 3], Some(&there), Some(&starts)).expect("lists");
+    column.close().expect("closed");
+    group.close().expect("closed");
+    file.close().expect("closed");
+    let shown = |path: &Path| -> Vec<(i32, String)> {
+        let reader = SerializedFileReader::new(fs::File::open(path).expect("a file")).expect("a reader");
+        let rows = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
+        rows.map(|row| (row.get_int(0).expect("an id"), row.to_string())).collect()
+    };
+    let whole = shown(&path);
+    assert!(whole[0].1.contains("[1, null, 2]"), "{whole:?}");
+    for marks in 0..16u8 {
+        let flags = [0, 1, 2, 3].map(|i| marks >> i & 1 == 1);
+        let rows = Rows::open(&path).expect("open");
+        rows.copy(&flags, Copied::Marked, fs::File::create(&out).expect("a file")).expect("copied");
+        let marked: Vec<_> = whole.iter().filter(|(id, _)| flags[*id as usize]).cloned().collect();
+        assert_eq!(shown(&out), marked);
+    }
+}
+
+/// As `broken_files_are_errors_that_name_them`, of copies.
+#[test]
+fn copies_of_broken_files_are_errors() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (whole, path) = (dir.path().join("whole.parquet"), dir.path().join("broken.parquet"));
+    write(fs::File::create(&whole).expect("a file"), &kinds(), 3, value).expect("written");
+    let good = fs::read(&whole).expect("read");
+    let mut refused = 0;
+    for at in (0..good.len()).step_by(5) {
+        let mut bytes = good.clone();
+        bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
+        fs::write(&path, &bytes).expect("written");
+        let copied =
+            Rows::open(&path).and_then(|rows| rows.copy(&[true; 3], Copied::Marked, std::io::sink()));
+        if let Err(e) = copied {
+            assert!(!e.cause.is_empty() && !e.remedy.is_empty(), "{e}");
+            refused += 1;
+        }
+    }
+    assert!(refused > good.len() / 20, "{refused} of {} were refused", good.len());
 }

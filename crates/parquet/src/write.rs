@@ -34,7 +34,7 @@ pub enum Field<'a> {
     Text(&'a [u8]),
 }
 
-fn refused(e: &Encoder) -> ParquetError {
+pub(crate) fn refused(e: &Encoder) -> ParquetError {
     ParquetError::new(Path::new(""), e.to_string(), "see the system's log about that file or device")
 }
 
@@ -108,54 +108,106 @@ pub fn write<'a>(
     rows: usize,
     field: impl Fn(usize, usize) -> Field<'a>,
 ) -> Result<(), ParquetError> {
-    let fields = columns.iter().map(|column| Ok(Arc::new(declared(column)?))).collect::<Result<_, Encoder>>();
-    let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by("hushwire".to_owned())
-        .build();
-    let work =
-        || {
-            let mut file = SerializedFileWriter::new(to, Arc::new(schema?), Arc::new(properties))?;
-            for begin in (0..rows).step_by(GROUP) {
-                let mut group = file.next_row_group()?;
-                for (at, column) in columns.iter().enumerate() {
-                    let Some(mut writer) = group.next_column()? else { break };
-                    let all = (begin..rows.min(begin + GROUP)).map(|row| field(row, at));
-                    let w = &mut writer;
-                    match column.kind {
-                        Some(Kind::Boolean) => put::<BoolType>(w, column, all, |f| {
-                            if let Field::Boolean(truth) = f { Some(truth) } else { None }
-                        }),
-                        Some(
-                            Kind::Integer { bits: 64 }
-                            | Kind::Timestamp
-                            | Kind::Decimal { precision: 10..=18, .. },
-                        ) => put::<Int64Type>(w, column, all, number),
-                        Some(Kind::Integer { .. } | Kind::Date | Kind::Decimal { precision: ..=9, .. }) => {
-                            put::<Int32Type>(w, column, all, number)
-                        }
-                        Some(Kind::Decimal { .. }) => put::<FixedLenByteArrayType>(w, column, all, |f| {
-                            let steps = number::<i128>(f)?;
-                            Some(FixedLenByteArray::from(steps.to_be_bytes().to_vec()))
-                        }),
-                        Some(Kind::Double) => put::<DoubleType>(w, column, all, |f| {
-                            if let Field::Real(x) = f { Some(x) } else { None }
-                        }),
-                        Some(Kind::Text) | None => put::<ByteArrayType>(w, column, all, |f| {
-                            if let Field::Text(text) = f {
-                                Some(ByteArray::from(text.to_vec()))
-                            } else {
-                                None
-                            }
-                        }),
-                    }?;
-                    writer.close()?;
-                }
-                group.close()?;
+    let mut table = Writer::new(to, columns)?;
+    for begin in (0..rows).step_by(GROUP) {
+        table.group(rows.min(begin + GROUP) - begin, |row, column| field(begin + row, column))?;
+    }
+    table.finish()
+}
+
+/// A table under way, of which a group of rows is held at a time.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// `to` refuses, or a column has no type.
+    pub fn new(to: W, columns: &[Column]) -> Result<Self, ParquetError> {
+        let begin = || {
+            let fields = columns
+                .iter()
+                .map(|column| Ok(Arc::new(declared(column)?)))
+                .collect::<Result<_, Encoder>>()?;
+            let schema = Type::group_type_builder("table").with_fields(fields).build()?;
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_created_by("hushwire".to_owned())
+                .build();
+            SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))
+        };
+        let file = begin().map_err(|e| refused(&e))?;
+        Ok(Self { file, columns: columns.to_vec() })
+    }
+
+    /// Writes so many rows, whose fields are asked for by row and column, each once.
+    ///
+    /// # Errors
+    /// As [`write`].
+    pub fn group<'a>(
+        &mut self,
+        rows: usize,
+        field: impl Fn(usize, usize) -> Field<'a>,
+    ) -> Result<(), ParquetError> {
+        let Self { file, columns } = self;
+        let mut work = || {
+            let mut group = file.next_row_group()?;
+            for (at, column) in columns.iter().enumerate() {
+                let Some(mut writer) = group.next_column()? else { break };
+                put_column(&mut writer, column, (0..rows).map(|row| field(row, at)))?;
+                writer.close()?;
             }
-            file.close()?;
+            group.close()?;
             Ok(())
         };
-    work().map_err(|e: Encoder| refused(&e))
+        work().map_err(|e: Encoder| refused(&e))
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// `to` refuses.
+    pub fn finish(self) -> Result<(), ParquetError> {
+        self.file.close().map_err(|e| refused(&e))?;
+        Ok(())
+    }
+}
+
+/// The fields of a column, by its type.
+fn put_column<'a>(
+    w: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    all: impl Iterator<Item = Field<'a>>,
+) -> Result<(), Encoder> {
+    match column.kind {
+        Some(Kind::Boolean) => {
+            put::<BoolType>(
+                w,
+                column,
+                all,
+                |f| {
+                    if let Field::Boolean(truth) = f { Some(truth) } else { None }
+                },
+            )
+        }
+        Some(Kind::Integer { bits: 64 } | Kind::Timestamp | Kind::Decimal { precision: 10..=18, .. }) => {
+            put::<Int64Type>(w, column, all, number)
+        }
+        Some(Kind::Integer { .. } | Kind::Date | Kind::Decimal { precision: ..=9, .. }) => {
+            put::<Int32Type>(w, column, all, number)
+        }
+        Some(Kind::Decimal { .. }) => put::<FixedLenByteArrayType>(w, column, all, |f| {
+            let steps = number::<i128>(f)?;
+            Some(FixedLenByteArray::from(steps.to_be_bytes().to_vec()))
+        }),
+        Some(Kind::Double) => {
+            put::<DoubleType>(w, column, all, |f| if let Field::Real(x) = f { Some(x) } else { None })
+        }
+        Some(Kind::Text) | None => put::<ByteArrayType>(w, column, all, |f| {
+            if let Field::Text(text) = f { Some(ByteArray::from(text.to_vec())) } else { None }
+        }),
+    }
 }

@@ -1,6 +1,6 @@
 //! The numbers of a table's rows that are to be added up.
 
-use crate::{PsiError, Rows, error::Place};
+use crate::{PsiError, Rows};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -10,10 +10,10 @@ use zeroize::Zeroizing;
 /// # Errors
 /// The file is no table, has no such column, or has there what is no whole number of 64 bits; the numbers come to too much.
 pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, PsiError> {
-    let place = rows.column(column)?;
+    let place = rows.select([column])?[0];
     let (mut amounts, mut all) = (Zeroizing::new(vec![]), 0u64);
-    while let Some(row) = rows.read()? {
-        let line = row.position().map(|at| Place::line(at.line()));
+    while rows.read()?.is_some() {
+        let (row, line) = (rows.last(), rows.place());
         let field = std::str::from_utf8(row.get(place).unwrap_or_default()).unwrap_or("?").trim();
         let amount: Option<i64> = if field.is_empty() { Some(0) } else { field.parse().ok() };
         let Some(amount) = amount else {

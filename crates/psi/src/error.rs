@@ -13,25 +13,33 @@ use thiserror::Error;
 
 /// A place in a file. Everything counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The line; a quoted field may go over several.
-    pub line: u64,
-    /// The character of the line, where one is to blame.
-    pub column: Option<u64>,
+pub enum Place {
+    /// Of text.
+    Line {
+        /// The line; a quoted field may go over several.
+        line: u64,
+        /// The character of the line, where one is to blame.
+        column: Option<u64>,
+    },
+    /// A row of a file that has no lines.
+    Row(u64),
 }
 
 impl Place {
     /// A whole line.
     pub(crate) const fn line(line: u64) -> Self {
-        Self { line, column: None }
+        Self::Line { line, column: None }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}", self.line)?;
-        // "Column" is what CSV calls something else.
-        self.column.map_or(Ok(()), |column| write!(f, ", character {column}"))
+        match self {
+            Self::Line { line, column: None } => write!(f, "line {line}"),
+            // "Column" is what CSV calls something else.
+            Self::Line { line, column: Some(column) } => write!(f, "line {line}, character {column}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
     }
 }
 

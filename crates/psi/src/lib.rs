@@ -1,7 +1,8 @@
 //! Private set intersection of two parties' keys: which are in both sets, or how many, and nothing else.
 //!
 //! ```text
-//! strict   Rows        CSV files, strictly
+//! rows     Rows        a table's file, CSV or (with the feature `parquet`) Parquet
+//! strict               CSV as RFC 4180 has it
 //! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
@@ -31,6 +32,7 @@ mod okvs;
 pub mod oprf;
 pub mod plain;
 mod plan;
+mod rows;
 mod salt;
 mod session;
 mod strict;
@@ -41,7 +43,7 @@ pub use amounts::amounts;
 pub use error::{Place, PsiError};
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
+pub use rows::{Rows, check_format, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
-pub use strict::Rows;
-pub use write::{csv_line, write_flags, write_rows};
+pub use write::{csv_line, write_flags, write_parquet, write_rows};

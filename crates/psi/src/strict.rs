@@ -8,90 +8,10 @@
 //! An empty line holds no record.
 
 use crate::{PsiError, error::Place};
-use hushwire_circuit::mark;
 use std::{
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::Path,
 };
-
-/// The records of a file whose first one names the columns, each of one width.
-pub struct Rows<'a> {
-    path: PathBuf,
-    reader: csv::Reader<Strict<Box<dyn Read + 'a>>>,
-    header: csv::ByteRecord,
-    record: csv::ByteRecord,
-}
-
-impl Rows<'static> {
-    /// Opens a file, and reads the names of its columns.
-    ///
-    /// # Errors
-    /// The file cannot be read, or its first line is not as RFC 4180 has it.
-    pub fn open(path: &Path) -> Result<Self, PsiError> {
-        let file = std::fs::File::open(path).map_err(|e| refused(path, &e))?;
-        Rows::new(path, file)
-    }
-}
-
-impl<'a> Rows<'a> {
-    /// As [`Rows::open`], from anything; `path` is what errors name.
-    ///
-    /// # Errors
-    /// As [`Rows::open`].
-    pub fn new(path: &Path, csv: impl Read + 'a) -> Result<Self, PsiError> {
-        let text = mark::strip_read(csv).map_err(|e| refused(path, &e))?;
-        let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
-        let header = reader.byte_headers().map_err(|e| broken(path, e))?.clone();
-        Ok(Self { path: path.to_owned(), reader, header, record: csv::ByteRecord::new() })
-    }
-
-    /// The columns' names; no fields where the file is empty.
-    #[must_use]
-    pub fn header(&self) -> &csv::ByteRecord {
-        &self.header
-    }
-
-    /// The place in each record of the column called so, from 0.
-    ///
-    /// # Errors
-    /// The file is empty, lacks the column, or has it twice.
-    pub fn column(&self, name: &str) -> Result<usize, PsiError> {
-        let path = &self.path;
-        if self.header.is_empty() {
-            let remedy = format!("its first line must name the columns, {name} among them");
-            return Err(PsiError::file(path, None, "it is empty", remedy));
-        }
-        let names: Vec<String> =
-            self.header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
-        let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);
-        match (places.next(), places.next()) {
-            (Some(place), None) => Ok(place),
-            (Some(_), Some(_)) => {
-                let cause = format!("two columns are called {name}");
-                Err(PsiError::file(path, Some(Place::line(1)), cause, "rename one of them"))
-            }
-            (None, _) => {
-                let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
-                let one = names.len() == 1 && names[0].contains([';', '\t', '|']);
-                let remedy = if one {
-                    "save the file with commas between columns"
-                } else {
-                    "name one of these, or put a line with the columns' names first"
-                };
-                Err(PsiError::file(path, Some(Place::line(1)), cause, remedy))
-            }
-        }
-    }
-
-    /// The next record.
-    ///
-    /// # Errors
-    /// The file cannot be read, deviates from RFC 4180, or a record is not as wide as the first.
-    pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, PsiError> {
-        let more = self.reader.read_byte_record(&mut self.record).map_err(|e| broken(&self.path, e))?;
-        Ok(more.then_some(&self.record))
-    }
-}
 
 pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
     use io::ErrorKind as K;
@@ -107,7 +27,7 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
     PsiError::file(path, None, e.to_string(), remedy)
 }
 
-fn broken(path: &Path, e: csv::Error) -> PsiError {
+pub(crate) fn broken(path: &Path, e: csv::Error) -> PsiError {
     let line = e.position().map(|p| Place::line(p.line()));
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
@@ -188,27 +108,40 @@ enum At {
     Return,
 }
 
+/// A character of a line, one of UTF-8.
+#[derive(Clone, Copy)]
+struct Spot {
+    line: u64,
+    column: u64,
+}
+
+impl From<Spot> for Place {
+    fn from(Spot { line, column }: Spot) -> Self {
+        Place::Line { line, column: Some(column) }
+    }
+}
+
 /// Hands bytes on as long as they are as they should be.
-struct Strict<R> {
+pub(crate) struct Strict<R> {
     inner: R,
     at: At,
-    /// Of the next byte; a column is a character of UTF-8.
-    place: Place,
+    /// Of the next byte.
+    place: Spot,
     /// The beginning of a quoted field, or of a line end.
-    begun: Place,
+    begun: Spot,
     /// True until a byte was read.
     fresh: bool,
 }
 
 impl<R: Read> Strict<R> {
-    fn new(inner: R) -> Self {
-        let start = Place { line: 1, column: Some(1) };
+    pub(crate) fn new(inner: R) -> Self {
+        let start = Spot { line: 1, column: 1 };
         Self { inner, at: At::Field, place: start, begun: start, fresh: true }
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
         let here = self.place;
-        let fault = |kind, place| Err(Fault { kind, place: Some(place) });
+        let fault = |kind, place: Spot| Err(Fault { kind, place: Some(place.into()) });
         self.at = match (self.at, byte) {
             (At::Return, b'\n') => At::Field,
             (At::Return, _) => return fault(Kind::Return, self.begun),
@@ -228,18 +161,18 @@ impl<R: Read> Strict<R> {
             (At::Field | At::Plain, _) => At::Plain,
         };
         if byte == b'\n' {
-            self.place = Place { line: here.line + 1, column: Some(1) };
+            self.place = Spot { line: here.line + 1, column: 1 };
         } else if byte & 0xc0 != 0x80 {
             // Not the first byte of a character that goes on: those are where their first one is.
-            self.place.column = here.column.map(|c| c + 1);
+            self.place.column = here.column + 1;
         }
         Ok(())
     }
 
     fn end(&self) -> Result<(), Fault> {
         match self.at {
-            At::Quoted => Err(Fault { kind: Kind::Unclosed, place: Some(self.begun) }),
-            At::Return => Err(Fault { kind: Kind::Return, place: Some(self.begun) }),
+            At::Quoted => Err(Fault { kind: Kind::Unclosed, place: Some(self.begun.into()) }),
+            At::Return => Err(Fault { kind: Kind::Return, place: Some(self.begun.into()) }),
             At::Field | At::Plain | At::Quote => Ok(()),
         }
     }

@@ -1,10 +1,13 @@
-//! Results as CSV.
+//! Results as CSV and as Parquet.
 
 use crate::{PsiError, Rows};
 use std::{io::Write, path::Path};
 
 /// The name of the column with the flags.
 const FLAG: &str = "in_both";
+/// LOCAL: rows of a group of a Parquet file, which are held until it is written.
+#[cfg(feature = "parquet")]
+const GROUP: usize = 1 << 16;
 
 /// Fields as a line of CSV, without its end.
 ///
@@ -26,6 +29,7 @@ pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
 /// # Errors
 /// The table cannot be read, or has not as many rows; `out` takes no more.
 pub fn write_rows(path: &Path, rows: &mut Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+    rows.select_all()?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     writer.write_byte_record(rows.header()).map_err(|e| failed(&e))?;
     each(path, rows, flags, |row, flag| if flag { writer.write_byte_record(row) } else { Ok(()) })?;
@@ -42,6 +46,7 @@ pub fn write_flags(
     flags: &[bool],
     out: impl Write,
 ) -> Result<(), PsiError> {
+    rows.select_all()?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
@@ -51,6 +56,89 @@ pub fn write_flags(
         writer.write_record(row.iter().chain([flag]))
     })?;
     writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+}
+
+/// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a Parquet file: of a Parquet file with its
+/// types, of CSV as text. `path` is what errors name.
+///
+/// # Errors
+/// As [`write_rows`]; a field of CSV is not UTF-8; the table has a column `in_both`; this build writes no Parquet.
+#[cfg(feature = "parquet")]
+pub fn write_parquet(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    all: bool,
+    out: impl Write + Send,
+) -> Result<(), PsiError> {
+    use hushwire_parquet::{Column, Copied, Field, Kind, Writer};
+    if let Some(file) = rows.parquet() {
+        return Ok(file.copy(flags, if all { Copied::All(FLAG) } else { Copied::Marked }, out)?);
+    }
+    let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
+    let mut columns: Vec<Column> = names.map(|name| Column::new(&name, Kind::Text, false)).collect();
+    let width = columns.len();
+    if all {
+        if columns.iter().any(|column| column.name == FLAG) {
+            let cause = format!("it has a column {FLAG} already, as the flags' would be called");
+            return Err(PsiError::file(
+                path,
+                None,
+                cause,
+                "rename it, or name a file for the result that ends in .csv",
+            ));
+        }
+        columns.push(Column::new(FLAG, Kind::Boolean, false));
+    }
+    let mut table = Writer::new(out, &columns)?;
+    let (mut group, mut marks) = (vec![csv::ByteRecord::new(); GROUP], vec![]);
+    let mut put = |group: &[csv::ByteRecord], marks: &[bool]| {
+        table.group(group.len(), |row, column| match column {
+            column if column == width => Field::Boolean(marks[row]),
+            column => Field::Text(group[row].get(column).unwrap_or_default()),
+        })
+    };
+    let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
+    let mut flags = flags.iter();
+    while rows.read()?.is_some() {
+        let mark = *flags.next().ok_or_else(changed)?;
+        if !all && !mark {
+            continue;
+        }
+        if let Some(odd) = rows.last().iter().position(|field| std::str::from_utf8(field).is_err()) {
+            let cause = format!("column {} is not UTF-8", columns.get(odd).map_or("", |column| &column.name));
+            let remedy = "save the file as UTF-8, or name a file for the result that ends in .csv";
+            return Err(PsiError::file(path, rows.place(), cause, remedy));
+        }
+        group[marks.len()].clone_from(rows.last());
+        marks.push(mark);
+        if marks.len() == GROUP {
+            put(&group, &marks)?;
+            marks.clear();
+        }
+    }
+    if flags.next().is_some() {
+        return Err(changed());
+    }
+    if !marks.is_empty() {
+        put(&group[..marks.len()], &marks)?;
+    }
+    Ok(table.finish()?)
+}
+
+/// As it is with the feature `parquet`.
+///
+/// # Errors
+/// This build writes no Parquet.
+#[cfg(not(feature = "parquet"))]
+pub fn write_parquet(
+    _: &Path,
+    _: &mut Rows<'_>,
+    _: &[bool],
+    _: bool,
+    _: impl Write + Send,
+) -> Result<(), PsiError> {
+    Err(PsiError::Output("this hushwire was built without Parquet".to_owned()))
 }
 
 fn failed(e: &csv::Error) -> PsiError {

@@ -189,16 +189,15 @@ fn circuit(
     let terms = circuit::Parameters { receiver_items: n, sender_items: n, reveal };
     let digests = digests(context, n, is_sender);
     let outcome = if is_sender {
-        let numbers: Vec<u64> = (0..n as u64).collect();
-        circuit::send(channel, context, &terms, &digests, &numbers, seed, &mut |_, _| {})?
+        circuit::send(channel, context, &terms, &digests, seed, &mut |_, _| {})?
     } else {
-        circuit::receive(channel, context, &terms, &digests, seed, &mut |_, _| {})?
+        let numbers: Vec<u64> = (0..n as u64).collect();
+        circuit::receive(channel, context, &terms, &digests, &numbers, seed, &mut |_, _| {})?
     };
-    // The sender's first half is common.
-    let half = (n - n / 2) as u64;
     match outcome {
         circuit::Outcome::Size(size) => Ok(Some(size)),
-        circuit::Outcome::Sum { count, sum } if sum == half * half.saturating_sub(1) / 2 => Ok(Some(count)),
+        // The receiver's second half is common.
+        circuit::Outcome::Sum { count, sum } if sum == (n as u64 / 2..n as u64).sum() => Ok(Some(count)),
         outcome => Err(format!("{outcome:?} is no result of these items").into()),
     }
 }

@@ -211,3 +211,96 @@ fn what_is_wrong_is_named_with_party_file_and_remedy() {
     );
     assert_eq!(place.names(), ["a.csv", "b.csv"], "nothing is left of a run that failed");
 }
+
+/// Tables as Parquet on either side, from files of this command's and of a query's, whose columns have types.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_in_and_comes_out() {
+    let world = World::new(0..40, 33..90);
+    let ok = |line: &str| {
+        let ran = world.place.ran(&format!("local psi {line} --transport unix"));
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
+        ran
+    };
+    // All rows that have a key, since both files are the same.
+    for (csv, parquet) in [("a.csv", "a.parquet"), ("b.csv", "b.parquet")] {
+        ok(&format!("--a {csv} --b {csv} --key email --to a --out {parquet}"));
+        assert_eq!(world.place.get(parquet)[..4], *b"PAR1");
+    }
+    let key = "--key email";
+    assert_eq!(ok(&format!("--a a.parquet --b b.parquet {key}")).out, world.rows(&world.a));
+    assert_eq!(ok(&format!("--a a.csv --b b.parquet {key} --to b")).out, world.rows(&world.b));
+    ok(&format!("--a a.parquet --b b.csv {key} --out ours.parquet --out-b theirs.csv"));
+    assert_eq!(world.place.get("theirs.csv"), world.rows(&world.b).as_bytes());
+    assert_eq!(ok(&format!("--a ours.parquet --b ours.parquet {key}")).out, world.rows(&world.a));
+    ok(&format!("--a a.parquet --b b.parquet {key} --reveal flags --out flags.parquet"));
+    let flags = ok(&format!("--a flags.parquet --b flags.parquet {key}")).out;
+    let shown = world.common();
+    let rows = world.a.iter().enumerate();
+    let rows: String = rows.map(|(i, key)| format!("{i},{key},\"x, y\",{}\n", shown.contains(key))).collect();
+    assert_eq!(flags, format!("row,email,note,in_both\n{rows}"));
+    let sum: usize = world.b.iter().enumerate().filter(|(_, key)| shown.contains(*key)).map(|(i, _)| i).sum();
+    let told = ok(&format!("--a a.csv --b b.parquet {key} --reveal sum:row,count")).out;
+    assert_eq!(told, format!("count,sum\n{},{sum}\n", shown.len()));
+    assert_eq!(ok(&format!("--a a.parquet --b b.csv {key} --reveal size")).out, format!("{}\n", shown.len()));
+
+    // Numbers and days are the text that CSV has, and keep their types.
+    world.place.put("typed.csv", b"id,day,price\n7,2026-11-23,1.50\n8,,2.00\n9,2026-01-01,\n");
+    world.place.put("copy.sql", b"SELECT id, day, price FROM t ORDER BY id");
+    let ran = world
+        .place
+        .ran("local query --table t=typed.csv@bob --sql-file copy.sql --out typed.parquet --transport unix");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    world.place.put("other.csv", b"id,day\n7,2026-11-23\n9,2026-01-02\n8,\n");
+    let typed = ok("--a typed.parquet --b other.csv --key id --key day --to a --out both.parquet");
+    assert_eq!(typed.out, "");
+    world.place.put("back.sql", b"SELECT id, day, price, price + price AS twice FROM t ORDER BY id");
+    let back = world.place.ran("local query --table t=both.parquet@bob --sql-file back.sql --transport unix");
+    assert!(
+        back.code == Some(0) && back.out.contains("2026-11-23   1.50   3.00"),
+        "{}{}",
+        back.out,
+        back.err
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_that_does_not_serve_is_named_and_nothing_is_written() {
+    let world = World::new(0..4, 2..6);
+    let whole = "local psi --a a.csv --b a.csv --key email --to a --transport unix --out a.parquet";
+    assert_eq!(world.place.ran(whole).code, Some(0));
+    let whole = world.place.get("a.parquet");
+    world.place.put("cut.parquet", &whole[..whole.len() - 9]);
+    world.place.put("text.parquet", &world.place.get("a.csv"));
+    for (options, code, words) in [
+        ("--a cut.parquet --out x.csv", 4, "cut.parquet: it is no good Parquet"),
+        ("--a text.parquet --out x.csv", 4, "text.parquet: it is no good Parquet"),
+        ("--a none.parquet --out x.csv", 4, "none.parquet"),
+        ("--a a.parquet --key-a mail --out x.csv", 4, "no column is called mail; there are row, email, note"),
+        (
+            "--a a.csv --reveal size --out x.parquet",
+            2,
+            "x.parquet is to be Parquet, and what is revealed is no table",
+        ),
+        ("--a a.csv --reveal sum:row,count --out x.parquet", 2, "name a file with another ending"),
+    ] {
+        let ran = world.place.ran(&format!("local psi --b b.csv --key email --transport unix {options}"));
+        assert!(ran.code == Some(code) && ran.err.contains(words), "{options}: {:?} {}", ran.code, ran.err);
+        assert!(!world.place.names().iter().any(|name| name.starts_with("x.")), "{options}");
+    }
+}
+
+/// A build without Parquet says how to get one with it.
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_is_named_where_the_build_has_none() {
+    let world = World::new(0..4, 2..6);
+    world.place.put("a.parquet", b"PAR1");
+    for options in ["--a a.parquet", "--a a.csv --out x.parquet"] {
+        let ran = world.place.ran(&format!("local psi --b b.csv --key email --transport unix {options}"));
+        let words = "it is Parquet, and this hushwire was built without it";
+        assert!(ran.code == Some(4) && ran.err.contains(words), "{options}: {:?} {}", ran.code, ran.err);
+        assert!(ran.err.contains("--features parquet"), "{}", ran.err);
+    }
+}

@@ -103,3 +103,23 @@ fn local_run_says_how_to_run_an_intersection() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("hushwire local psi --a"), "{}", ran.err);
 }
+
+/// Files of party configurations are Parquet by their names.
+#[cfg(feature = "parquet")]
+#[test]
+fn parties_may_have_parquet() {
+    let world = world("reveal = \"items\"");
+    let whole =
+        "local psi --a r/party1.csv --b r/party1.csv --key mail --to a --transport unix --out r/keys.parquet";
+    let ran = world.place.ran(whole);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let config = String::from_utf8(world.place.get("r/party1.toml")).unwrap_or_default();
+    let config = config.replace("party1.csv", "keys.parquet");
+    let config = format!("{config}\n[outputs]\nresult = {{ file = \"common.parquet\" }}\n");
+    world.place.put("r/party1.toml", config.as_bytes());
+    for member in ended(&world, "") {
+        assert_eq!(member.code, Some(0), "{}", member.err);
+    }
+    let read = "local psi --a r/common.parquet --b r/party1.csv --key mail --to a --transport unix";
+    assert_eq!(world.place.ran(read).out, "mail,since\neve@x,2020\nann@x,2021\n");
+}

@@ -124,3 +124,31 @@ fn keys_stay_private_and_lists_fit_them() {
     let ran = world.query("");
     assert!(ran.code == Some(4) && ran.err.contains("it is no list"), "{}", ran.err);
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn lists_and_queries_may_be_of_parquet() {
+    let world = World::new();
+    for (csv, key) in [("all.csv", "email"), ("mine.csv", "mail")] {
+        let parquet = csv.replace("csv", "parquet");
+        let ran = world.place.ran(&format!(
+            "local psi --a {csv} --b {csv} --key {key} --to a --transport unix --out {parquet}"
+        ));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    // The same list, byte for byte, under the same key.
+    let again = PUBLISH.replace("all.csv", "all.parquet").replace("all.list", "again.list");
+    let ran = world.place.ran(&again);
+    assert!(ran.code == Some(0) && ran.err.contains("300 keys published"), "{}", ran.err);
+    assert_eq!(world.place.get("again.list"), world.place.get("all.list"));
+    let owner = world.answer("");
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    let keys = "--in mine.parquet --key mail --normalise email --list all.list --out known.parquet";
+    let ran = ended(world.start(&format!("psi query {keys} {link}")));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ended(owner).code, Some(0));
+    let read = "local psi --a known.parquet --b mine.csv --key mail --to a --transport unix";
+    let known = "mail,note\nuser7@x.org,a\n USER299@X.org ,c\nuser0@x.org,e\nuser7@X.org,f\n";
+    assert_eq!(world.place.ran(read).out, known);
+}

@@ -72,18 +72,18 @@ impl Values {
             let remedy = "name one column for a vector, one for each place of a matrix's second axis, or bring records";
             return Err(JobError::usage(format!("reading input {name}"), cause, remedy));
         }
-        let places = columns.iter().map(|column| rows.column(column));
-        let places = places.collect::<Result<Vec<_>, _>>().map_err(psi::of_file)?;
+        let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
         let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
-        while let Some(row) = rows.read().map_err(psi::of_file)? {
+        while rows.read().map_err(psi::of_file)?.is_some() {
             n += 1;
-            let line = if let Some(place) = row.position() { place.line() } else { 0 };
+            let row = rows.last();
             for (place, column) in places.iter().zip(columns) {
                 let start = records.len();
                 records.resize(start + scalar.record(), 0);
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).unwrap_or("\u{fffd}");
                 scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
-                    let doing = format!("cannot read {}, line {line}", path.display());
+                    let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
+                    let doing = format!("cannot read {}{at}", path.display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
                     JobError::new(Kind::File, doing, cause, e.remedy)
                 })?;

@@ -103,9 +103,9 @@ impl Find<'_> {
         }
         let (context, seed, hears) = (&self.context, Seed::random(), &mut *self.observer);
         let outcome = if self.index == receiver {
-            circuit::receive(channel, context, &terms, set.items(), &seed, hears)?
+            circuit::receive(channel, context, &terms, set.items(), &numbers, &seed, hears)?
         } else {
-            circuit::send(channel, context, &terms, set.items(), &numbers, &seed, hears)?
+            circuit::send(channel, context, &terms, set.items(), &seed, hears)?
         };
         let learnt = match outcome {
             circuit::Outcome::Nothing => Learnt::Nothing,

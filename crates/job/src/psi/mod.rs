@@ -1,4 +1,4 @@
-//! Private set intersection as a job: two parties with a CSV file each.
+//! Private set intersection as a job: two parties with a table's file each, CSV or Parquet.
 //!
 //! ```text
 //! file   PsiJob    the keys of a job file of this kind

@@ -14,7 +14,7 @@ use crate::{
     two_party::name,
     two_party_engine::Failure,
 };
-use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts};
+use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, is_parquet};
 use hushwire_wire::{PartyId, Reason};
 use std::io::Write;
 use zeroize::Zeroizing;
@@ -33,6 +33,8 @@ pub struct PsiPart {
     /// Of each row, where they are added up.
     amounts: Zeroizing<Vec<i64>>,
     file: Option<NewFile>,
+    /// Whether that is Parquet.
+    as_parquet: bool,
     /// Whether the result goes back to the caller.
     shows: bool,
     ended: Option<Ended>,
@@ -56,6 +58,13 @@ impl PsiPart {
             }
         };
         let place = task.result(config)?;
+        let as_parquet = matches!(&place, OutputPlace::File(path) if is_parquet(path));
+        if let OutputPlace::File(path) = &place {
+            task.check_result(path)?;
+        }
+        if task.tells_rows() && !as_parquet && place != OutputPlace::Discard {
+            table.check_csv().map_err(of_file)?;
+        }
         let mut create = |path| config.files.create("for output result", path, &task.writer(), 0o600);
         let file = if let OutputPlace::File(path) = &place { Some(create(path)?) } else { None };
         let shows = matches!(place, OutputPlace::Show | OutputPlace::Memory);
@@ -67,6 +76,7 @@ impl PsiPart {
             keys,
             amounts,
             file,
+            as_parquet,
             shows,
             ended: None,
             text: None,
@@ -87,10 +97,10 @@ impl PsiPart {
             ));
             remarks.extend(keys.samples().iter().map(shown));
         }
-        if let Some(line) = first_malformed {
+        if let Some(place) = first_malformed {
             let rows = if malformed == 1 { "row is" } else { "rows are" };
             remarks.push(format!(
-                "{malformed} {rows} in no set, since a field is not what its form is of; the first is in line {line}"
+                "{malformed} {rows} in no set, since a field is not what its form is of; the first is in {place}"
             ));
         }
         remarks
@@ -175,7 +185,7 @@ impl Part for PsiPart {
             }
             (_, None) if number.is_some() => self.text = number.map(String::into_bytes),
             (Learnt::Rows { flags, .. }, Some(file)) => {
-                self.table.write_file(reveal, flags, file, of_file)?;
+                self.table.write_file(reveal, flags, file, self.as_parquet, of_file)?;
             }
             (Learnt::Rows { flags, .. }, None) if self.shows => {
                 let mut text = vec![];

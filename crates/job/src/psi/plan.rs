@@ -1,15 +1,16 @@
 //! The agreement on an intersection, and what its run comes to.
 
-use super::{CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT};
+use super::{CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT, of_file};
 use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Method, Reveal, Side, Terms, circuit};
+use hushwire_psi::{Method, Reveal, Side, Terms, check_format, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 5;
+const PLAN_VERSION: u32 = 6;
 
 /// A party's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,12 +231,12 @@ impl PsiTask {
         &self.to
     }
 
-    /// The number of the party whose set goes into the store, of sets of these sizes: who learns alone, does not have the numbers that
+    /// The number of the party whose set goes into the store, of sets of these sizes: who learns alone, has the numbers that
     /// are added up, or has fewer items.
     pub(super) fn receiver(&self, [a, b]: [usize; 2]) -> u8 {
         match (self.to.as_slice(), &self.job.reveal) {
             ([Member::Party(one)], _) => *one,
-            (_, PsiReveal::Sum { of, .. }) => 1 - of,
+            (_, PsiReveal::Sum { of, .. }) => *of,
             _ => u8::from(b < a),
         }
     }
@@ -268,6 +269,24 @@ impl PsiTask {
     fn forms(&self) -> String {
         let key = self.job.key(0).map(|key| key.columns().iter().map(|c| c.normal.agreed()).collect());
         key.unwrap_or_else(|_| vec![]).join("; ")
+    }
+
+    /// Whether rows of the parties' files are learnt, and no number.
+    pub(super) fn tells_rows(&self) -> bool {
+        matches!(self.job.reveal, PsiReveal::Items | PsiReveal::Flags)
+    }
+
+    /// Refuses a file for the result whose format does not take it.
+    ///
+    /// # Errors
+    /// It is called Parquet, and the result is no table, or the build has no Parquet.
+    pub fn check_result(&self, path: &Path) -> Result<(), JobError> {
+        check_format(path).map_err(of_file)?;
+        if self.tells_rows() || !is_parquet(path) {
+            return Ok(());
+        }
+        let cause = format!("{} is to be Parquet, and what is revealed is no table", path.display());
+        Err(JobError::usage("preparing outputs", cause, "name a file with another ending, as result.csv"))
     }
 
     /// The place of the party's rows.

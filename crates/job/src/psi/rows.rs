@@ -2,7 +2,7 @@
 
 use super::{CSV, PsiReveal};
 use crate::{InputPlace, JobError, NewFile};
-use hushwire_psi::{Place, PsiError, Rows, write_flags, write_rows};
+use hushwire_psi::{Place, PsiError, Rows, write_flags, write_parquet, write_rows};
 use std::{
     fs,
     io::{BufWriter, Write},
@@ -75,16 +75,29 @@ impl Table {
         }
     }
 
-    /// The same, to a file that has no name yet. Of an error the file is named to which it belongs.
+    /// Whether all columns can be written as CSV, before anything runs.
+    pub(super) fn check_csv(&self) -> Result<(), PsiError> {
+        self.open()?.select_all()
+    }
+
+    /// The same, to a file that has no name yet, as Parquet where that is asked for. Of an error the file is named to which it belongs.
     pub(super) fn write_file(
         &self,
         reveal: &PsiReveal,
         flags: &[bool],
         file: &NewFile,
+        as_parquet: bool,
         of: impl Fn(PsiError) -> JobError,
     ) -> Result<(), JobError> {
         let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, file.writer()?), error: None };
-        let written = self.write(reveal, flags, &mut heard);
+        let written = match as_parquet {
+            false => self.write(reveal, flags, &mut heard),
+            true => self.open().and_then(|mut rows| {
+                let all = *reveal == PsiReveal::Flags;
+                write_parquet(&self.path, &mut rows, flags, all, &mut heard)
+            }),
+        };
+        let written = written.and_then(|()| heard.flush().map_err(|e| PsiError::Output(e.to_string())));
         match (written, heard.error) {
             (Err(_), Some(e)) => Err(file.error(&e)),
             (Err(e), None) => Err(of(e)),

@@ -4,23 +4,14 @@ use crate::{InputPlace, JobError, Kind, psi::of_file};
 use hushwire_psi::Rows;
 use std::path::{Path, PathBuf};
 
-/// Whether a file's name says that it is Parquet.
-pub(super) fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
-}
+pub(super) use hushwire_psi::is_parquet;
 
 /// Refuses a file of a format that this build does not have.
 ///
 /// # Errors
 /// It is Parquet, and the build has none.
 pub fn check_format(path: &Path) -> Result<(), JobError> {
-    if cfg!(feature = "parquet") || !is_parquet(path) {
-        return Ok(());
-    }
-    let cause = "it is Parquet, and this hushwire was built without it";
-    let remedy =
-        "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
-    Err(JobError::usage(format!("cannot use {}", path.display()), cause, remedy))
+    hushwire_psi::check_format(path).map_err(of_file)
 }
 
 enum Of<'a> {

@@ -1,6 +1,6 @@
-//! Intersection whose items stay hidden: its size, or the sum of a number that the sender has for each item.
+//! Intersection whose items stay hidden: its size, or the sum of a number that the receiver has for each item.
 //!
-//! **Functionality.** Receiver and sender bring sets of items as digests, the sender a number for each where sums are wanted →
+//! **Functionality.** Receiver and sender bring sets of items as digests, the receiver a number for each where sums are wanted →
 //! what [`Reveal`] says, and nothing else.
 //!
 //! **Paper.** Pinkas, Schneider, Tkachenko, Yanai, "Efficient circuit-based PSI with linear communication", EUROCRYPT 2019,
@@ -10,11 +10,11 @@
 //! ```text
 //! R         a cuckoo table: each item x in one of three bins, under the hash function j that put it there
 //! R ──► S   as in a plain intersection ([`crate::plain`]) with items (x, j): F(x, j) is R's, F is S's
-//! S         for each bin i random r_i, s_i; a store of (y, j) → F(y, j) ⊕ (r_i ‖ v_y − s_i), i = h_j(y), for j = 1, 2, 3
+//! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1, 2, 3
 //! S ──► R   the store; its free entries are random
-//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i ‖ v − s_i if S has x, something random if not
+//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i if S has x, something random if not
 //! GMW       in every bin: is it r_i? Flags, or their number; where numbers v are added up, shares of flags besides
-//! OT        Σ flag · (v − s_i + s_i), from shares of both (`sum.rs`)
+//! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has (`sum.rs`)
 //! ```
 //!
 //! **Deviations.** No stash: a table of 1.27 bins an item (of 4096 at least) that holds less is tried again with other
@@ -22,13 +22,13 @@
 //!
 //! **Security.** Semi-honest, one corrupted party: that of the VOLE, of [`hushwire_gmw`] and of the hash as in
 //! [`crate::plain`]. S sees A' alone. The store's values are masked by F at places that R cannot evaluate but for common
-//! items, and there it gets r_i ‖ v − s_i, both random, once a bin. A bin whose item S has not matches with probability
+//! items, and there it gets r_i, random, once a bin. A bin whose item S has not matches with probability
 //! 2^−(40 + log bins). Both learn the sizes of both sets.
 //!
-//! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v, s: 64 bits; bins: β.
+//! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v: 64 bits; bins: β.
 //!
-//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8 bytes an entry (16 with numbers) of
-//! 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers two OTs a bin, 8 bytes each beside their own.
+//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8 bytes an entry of
+//! 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers an OT a bin, 8 bytes beside its own.
 //!
 //! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
 
@@ -52,7 +52,7 @@ pub enum Reveal {
     Size,
     /// The receiver learns which of its items are common.
     Flags,
-    /// Both learn the number of common items, and the sum of the sender's numbers of them modulo 2^64.
+    /// Both learn the number of common items, and the sum of the receiver's numbers of them modulo 2^64.
     Sum,
 }
 

@@ -11,36 +11,7 @@ use hushwire_simd::clmul::Clmul;
 use hushwire_wire::Channel;
 
 use crate::PsiError;
-use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, Shift, no_addition, tail};
-
-/// A value of the store: a word, or two.
-pub(super) trait Value: Module<Gf64> {
-    const BYTES: usize;
-    /// As a block, the first word low.
-    fn block(self) -> Block;
-    /// From the low words of a block.
-    fn of(block: Block) -> Self;
-}
-
-impl Value for Gf64 {
-    const BYTES: usize = 8;
-    fn block(self) -> Block {
-        Block::from_u128(u128::from(self.0))
-    }
-    fn of(block: Block) -> Self {
-        Gf64(block.to_u128() as u64)
-    }
-}
-
-impl Value for Block {
-    const BYTES: usize = 16;
-    fn block(self) -> Block {
-        self
-    }
-    fn of(block: Block) -> Self {
-        block
-    }
-}
+use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Shift, no_addition, tail};
 
 /// H of one bin's inputs, under its public key.
 fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
@@ -131,24 +102,24 @@ pub(super) fn answer(
 }
 
 /// Sends the store that gives `values` for `digests`, which all differ; its free entries are random.
-pub(super) fn tell<V: Value>(
+pub(super) fn tell(
     channel: &mut Channel,
     layout: &Layout,
     digests: &[Digest],
-    values: &[V],
+    values: &[Gf64],
     fill: &mut Prg,
 ) -> Result<(), PsiError> {
     let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
-    let mut encoder = Encoder::<Gf64, V>::new(layout);
-    let (mut store, mut message) = (vec![V::default(); len], vec![0; V::BYTES * len]);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(layout);
+    let (mut store, mut message) = (vec![Gf64::ZERO; len], vec![0; 8 * len]);
     for bin in 0..layout.bins() {
         encoder.clear();
         for item in binned.bin(bin) {
             encoder.push(&digests[*item as usize], values[*item as usize]);
         }
         encoder.solve(&mut store, Some(&mut *fill)).map_err(|_| PsiError::NoStore)?;
-        for (value, out) in store.iter().zip(message.chunks_exact_mut(V::BYTES)) {
-            out.copy_from_slice(&value.block().0[..V::BYTES]);
+        for (value, out) in store.iter().zip(message.chunks_exact_mut(8)) {
+            value.to_bytes(out);
         }
         channel.send("store of masked values", &message)?;
     }
@@ -156,19 +127,15 @@ pub(super) fn tell<V: Value>(
 }
 
 /// Hears that store: what it gives for `digests`.
-pub(super) fn hear<V: Value>(
-    channel: &mut Channel,
-    layout: &Layout,
-    digests: &[Digest],
-) -> Result<Vec<Block>, PsiError> {
+pub(super) fn hear(channel: &mut Channel, layout: &Layout, digests: &[Digest]) -> Result<Vec<u64>, PsiError> {
     let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
-    let mut values = vec![Block::ZERO; digests.len()];
-    let (mut store, mut message) = (vec![Block::ZERO; len], vec![0; V::BYTES * len]);
+    let mut values = vec![0; digests.len()];
+    let (mut store, mut message) = (vec![Block::ZERO; len], vec![0; 8 * len]);
     let mut out = vec![];
     for bin in 0..layout.bins() {
         channel.recv("store of masked values", &mut message)?;
-        for (entry, bytes) in store.iter_mut().zip(message.chunks_exact(V::BYTES)) {
-            entry.0[..V::BYTES].copy_from_slice(bytes);
+        for (entry, bytes) in store.iter_mut().zip(message.chunks_exact(8)) {
+            entry.0[..8].copy_from_slice(bytes);
         }
         let items = binned.bin(bin);
         out.resize(items.len(), Block::ZERO);
@@ -176,8 +143,13 @@ pub(super) fn hear<V: Value>(
         let digests = items.iter().map(|item| &digests[*item as usize]);
         Clmul::best().run(Decode { layout, bin: &store, digests, delta, add, out: &mut out, field });
         for (item, value) in items.iter().zip(&out) {
-            values[*item as usize] = V::of(*value).block();
+            values[*item as usize] = low(*value);
         }
     }
     Ok(values)
+}
+
+/// The low word.
+pub(super) fn low(block: Block) -> u64 {
+    block.to_u128() as u64
 }

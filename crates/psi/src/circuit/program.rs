@@ -65,6 +65,7 @@ pub(super) fn planes(words: &[u64], width: usize) -> Planes {
 /// Planes of one mask of `width` bits for each instance.
 pub(super) fn mask_planes(masks: &[u64], width: usize) -> Planes {
     let bytes = width / 8;
-    let values: Vec<u8> = masks.iter().flat_map(|mask| mask.to_le_bytes().into_iter().take(bytes)).collect();
+    let each = masks.iter().flat_map(|mask| mask.to_le_bytes().into_iter().take(bytes));
+    let values: zeroize::Zeroizing<Vec<u8>> = zeroize::Zeroizing::new(each.collect());
     Planes::pack(&values, width, masks.len())
 }

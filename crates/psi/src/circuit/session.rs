@@ -1,6 +1,6 @@
 //! Both parties' sides of a run.
 
-use hushwire_block::{Block, Gf64};
+use hushwire_block::Gf64;
 use hushwire_circuit::Planes;
 use hushwire_gmw::Party;
 use hushwire_ot::{Context, Protocol};
@@ -8,9 +8,9 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
-use super::opprf::{Value, answer, ask, hear, tell};
+use super::opprf::{answer, ask, hear, low, tell};
 use super::program::{COUNT, GROUP, mask_planes, planes, program};
-use super::sum::over_flags;
+use super::sum;
 use super::table::{HASHES, Places, distinct};
 use super::{Parameters, Reveal};
 use crate::PsiError;
@@ -35,7 +35,7 @@ pub enum Outcome {
     Sum {
         /// The number of common items.
         count: u64,
-        /// The sum of the sender's numbers.
+        /// The sum of the receiver's numbers.
         sum: u64,
     },
     /// Nothing, as agreed.
@@ -54,41 +54,29 @@ impl Parameters {
     }
 }
 
-/// The receiver's side: `digests` are its items, by [`crate::plain::Digester`]. `context` is agreed and of this run alone,
-/// `seed` this party's secret randomness, for this run alone. `observer` hears how many of how many steps are done.
+/// The receiver's side: `digests` are its items, by [`crate::plain::Digester`], and `numbers` theirs where sums are wanted; of items that
+/// come twice the first counts. `context` is agreed and of this run alone, `seed` this party's secret randomness, for this run alone.
+/// `observer` hears how many of how many steps are done.
 ///
 /// # Errors
 /// There are more items than agreed, or than an intersection takes; a message is malformed; the channel failed.
 ///
 /// # Panics
-/// If the channel does not lead to the peer and back (the caller's bug).
+/// If the channel does not lead to the peer and back, or there is not a number for every item where sums are wanted (the caller's bug).
 pub fn receive(
     channel: &mut Channel,
     context: &Context,
     parameters: &Parameters,
     digests: &[Digest],
+    numbers: &[u64],
     seed: &Seed,
     observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
     parameters.check(digests.len(), parameters.receiver_items)?;
+    assert!(parameters.reveal != Reveal::Sum || numbers.len() == digests.len(), "a number for every item");
     if parameters.is_empty() {
         return Ok(parameters.nothing_common(true));
     }
-    if parameters.reveal == Reveal::Sum {
-        receive_as::<Block>(channel, context, parameters, digests, seed, observer)
-    } else {
-        receive_as::<Gf64>(channel, context, parameters, digests, seed, observer)
-    }
-}
-
-fn receive_as<V: Value>(
-    channel: &mut Channel,
-    context: &Context,
-    parameters: &Parameters,
-    digests: &[Digest],
-    seed: &Seed,
-    observer: &mut dyn FnMut(u64, u64),
-) -> Result<Outcome, PsiError> {
     observer(0, STEPS);
     let (firsts, like) = distinct(digests);
     let own: Vec<Digest> = firsts.iter().map(|item| digests[*item as usize]).collect();
@@ -102,13 +90,13 @@ fn receive_as<V: Value>(
     let part = |label| seed.derive(label, &context.sid.0);
     let values = ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);
-    let told = hear::<V>(channel, &parameters.told(), &asked)?;
+    let told = hear(channel, &parameters.told(), &asked)?;
     // Empty bins have something random too.
     let mut random = Prg::new(context.backend, &part("psi empty bins"), "empty bins");
-    let mut bins = Zeroizing::new(vec![[0; 2]; parameters.bins()]);
-    bins.iter_mut().for_each(|bin| *bin = [random.next_u64(), random.next_u64()]);
+    let mut bins = Zeroizing::new(vec![0; parameters.bins()]);
+    bins.iter_mut().for_each(|bin| *bin = random.next_u64());
     for (((bin, _), value), told) in held.iter().zip(&values).zip(&told) {
-        bins[*bin] = words_of(V::of(*value ^ *told).block());
+        bins[*bin] = low(*value) ^ told;
     }
     observer(2, STEPS);
     let run = Run { context, parameters, seed: &part("psi gmw") };
@@ -124,49 +112,36 @@ fn receive_as<V: Value>(
         let is_common = |item: &u32| common[like[*item as usize] as usize];
         return Ok(Outcome::Flags((0..digests.len() as u32).filter(is_common).collect()));
     }
-    let sum = |words: Vec<u64>| words.into_iter().fold(0u64, u64::wrapping_add);
-    let count = sum(next());
-    let total = if parameters.reveal == Reveal::Sum { run.add_up(channel, true, &bins, &next())? } else { 0 };
+    let count = next().iter().copied().fold(0u64, u64::wrapping_add);
+    let mut total = 0;
+    if parameters.reveal == Reveal::Sum {
+        let mut of_bins = Zeroizing::new(vec![0; parameters.bins()]);
+        held.iter().for_each(|(bin, item)| of_bins[*bin] = numbers[firsts[*item as usize] as usize]);
+        let (context, seed) = run.of_sum();
+        total = sum::offer(channel, &context, &flags_of(&next()), &of_bins, &seed)?;
+    }
     open(channel, parameters, [count, total])
 }
 
-/// The sender's side; `numbers` are those of its items where sums are wanted. Of items that come twice the first counts.
+/// The sender's side.
 ///
 /// # Errors
 /// As [`receive`].
 ///
 /// # Panics
-/// As there, and if there is not a number for every item where sums are wanted (the caller's bug).
+/// If the channel does not lead to the peer and back (the caller's bug).
 pub fn send(
     channel: &mut Channel,
     context: &Context,
     parameters: &Parameters,
     digests: &[Digest],
-    numbers: &[u64],
     seed: &Seed,
     observer: &mut dyn FnMut(u64, u64),
 ) -> Result<Outcome, PsiError> {
     parameters.check(digests.len(), parameters.sender_items)?;
-    assert!(parameters.reveal != Reveal::Sum || numbers.len() == digests.len(), "a number for every item");
     if parameters.is_empty() {
         return Ok(parameters.nothing_common(false));
     }
-    if parameters.reveal == Reveal::Sum {
-        send_as::<Block>(channel, context, parameters, digests, numbers, seed, observer)
-    } else {
-        send_as::<Gf64>(channel, context, parameters, digests, numbers, seed, observer)
-    }
-}
-
-fn send_as<V: Value>(
-    channel: &mut Channel,
-    context: &Context,
-    parameters: &Parameters,
-    digests: &[Digest],
-    numbers: &[u64],
-    seed: &Seed,
-    observer: &mut dyn FnMut(u64, u64),
-) -> Result<Outcome, PsiError> {
     observer(0, STEPS);
     let (firsts, _) = distinct(digests);
     let places = Places::new(context, parameters.bins());
@@ -177,17 +152,11 @@ fn send_as<V: Value>(
     let values = answer(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);
     let mut random = Prg::new(context.backend, &part("psi bins"), "bins");
-    let mut bins = Zeroizing::new(vec![[0; 2]; parameters.bins()]);
-    bins.iter_mut().for_each(|bin| *bin = [random.next_u64(), random.next_u64()]);
-    let masked: Vec<V> = all
-        .iter()
-        .zip(&values)
-        .map(|((item, j), value)| {
-            let [r, s] = bins[places.bin(&digests[*item], *j)];
-            let number = numbers.get(*item).copied().unwrap_or(0);
-            V::of(*value ^ Block::from_u128(u128::from(r) | u128::from(number.wrapping_sub(s)) << 64))
-        })
-        .collect();
+    let mut bins = Zeroizing::new(vec![0; parameters.bins()]);
+    bins.iter_mut().for_each(|bin| *bin = random.next_u64());
+    let masked =
+        |((item, j), value): (&(usize, usize), &_)| Gf64(low(*value) ^ bins[places.bin(&digests[*item], *j)]);
+    let masked: Vec<Gf64> = all.iter().zip(&values).map(masked).collect();
     tell(channel, &parameters.told(), &asked, &masked, &mut random)?;
     let instances = parameters.bins() / GROUP;
     let mut masks =
@@ -201,14 +170,12 @@ fn send_as<V: Value>(
         return Ok(Outcome::Nothing);
     }
     let count = counts.iter().fold(0u64, |sum, mask| sum.wrapping_sub(*mask));
-    let sum = if parameters.reveal == Reveal::Sum { run.add_up(channel, false, &bins, &flags)? } else { 0 };
-    open(channel, parameters, [count, sum])
-}
-
-/// Low and high word.
-fn words_of(block: Block) -> [u64; 2] {
-    let x = block.to_u128();
-    [x as u64, (x >> 64) as u64]
+    let mut total = 0;
+    if parameters.reveal == Reveal::Sum {
+        let (context, seed) = run.of_sum();
+        total = sum::choose(channel, &context, &flags_of(&flags), &seed)?;
+    }
+    open(channel, parameters, [count, total])
 }
 
 struct Run<'a> {
@@ -223,15 +190,14 @@ impl Run<'_> {
         &self,
         channel: &mut Channel,
         index: usize,
-        bins: &[[u64; 2]],
+        bins: &[u64],
         counts: &[u64],
         flags: &[u64],
-    ) -> Result<Vec<Vec<u64>>, PsiError> {
+    ) -> Result<Vec<Zeroizing<Vec<u64>>>, PsiError> {
         let Run { context, parameters, seed } = *self;
         let (program, roles) = program(parameters);
         let instances = bins.len() / GROUP;
-        let words: Zeroizing<Vec<u64>> = Zeroizing::new(bins.iter().map(|bin| bin[0]).collect());
-        let mut inputs = vec![planes(&words, parameters.width())];
+        let mut inputs = vec![planes(bins, parameters.width())];
         if index == 1 && parameters.reveal != Reveal::Flags {
             inputs.push(mask_planes(counts, COUNT));
         }
@@ -249,30 +215,22 @@ impl Run<'_> {
         let split = learnt.split(&widths).zip(&widths);
         Ok(split.map(|(planes, width)| numbers_of(&planes, width.div_ceil(8))).collect())
     }
-}
 
-impl Run<'_> {
-    /// This party's share of the sum of numbers over the bins that match; `flags` are its shares of whether they do, a word for
-    /// each instance.
-    fn add_up(
-        &self,
-        channel: &mut Channel,
-        is_receiver: bool,
-        bins: &[[u64; 2]],
-        flags: &[u64],
-    ) -> Result<u64, PsiError> {
-        let each = flags.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1));
-        let bits: Zeroizing<Vec<bool>> = Zeroizing::new(each.collect());
-        let numbers: Zeroizing<Vec<u64>> = Zeroizing::new(bins.iter().map(|bin| bin[1]).collect());
-        let context = self.context.child("psi sum", 0);
-        over_flags(channel, &context, is_receiver, &bits, &numbers, &self.seed.derive("psi sum", &[]))
+    /// The name and the randomness of the sum's OTs.
+    fn of_sum(&self) -> (Context, Seed) {
+        (self.context.child("psi sum", 0), self.seed.derive("psi sum", &[]))
     }
 }
 
+/// Bits of words, a word for each instance.
+fn flags_of(words: &[u64]) -> Zeroizing<Vec<bool>> {
+    Zeroizing::new(words.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1)).collect())
+}
+
 /// Values of up to eight bytes.
-fn numbers_of(planes: &Planes, bytes: usize) -> Vec<u64> {
+fn numbers_of(planes: &Planes, bytes: usize) -> Zeroizing<Vec<u64>> {
     let number = |value: &[u8]| value.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    planes.unpack().chunks_exact(bytes).map(number).collect()
+    Zeroizing::new(planes.unpack().chunks_exact(bytes).map(number).collect())
 }
 
 /// Both parties' shares of the results added up: a number modulo 2^32, for more of its sum would tell how often masked numbers

@@ -1,22 +1,20 @@
-//! Numbers of the bins that match, added up by oblivious transfer: two OTs a bin, where a circuit would take 128 ANDs.
+//! Numbers of the bins that match, added up by oblivious transfer: an OT a bin, where a circuit would take 64 ANDs.
 //!
 //! ```text
-//! bin      b = b_R ⊕ b_S, v = p + s modulo 2^64 where b is 1; R has b_R and p, S has b_S and s
-//! b v      = b_R p + b_S (1 − 2 b_R) p + b_S s + b_R (1 − 2 b_S) s
-//! OT       for b_S and c = (1 − 2 b_R) p: R has pads m_0, m_1 and says d = m_0 + c − m_1; it keeps −m_0, S has m_b + b d = m_0 + b c
-//!          for b_R and c = (1 − 2 b_S) s the other way
+//! bin      b = b_R ⊕ b_S; R has b_R and the number v of its item, or 0, S has b_S
+//! b v      = b_R v + b_S (1 − 2 b_R) v, modulo 2^64
+//! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and says d = m_0 + c − m_1; it keeps −m_0, S has m_b + b d = m_0 + b c
 //! ```
 //!
 //! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, as what it serves: d is masked by the pad that its hearer lacks.
 
 use hushwire_block::Block;
-use hushwire_ot::{
-    Context, Driver, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, open_receiver, open_sender,
-};
+use hushwire_ot::{Context, Driver, Protocol, Receiving, Sending, open_receiver, open_sender};
 use hushwire_prg::Seed;
 use hushwire_wire::Channel;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
+use super::opprf::low;
 use crate::PsiError;
 
 /// AGREEMENT: OTs of a message.
@@ -24,79 +22,51 @@ const PIECE: usize = 1 << 15;
 /// AGREEMENT: bins from which on OTs by learning parity with noise pay their longer set-up.
 const MANY: usize = 1 << 15;
 
-/// This party's share, modulo 2^64, of the sum of v over the bins with b = 1: `bits` are its shares of b, `numbers` of v.
-/// `is_receiver` tells the two parties apart.
-pub(super) fn over_flags(
+fn ot(bins: usize) -> Protocol {
+    if bins < MANY { Protocol::SoftSpoken4 } else { Protocol::FerretB11 }
+}
+
+/// The receiver's share, modulo 2^64, of the sum of `numbers` over the bins with b = 1; `bits` are its shares of b.
+pub(super) fn offer(
     channel: &mut Channel,
     context: &Context,
-    is_receiver: bool,
     bits: &[bool],
     numbers: &[u64],
     seed: &Seed,
 ) -> Result<u64, PsiError> {
     assert_eq!(bits.len(), numbers.len(), "a number for each bin");
-    let ot = if bits.len() < MANY { Protocol::SoftSpoken4 } else { Protocol::FerretB11 };
     let mut driver = Driver::new();
-    // c, and what needs no OT.
-    let own = bits.iter().zip(numbers).map(|(bit, number)| number & 0u64.wrapping_sub(u64::from(*bit)));
-    let mut share = own.fold(0, u64::wrapping_add);
-    let factor = |(bit, number): (&bool, &u64)| {
-        let sign = 0u64.wrapping_sub(u64::from(*bit));
-        (number ^ sign).wrapping_sub(sign)
-    };
-    let factors: Zeroizing<Vec<u64>> = Zeroizing::new(bits.iter().zip(numbers).map(factor).collect());
-    for (turn, name) in ["sum of the receiver's", "sum of the sender's"].into_iter().enumerate() {
-        let (context, seed) = (context.child(name, 0), seed.derive(name, &[]));
-        let part = if is_receiver == (turn == 0) {
-            let mut end = open_sender(&mut driver, channel, &context, ot, &seed)?;
-            offer(&mut driver, channel, &mut end, &factors)?
-        } else {
-            let mut end = open_receiver(&mut driver, channel, &context, ot, &seed)?;
-            choose(&mut driver, channel, &mut end, bits)?
-        };
-        share = share.wrapping_add(part);
-    }
-    Ok(share)
-}
-
-fn low(block: Block) -> u64 {
-    block.to_u128() as u64
-}
-
-/// The share of Σ b c of who has c.
-fn offer(
-    driver: &mut Driver,
-    channel: &mut Channel,
-    end: &mut Sender<SemiHonest>,
-    factors: &[u64],
-) -> Result<u64, PsiError> {
-    let mut pairs = vec![[Block::ZERO; 2]; factors.len().min(PIECE)];
+    let mut end = open_sender(&mut driver, channel, context, ot(bits.len()), seed)?;
+    let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; bits.len().min(PIECE)]);
     let (mut message, mut share) = (vec![], 0u64);
-    for factors in factors.chunks(PIECE) {
-        let pairs = &mut pairs[..factors.len()];
+    for (bits, numbers) in bits.chunks(PIECE).zip(numbers.chunks(PIECE)) {
+        let pairs = &mut pairs[..bits.len()];
         let mut step = end.extend(Sending::Rot { pairs: &mut *pairs, chosen: true });
         driver.run(channel, &mut step)?;
         let _ = step.finish().trust();
         message.clear();
-        for ([zero, one], factor) in pairs.iter().zip(factors) {
-            let said = low(*zero).wrapping_add(*factor).wrapping_sub(low(*one));
+        for ([zero, one], (bit, number)) in pairs.iter().zip(bits.iter().zip(numbers)) {
+            let sign = 0u64.wrapping_sub(u64::from(*bit));
+            let factor = (number ^ sign).wrapping_sub(sign);
+            let said = low(*zero).wrapping_add(factor).wrapping_sub(low(*one));
             message.extend_from_slice(&said.to_le_bytes());
-            share = share.wrapping_sub(low(*zero));
+            share = share.wrapping_add(number & sign).wrapping_sub(low(*zero));
         }
         channel.send("products of a bit", &message)?;
     }
-    pairs.zeroize();
     Ok(share)
 }
 
-/// The share of Σ b c of who has b.
-fn choose(
-    driver: &mut Driver,
+/// The sender's share; `bits` are its shares of b.
+pub(super) fn choose(
     channel: &mut Channel,
-    end: &mut Receiver<SemiHonest>,
+    context: &Context,
     bits: &[bool],
+    seed: &Seed,
 ) -> Result<u64, PsiError> {
-    let mut messages = vec![Block::ZERO; bits.len().min(PIECE)];
+    let mut driver = Driver::new();
+    let mut end = open_receiver(&mut driver, channel, context, ot(bits.len()), seed)?;
+    let mut messages = Zeroizing::new(vec![Block::ZERO; bits.len().min(PIECE)]);
     let (mut message, mut share) = (vec![0; 8 * messages.len()], 0u64);
     for bits in bits.chunks(PIECE) {
         let packed =
@@ -113,7 +83,6 @@ fn choose(
             share = share.wrapping_add(low(*own)).wrapping_add(added);
         }
     }
-    messages.zeroize();
     Ok(share)
 }
 
@@ -133,13 +102,12 @@ mod tests {
         let mut random = Prg::new(context.backend, &Seed::from_bytes([3; 16]), "sums");
         for len in [1, 8, 77, PIECE + 3] {
             let mut words = || -> Vec<u64> { (0..len).map(|_| random.next_u64()).collect() };
-            let [bits, other, numbers, rest] = [(); 4].map(|()| words());
+            let [bits, other, numbers] = [(); 3].map(|()| words());
             let [bits, other] =
                 [bits, other].map(|words| words.iter().map(|w| w & 1 == 1).collect::<Vec<_>>());
-            let all = bits.iter().zip(&other).zip(numbers.iter().zip(&rest));
-            let expected = all
-                .filter(|((a, b), _)| a != b)
-                .fold(0u64, |sum, (_, (p, s))| sum.wrapping_add(*p).wrapping_add(*s));
+            let all = bits.iter().zip(&other).zip(&numbers);
+            let expected =
+                all.filter(|((a, b), _)| a != b).fold(0u64, |sum, (_, number)| sum.wrapping_add(*number));
             let ids = [PartyId(0), PartyId(1)];
             let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
             let mut channel =
@@ -147,9 +115,8 @@ mod tests {
             let (mut a, mut b) = (channel(0), channel(1));
             let [ours, theirs] = thread::scope(|scope| {
                 let [seed, their_seed] = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-                let there =
-                    scope.spawn(move || over_flags(&mut b, &context, false, &other, &rest, &their_seed));
-                let here = over_flags(&mut a, &context, true, &bits, &numbers, &seed);
+                let there = scope.spawn(move || choose(&mut b, &context, &other, &their_seed));
+                let here = offer(&mut a, &context, &bits, &numbers, &seed);
                 [here, there.join().expect("no panic")].map(|share| share.expect("an honest run"))
             });
             assert_eq!(ours.wrapping_add(theirs), expected, "{len} bins");

@@ -40,12 +40,12 @@ fn run(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> ([Outcome; 
     let meters = [Meter::new(), Meter::new()];
     let [mut a, mut b] = channels(&meters);
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-    let numbers: Vec<u64> = sender.iter().map(|item| number(*item)).collect();
+    let numbers: Vec<u64> = receiver.iter().map(|item| number(*item)).collect();
     let outcomes = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            send(&mut b, &context(), parameters, &digests(sender), &numbers, &seeds[1], &mut |_, _| {})
-        });
-        let first = receive(&mut a, &context(), parameters, &digests(receiver), &seeds[0], &mut |_, _| {});
+        let other =
+            scope.spawn(|| send(&mut b, &context(), parameters, &digests(sender), &seeds[1], &mut |_, _| {}));
+        let own = digests(receiver);
+        let first = receive(&mut a, &context(), parameters, &own, &numbers, &seeds[0], &mut |_, _| {});
         [first.expect("an honest run"), other.join().expect("no panic").expect("an honest run")]
     });
     (outcomes, meters.map(|meter| meter.reading().bytes_sent()))
@@ -131,9 +131,9 @@ fn more_items_than_agreed_are_refused() {
     let meters = [Meter::new(), Meter::new()];
     let [mut a, _b] = channels(&meters);
     let seed = Seed::from_bytes([1; 16]);
-    let result = receive(&mut a, &context(), &parameters, &digests(&[1, 2]), &seed, &mut |_, _| {});
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1, 2]), &[], &seed, &mut |_, _| {});
     assert!(matches!(result, Err(PsiError::TooLarge { count: 2, most: 1, .. })));
     let parameters = Parameters { sender_items: MOST_ITEMS + 1, ..parameters };
-    let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &seed, &mut |_, _| {});
+    let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &[], &seed, &mut |_, _| {});
     assert!(matches!(result, Err(PsiError::TooLarge { .. })));
 }

@@ -23,8 +23,8 @@ pub struct LeftOut {
     pub empty: usize,
     /// Rows with a field that is not what its form is of.
     pub malformed: usize,
-    /// The line of the first of the latter.
-    pub first_malformed: Option<u64>,
+    /// The place of the first of the latter.
+    pub first_malformed: Option<Place>,
 }
 
 /// A key before and after its fields were brought into their forms.
@@ -52,7 +52,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a file with columns, CSV as [`Rows`] has it.
+    /// The keys of a file with columns, as [`Rows`] has it.
     ///
     /// # Errors
     /// The file cannot be read or is no table, a column is missing or there twice, or a field of a key is not UTF-8.
@@ -74,19 +74,14 @@ impl Keys {
     /// As [`Keys::read`].
     pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, PsiError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
-        while let Some(row) = rows.read()? {
-            let line = || row.position().map(csv::Position::line);
+        while rows.read()?.is_some() {
+            let (row, at) = (rows.last(), rows.place());
             key.clear();
             let mut whole = Formed::Text;
             for (place, column) in places.iter().zip(spec.columns()) {
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| {
                     let cause = format!("the key in column {} is not UTF-8", column.name.trim());
-                    PsiError::file(
-                        path,
-                        line().map(Place::line),
-                        cause,
-                        "save the file as UTF-8 at both parties",
-                    )
+                    PsiError::file(path, at, cause, "save the file as UTF-8 at both parties")
                 })?;
                 whole = match (whole, key.push(column.normal, field)) {
                     (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
@@ -110,7 +105,7 @@ impl Keys {
                 Formed::Malformed => {
                     key.clear();
                     keys.left_out.malformed += 1;
-                    keys.left_out.first_malformed = keys.left_out.first_malformed.or_else(line);
+                    keys.left_out.first_malformed = keys.left_out.first_malformed.or(at);
                 }
             }
             if keys.rows == MOST_ROWS {

@@ -48,9 +48,9 @@ impl KeySpec {
         &self.columns
     }
 
-    /// Their places in a table.
-    pub(super) fn places(&self, rows: &Rows<'_>) -> Result<Vec<usize>, PsiError> {
-        self.columns.iter().map(|column| rows.column(&column.name)).collect()
+    /// Their places in records of a table, which need no others.
+    pub(super) fn places(&self, rows: &mut Rows<'_>) -> Result<Vec<usize>, PsiError> {
+        rows.select(self.columns.iter().map(|column| column.name.as_str()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The values of a store: vectors over the field of the dense coefficients.
 
-use hushwire_block::{Block, Gf64, Gf128};
-use hushwire_ot::vole::{Base, Field, Pair64};
+use hushwire_block::{Gf64, Gf128};
+use hushwire_ot::vole::Base;
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::Words;
 
@@ -40,20 +40,5 @@ impl Module<Gf128> for Gf128 {
     }
     fn random(prg: &mut Prg) -> Self {
         prg.next_block().into()
-    }
-}
-
-/// Two elements of GF(2^64).
-impl Module<Gf64> for Block {
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self ^ other
-    }
-    #[inline(always)]
-    fn scaled<W: Words>(self, b: Gf64, words: W) -> Self {
-        Pair64::times(b, self, words)
-    }
-    fn random(prg: &mut Prg) -> Self {
-        prg.next_block()
     }
 }
