@@ -120,6 +120,17 @@ fn what_no_csv_has_is_refused_where_it_stands() {
 
 /// A quote that opens in the first row would swallow a thousand, and the set would have a few keys.
 #[test]
+fn places_are_right_far_into_a_file() {
+    let text = "é".repeat(150);
+    let csv = format!("id,x\n{}{text},b\"\n", format!("{text},a\n").repeat(40));
+    let e = read(csv.as_bytes(), "id").err().unwrap_or_default();
+    assert!(e.contains("line 42, character 153"), "{e}");
+    let csv = format!("id,x\n{}\"{text}\n{text}\",b\n{text}\r,\n", format!("{text},a\n").repeat(40));
+    let e = read(csv.as_bytes(), "id").err().unwrap_or_default();
+    assert!(e.contains("line 44, character 151"), "{e}");
+}
+
+#[test]
 fn a_stray_quote_drops_no_rows() {
     let mut csv = String::from("id\n\"k0\n");
     (1..1000).for_each(|i| csv += &format!("k{i}\n"));

@@ -16,6 +16,7 @@ use crate::{BoxError, bounds::count, net};
 pub(super) enum Method {
     Vole,
     CircuitSize,
+    CircuitFlags,
     CircuitSum,
     Phasing,
     Scs,
@@ -23,10 +24,11 @@ pub(super) enum Method {
 
 impl Method {
     /// All, at the levels that they have.
-    pub(super) const ALL: [(Self, Level); 6] = [
+    pub(super) const ALL: [(Self, Level); 7] = [
         (Self::Vole, Level::SemiHonest),
         (Self::Vole, Level::Malicious),
         (Self::CircuitSize, Level::SemiHonest),
+        (Self::CircuitFlags, Level::SemiHonest),
         (Self::CircuitSum, Level::SemiHonest),
         (Self::Phasing, Level::SemiHonest),
         (Self::Scs, Level::SemiHonest),
@@ -35,7 +37,7 @@ impl Method {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Vole => "vole",
-            Self::CircuitSize | Self::CircuitSum => "circuit",
+            Self::CircuitSize | Self::CircuitFlags | Self::CircuitSum => "circuit",
             Self::Phasing => "phasing",
             Self::Scs => "scs",
         }
@@ -44,8 +46,17 @@ impl Method {
     pub(super) const fn reveal(self) -> &'static str {
         match self {
             Self::CircuitSize => "size",
+            Self::CircuitFlags => "flags",
             Self::CircuitSum => "sum",
             Self::Vole | Self::Phasing | Self::Scs => "items",
+        }
+    }
+
+    /// The most items that it takes.
+    pub(super) const fn most(self) -> usize {
+        match self {
+            Self::CircuitSize | Self::CircuitFlags | Self::CircuitSum => circuit::MOST_ITEMS,
+            Self::Vole | Self::Phasing | Self::Scs => plain::MOST_ITEMS,
         }
     }
 
@@ -158,7 +169,9 @@ fn run(
             driver.run(channel, &mut receiver)?;
             Ok(Some(receiver.finish().len() as u64))
         }
-        Method::CircuitSize | Method::CircuitSum => circuit(point, context, is_sender, channel, &seed),
+        Method::CircuitSize | Method::CircuitFlags | Method::CircuitSum => {
+            circuit(point, context, is_sender, channel, &seed)
+        }
         Method::Phasing | Method::Scs => {
             let mut terms = Terms::new(hushwire_psi::Reveal::Items);
             let scs = point.method == Method::Scs;
@@ -184,8 +197,11 @@ fn circuit(
     seed: &Seed,
 ) -> Result<Option<u64>, BoxError> {
     let n = point.n;
-    let reveal =
-        if point.method == Method::CircuitSum { circuit::Reveal::Sum } else { circuit::Reveal::Size };
+    let reveal = match point.method {
+        Method::CircuitSum => circuit::Reveal::Sum,
+        Method::CircuitFlags => circuit::Reveal::Flags,
+        _ => circuit::Reveal::Size,
+    };
     let terms = circuit::Parameters { receiver_items: n, sender_items: n, reveal };
     let digests = digests(context, n, is_sender);
     let outcome = if is_sender {
@@ -196,6 +212,8 @@ fn circuit(
     };
     match outcome {
         circuit::Outcome::Size(size) => Ok(Some(size)),
+        circuit::Outcome::Flags(common) => Ok(Some(common.len() as u64)),
+        circuit::Outcome::Nothing => Ok(None),
         // The receiver's second half is common.
         circuit::Outcome::Sum { count, sum } if sum == (n as u64 / 2..n as u64).sum() => Ok(Some(count)),
         outcome => Err(format!("{outcome:?} is no result of these items").into()),

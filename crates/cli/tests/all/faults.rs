@@ -325,6 +325,25 @@ fn a_full_disk_under_a_ciphertext() {
     assert_eq!(place.names(), ["cipher.keys", "plain"]);
 }
 
+/// Rows that both have, more than fit, as either format.
+#[test]
+fn a_full_disk_under_common_rows() {
+    let rows: String =
+        (0..9000u64).map(|i| format!("{:x}\n", i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    for name in ["both.csv", "both.parquet"] {
+        if name.ends_with("parquet") && !cfg!(feature = "parquet") {
+            continue;
+        }
+        let place = Place::new();
+        place.put("a.csv", format!("id\n{rows}").as_bytes());
+        let args = format!("local psi --a a.csv --b a.csv --key id --to a --transport unix --out {name}");
+        let ran = Ran::new(on_a_full_disk(&place, &args).output().unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(ran.code, Some(4), "{}", ran.err);
+        assert!(ran.err.contains("cannot write") && ran.err.contains("free space"), "{}", ran.err);
+        assert_eq!(place.names(), ["a.csv"]);
+    }
+}
+
 #[test]
 fn fifty_jobs_on_the_same_ports() {
     let job = sums("less:32", 1).replace("client:alice", "party0").replace(", \"client:bob\"", "");

@@ -120,8 +120,10 @@ impl Find<'_> {
     /// The different keys as digests under the session's name, and the keys themselves where they are kept.
     fn set(&self, keys: Keys, keep: bool) -> (Set<ItemDigest>, Option<Keys>) {
         let digester = Digester::new(&self.context.sid);
-        let digest = |key: &[u8]| digester.digest(key);
-        if keep { (Set::of(&keys, digest), Some(keys)) } else { (Set::new(keys, digest), None) }
+        let digests = |keys: &mut dyn Iterator<Item = &[u8]>, out: &mut Vec<ItemDigest>| {
+            digester.digest_into(self.context.backend, keys, out);
+        };
+        if keep { (Set::of_by(&keys, digests), Some(keys)) } else { (Set::by(keys, digests), None) }
     }
 
     fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {

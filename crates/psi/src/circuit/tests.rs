@@ -6,6 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Meter, PartyId, inproc};
+use proptest::prelude::*;
 
 use super::table::{HASHES, Places, distinct};
 use super::*;
@@ -79,9 +80,29 @@ fn sizes_flags_and_sums_are_those_of_the_plain_intersection() {
     check(&[1, 2, 3, 3, 2, 1, 9], &[&many[2..900], &many[2..900]].concat());
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+    #[test]
+    fn any_sets_with_duplicates_have_the_plain_intersection(
+        receiver in prop::collection::vec(0..300u64, 0..200),
+        sender in prop::collection::vec(0..300u64, 0..200),
+    ) {
+        check(&receiver, &sender);
+    }
+}
+
+#[test]
+#[ignore = "minutes: sets of a million"]
+fn large_sets_have_the_plain_intersection() {
+    let many: Vec<u64> = (0..1_000_000).collect();
+    check(&many[..300_000], &many[250_000..]);
+    check(&many, &many[7..9]);
+    check(&many[999..1000], &many);
+}
+
 #[test]
 fn bytes_depend_on_sizes_alone() {
-    for reveal in [Reveal::Size, Reveal::Sum] {
+    for reveal in [Reveal::Size, Reveal::Flags, Reveal::Sum] {
         let parameters = Parameters { receiver_items: 30, sender_items: 20, reveal };
         let all: Vec<u64> = (0..30).collect();
         let (_, first) = run(&parameters, &all, &all[..20]);

@@ -178,10 +178,10 @@ impl Keys {
         self.blocks.iter().flat_map(|block| Records(block))
     }
 
-    /// Hands the encoded key of each row to `take`, and gives a block's memory back when it is through.
-    pub(super) fn drain(mut self, mut take: impl FnMut(Option<&[u8]>)) {
+    /// Hands the encoded keys of rows to `take`, a block of them at a time, and gives a block's memory back when it is through.
+    pub(super) fn drain(mut self, mut take: impl FnMut(&mut dyn Iterator<Item = Option<&[u8]>>)) {
         for block in std::mem::take(&mut self.blocks) {
-            Records(&block).for_each(&mut take);
+            take(&mut Records(&block));
         }
     }
 

@@ -21,29 +21,56 @@ pub struct Set<D: Zeroize> {
 impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
     /// The set of all keys under a digest of which no two different keys have the same. Equal digests are equal keys.
     pub fn new(keys: Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
-        let mut set = Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) };
-        keys.drain(|key| set.push(key.map(&mut digest)));
-        set.unify();
-        set.count = set.items.len();
-        set
+        Self::by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
     /// The same, and the keys stay.
     pub fn of(keys: &Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
-        let mut set = Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) };
-        keys.each().for_each(|key| set.push(key.map(&mut digest)));
+        Self::of_by(keys, |keys, out| out.extend(keys.map(&mut digest)))
+    }
+
+    /// As [`Set::new`], by what appends the digests of many keys.
+    pub fn by(keys: Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
+        let mut set = Self::with_room(&keys);
+        keys.drain(|rows| set.push(rows, &mut digests));
         set.unify();
-        set.count = set.items.len();
         set
     }
 
-    fn push(&mut self, item: Option<D>) {
-        self.of_row.push(if item.is_some() { self.items.len() as u32 } else { NONE });
-        self.items.extend(item);
+    /// The same, and the keys stay.
+    pub fn of_by(keys: &Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
+        let mut set = Self::with_room(keys);
+        set.push(&mut keys.each(), &mut digests);
+        set.unify();
+        set
     }
 
-    /// Leaves the first of equal digests.
+    fn with_room(keys: &Keys) -> Self {
+        Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) }
+    }
+
+    fn push(
+        &mut self,
+        rows: &mut dyn Iterator<Item = Option<&[u8]>>,
+        digests: &mut impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>),
+    ) {
+        let (of_row, mut next) = (&mut self.of_row, self.items.len() as u32);
+        let mut keyed = rows.filter_map(|key| {
+            of_row.push(if key.is_some() { next } else { NONE });
+            next += u32::from(key.is_some());
+            key
+        });
+        digests(&mut keyed, &mut self.items);
+        assert_eq!(self.items.len(), next as usize, "a digest of each key");
+    }
+
+    /// Leaves the first of equal digests, and counts what is left.
     fn unify(&mut self) {
+        self.drop_equal();
+        self.count = self.items.len();
+    }
+
+    fn drop_equal(&mut self) {
         let mut order = room(self.items.len());
         order.extend(self.items.iter().zip(0u32..).map(|(item, i)| (start(item), i)));
         order.sort_unstable();

@@ -43,8 +43,18 @@ impl Digester {
     ) -> Vec<ItemDigest> {
         let items = items.into_iter();
         let mut digests = Vec::with_capacity(items.size_hint().0);
-        Hashes::new(backend, self.key).each(items, |_, digest| digests.push(*digest));
+        self.digest_into(backend, items, &mut digests);
         digests
+    }
+
+    /// The same, behind what `digests` has.
+    pub fn digest_into<I: AsRef<[u8]>>(
+        &self,
+        backend: Backend,
+        items: impl IntoIterator<Item = I>,
+        digests: &mut Vec<ItemDigest>,
+    ) {
+        Hashes::new(backend, self.key).each(items, |_, digest| digests.push(*digest));
     }
 
     /// The digest of an item of several fields, each preceded by its length: no two lists of fields look alike. It is

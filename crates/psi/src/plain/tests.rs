@@ -99,6 +99,69 @@ fn several_bins_hold_many_items() {
     honest_at(Level::SemiHonest, &receiver, &sender, true).expect("the plain intersection");
 }
 
+/// Sizes to a million, equal and not, with duplicates; the malicious mode to 10^5.
+#[test]
+#[ignore = "a minute: sets of a million"]
+fn large_sets_have_the_plain_intersection() {
+    let mut state = 5u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for (r, s) in [
+        (1_000_000, 1_000_000),
+        (1_000_000, 3),
+        (3, 1_000_000),
+        (100_000, 99_999),
+        (700_001, 0),
+        (65_536, 4097),
+    ] {
+        let (receiver, sender): (Vec<u64>, Vec<u64>) =
+            ((0..r).map(|_| random(1_200_000)).collect(), (0..s).map(|_| random(1_200_000)).collect());
+        for security in [Level::SemiHonest, Level::Malicious] {
+            if security == Level::SemiHonest || r.max(s) <= 100_000 {
+                honest_at(security, &receiver, &sender, r % 2 == 0).expect("the plain intersection");
+            }
+        }
+    }
+}
+
+/// Keys chosen under the name of one session so that no store holds them end that session by name, whichever party they are of, and
+/// are keys like others in any other session: names are drawn when sets are fixed.
+#[test]
+fn keys_that_were_chosen_against_a_name_are_keys_like_others_under_another() {
+    let parameters = parameters(5, 5, true);
+    let layout = parameters.layout();
+    let (digester, mut places) = (Digester::new(&context().sid), std::collections::HashMap::new());
+    // Five rows with one place are one more than the dense entries can tell apart.
+    let chosen = (0u64..)
+        .find_map(|item| {
+            let mut place = layout.positions(&digester.digest(&item.to_le_bytes()));
+            place.sort_unstable();
+            let items: &mut Vec<u64> = places.entry(place).or_default();
+            items.push(item);
+            (items.len() == 5).then(|| items.clone())
+        })
+        .expect("there are enough");
+    let others: Vec<u64> = chosen.iter().map(|item| item + 1).collect();
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let parameters = Parameters { security, ..parameters };
+        assert!(matches!(run(&parameters, &chosen, &others, |_, _| {}), Err(PsiError::NoStore)));
+        // The sender's items are in no store.
+        let (found, _) = run(&parameters, &others, &chosen, |_, _| {}).expect("an honest run");
+        assert_eq!(found, common(&others, &chosen));
+    }
+    let again = Context { sid: Sid([8; 32]), ..context() };
+    let digester = Digester::new(&again.sid);
+    let digests: Vec<_> = chosen.iter().map(|item| digester.digest(&item.to_le_bytes())).collect();
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let mut r = Receiver::new(&again, &parameters, digests.clone(), &seeds[0]).expect("few items");
+    let mut s = Sender::new(&again, &parameters, digests, &seeds[1]).expect("few items");
+    let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+    Lockstep::new().run(&mut parties).expect("an honest run");
+    assert_eq!((r.finish(), s.finish()), (vec![0, 1, 2, 3, 4], Some(vec![0, 1, 2, 3, 4])));
+}
+
 /// Lengths of all messages, by round and party.
 fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(usize, usize, usize)> {
     let mut lengths = vec![];
@@ -111,11 +174,14 @@ fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(us
 
 #[test]
 fn lengths_depend_on_sizes_alone() {
-    let parameters = parameters(60, 40, true);
-    let first = lengths(&parameters, &(0..60).collect::<Vec<_>>(), &(0..40).collect::<Vec<_>>());
-    for (receiver, sender) in [(vec![], vec![]), (vec![3; 60], vec![3; 40]), ((100..160).collect(), vec![1])]
-    {
-        assert_eq!(lengths(&parameters, &receiver, &sender), first);
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let parameters = Parameters { security, ..parameters(60, 40, true) };
+        let first = lengths(&parameters, &(0..60).collect::<Vec<_>>(), &(0..40).collect::<Vec<_>>());
+        for (receiver, sender) in
+            [(vec![], vec![]), (vec![3; 60], vec![3; 40]), ((100..160).collect(), vec![1])]
+        {
+            assert_eq!(lengths(&parameters, &receiver, &sender), first, "{security:?}");
+        }
     }
 }
 
@@ -205,6 +271,29 @@ fn changed_messages_are_caught_in_the_malicious_mode() {
             }
         });
         assert_named(&result, &format!("the message before {i} again"));
+    }
+}
+
+/// Every message of a malicious run longer or shorter than it is agreed to be, and far longer: who hears it ends at once.
+#[test]
+fn messages_of_other_lengths_end_the_malicious_mode() {
+    let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
+    let items: Vec<u64> = (0..6).collect();
+    let all = lengths(&parameters, &items, &items[1..]);
+    let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
+    let own = all.len() - 9;
+    for (i, (round, party, len)) in all.into_iter().enumerate().filter(|(i, _)| *i >= own || i % 5 == 2) {
+        for other in [len - 1, len + 1, len + (1 << 20)] {
+            let mut last = 0;
+            let result = run(&parameters, &items, &items[1..], |place, message| {
+                last = place.round;
+                if (place.round, place.party) == (round, party) {
+                    message.resize(other, 0);
+                }
+            });
+            assert!(matches!(result, Err(PsiError::Net(_) | PsiError::Ot(_))), "message {i}: {result:?}");
+            assert_eq!(last, round, "message {i}: nobody goes on");
+        }
     }
 }
 
