@@ -97,7 +97,8 @@ impl Rows {
         let missing = || refused(&Codec::General("the copy has fewer columns".into()));
         let all = vec![true; if copied == Copied::Marked { 0 } else { flags.len() }];
         let kept = if copied == Copied::Marked { flags } else { &all };
-        for (column, descriptor) in group.metadata().columns().iter().map(|c| c.column_descr()).enumerate() {
+        for (column, meta) in group.metadata().columns().iter().enumerate() {
+            let descriptor = meta.column_descr();
             let mut reader = guarded(self.path(), || group.get_column_reader(column))?;
             let mut writer = to.next_column().map_err(|e| refused(&e))?.ok_or_else(missing)?;
             let path = self.path();

@@ -42,7 +42,7 @@ pub struct Rows<'a> {
 }
 
 enum Of<'a> {
-    Csv(csv::Reader<Strict<Box<dyn Read + 'a>>>),
+    Csv(Box<csv::Reader<Strict<Box<dyn Read + 'a>>>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<hushwire_parquet::Rows>),
 }
@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
         let text = mark::strip_read(csv).map_err(|e| refused(path, &e))?;
         let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
         let header = reader.byte_headers().map_err(|e| broken(path, e))?.clone();
-        let (of, record) = (Of::Csv(reader), csv::ByteRecord::new());
+        let (of, record) = (Of::Csv(Box::new(reader)), csv::ByteRecord::new());
         Ok(Self { path: path.to_owned(), of, header, record, place: None })
     }
 

@@ -215,7 +215,9 @@ fn circuit(
         circuit::Outcome::Flags(common) => Ok(Some(common.len() as u64)),
         circuit::Outcome::Nothing => Ok(None),
         // The receiver's second half is common.
-        circuit::Outcome::Sum { count, sum } if sum == (n as u64 / 2..n as u64).sum() => Ok(Some(count)),
+        circuit::Outcome::Sum { count, sum } if sum == (n as u64 / 2..n as u64).sum::<u64>() => {
+            Ok(Some(count))
+        }
         outcome => Err(format!("{outcome:?} is no result of these items").into()),
     }
 }

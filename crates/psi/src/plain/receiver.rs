@@ -1,6 +1,7 @@
 //! The receiver's half.
 
 use core::marker::PhantomData;
+use std::thread;
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, ReceiverEntries};
@@ -103,10 +104,10 @@ struct State<S: Security, F: Field> {
     /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
-    encoder: Encoder<F::Base, F::Base>,
-    store: Vec<F::Base>,
-    /// h of a bin's items.
-    of_items: Vec<F::Base>,
+    /// One for each thread.
+    bins: Vec<Bin<F>>,
+    /// A' of the bins that come next, the last one first.
+    ahead: Vec<Vec<u8>>,
     entries: Option<ReceiverEntries<F>>,
     functions: Functions,
     /// Words of malicious modes; the commitment that came; the sum of both masks.
@@ -150,9 +151,8 @@ where
                 Level::Malicious => Phase::Commitment(Box::new(vole)),
             },
             binned,
-            encoder: Encoder::new(&layout),
-            store: vec![F::Base::default(); layout.bin_entries()],
-            of_items: Vec::new(),
+            bins: (0..threads(&layout)).map(|_| Bin::new(&layout)).collect(),
+            ahead: Vec::new(),
             entries: None,
             functions: Functions::new::<S>(context),
             spoken: Spoken::new(&context.sid, S::LEVEL == Level::Malicious),
@@ -272,19 +272,37 @@ where
         Ok(())
     }
 
-    /// A' of a bin.
+    /// A' of a bin; those of the bins behind it are made meanwhile, one by each thread.
     fn encode(&mut self, bin: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        self.encoder.clear();
-        let digests = &self.digests[self.binned.span(bin)];
-        self.functions.values(digests, &mut self.of_items);
-        for (digest, value) in digests.iter().zip(&self.of_items) {
-            self.encoder.push(digest, *value);
+        if let Some(message) = self.ahead.pop() {
+            out.copy_from_slice(&message);
+            return Ok(());
         }
-        self.encoder.solve(&mut self.store, None).map_err(|_| PsiError::NoStore)?;
-        let u = &self.entries.as_ref().expect("the VOLE is done").u[bin * self.store.len()..];
-        for ((p, u), out) in self.store.iter().zip(u).zip(out.chunks_exact_mut(F::Base::BYTES)) {
-            Base::plus(*p, *u).to_bytes(out);
-        }
+        let len = self.layout.bin_entries();
+        let u = &self.entries.as_ref().expect("the VOLE is done").u;
+        let (digests, binned, functions) = (&self.digests, &self.binned, &self.functions);
+        let part = |bin: usize| (&digests[binned.span(bin)], &u[bin * len..(bin + 1) * len]);
+        let [first, others @ ..] = &mut self.bins[..] else { return Ok(()) };
+        let next = (bin + 1..self.layout.bins()).zip(others);
+        self.ahead = thread::scope(|scope| {
+            let mut running = vec![];
+            for (bin, maker) in next {
+                let (digests, u) = part(bin);
+                let work = move || {
+                    let mut message = vec![0; len * F::Base::BYTES];
+                    maker.message(functions, digests, u, &mut message).map(|()| message)
+                };
+                // A thread that the system does not give leaves its bin and those behind it for later.
+                let Ok(thread) = thread::Builder::new().spawn_scoped(scope, work) else { break };
+                running.push(thread);
+            }
+            let (digests, u) = part(bin);
+            let made = first.message(functions, digests, u, out);
+            let ahead = running.into_iter().map(|maker| maker.join().map_err(|_| PsiError::NoStore)?);
+            let mut ahead = ahead.collect::<Result<Vec<_>, _>>()?;
+            ahead.reverse();
+            made.map(|()| ahead)
+        })?;
         Ok(())
     }
 
@@ -292,6 +310,7 @@ where
     fn evaluate(&mut self) {
         let ReceiverEntries { u, t } = self.entries.take().expect("the VOLE is done");
         drop(u);
+        self.bins = Vec::new();
         let digests = core::mem::take(&mut self.digests);
         self.values.reserve_exact(digests.len());
         self.tags.reserve_exact(if self.parameters.has_tags() { digests.len() } else { 0 });
@@ -334,6 +353,46 @@ where
             }
         }
         self.common.sort_unstable();
+    }
+}
+
+/// Threads that make stores: no more than processors, two at most, since each has the memory of a bin, and no more than bins.
+fn threads(layout: &Layout) -> usize {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    layout.bins().min(processors).clamp(1, 2)
+}
+
+/// The memory for making A' of a bin.
+struct Bin<F: Field> {
+    encoder: Encoder<F::Base, F::Base>,
+    store: Vec<F::Base>,
+    /// h of the bin's items.
+    of_items: Vec<F::Base>,
+}
+
+impl<F: Field<Base: Module<<F as Field>::Base>>> Bin<F> {
+    fn new(layout: &Layout) -> Self {
+        let store = vec![F::Base::default(); layout.bin_entries()];
+        Bin { encoder: Encoder::new(layout), store, of_items: Vec::new() }
+    }
+
+    fn message(
+        &mut self,
+        functions: &Functions,
+        digests: &[ItemDigest],
+        u: &[F::Base],
+        out: &mut [u8],
+    ) -> Result<(), PsiError> {
+        self.encoder.clear();
+        functions.values(digests, &mut self.of_items);
+        for (digest, value) in digests.iter().zip(&self.of_items) {
+            self.encoder.push(digest, *value);
+        }
+        self.encoder.solve(&mut self.store, None).map_err(|_| PsiError::NoStore)?;
+        for ((p, u), out) in self.store.iter().zip(u).zip(out.chunks_exact_mut(F::Base::BYTES)) {
+            Base::plus(*p, *u).to_bytes(out);
+        }
+        Ok(())
     }
 }
 
