@@ -63,7 +63,7 @@ impl Operation {
             Operation::Relu | Operation::Max => tally::signs(rows, ring).then(tally::times_bit(rows, ring)),
             Operation::Truncate { by, sign } => tally::truncate(rows, ring, *by, *sign),
             Operation::TruncateBelow { by, sign } => tally::truncate_below(rows, *by, *sign),
-            Operation::Multiply => tally::multiply(rows, [[true; 2]; 2], ring),
+            Operation::Multiply => tally::multiply(rows, 1, [[true; 2]; 2], ring),
             Operation::MatMul { shape, holders } => tally::matmul(*shape, *holders, ring),
         }
     }

@@ -214,15 +214,16 @@ impl Kit {
         Ok(out)
     }
 
-    /// Products of numbers row by row.
+    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are choices.
     pub(crate) async fn multiply(
         &mut self,
-        a: &[u64],
-        b: &[u64],
+        rows: &[u64],
+        factors: &[u64],
         holders: [Holders; 2],
         ring: u32,
     ) -> Made<Wiped<Vec<u64>>> {
-        let (me, peer, n) = (self.index, 1 - self.index, a.len());
+        let (me, peer, n) = (self.index, 1 - self.index, factors.len());
+        let each = rows.len().checked_div(n).unwrap_or(1);
         let runs = |is: bool| -> Vec<Run> {
             if is { (0..ring).map(|i| Run { count: n, width: ring - i }).collect() } else { vec![] }
         };
@@ -230,16 +231,18 @@ impl Kit {
         let sends = holders[0][me] && holders[1][peer];
         let mut choices = Wiped::new(vec![]);
         if receives {
-            choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
+            choices.reserve_exact(n * ring as usize);
+            choices.extend((0..ring).flat_map(|i| factors.iter().map(move |f| (f >> i & 1) as u8)));
         }
-        let products = a.iter().zip(b).map(|(a, b)| a.wrapping_mul(*b));
-        let mut out: Wiped<Vec<u64>> = Wiped::new(products.collect());
-        let put = |_, g: usize, _, share: u64| {
-            let out = &mut out[g % n];
+        let own = rows.iter().enumerate().map(|(at, x)| x.wrapping_mul(factors[at / each]));
+        let mut out: Wiped<Vec<u64>> = Wiped::new(own.collect());
+        let put = |_, g: usize, m: usize, share: u64| {
+            let out = &mut out[g % n * each + m];
             *out = out.wrapping_add(share << (g / n));
         };
+        let corr = |g: usize, m: usize| rows[g % n * each + m];
         let (sent, received) = (runs(sends), runs(receives));
-        self.products(&choices, [&sent, &received], 1, |g, _| a[g % n], put).await?;
+        self.products(&choices, [&sent, &received], each, corr, put).await?;
         out.iter_mut().for_each(|out| *out &= mask(ring));
         Ok(out)
     }

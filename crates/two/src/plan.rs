@@ -80,6 +80,8 @@ pub(crate) enum Prim {
     ToWords,
     /// Words × words.
     Product([Holders; 2]),
+    /// Rows of words by a factor each, as many words in each row.
+    Rows([Holders; 2]),
     /// Matrices of words.
     MatMul(Shape, [Holders; 2]),
     /// One bit each, words, words → the second where it is 1, else the third.
@@ -172,7 +174,7 @@ pub struct Spent {
 }
 
 /// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
-const PIECE: usize = 1 << 17;
+pub(crate) const PIECE: usize = 1 << 17;
 /// AGREEMENT: triples that are made before they are used.
 const TRIPLES: u64 = 1 << 22;
 
@@ -183,6 +185,7 @@ impl Step {
             Prim::ToBits(_)
             | Prim::ToWords
             | Prim::Product(_)
+            | Prim::Rows(_)
             | Prim::MatMul(..)
             | Prim::Choose
             | Prim::Less { .. }
@@ -203,7 +206,10 @@ impl Step {
     }
 
     fn is_row_by_row(&self) -> bool {
-        !matches!(self.prim, Prim::MatMul(..) | Prim::Flat(_) | Prim::Encrypted(_) | Prim::Open { .. })
+        !matches!(
+            self.prim,
+            Prim::MatMul(..) | Prim::Rows(_) | Prim::Flat(_) | Prim::Encrypted(_) | Prim::Open { .. }
+        )
     }
 
     /// The cost of some of the step's rows; of all where it is not computed row by row.
@@ -212,7 +218,11 @@ impl Step {
             (Prim::ToBits(program) | Prim::Block(program), _) => tally::circuit(program, rows),
             (Prim::Flat(program), _) => tally::circuit(program, 1),
             (Prim::ToWords, [Size::Bits(width, _)]) => tally::to_words(rows, *width, self.size.ring()),
-            (Prim::Product(holders), _) => tally::multiply(rows, *holders, self.size.ring()),
+            (Prim::Product(holders), _) => tally::multiply(rows, 1, *holders, self.size.ring()),
+            (Prim::Rows(holders), [x, factors]) => {
+                let each = x.rows() / factors.rows();
+                tally::multiply(factors.rows(), each, *holders, self.size.ring())
+            }
             (Prim::MatMul(shape, holders), _) => tally::matmul(*shape, *holders, self.size.ring()),
             (Prim::Choose, _) => tally::times_bit(rows, self.size.ring()),
             (Prim::Less { .. }, [x, _]) => tally::less(rows, x.ring()),

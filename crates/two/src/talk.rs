@@ -46,7 +46,7 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
             let columns: Vec<&[u8]> = columns.iter().map(|column| &column[..]).collect();
             words(kit.words_of(&columns, step.size.ring()).await?)
         }
-        Prim::Product(holders) => {
+        Prim::Product(holders) | Prim::Rows(holders) => {
             words(kit.multiply(numbers(0), numbers(1), *holders, step.size.ring()).await?)
         }
         Prim::MatMul(shape, holders) => {

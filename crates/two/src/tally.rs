@@ -161,8 +161,9 @@ pub(crate) fn matmul(shape: Shape, holders: [Holders; 2], ring: u32) -> Tally {
     crossed(inner * columns, rows, [a, b], ring)
 }
 
-pub(crate) fn multiply(rows: usize, holders: [Holders; 2], ring: u32) -> Tally {
-    crossed(rows, 1, holders, ring)
+/// Rows of `each` numbers by a factor each.
+pub(crate) fn multiply(rows: usize, each: usize, holders: [Holders; 2], ring: u32) -> Tally {
+    crossed(rows, each, holders, ring)
 }
 
 /// Bits of `entries` numbers as choices.

@@ -20,7 +20,7 @@ fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
 
 impl Lower<'_> {
     /// The party that alone has a value.
-    fn holder(&self, slot: Slot) -> Option<usize> {
+    pub(super) fn holder(&self, slot: Slot) -> Option<usize> {
         match self.holders[slot] {
             [true, false] => Some(0),
             [false, true] => Some(1),

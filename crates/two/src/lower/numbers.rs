@@ -3,10 +3,13 @@
 use super::{Forms, Lower, Lowered, bits, words};
 use crate::{
     Sign,
-    plan::{Axis, Prim, Size, Slot},
+    plan::{Axis, PIECE, Prim, Size, Slot},
 };
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Tensor};
 use std::sync::Arc;
+
+/// AGREEMENT: the fewest numbers of a row that OTs of one factor serve.
+const ROW: usize = 8;
 
 impl Lower<'_> {
     /// The step on numbers of a ring, or nothing where it is better done otherwise.
@@ -59,6 +62,9 @@ impl Lower<'_> {
                     words(self.step(Prim::Scale, vec![slot, factor], size))
                 } else {
                     let reads = self.aligned(args, ring, to)?;
+                    if let Some(slot) = self.by_rows([reads[0], reads[1]], size) {
+                        return Ok(Some(words(slot)));
+                    }
                     let holders = [self.holders[reads[0]], self.holders[reads[1]]];
                     words(self.step(Prim::Product(holders), reads, size))
                 }
@@ -108,6 +114,24 @@ impl Lower<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// A product of which one factor is private to a party and the same all along each row of the other: OTs for the bits of a factor serve its whole row.
+    /// Nothing where rows are short, or too many for a piece.
+    fn by_rows(&mut self, [a, b]: [Slot; 2], size: Size) -> Option<Slot> {
+        let (x, factors) = [(a, b), (b, a)].into_iter().find_map(|(x, of)| {
+            let Prim::Pick(picks) = &self.steps[of].prim else { return None };
+            let first = picks.first()?;
+            let each = picks.iter().take_while(|place| *place == first).count();
+            let rows = picks.chunks(each);
+            let are_alike = rows.clone().all(|row| row.len() == each && row.iter().all(|p| *p == row[0]));
+            let fits = each >= ROW && rows.len() * size.ring() as usize <= PIECE;
+            let own = rows.map(|row| row[0]).collect::<Vec<_>>();
+            (are_alike && fits && self.holder(of).is_some()).then_some((x, (of, own)))
+        })?;
+        let factors = self.pick(self.steps[factors.0].reads.clone(), factors.1);
+        let holders = [self.holders[x], self.holders[factors]];
+        Some(self.step(Prim::Rows(holders), vec![x, factors], size))
     }
 
     pub(crate) fn zeros(&mut self, ring: u32, rows: usize) -> Slot {

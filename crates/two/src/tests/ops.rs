@@ -181,3 +181,25 @@ fn products_and_matrices() {
         }
     }
 }
+
+#[test]
+fn rows_by_a_factor_each() {
+    for (ring, holders) in [(32, [true, false]), (7, [false, true]), (64, [true, true])] {
+        let (rows, factors) = (numbers("x", 5 * 9, ring), numbers("y", 5, ring));
+        let xs = shared(&mut prg("a"), &rows, ring);
+        let fs = match holders {
+            [true, false] => [factors.clone(), vec![0; 5]],
+            [false, true] => [vec![0; 5], factors.clone()],
+            _ => shared(&mut prg("b"), &factors, ring),
+        };
+        // An OT for each bit of a factor, not of a number.
+        let cots = crate::tally::multiply(5, 9, [[true; 2], holders], ring).cots;
+        assert_eq!(cots.iter().sum::<usize>(), 5 * ring as usize * holders.iter().filter(|h| **h).count());
+        let (made, _) = both(cots, |mut kit, i| {
+            let (x, f) = (xs[i].clone(), fs[i].clone());
+            async move { kit.multiply(&x, &f, [[true; 2], holders], ring).await }
+        });
+        let expected: Vec<u64> = (0..45).map(|i| rows[i].wrapping_mul(factors[i / 9]) & mask(ring)).collect();
+        assert_eq!(sum(&made.map(|share| share.to_vec()), ring), expected, "{ring} {holders:?}");
+    }
+}

@@ -94,6 +94,23 @@ fn the_meter_reads_what_is_declared() {
     }
 }
 
+/// A factor for each channel, private to one party: OTs for its bits serve all of a channel, whichever comes first in the product.
+#[test]
+fn channels_by_a_factor_each() {
+    for product in ["x * broadcast(w, [2, 3, 4, 5])", "broadcast(w, [2, 3, 4, 5]) * x"] {
+        let c = text(&format!(
+            "input x: i32[2, 3, 4, 5] from m\ninput w: i32[1, 3, 1, 1] from m\noutput y = wrapping({product}) to m"
+        ));
+        let plan = Plan::new(&c, &[0, 1], &[[false, true]]).unwrap();
+        assert_eq!(plan.tally(Distance::Near).cots, [2 * 3 * 32, 0], "{product}");
+        let given = inputs(&c, 3, 0);
+        let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+            party.run(channel, &plan, own(&c, &given, &[0, 1], i), &mut |_, _| true).expect("an honest run")
+        });
+        assert_eq!(made[1], [evaluate(&c, &given).unwrap()["y"].clone()]);
+    }
+}
+
 #[test]
 fn what_ends_a_run() {
     let [c, other] = ["x < 5", "x < 6"].map(|e| text(&format!("input x: u8[3] from m\noutput y = {e} to m")));
