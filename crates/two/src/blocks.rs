@@ -6,7 +6,8 @@
 use hushwire_block::{Block, Wipe, as_bytes_mut};
 use std::{
     cell::RefCell,
-    ops::{Deref, DerefMut},
+    ops::{Deref, DerefMut, Range},
+    sync::Arc,
 };
 
 /// LOCAL: vectors that a thread keeps, and the fewest and the most blocks of one that is kept.
@@ -37,12 +38,6 @@ impl Blocks {
     pub(crate) fn zeros(n: usize) -> Self {
         let mut blocks = Self::with_room(n);
         blocks.0.resize(n, Block::ZERO);
-        blocks
-    }
-
-    pub(crate) fn copied(of: &[Block]) -> Self {
-        let mut blocks = Self::with_room(of.len());
-        blocks.0.extend_from_slice(of);
         blocks
     }
 
@@ -91,6 +86,42 @@ impl Drop for Blocks {
     }
 }
 
+/// Some of an allotment's blocks, which are cleared when the last part goes.
+#[derive(Clone)]
+pub(crate) struct Part {
+    all: Arc<Blocks>,
+    range: Range<usize>,
+}
+
+impl Part {
+    /// Those at these places of it.
+    pub(crate) fn part(&self, range: Range<usize>) -> Part {
+        let from = self.range.start;
+        assert!(range.start <= range.end && range.end <= self.range.len(), "blocks that were allotted");
+        Part { all: self.all.clone(), range: from + range.start..from + range.end }
+    }
+}
+
+impl From<Blocks> for Part {
+    fn from(all: Blocks) -> Self {
+        let range = 0..all.len();
+        Part { all: Arc::new(all), range }
+    }
+}
+
+impl From<Vec<Block>> for Part {
+    fn from(all: Vec<Block>) -> Self {
+        Blocks::from(all).into()
+    }
+}
+
+impl Deref for Part {
+    type Target = [Block];
+    fn deref(&self) -> &[Block] {
+        &self.all[self.range.clone()]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +136,17 @@ mod tests {
         assert_eq!(again.as_ptr(), place);
         again.0.resize(again.0.capacity(), Block::ZERO);
         assert!(!again.contains(&block));
-        assert_ne!(Blocks::copied(&[block; 2000]).as_ptr(), place, "it is in use");
+        assert_ne!(Blocks::collected([block; 2000].into_iter()).as_ptr(), place, "it is in use");
         assert_eq!(*Blocks::zeros(2), [Block::ZERO; 2]);
+    }
+
+    #[test]
+    fn parts_are_where_they_were() {
+        let all: Part = (0..9).map(Block::from_u128).collect::<Vec<_>>().into();
+        let inner = all.part(2..8).part(1..4);
+        assert_eq!(*inner, [3, 4, 5].map(Block::from_u128));
+        drop(all);
+        assert_eq!(inner.len(), 3);
+        assert!(std::panic::catch_unwind(|| inner.part(1..4).len()).is_err(), "none of a neighbour's");
     }
 }

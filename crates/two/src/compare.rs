@@ -120,7 +120,7 @@ impl Kit {
             }
         }
         let choices = Wiped::new(choices);
-        let [q, t] = self.choose(&choices, sent.len() * bits as usize).await;
+        let (q, t) = self.choose(&choices, sent.len() * bits as usize).await;
         let message = |rows: usize| packed(rows, all.iter().map(|(_, d, _)| 2 << d).sum());
         let mut packer = Packer::new(message(sent.len()));
         let (mut shares, mut at) = (vec![], 0);

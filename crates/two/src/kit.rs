@@ -14,7 +14,7 @@
 
 use crate::{
     TwoError,
-    blocks::Blocks,
+    blocks::{Blocks, Part},
     play::Talk,
     ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
 };
@@ -31,8 +31,8 @@ const CHUNK: usize = 1 << 25;
 /// One party's correlated OTs for one use: those that it sends and those that it receives.
 pub(crate) struct Cots {
     pub(crate) delta: Block,
-    pub(crate) q: Blocks,
-    pub(crate) t: Blocks,
+    pub(crate) q: Part,
+    pub(crate) t: Part,
 }
 
 /// Everything that a protocol of one party needs besides shares.
@@ -135,25 +135,23 @@ impl Kit {
     }
 
     /// Unused blocks that the receiver holds.
-    fn receive(&mut self, n: usize) -> Blocks {
+    fn receive(&mut self, n: usize) -> Part {
         let from = self.used[1];
         self.used[1] += n;
-        Blocks::copied(&self.cots.t[from..from + n])
+        self.cots.t.part(from..from + n)
     }
 
     /// The blocks of the next OTs, for choices that each party brings as bits in bytes of their own: q' of `sends` of them, and t. One round.
-    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> [Blocks; 2] {
+    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (Blocks, Part) {
         let t = self.receive(choices.len());
         let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
         let heard = self.talk.exchange("choices", pack_bits(&said), packed(sends, 1)).await;
         let (from, delta) = (self.used[0], self.cots.delta.to_u128());
         self.used[0] += sends;
         let q = &self.cots.q[from..from + sends];
-        let mut turned = Blocks::copied(q);
-        for (q, d) in turned.iter_mut().zip(unpack_bits(&heard, sends)) {
-            *q = Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta));
-        }
-        [turned, t]
+        let turn =
+            |(q, d): (&Block, u8)| Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta));
+        (Blocks::collected(q.iter().zip(unpack_bits(&heard, sends)).map(turn)), t)
     }
 
     /// Products of choices with vectors of `each` numbers: `corr(g, m)` is number m of the vector of OT g that this party sends;
@@ -166,7 +164,7 @@ impl Kit {
         corr: impl Fn(usize, usize) -> u64,
         mut put: impl FnMut(Side, usize, usize, u64),
     ) -> Result<(), TwoError> {
-        let [q, t] = self.choose(choices, count(sent)).await;
+        let (q, t) = self.choose(choices, count(sent)).await;
         let mut out = chunks(sent, each).into_iter();
         let mut into = chunks(received, each).into_iter();
         loop {
@@ -259,7 +257,7 @@ impl Kit {
     /// Two rounds, two OTs a row, one each way.
     pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Wiped<Vec<u8>> {
         let n = u.len();
-        let [q, t] = self.choose(u, n).await;
+        let (q, t) = self.choose(u, n).await;
         let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
         let widths = || runs.iter().flat_map(|run| std::iter::repeat_n(run.width, run.count));
         let turned = Blocks::collected(q.iter().map(|q| *q ^ self.cots.delta));

@@ -2,7 +2,6 @@
 
 use crate::{
     Operation, Tally, TwoError,
-    blocks::Blocks,
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::{Cots, Kit},
@@ -257,11 +256,7 @@ impl Party {
         let part = |tally: &Tally| {
             let [q, t] = [tally.cots[self.index], tally.cots[1 - self.index]];
             (sent, received) = (sent + q, received + t);
-            Cots {
-                delta: made.delta,
-                q: Blocks::copied(&made.q[sent - q..sent]),
-                t: Blocks::copied(&made.t[received - t..received]),
-            }
+            Cots { delta: made.delta, q: made.q.part(sent - q..sent), t: made.t.part(received - t..received) }
         };
         Ok(tallies.iter().map(part).collect())
     }

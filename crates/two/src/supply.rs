@@ -67,7 +67,7 @@ impl Supply {
             by_turns(channel, both, &mut self.out[0], &mut self.into[0])?;
         }
         drop((send, receive));
-        Ok(Cots { delta: self.sender.delta(), q, t })
+        Ok(Cots { delta: self.sender.delta(), q: q.into(), t: t.into() })
     }
 
     /// As many triples, in whole bytes.
