@@ -378,8 +378,8 @@ fn suite(n: usize, form: Form, whole: bool, seen: &mut Seen) {
 }
 
 /// Steps of which some lies change nothing: rows that nobody decrypts, an x that is 0 in a leaky AND, choices of OTs that are made
-/// to fill up a call, Λ of an AND that no other AND reads.
-const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "masked ANDs"];
+/// to fill up a call.
+const MAY_PASS: [&str; 3] = ["garbled tables", "leaky ANDs", "OT extension"];
 
 /// Steps of which some lies are noticed by the liar's own half alone, which a liar leaves out: tables that make other labels and the same Λ. What the
 /// evaluator takes from a garbler's labels is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).

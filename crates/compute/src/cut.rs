@@ -266,6 +266,22 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
             self.wanted[v.0 as usize] = true;
             self.summed[v.0 as usize] |= sums;
         }
+        self.constants(node.arguments.iter().map(|v| v.0 as usize).collect());
+    }
+
+    /// Operands of constants that are computed, those of these, and so on: a move is left when what it moves is reached, and the constants that
+    /// it reads besides, such as places, may lie above and be passed by then.
+    fn constants(&mut self, mut of: Vec<usize>) {
+        while let Some(at) = of.pop() {
+            if self.known[at] != Known::Constant {
+                continue;
+            }
+            for v in &self.computation.nodes()[at].arguments {
+                if !std::mem::replace(&mut self.wanted[v.0 as usize], true) {
+                    of.push(v.0 as usize);
+                }
+            }
+        }
     }
 
     /// Whether a value that one knows is only another form of `from`, at no cost on shares.

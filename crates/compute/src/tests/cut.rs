@@ -61,6 +61,27 @@ fn a_cut_gives_what_the_whole_gives() {
     assert!(compared > 300 && fewer > 300, "{compared} compared, {fewer} have fewer operations together");
 }
 
+/// A move that is left to the rest late reads places which are computed from constants, and stand between it and what it moves.
+#[test]
+fn constants_between_a_move_and_what_it_moves_are_kept() {
+    for places in [
+        "prefix_sum(const(u64[4], [0, 1, 0, 0]))",
+        "const(u64[4], [0, 1, 0, 0]) + const(u64[4], [1, 0, 1, 1])",
+    ] {
+        let text = format!(
+            "computation c\nmembers a, b\ninput x: u64[2] from a\ninput y: u64[4] from b\np = {places}\noutput z = gather(x, p) * y to a\n"
+        );
+        let c: Computation = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
+        for seed in 0..3 {
+            let given = inputs(&c, seed, 4);
+            let expected = evaluate(&c, &given).unwrap();
+            for numbers in [false, true] {
+                assert_eq!(through(&c, &given, numbers).1, expected, "{text}");
+            }
+        }
+    }
+}
+
 fn column(numbers: &[i128], bits: u8) -> Tensor {
     Tensor::from_numbers(crate::Scalar::signed(bits), &[numbers.len()], numbers.iter().copied())
 }
