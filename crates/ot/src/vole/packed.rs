@@ -8,7 +8,10 @@ use zeroize::Zeroize;
 
 use super::field::{Base, Field};
 use crate::{
-    CheckStep, Extension, Level, OtError, Role, Security, bits::lsbs, cost::tree_chunks, ferret::Set,
+    CheckStep, Extension, Level, OtError, Role, Security,
+    bits::lsbs,
+    cost::tree_chunks,
+    ferret::{Set, end::buffer},
 };
 
 /// AGREEMENT: chunks of a message: as many as make a message cost little beside them, few enough that both parties work at
@@ -36,8 +39,6 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
     scratch: Buffer,
     rest: usize,
-    /// The most that scratch ever holds.
-    most: usize,
     /// The next step of the check, once all are made.
     check: Option<usize>,
     powers: Vec<u128>,
@@ -62,10 +63,10 @@ impl<S: Security, F: Field> Packing<S, F> {
             beside,
             entries: 0,
             cots: 0,
-            most: beside + F::COTS + set.leaves(),
             messages: messages(set, S::LEVEL, count * F::COTS + beside),
             next: 0,
-            scratch: Buffer::new(),
+            // The most that is ever held: growing would leave a copy behind.
+            scratch: buffer(beside + F::COTS + set.leaves()),
             rest: 0,
             check: None,
             powers: (0..F::COTS).map(|i| 1 << i).collect(),
@@ -129,8 +130,6 @@ impl<S: Security, F: Field> Packing<S, F> {
         let len = self.extension.chunk_len(self.left());
         let mut scratch = core::mem::take(&mut self.scratch);
         let held = self.rest + len;
-        // Room for all at once: growing would leave a copy behind.
-        scratch.reserve_len(16 * self.most);
         let blocks = &mut scratch.blocks_mut()[..held];
         self.extension.chunk(heard, said, &mut blocks[self.rest..])?;
         self.cots += len;
