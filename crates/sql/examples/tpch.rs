@@ -22,7 +22,8 @@ fn csv(schema: &Schema, rows: &[Row]) -> String {
     for row in rows {
         let fields: Vec<String> =
             row.iter().zip(columns).map(|(value, column)| field(&cell::show(value, column.ty))).collect();
-        all += &(fields.join(",") + "\n");
+        // A line with nothing in it is no row.
+        all += &if fields == [""] { "\"\"\n".to_owned() } else { fields.join(",") + "\n" };
     }
     all
 }

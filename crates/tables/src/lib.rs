@@ -13,11 +13,13 @@
 pub mod algebra;
 mod error;
 mod explain;
+mod incoming;
 mod lower;
 pub mod plain;
 mod query;
 
 pub use error::TableError;
+pub use incoming::Incoming;
 pub use query::Query;
 
 #[cfg(test)]

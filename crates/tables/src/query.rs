@@ -2,11 +2,11 @@
 
 use crate::{
     TableError,
-    algebra::{ColumnType, Expr, Operator, Range, Relation, Schema, Table, Value},
+    algebra::{ColumnType, Expr, Operator, Relation, Schema, Table, Value},
+    incoming::Incoming,
     lower::{
         Lower, Note,
-        cell::{Cell, scalar, tensor, value, zero},
-        input_name, null_name, valid_name,
+        cell::{Cell, scalar, value, zero},
     },
     plain::{Row, broken},
 };
@@ -182,59 +182,30 @@ impl Query {
         part: usize,
         rows: &[Row],
     ) -> Result<BTreeMap<String, Tensor>, TableError> {
-        let refuse = |cause: String, remedy: &str| {
-            Err(TableError::Rows { table: table.to_owned(), cause, remedy: remedy.to_owned() })
+        let mut incoming = self.incoming(table, part)?;
+        incoming.take(rows)?;
+        let scalars: BTreeMap<&str, _> =
+            self.computation.inputs().map(|(name, ty)| (name, ty.scalar)).collect();
+        let tensor = |(name, records): (String, Vec<u8>)| {
+            let scalar = scalars[&name[..]];
+            let lengths = [records.len() / scalar.record()];
+            (name, Tensor::from_records(scalar, &lengths, &records))
         };
-        let Some((at, found)) = self.tables.iter().enumerate().find(|(_, t)| t.name == table) else {
-            return refuse("the query does not read it".into(), "bring the tables that it names");
+        Ok(incoming.finish()?.into_iter().map(tensor).collect())
+    }
+
+    /// The rows of a part of a table on their way in, for their owner, who need not hold all of them.
+    ///
+    /// # Errors
+    /// No such table or part.
+    pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, TableError> {
+        let found = self.tables.iter().enumerate().find(|(_, known)| known.name == table);
+        let Some((at, table)) = found else {
+            let (cause, remedy) = ("the query does not read it", "bring the tables that it names");
+            let (cause, remedy) = (cause.to_owned(), remedy.to_owned());
+            return Err(TableError::Rows { table: table.to_owned(), cause, remedy });
         };
-        let Some(count) = found.parts.get(part).map(|part| part.rows as usize) else {
-            return refuse(format!("there is no part {part}"), "parts are counted from 0");
-        };
-        let fits = if found.padded { rows.len() <= count } else { rows.len() == count };
-        if !fits {
-            let cause = format!("part {part} has {} rows where {count} were agreed", rows.len());
-            return refuse(cause, "bring as many, or agree on a padded table");
-        }
-        let columns = found.schema.columns();
-        for (i, row) in rows.iter().enumerate() {
-            if row.len() != columns.len() {
-                let cause = format!("row {i} has {} values for {} columns", row.len(), columns.len());
-                return refuse(cause, "bring a value for each column");
-            }
-            for (value, column) in row.iter().zip(columns) {
-                if value.is_null() && !column.nullable {
-                    return refuse(
-                        format!("row {i} is NULL in {column}"),
-                        "agree that the column may be NULL",
-                    );
-                }
-                let within = |range: Range| match value {
-                    Value::Number(n) => range.holds(Range { low: *n, high: *n }),
-                    _ => true,
-                };
-                if !value.fits(column.ty) || !column.range.is_none_or(within) {
-                    let cause = format!("row {i} has a value in {column} that the column does not hold");
-                    return refuse(cause, "agree on a wider type or range");
-                }
-            }
-        }
-        let mut inputs = BTreeMap::new();
-        for (k, column) in columns.iter().enumerate() {
-            let of = column.expr_type();
-            let missing = std::iter::repeat_n(&Value::Null, count - rows.len());
-            let all = || rows.iter().map(|row| &row[k]).chain(missing.clone());
-            inputs.insert(input_name(at, part, k), tensor(of.ty, of.range, &[count], all()));
-            if column.nullable {
-                let flags: Vec<Value> = all().map(|v| Value::Boolean(v.is_null())).collect();
-                inputs.insert(null_name(at, part, k), truths(&flags));
-            }
-        }
-        if found.padded {
-            let flags: Vec<Value> = (0..count).map(|i| Value::Boolean(i < rows.len())).collect();
-            inputs.insert(valid_name(at, part), truths(&flags));
-        }
-        Ok(inputs)
+        Incoming::new(table, at, part)
     }
 
     /// The rows of a result.
@@ -313,11 +284,6 @@ fn shown<'b>(cell: &Cell<'b>, valid: Option<hushwire_compute::Val<'b>>) -> Cell<
     let val = cell.canonical();
     let val = valid.map_or(val, |valid| b.select(valid, val, zero(b, scalar(cell.ty, cell.range))));
     Cell { val, null, ..*cell }
-}
-
-fn truths(flags: &[Value]) -> Tensor {
-    let ty = ColumnType::Boolean;
-    tensor(ty, ty.range(), &[flags.len()], flags.iter())
 }
 
 /// Whether the order of the result's rows tells no more than the rows do.

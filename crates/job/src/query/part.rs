@@ -51,11 +51,12 @@ impl QueryPart {
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
                 JobError::usage("reading tables", format!("{me} has no rows of table {}", table.name), remedy)
             })?;
-            let rows = read(table, place, &task.digest_key())?;
-            inputs.extend(query.inputs(&table.name, part, &rows).map_err(of_tables)?);
+            let mut incoming = query.incoming(&table.name, part).map_err(of_tables)?;
+            read(table, place, &task.digest_key(), |rows| incoming.take(rows).map_err(of_tables))?;
+            inputs.extend(incoming.finish().map_err(of_tables)?);
         }
-        let records = |tensor: &Tensor| InputPlace::Memory(Arc::new(Zeroizing::new(tensor.records())));
-        config.inputs = inputs.iter().map(|(name, tensor)| (name.clone(), records(tensor))).collect();
+        let memory = |records| InputPlace::Memory(Arc::new(Zeroizing::new(records)));
+        config.inputs = inputs.into_iter().map(|(name, records)| (name, memory(records))).collect();
 
         let place = config.outputs.remove(RESULT).filter(|_| learns);
         if let Some(odd) = config.outputs.keys().next() {

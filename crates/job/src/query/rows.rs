@@ -10,7 +10,7 @@ use hushwire_tables::{
     algebra::{Column, ColumnType, Schema, Table, Value},
     plain::Row,
 };
-use std::{collections::BTreeSet, path::Path, str::FromStr};
+use std::{collections::HashSet, path::Path, str::FromStr};
 
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,18 +54,28 @@ fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
     Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
 }
 
-/// Reads the rows of a table's part, of the columns that a schema has; empty fields of CSV are NULL where a column may be. Digests are
-/// under `key`.
+/// LOCAL: rows that are read at a time.
+const PIECE: usize = 1 << 12;
+
+/// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at a time: no more of the file is in memory.
+/// Empty fields of CSV are NULL where a column may be. Digests are under `key`.
+///
+/// Of keys a digest of 256 bits is kept, by which a row that repeats one is found.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
-pub(super) fn read(table: &Table, place: &InputPlace, key: &[u8; 32]) -> Result<Vec<Row>, JobError> {
+pub(super) fn read(
+    table: &Table,
+    place: &InputPlace,
+    key: &[u8; 32],
+    mut take: impl FnMut(&[Row]) -> Result<(), JobError>,
+) -> Result<(), JobError> {
     let mut file = Source::open(&table.name, place)?;
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
     let path = file.path().to_owned();
     let mut rows: Vec<Row> = vec![];
-    let mut keys: Vec<BTreeSet<Row>> = vec![BTreeSet::new(); table.unique.len()];
+    let mut keys: Vec<HashSet<[u8; 32]>> = vec![HashSet::new(); table.unique.len()];
     while let Some(record) = file.read()? {
         let wrong = |cause: String, remedy: &str| {
             let step = format!("cannot read {}, {}", path.display(), record.place());
@@ -92,15 +102,33 @@ pub(super) fn read(table: &Table, place: &InputPlace, key: &[u8; 32]) -> Result<
         };
         let row = columns.iter().enumerate().map(field).collect::<Result<Row, JobError>>()?;
         for (key, seen) in table.unique.iter().zip(&mut keys) {
-            if !seen.insert(key.iter().map(|at| row[*at].clone()).collect()) {
+            if !seen.insert(digest_of(key.iter().map(|at| &row[*at]))) {
                 let names: Vec<&str> = key.iter().map(|at| columns[*at].name.as_str()).collect();
                 let cause = format!("a row before it has the same {}, the table's key", names.join(", "));
                 return Err(wrong(cause, "declare another key, or none, or mend the file"));
             }
         }
         rows.push(row);
+        if rows.len() == PIECE {
+            take(&rows)?;
+            rows.clear();
+        }
     }
-    Ok(rows)
+    take(&rows)
+}
+
+/// Values told apart.
+fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 keys of a table's rows");
+    for value in values {
+        match value {
+            Value::Null => hasher.update(&[0]),
+            Value::Boolean(truth) => hasher.update(&[1, (*truth).into()]),
+            Value::Number(n) => hasher.update(&[2]).update(&n.to_le_bytes()),
+            Value::Text(text) => hasher.update(&[3]).update(&(text.len() as u64).to_le_bytes()).update(text),
+        };
+    }
+    *hasher.finalize().as_bytes()
 }
 
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
@@ -209,4 +237,50 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
     };
     hushwire_parquet::write(to, &columns, rows.len(), field)
         .map_err(|e| JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_tables::algebra::Part;
+    use std::{fmt::Write, sync::Arc};
+    use zeroize::Zeroizing;
+
+    /// Rows of a CSV file with a number and a text each, and the lengths of the pieces that came.
+    fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), JobError> {
+        let mut text = "x,y\n".to_owned();
+        let rows = numbers.map(|n| writeln!(text, "{n},t{}", n % 3)).count();
+        let place = InputPlace::Memory(Arc::new(Zeroizing::new(text.into_bytes())));
+        let schema =
+            Schema(vec![Column::new("y", ColumnType::Varchar(2)), Column::new("x", ColumnType::Integer)]);
+        let parts = vec![Part { owner: "a".into(), rows: rows as u64 }];
+        // Both together, and the number alone.
+        let unique = vec![vec![0, 1], vec![1]];
+        let table = Table { name: "t".into(), schema, parts, padded: false, unique };
+        let (mut all, mut lengths) = (vec![], vec![]);
+        read(&table, &place, &[0; 32], |rows| {
+            lengths.push(rows.len());
+            all.extend_from_slice(rows);
+            Ok(())
+        })?;
+        Ok((all, lengths))
+    }
+
+    #[test]
+    fn files_are_read_a_piece_at_a_time() {
+        let (rows, lengths) = pieces(0..2 * PIECE + 5).unwrap();
+        assert_eq!(lengths, [PIECE, PIECE, 5]);
+        for (i, row) in rows.iter().enumerate() {
+            let text = format!("t{}", i % 3).into_bytes();
+            assert_eq!(*row, [Value::Text(text), Value::Number(i as i128)]);
+        }
+        assert_eq!(pieces(0..0).unwrap().0, Vec::<Row>::new());
+    }
+
+    #[test]
+    fn a_key_that_comes_again_pieces_later_is_found() {
+        let error = pieces((0..2 * PIECE).chain([3])).unwrap_err();
+        assert!(error.cause.contains("a row before it has the same y, x, the table's key"), "{error}");
+        assert!(error.step.contains(&format!("line {}", 2 * PIECE + 2)), "{error}");
+    }
 }

@@ -185,3 +185,39 @@ pub(crate) fn sizes(seeds: u64, mut test: impl FnMut(&mut Dice, u64)) {
 pub(crate) fn greater(a: Expr, b: Expr) -> Expr {
     a.compare(Comparison::Greater, b)
 }
+
+/// An owner that hands on its rows some at a time brings what it brings of all at once.
+#[test]
+fn rows_that_come_in_pieces_are_the_same_inputs() {
+    let dice = &mut Dice(3);
+    for padded in [false, true] {
+        let mut data = Data::default();
+        let relation = data.table(dice, "t", columns(), 23);
+        let rows = data.parts["t"].concat();
+        let Operator::Scan(table) = relation.operator() else { panic!("a table") };
+        let parts = vec![Part { owner: "a".into(), rows: rows.len() as u64 + u64::from(padded) }];
+        let table = Table { parts, padded, ..table.clone() };
+        let query = Query::new("q", &Relation::scan(table).unwrap(), &["b"]).unwrap();
+        let whole = query.inputs("t", 0, &rows).unwrap();
+        let mut incoming = query.incoming("t", 0).unwrap();
+        rows.chunks(5).for_each(|rows| incoming.take(rows).unwrap());
+        let pieces = incoming.finish().unwrap();
+        assert!(pieces.keys().eq(whole.keys()) && pieces.len() > columns().len());
+        for (name, records) in pieces {
+            assert_eq!(records, whole[&name].records(), "{name}");
+        }
+        let mut fewer = query.incoming("t", 0).unwrap();
+        fewer.take(&rows[..rows.len() - 1]).unwrap();
+        assert_eq!(fewer.finish().is_ok(), padded, "fewer rows than agreed");
+        let mut more = query.incoming("t", 0).unwrap();
+        more.take(&rows).unwrap();
+        assert!(more.take(&rows[..2]).is_err(), "more rows than agreed");
+    }
+    assert!(rows_of_other_tables().is_err());
+}
+
+fn rows_of_other_tables() -> Result<(), TableError> {
+    let mut data = Data::default();
+    let relation = data.table(&mut Dice(1), "t", columns(), 2);
+    Query::new("q", &relation, &["b"])?.incoming("u", 0).map(drop)
+}

@@ -181,6 +181,7 @@ fn table(name: &str, unique: Vec<Vec<usize>>, rows: u64) -> Relation {
 
 /// Every operator on two tables, with filters where no sort is by what they leave.
 fn operators() -> Vec<Relation> {
+    use JoinKind::{Anti, Full, Inner, Left, Right, Semi};
     let (l, r) = (table("l", vec![], 9), table("r", vec![vec![0]], 5));
     let kept = l.filter(greater(column(1), int(0))).unwrap();
     let by = |at| SortKey { expr: column(at), descending: true, nulls_first: false };
@@ -207,13 +208,19 @@ fn operators() -> Vec<Relation> {
         l.order_by(vec![by(1), by(0)]).unwrap(),
         l.window(window).unwrap(),
         kept.cross(&r).unwrap(),
-        l.join(&l, JoinKind::Inner, on(), None, Some(40)).unwrap(),
+        l.join(&l, Inner, on(), None, Some(40)).unwrap(),
     ];
-    for kind in [JoinKind::Inner, JoinKind::Left, JoinKind::Full, JoinKind::Semi, JoinKind::Anti] {
+    for kind in [Inner, Left, Right, Full, Semi, Anti] {
         all.push(kept.join(&r, kind, on(), None, None).unwrap());
+        if matches!(kind, Right | Full) {
+            // The unique side is the left one, or neither is.
+            all.push(r.join(&kept, kind, on(), None, None).unwrap());
+            all.push(l.join(&l, kind, on(), None, Some(40)).unwrap());
+        }
     }
     for operation in [SetOperation::Union, SetOperation::Intersect, SetOperation::Except] {
         all.push(kept.set(operation, false, &r).unwrap());
+        all.push(kept.set(operation, true, &r).unwrap());
     }
     all
 }
@@ -231,8 +238,16 @@ fn lengths_of_messages_tell_nothing() {
     };
     let (first, second) = (data(1, 0), data(20, 2));
     let mut different = 0;
-    for relation in operators() {
-        let query = Query::new("q", &relation, &["analyst"]).unwrap();
+    let mut tagged = 0;
+    for (relation, by_tags) in
+        operators().into_iter().flat_map(|relation| [(relation.clone(), false), (relation, true)])
+    {
+        let plan = if by_tags { Query::by_tags } else { Query::new };
+        let query = plan("q", &relation, &["analyst"]).unwrap();
+        if by_tags && !query.shows_tags() {
+            continue;
+        }
+        tagged += usize::from(by_tags);
         let [a, b] = [&first, &second].map(|data| {
             let expected = check(&relation, data).unwrap();
             let (outputs, said) = three(query.computation(), &data.inputs(&query));
@@ -247,5 +262,6 @@ fn lengths_of_messages_tell_nothing() {
         different += usize::from(a.0 != b.0);
         assert_eq!(a.1, b.1, "{}", query.explain(None));
     }
+    assert!(tagged > 5, "{tagged} joins by tags");
     assert!(different > 5, "results differ in size, and nothing tells it: {different}");
 }
