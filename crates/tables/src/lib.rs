@@ -17,6 +17,7 @@ mod incoming;
 mod lower;
 pub mod plain;
 mod query;
+mod settle;
 
 pub use error::TableError;
 pub use incoming::Incoming;

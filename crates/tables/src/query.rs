@@ -2,13 +2,14 @@
 
 use crate::{
     TableError,
-    algebra::{ColumnType, Expr, Operator, Relation, Schema, Table, Value},
+    algebra::{ColumnType, Relation, Schema, Table, Value},
     incoming::Incoming,
     lower::{
         Lower, Note,
         cell::{Cell, scalar, value, zero},
     },
     plain::{Row, broken},
+    settle::{Order, order, settled},
 };
 use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
 use std::{collections::BTreeMap, fmt::Write};
@@ -48,7 +49,7 @@ pub struct Query {
     promises: Vec<String>,
     notes: Vec<Note>,
     sorts: usize,
-    is_ordered: bool,
+    order: Order,
     tags: bool,
 }
 
@@ -93,12 +94,23 @@ impl Query {
     }
 
     fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, TableError> {
+        let (query, tells_more) = Self::lowered(name, relation, to, way)?;
+        if !tells_more || way.in_place {
+            return Ok(query);
+        }
+        // Equal rows may still stand in that order, which nobody sees.
+        Ok(Self::lowered(name, &settled(relation)?, to, way)?.0)
+    }
+
+    /// The computation of a relation, and whether the order of its rows tells of columns that it does not show.
+    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, bool), TableError> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
-        let (tables, promises, notes, nulls) = {
+        let (tables, promises, notes, nulls, tells_more) = {
             let mut lower = Lower::new(&b);
             lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
+            let tells_more = rows.tells_more();
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
             let (tables, promises, notes) = lower.finish();
             let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
@@ -121,7 +133,7 @@ impl Query {
                 b.output(&format!("promise{k}"), *holds, &to);
             }
             let promises = promises.into_iter().map(|(promise, _)| promise).collect();
-            (tables, promises, notes, nulls)
+            (tables, promises, notes, nulls, tells_more)
         };
         let computation = b.finish()?;
         let is_sort = |node: &&Node| {
@@ -130,9 +142,10 @@ impl Query {
         };
         let sorts = computation.nodes().iter().filter(is_sort).count();
         let schema = relation.schema().clone();
-        let is_ordered = is_ordered(relation);
+        let order = order(relation);
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
-        Ok(Query { computation, tables, schema, nulls, promises, notes, sorts, is_ordered, tags })
+        let query = Query { computation, tables, schema, nulls, promises, notes, sorts, order, tags };
+        Ok((query, tells_more))
     }
 
     /// The computation, without symbols: row counts are part of it.
@@ -269,10 +282,16 @@ impl Query {
         for promise in &self.promises {
             let _ = writeln!(out, "who learns the result learns whether it holds {promise}");
         }
-        if !self.is_ordered {
-            let words = "the order of the result follows that of the tables' rows: order it by its columns where that tells too much";
-            let _ = writeln!(out, "{words}");
-        }
+        let words = match self.order {
+            Order::Shown => "",
+            Order::Asked => {
+                "the order of the result tells how its rows compare in what ORDER BY names and no column shows; of equal ones it follows that of the tables' rows\n"
+            }
+            Order::Tables => {
+                "the order of the result follows that of the tables' rows, where an ORDER BY does not say: order it by all its columns where that tells too much\n"
+            }
+        };
+        out += words;
         out
     }
 }
@@ -284,21 +303,4 @@ fn shown<'b>(cell: &Cell<'b>, valid: Option<hushwire_compute::Val<'b>>) -> Cell<
     let val = cell.canonical();
     let val = valid.map_or(val, |valid| b.select(valid, val, zero(b, scalar(cell.ty, cell.range))));
     Cell { val, null, ..*cell }
-}
-
-/// Whether the order of the result's rows tells no more than the rows do.
-fn is_ordered(relation: &Relation) -> bool {
-    match relation.operator() {
-        Operator::OrderBy(_, keys) => {
-            let by: Vec<usize> = keys.iter().flat_map(|key| key.expr.columns()).collect();
-            relation.is_unique(&by) || (0..relation.schema().columns().len()).all(|at| by.contains(&at))
-        }
-        Operator::Aggregate { .. } | Operator::Distinct(_) | Operator::Values(_) => true,
-        Operator::Limit { input, .. } | Operator::Filter(input, _) => is_ordered(input),
-        Operator::Project(input, columns) => {
-            let kept = |at: usize| columns.iter().any(|(_, e)| *e == Expr::Column(at));
-            is_ordered(input) && (0..input.schema().columns().len()).all(kept)
-        }
-        _ => relation.rows() < 2,
-    }
 }

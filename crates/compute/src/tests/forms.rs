@@ -140,3 +140,35 @@ fn a_circuit_of_too_many_bits_is_refused_before_it_is_made() {
     assert!(refused([vec![65], vec![1; 65]].concat()).contains("a circuit of too many bits"));
     assert!(refused(vec![0]).contains("gate 0 reads wire 0 before anything writes it"));
 }
+
+/// Signs that group from the left nest as deep as they are many.
+#[test]
+fn long_chains_are_refused_with_their_place() {
+    let chain = |sign: &str, terms: usize| {
+        let sum = vec!["x"; terms].join(sign);
+        format!("computation long\nmembers m\ninput x: u8 from m\noutput z = {sum} to m\n")
+    };
+    for sign in ["+", "*", " ^ ", " - "] {
+        let error = chain(sign, 20_000).parse::<Computation>().unwrap_err().to_string();
+        assert!(error.contains("line 4, column ") && error.contains("give parts of it names"), "{error}");
+        assert!(chain(sign, 513).parse::<Computation>().is_ok(), "{sign}");
+        assert!(chain(sign, 514).parse::<Computation>().is_err(), "{sign}");
+    }
+    let shifts = format!(
+        "computation long\nmembers m\ninput x: u8 from m\noutput z = x{} to m\n",
+        " << 1".repeat(20_000)
+    );
+    assert!(shifts.parse::<Computation>().is_err());
+    // Brackets and calls do not hide them.
+    let sum = vec!["x"; 300].join("+");
+    for wrapped in [format!("({sum}) + {sum}"), format!("sum(broadcast({sum}, [2])) + {sum}")] {
+        let text = format!("computation long\nmembers m\ninput x: u8 from m\noutput z = {wrapped} to m\n");
+        let error = text.parse::<Computation>().unwrap_err().to_string();
+        assert!(error.contains("has more than 512 levels"), "{error}");
+    }
+    // What is wide is not deep.
+    let wide = vec!["x + x"; 2_000].join(", ");
+    let text =
+        format!("computation wide\nmembers m\ninput x: u8[1] from m\noutput z = concat({wide}) to m\n");
+    assert!(text.parse::<Computation>().is_ok());
+}

@@ -5,6 +5,8 @@ use crate::{ComputeError, Dim, Scalar, Shape, TextPlace};
 
 /// Expressions within expressions.
 const MAX_DEPTH: usize = 64;
+/// Most levels of an expression, of which signs that group from the left make one each without a parenthesis.
+const MAX_HEIGHT: usize = 512;
 
 /// A name and its place.
 pub(super) type Named = (String, TextPlace);
@@ -81,11 +83,13 @@ type Parsed<T> = Result<T, ComputeError>;
 struct Parser<'a> {
     tokens: &'a [(Token, TextPlace)],
     depth: usize,
+    /// Levels of the last expression.
+    height: usize,
 }
 
 /// All statements of a text.
 pub(super) fn statements(tokens: &[(Token, TextPlace)]) -> Parsed<Vec<Statement>> {
-    let mut parser = Parser { tokens, depth: 0 };
+    let mut parser = Parser { tokens, depth: 0, height: 0 };
     let mut statements = vec![];
     while !parser.tokens.is_empty() {
         statements.push(parser.statement()?);
@@ -296,12 +300,19 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
+            let height = self.height;
+            self.height = 0;
             let what = if level == 4 {
                 What::Shift(sign, Box::new(left), self.whole("a number of bits")?)
             } else {
                 What::Binary(sign, Box::new([left, self.binary(level + 1)?]))
             };
             left = Expr { place, what };
+            self.height = self.height.max(height) + 1;
+            if self.height > MAX_HEIGHT {
+                let cause = format!("an expression has more than {MAX_HEIGHT} levels");
+                return Err(wrong(place, cause, "give parts of it names"));
+            }
             if level == 3 {
                 return Ok(left);
             }
@@ -309,6 +320,7 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed<Expr> {
+        self.height = 0;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(wrong(self.place(), "an expression is nested too deeply", "give parts of it names"));
@@ -353,9 +365,12 @@ impl Parser<'_> {
                         _ => What::Name(name),
                     });
                 }
-                let mut arguments = vec![];
+                let (mut arguments, mut height) = (vec![], 0);
                 while !self.sign(")") {
+                    self.height = 0;
                     arguments.push(self.argument()?);
+                    height = height.max(self.height + 1);
+                    self.height = height;
                     if !self.sign(",") {
                         self.need(")")?;
                         break;

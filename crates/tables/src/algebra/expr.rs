@@ -210,9 +210,14 @@ impl Expr {
     /// The same on other columns.
     #[must_use]
     pub fn mapped(&self, to: &dyn Fn(usize) -> usize) -> Expr {
-        let one = |e: &Expr| Box::new(e.mapped(to));
+        self.replaced(&|at| Expr::Column(to(at)))
+    }
+
+    /// The same with expressions in place of columns.
+    pub(crate) fn replaced(&self, to: &dyn Fn(usize) -> Expr) -> Expr {
+        let one = |e: &Expr| Box::new(e.replaced(to));
         match self {
-            Expr::Column(at) => Expr::Column(to(*at)),
+            Expr::Column(at) => to(*at),
             Expr::Literal(..) => self.clone(),
             Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, one(a), one(b)),
             Expr::Negate(a) => Expr::Negate(one(a)),
@@ -222,7 +227,10 @@ impl Expr {
             Expr::Not(a) => Expr::Not(one(a)),
             Expr::IsNull(a) => Expr::IsNull(one(a)),
             Expr::Case { branches, otherwise } => Expr::Case {
-                branches: branches.iter().map(|(when, then)| (when.mapped(to), then.mapped(to))).collect(),
+                branches: branches
+                    .iter()
+                    .map(|(when, then)| (when.replaced(to), then.replaced(to)))
+                    .collect(),
                 otherwise: otherwise.as_deref().map(one),
             },
             Expr::Cast(a, ty) => Expr::Cast(one(a), *ty),
@@ -234,7 +242,7 @@ impl Expr {
                 Expr::Substring { of: one(of), from: *from, length: *length }
             }
             Expr::Extract(part, a) => Expr::Extract(*part, one(a)),
-            Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(|e| e.mapped(to)).collect()),
+            Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(|e| e.replaced(to)).collect()),
         }
     }
 

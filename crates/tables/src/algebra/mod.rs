@@ -31,6 +31,6 @@ pub use window::{Frame, Window, WindowFunction};
 pub(crate) use {
     aggregate::{average_type, sum_type, variance_type},
     join::{by_extremes, is_partnership, pairing},
-    pattern::{Token, tokens},
+    pattern::{Token, continues, tokens},
     typing::{fitted, has_range, held, rescaled},
 };

@@ -5,10 +5,15 @@
 pub(crate) enum Token {
     /// This byte.
     Byte(u8),
-    /// Any one byte.
+    /// Any one character: a byte, and those that continue it in UTF-8.
     One,
     /// Any bytes, or none.
     Many,
+}
+
+/// Whether a byte continues a character in UTF-8.
+pub(crate) const fn continues(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
 }
 
 /// The parts of a pattern; `None` if it ends with its escape.

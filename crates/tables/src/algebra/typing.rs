@@ -206,7 +206,16 @@ impl Expr {
                     "it takes numbers whose digits behind the point are 38 at most, and dates by days";
                 let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(told(), remedy))?;
                 let divides = matches!(op, Arithmetic::Divide | Arithmetic::Remainder);
-                let range = fitted(ty, arithmetic_range(*op, ty, a, b));
+                let exact = arithmetic_range(*op, ty, a, b);
+                // Of what stays within its digits neither would anybody expect to wrap.
+                let known = [a, b].iter().all(|t| t.ty.range().holds(t.range));
+                let fits = exact.is_some_and(|range| held(ty).holds(range));
+                if matches!(ty, ColumnType::Decimal { .. }) && known && !divides && !fits {
+                    let cause = format!("{}, whose result may have more than {MAX_DIGITS} digits", told());
+                    let remedy = "declare columns with fewer digits, or CAST one to a DECIMAL of 18 digits at most if its values have no more";
+                    return Err(wrong(cause, remedy));
+                }
+                let range = fitted(ty, exact);
                 ExprType { ty, nullable: nullable || divides, range }
             }
             Expr::Negate(_) => {

@@ -55,6 +55,8 @@ impl<'b> Lower<'b> {
         let copied = |val| pairs.left(pairs.of_right(val).scan(Scan::First, starts));
         let mut made = self.unsorted(bound, None, vec![]);
         made.columns = l.columns.iter().map(|cell| cell.map(copied)).collect();
+        // Pairs follow the left rows, and those of one left row the right rows of its key.
+        made.told = [l.told.clone(), r.told.clone()].concat();
         let partner = copied(first - place) + slots;
         let by_rank = Meeting::new(self.b, &key(rank), &key(partner), [r.rows, bound], &[]);
         let found = Found::new(by_rank, live_r);

@@ -98,15 +98,8 @@ impl<'b> Lower<'b> {
         }
         let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });
         let sorted = sorted.collect();
-        Some(Rows {
-            b: self.b,
-            rows: count as u64,
-            valid,
-            columns: cells,
-            sorted,
-            packed: false,
-            follows: vec![],
-        })
+        let told = keys.iter().map(|cell| cell.id).collect();
+        Some(Rows { sorted, told, ..self.unsorted(count as u64, valid, cells) })
     }
 }
 

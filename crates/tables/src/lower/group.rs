@@ -93,7 +93,7 @@ impl<'b> Lower<'b> {
             let count = count();
             is_group(count, min_group)
         });
-        Rows { b: self.b, rows: 1, valid, columns: vec![], sorted: vec![], packed: true, follows: vec![] }
+        Rows { packed: true, ..self.unsorted(1, valid, vec![]) }
     }
 
     /// Groups as the last rows of runs of equal keys.
@@ -147,6 +147,8 @@ impl<'b> Lower<'b> {
             }
             None => (keys.clone(), keys.iter().copied().map(Key::up).collect::<Vec<_>>()),
         };
+        // No two groups are equal in all of these.
+        let told = runs.iter().map(|cell| cell.id).collect();
         let starts = rows.starts(&runs);
         let ends = ends(self.b, starts, rows.rows);
         let grouping = Grouping::Sorted(starts);
@@ -156,7 +158,8 @@ impl<'b> Lower<'b> {
         } else {
             ends
         };
-        let mut made = Rows { valid: Some(valid), columns: keys.clone(), packed: false, ..rows.clone() };
+        let mut made =
+            Rows { valid: Some(valid), columns: keys.clone(), packed: false, told, ..rows.clone() };
         for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
             let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
             let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));

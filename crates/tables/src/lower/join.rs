@@ -128,6 +128,7 @@ impl<'b> Lower<'b> {
             made.valid = Some(meeting.of_left(l.valid_or_true()));
             made.packed = false;
             let ids = l_keys.ids.iter().flatten();
+            made.told = ids.clone().chain(&l.told).copied().collect();
             made.sorted = ids
                 .zip(&down)
                 .map(|(id, down)| Sorted { id: *id, descending: *down, nulls_first: false })

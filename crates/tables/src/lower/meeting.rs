@@ -125,6 +125,8 @@ impl<'b> Meeting<'b> {
             sorted: vec![],
             packed: false,
             follows: vec![],
+            told: vec![],
+            asked: vec![],
         };
         Meeting { b, order, groups: all.starts(&keys.collect::<Vec<_>>()), right: n, all: n + m }
     }

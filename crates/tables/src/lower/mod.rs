@@ -108,8 +108,11 @@ impl<'b> Lower<'b> {
         let operator = crate::explain::operator(relation);
         self.notes.push(Note { depth: self.depth, operator, rows: 0, remarks: vec![] });
         self.depth += 1;
-        let rows = self.operator(relation, wants);
+        let mut rows = self.operator(relation, wants);
         self.depth -= 1;
+        if !crate::settle::keeps_order(relation) {
+            rows.asked.clear();
+        }
         self.notes[at].rows = rows.rows;
         self.done.push((relation.clone(), rows.clone()));
         rows
@@ -226,15 +229,18 @@ impl<'b> Lower<'b> {
             nulls_first: key.nulls_first,
         };
         let keys: Vec<Key<'b>> = keys.iter().map(value).collect();
+        let keys: Vec<Key<'b>> =
+            keys.into_iter().map(|key| Key { cell: self.named(key.cell), ..key }).collect();
+        let asked = keys.iter().map(|key| key.cell.id).collect();
         if rows.has_order(&keys) {
             self.note("is in that order".into());
-            return rows;
+            return Rows { asked, ..rows };
         }
         self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
         // Valid rows come first, so that a limit is a slice.
         let first: Vec<_> = rows.valid.iter().map(|valid| (*valid, true)).collect();
         let (sorted, _) = rows.sort(&first, &keys, &[]);
-        Rows { packed: true, ..sorted }
+        Rows { packed: true, asked, ..sorted }
     }
 
     /// All pairs, the left row's number the higher.
@@ -253,12 +259,15 @@ impl<'b> Lower<'b> {
         let columns = l.columns.iter().chain(&r.columns).copied().collect();
         let follows = [left.follows.clone(), right.follows.clone()].concat();
         let sorted = left.sorted.clone();
+        let told = [left.told.clone(), right.told.clone()].concat();
         let valid = cell::both(l.valid, r.valid);
-        Rows { follows, sorted, ..self.unsorted(total, valid, columns) }
+        Rows { follows, sorted, told, ..self.unsorted(total, valid, columns) }
     }
 
     fn unsorted(&self, rows: u64, valid: Option<Val<'b>>, columns: Vec<Cell<'b>>) -> Rows<'b> {
-        Rows { b: self.b, rows, valid, columns, sorted: vec![], packed: valid.is_none(), follows: vec![] }
+        let packed = valid.is_none();
+        let (sorted, follows, told, asked) = (vec![], vec![], vec![], vec![]);
+        Rows { b: self.b, rows, valid, columns, sorted, packed, follows, told, asked }
     }
 
     fn scope<'a>(&self, input: &'a Relation, rows: &'a Rows<'b>) -> Scope<'a, 'b> {
@@ -298,6 +307,7 @@ impl<'b> Lower<'b> {
             .iter()
             .filter_map(|(from, to)| Some((all(from)?, to.iter().filter_map(name).collect())))
             .collect();
+        made.told = made.told.iter().map(|id| name(id).unwrap_or(rows::LOST)).collect();
         made.sorted =
             made.sorted.iter().map_while(|s| Some(rows::Sorted { id: name(&s.id)?, ..*s })).collect();
         made

@@ -59,11 +59,30 @@ pub(crate) struct Rows<'b> {
     pub(crate) packed: bool,
     /// Columns whose values follow from others' on valid rows: those of a unique key's partner.
     pub(crate) follows: Vec<(Vec<u32>, Vec<u32>)>,
+    /// Columns whose values the order of rows tells beside their places in tables: all that rows were sorted by, [`LOST`] for one under no number.
+    pub(crate) told: Vec<u32>,
+    /// Those of them that an ORDER BY above all but projections, filters and limits asks for.
+    pub(crate) asked: Vec<u32>,
 }
+
+/// A column that the order of rows tells, and that no number is known of.
+pub(crate) const LOST: u32 = u32::MAX;
 
 impl<'b> Rows<'b> {
     pub(crate) fn valid_or_true(&self) -> Val<'b> {
         self.valid.unwrap_or_else(|| truth(self.b, true).broadcast(Shape::vector(self.rows)))
+    }
+
+    /// What the order tells, where columns in the same places have other numbers.
+    pub(crate) fn told_by(&self, columns: &[Cell<'b>]) -> Vec<u32> {
+        let place = |id: &u32| self.columns.iter().position(|cell| cell.id == *id && *id != LOST);
+        self.told.iter().map(|id| place(id).map_or(LOST, |at| columns[at].id)).collect()
+    }
+
+    /// Whether the order of rows tells of columns that are not among its own, and that nobody asked for.
+    pub(crate) fn tells_more(&self) -> bool {
+        let is_own = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
+        self.rows > 1 && self.told.iter().any(|id| !self.asked.contains(id) && !is_own(id))
     }
 
     /// Valid only where a flag is true besides.
@@ -148,6 +167,8 @@ impl<'b> Rows<'b> {
         let mut made = self.each(moved);
         made.sorted = needed.iter().map(Key::sorted).collect();
         made.packed = false;
+        made.told = needed.iter().map(|key| key.cell.id).chain(self.told.iter().copied()).collect();
+        made.told.dedup();
         (made, more.iter().map(|cell| cell.spread(self.rows).map(moved)).collect())
     }
 

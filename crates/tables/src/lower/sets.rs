@@ -26,8 +26,10 @@ impl<'b> Lower<'b> {
                 let to = column.expr_type();
                 Cell { id: u32::MAX, ..scope.united(*cell, to.ty, to.range) }
             };
-            let columns = columns.map(same).collect();
-            Rows { columns, sorted: vec![], follows: vec![], ..rows }
+            let cells: Vec<Cell<'b>> = columns.map(same).collect();
+            let columns: Vec<Cell<'b>> = cells.into_iter().map(|cell| self.named(cell)).collect();
+            let told = rows.told_by(&columns);
+            Rows { columns, sorted: vec![], follows: vec![], told, ..rows }
         });
         match operation {
             SetOperation::Union => {
@@ -51,10 +53,11 @@ impl<'b> Lower<'b> {
             Cell { val: behind(b, a.val, c.val), null, id: u32::MAX, ..*a }
         };
         let columns: Vec<Cell<'b>> = first.columns.iter().zip(&second.columns).map(one).collect();
-        let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
+        let columns: Vec<Cell<'b>> = columns.into_iter().map(|cell| self.named(cell)).collect();
         let valid = (first.valid.is_some() || second.valid.is_some())
             .then(|| behind(b, first.valid_or_true(), second.valid_or_true()));
-        self.unsorted(first.rows + second.rows, valid, columns)
+        let told = [first.told_by(&columns), second.told_by(&columns)].concat();
+        Rows { told, ..self.unsorted(first.rows + second.rows, valid, columns) }
     }
 
     /// Pairs, and behind them left rows that have none, beside NULLs.

@@ -74,15 +74,31 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         let ends = c.and(within, no_more);
         let at_end = c.and(ends, states[tokens.len()]);
         accepted = c.xor(accepted, at_end);
+        // In UTF-8 bytes 10…… continue a character.
+        let (one, [.., sixth, seventh]) = (tokens.contains(&Token::One), byte(k)) else {
+            unreachable!("a byte has eight bits")
+        };
+        let continues = if one {
+            let not = c.not(*sixth);
+            c.and(*seventh, not)
+        } else {
+            Bit::ZERO
+        };
+        // No byte that continues one is 0.
+        let begins = c.xor(here, continues);
         let mut letters: Vec<(u8, Bit)> = vec![];
         let mut next = vec![Bit::ZERO; tokens.len() + 1];
         for (at, token) in tokens.iter().enumerate() {
+            // What stands behind one character does so until the next begins.
+            if *token == Token::One && states[at + 1] != Bit::ZERO {
+                next[at + 1] = or_and(&mut c, next[at + 1], states[at + 1], continues);
+            }
             if states[at] == Bit::ZERO {
                 continue;
             }
             match token {
                 Token::Many => next[at] = or(&mut c, next[at], states[at]),
-                Token::One => next[at + 1] = or_and(&mut c, next[at + 1], states[at], here),
+                Token::One => next[at + 1] = or_and(&mut c, next[at + 1], states[at], begins),
                 Token::Byte(letter) => {
                     let known = letters.iter().find(|(l, _)| l == letter).map(|(_, bit)| *bit);
                     let is = known.unwrap_or_else(|| {

@@ -69,6 +69,8 @@ impl<'b> Lower<'b> {
             descending: true,
             nulls_first: false,
         });
+        let told = partition.iter().chain(order.iter().map(|key| &key.cell)).map(|cell| cell.id);
+        let told = told.chain(rows.told.iter().copied()).collect();
         let keys: Vec<Key<'b>> =
             partition.iter().copied().map(Key::up).chain(flag).chain(order.iter().copied()).collect();
         let (mut sorted, more) = if rows.has_order(&keys) {
@@ -76,7 +78,9 @@ impl<'b> Lower<'b> {
             (rows, more)
         } else {
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
-            rows.sort(&[], &keys, &more)
+            let (sorted, more) = rows.sort(&[], &keys, &more);
+            // Validity is a key too, and tells nothing of rows that are valid.
+            (Rows { told, ..sorted }, more)
         };
         let (partition, rest) = more.split_at(partition.len());
         let (order, arguments_there) = rest.split_at(order.len());

@@ -1,7 +1,9 @@
 //! Expressions of one row.
 
 use super::numbers::{DAY, civil, nearest, rescale};
-use crate::algebra::{Arithmetic, ColumnType, DatePart, Expr, Schema, Token, Value, common_type, tokens};
+use crate::algebra::{
+    Arithmetic, ColumnType, DatePart, Expr, Schema, Token, Value, common_type, continues, tokens,
+};
 use core::cmp::Ordering;
 use hushwire_compute::Comparison;
 
@@ -199,7 +201,11 @@ fn like(text: &[u8], tokens: &[Token]) -> bool {
     match (tokens.split_first(), text.split_first()) {
         (None, rest) => rest.is_none(),
         (Some((Token::Many, after)), _) => (0..=text.len()).any(|from| like(&text[from..], after)),
-        (Some((Token::One, after)), Some((_, rest))) => like(rest, after),
+        (Some((Token::One, _)), Some((first, _))) if continues(*first) => false,
+        (Some((Token::One, after)), Some((_, rest))) => {
+            let end = rest.iter().position(|byte| !continues(*byte)).unwrap_or(rest.len());
+            like(&rest[end..], after)
+        }
         (Some((Token::Byte(byte), after)), Some((first, rest))) => byte == first && like(rest, after),
         (Some(_), None) => false,
     }
@@ -222,6 +228,13 @@ mod tests {
             ("50%", "50!%", Some('!'), true),
             ("500", "50!%", Some('!'), false),
             ("aab", "%ab", None, true),
+            ("Ünal", "_nal", None, true),
+            ("Ünal", "__nal", None, false),
+            ("日本", "__", None, true),
+            ("日本", "_", None, false),
+            ("日本語", "%_語", None, true),
+            ("é", "%__", None, false),
+            ("aé", "%_", None, true),
         ] {
             let tokens = tokens(pattern, escape).unwrap();
             assert_eq!(like(text.as_bytes(), &tokens), expected, "{text} LIKE {pattern}");

@@ -192,3 +192,54 @@ fn wide_numbers_wrap_alike() {
         }
     }
 }
+
+/// `_` is a character of UTF-8, of however many bytes.
+#[test]
+fn one_character_is_one_of_any_length() {
+    let texts = ["Ünal", "Unal", "nal", "日本", "日本語", "é", "", "aé", "🙂b", "éé"];
+    let columns = vec![Column::new("text", ColumnType::Varchar(12))];
+    let part = Part { owner: "owner".into(), rows: texts.len() as u64 };
+    let schema = Schema(columns);
+    let table = Table { name: "t".into(), schema, parts: vec![part], padded: false, unique: vec![] };
+    let rows: Vec<Row> = texts.iter().map(|text| vec![Value::text(text)]).collect();
+    let table = Relation::scan(table).unwrap();
+    for (pattern, expected) in [
+        ("_nal", &["Ünal", "Unal"][..]),
+        ("__", &["日本", "aé", "🙂b", "éé"]),
+        ("_", &["é"]),
+        ("%_本%", &["日本", "日本語"]),
+        ("___", &["nal", "日本語"]),
+        ("%é_", &["éé"]),
+        ("_é", &["aé", "éé"]),
+        ("_%_%_", &["Ünal", "Unal", "nal", "日本語"]),
+    ] {
+        let kept = table.filter(column(0).like(pattern)).unwrap();
+        let query = Query::new("q", &kept, &["analyst"]).unwrap();
+        let outputs = evaluate(query.computation(), &query.inputs("t", 0, &rows).unwrap()).unwrap();
+        let expected: Vec<Row> = expected.iter().map(|text| vec![Value::text(text)]).collect();
+        assert_eq!(query.rows(&outputs).unwrap(), expected, "LIKE {pattern}");
+        let data = BTreeMap::from([("t".to_owned(), rows.clone())]);
+        assert_eq!(plain::evaluate(&kept, &data).unwrap(), expected, "LIKE {pattern}");
+    }
+}
+
+/// Products of decimals that 38 digits do not hold are refused, unless bounds of their factors say that they are less.
+#[test]
+fn decimals_that_would_wrap_are_refused() {
+    let wide = ColumnType::Decimal { precision: 22, scale: 2 };
+    let columns = vec![
+        Column::new("wide", wide),
+        Column::new("bound", wide).within(-1_000_000, 1_000_000),
+        Column::new("widest", ColumnType::Decimal { precision: 38, scale: 0 }),
+    ];
+    let schema = Schema(columns);
+    let product = |a: Expr, b: Expr| a.arithmetic(Multiply, b).check(&schema);
+    let error = product(column(0), column(0)).unwrap_err().to_string();
+    assert!(error.contains("wide * wide") && error.contains("CAST"), "{error}");
+    assert!(column(0).arithmetic(Add, column(0)).check(&schema).is_ok());
+    assert!(column(2).arithmetic(Add, column(2)).check(&schema).is_err());
+    assert!(product(column(2), column(2)).is_err());
+    assert!(product(column(0), column(1)).is_ok());
+    let narrow = |at| column(at).cast(ColumnType::Decimal { precision: 18, scale: 2 });
+    assert!(product(narrow(0), narrow(0)).is_ok());
+}

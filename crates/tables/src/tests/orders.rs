@@ -158,3 +158,117 @@ fn plans_are_told() {
         assert!(told.lines().any(|told| told == line), "{line}\n{told}");
     }
 }
+
+/// A table of keys of a type beside a shown column and a flag, and what a relation on it shows.
+fn shown(keys: &[Value], ty: ColumnType, relation: &dyn Fn(&Relation) -> Relation) -> (Vec<Row>, Query) {
+    let amounts = [40, 10, 30, 20];
+    let columns = vec![Column::new("key", ty), Column::new("amount", ColumnType::Integer).nullable()];
+    let part = Part { owner: "owner".into(), rows: 4 };
+    let table =
+        Table { name: "t".into(), schema: Schema(columns), parts: vec![part], padded: true, unique: vec![] };
+    let rows: Vec<Row> =
+        keys.iter().zip(amounts).map(|(key, n)| vec![key.clone(), Value::Number(n)]).collect();
+    let query = Query::new("q", &relation(&Relation::scan(table).unwrap()), &["analyst"]).unwrap();
+    let outputs = evaluate(query.computation(), &query.inputs("t", 0, &rows).unwrap()).unwrap();
+    (query.rows(&outputs).unwrap(), query)
+}
+
+fn sums_of(of: &Relation) -> Relation {
+    let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+    of.aggregate(named([column(0)]), sums, 0, None).unwrap()
+}
+
+/// Whoever could tell from the order of sums which key is less would know whose sums they are.
+#[test]
+fn the_order_of_a_result_tells_nothing_of_keys_that_it_does_not_show() {
+    let window = |t: &Relation, partition, order| {
+        let functions = vec![("sum".to_owned(), WindowFunction::RunningSum(column(1), Frame::Peers))];
+        t.window(Window { partition, order, functions }).unwrap()
+    };
+    let both = |t: &Relation| t.set(SetOperation::Union, false, t).unwrap();
+    type Way = Box<dyn Fn(&Relation) -> Relation>;
+    let ways: Vec<(&str, Way)> = vec![
+        ("groups", Box::new(|t| sums_of(t).select(&[1]).unwrap())),
+        (
+            "expressions",
+            Box::new(|t| {
+                sums_of(t).project(named([column(1).arithmetic(Arithmetic::Multiply, int(2))])).unwrap()
+            }),
+        ),
+        (
+            "filters",
+            Box::new(|t| sums_of(t).select(&[1]).unwrap().filter(greater(column(0), int(15))).unwrap()),
+        ),
+        ("limits", Box::new(|t| sums_of(t).limit(1, Some(2)).unwrap().select(&[1]).unwrap())),
+        (
+            "equals",
+            Box::new(|t| {
+                let all =
+                    sums_of(t).project(vec![("one".into(), int(1)), ("sum".into(), column(1))]).unwrap();
+                all.order_by(vec![key(0, false, false)]).unwrap()
+            }),
+        ),
+        ("partitions", Box::new(move |t| window(t, vec![column(0)], vec![]).select(&[1, 2]).unwrap())),
+        ("distinct", Box::new(|t| t.distinct().unwrap().select(&[1]).unwrap())),
+        ("unions", Box::new(move |t| both(t).select(&[1]).unwrap())),
+        (
+            "stacks",
+            Box::new(|t| {
+                let sums = sums_of(t).select(&[1]).unwrap();
+                sums.set(SetOperation::Union, true, &sums).unwrap()
+            }),
+        ),
+        (
+            "rows of groups",
+            Box::new(|t| {
+                let rest = sums_of(t).set(SetOperation::Except, true, &sums_of(t).limit(0, Some(0)).unwrap());
+                rest.unwrap().select(&[1]).unwrap()
+            }),
+        ),
+        (
+            "joins",
+            Box::new(|t| {
+                let (sums, on) = (sums_of(t), vec![(column(0), column(0))]);
+                sums.join(&sums, JoinKind::Inner, on, None, None).unwrap().select(&[1]).unwrap()
+            }),
+        ),
+    ];
+    let texts = |names: [&str; 4]| names.map(Value::text);
+    let numbers = |numbers: [i128; 4]| numbers.map(Value::Number);
+    let kinds = [
+        (ColumnType::Varchar(8), texts(["ann", "bob", "cyd", "dan"]), texts(["dan", "ann", "bob", "cyd"])),
+        (ColumnType::Varchar(20), texts(["ann", "bob", "cyd", "dan"]), texts(["bob", "dan", "ann", "cyd"])),
+        (ColumnType::Digest { bits: 64 }, numbers([5, 6, 7, 8]), numbers([7, 5, 8, 6])),
+        (ColumnType::Digest { bits: 128 }, numbers([5, -6, 7, -8]), numbers([7, 5, -8, -6])),
+        (ColumnType::BigInt, numbers([1, 2, 3, 4]), numbers([4, 3, 2, 1])),
+    ];
+    for (name, way) in &ways {
+        for (ty, one, other) in &kinds {
+            let ((first, query), (second, _)) = (shown(one, *ty, way), shown(other, *ty, way));
+            assert_eq!(first, second, "{name} by {ty}: {}", query.explain(None));
+            assert!(first.len() > 1, "{name} by {ty}");
+            if *name != "equals" {
+                assert!(first.is_sorted(), "{name} by {ty}: {first:?}");
+            }
+        }
+    }
+}
+
+/// What shows its keys is in their order already.
+#[test]
+fn results_that_show_their_keys_are_not_sorted_again() {
+    let keys = ["ann", "bob", "cyd", "dan"].map(Value::text);
+    let told = "the order of the result";
+    let sorts = |relation: &dyn Fn(&Relation) -> Relation| {
+        let (_, query) = shown(&keys, ColumnType::Varchar(8), relation);
+        (query.sorts(), query.explain(None).lines().any(|line| line.starts_with(told)))
+    };
+    assert_eq!(sorts(&|t| sums_of(t)), (1, false));
+    assert_eq!(sorts(&|t| sums_of(t).select(&[1, 0]).unwrap()), (1, false));
+    assert_eq!(sorts(&|t| sums_of(t).select(&[1]).unwrap()), (2, false));
+    assert_eq!(sorts(&|t| t.clone()), (0, true));
+    assert_eq!(sorts(&|t| t.set(SetOperation::Union, true, t).unwrap()), (0, true));
+    let by_sum = |t: &Relation| sums_of(t).order_by(vec![key(1, true, false)]).unwrap();
+    assert_eq!(sorts(&by_sum), (2, true));
+    assert_eq!(sorts(&|t| by_sum(t).select(&[0]).unwrap()), (2, true));
+}

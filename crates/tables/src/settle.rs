@@ -1,0 +1,106 @@
+//! The order of a result's rows, which tells no more than the rows do, their places in tables and what an ORDER BY asks for.
+//!
+//! Groups, windows, sets and joins leave rows in the order of their keys. Whoever sees that order without the keys would learn how they
+//! compare: the k-th of all sums would be that of the k-th least name. Such a result is sorted by what it shows.
+
+use crate::{
+    TableError,
+    algebra::{Expr, Operator, Relation, SortKey},
+};
+
+/// The order of a result's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// It follows from the rows that are shown.
+    Shown,
+    /// It follows from what an ORDER BY names and no column shows, of equal rows from their places in tables.
+    Asked,
+    /// It follows from the rows' places in tables, as far as nothing that is shown says otherwise.
+    Tables,
+}
+
+/// Whether an operator leaves its rows in an order that an ORDER BY below it asked for.
+pub(crate) fn keeps_order(relation: &Relation) -> bool {
+    use Operator::{Filter, Limit, OrderBy, Project};
+    matches!(relation.operator(), Project(..) | Filter(..) | Limit { .. } | OrderBy(..))
+}
+
+/// All columns.
+fn all(relation: &Relation) -> Vec<Expr> {
+    (0..relation.schema().columns().len()).map(Expr::Column).collect()
+}
+
+/// Expressions on a projection's columns as such on its input's.
+fn below(shown: &[Expr], columns: &[(String, Expr)]) -> Vec<Expr> {
+    shown.iter().map(|e| e.replaced(&|at| columns[at].1.clone())).collect()
+}
+
+/// The order of a relation's rows.
+pub(crate) fn order(relation: &Relation) -> Order {
+    of_shown(relation, all(relation))
+}
+
+fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
+    let is_shown = |e: &Expr| shown.contains(e) || e.columns().is_empty();
+    let known = |is: bool| if is { Order::Shown } else { Order::Tables };
+    match relation.operator() {
+        Operator::OrderBy(_, keys) => {
+            let by: Vec<&Expr> = keys.iter().map(|key| &key.expr).collect();
+            if !by.iter().all(|e| is_shown(e)) {
+                return Order::Asked;
+            }
+            known(shown.iter().all(|e| by.contains(&e)) || relation.is_unique_by(by))
+        }
+        Operator::Aggregate { keys, .. } => known((0..keys.len()).all(|at| is_shown(&Expr::Column(at)))),
+        Operator::Distinct(_) => known(all(relation).iter().all(is_shown)),
+        Operator::Values(_) => Order::Shown,
+        Operator::Limit { input, .. } | Operator::Filter(input, _) => of_shown(input, shown),
+        Operator::Project(input, columns) => of_shown(input, below(&shown, columns)),
+        _ => known(relation.rows() < 2),
+    }
+}
+
+/// The same rows in an order that follows from what is shown of them, and before that from an ORDER BY that there is: below the limits, so
+/// that it also says which rows these keep.
+pub(crate) fn settled(relation: &Relation) -> Result<Relation, TableError> {
+    settled_by(relation, all(relation))
+}
+
+fn settled_by(relation: &Relation, shown: Vec<Expr>) -> Result<Relation, TableError> {
+    match relation.operator() {
+        Operator::OrderBy(input, keys) => {
+            let more = keys_of(input, shown)?;
+            let more = more.into_iter().filter(|key| !keys.iter().any(|known| known.expr == key.expr));
+            input.order_by(keys.iter().cloned().chain(more).collect())
+        }
+        Operator::Limit { input, skip, fetch } => settled_by(input, shown)?.limit(*skip, *fetch),
+        Operator::Project(input, columns) if is_cut(input) => {
+            settled_by(input, below(&shown, columns))?.project(columns.clone())
+        }
+        Operator::Filter(input, condition) if is_cut(input) => {
+            settled_by(input, shown)?.filter(condition.clone())
+        }
+        _ => relation.order_by(keys_of(relation, shown)?),
+    }
+}
+
+/// Whether an order or a limit stands below projections and filters alone.
+fn is_cut(relation: &Relation) -> bool {
+    match relation.operator() {
+        Operator::OrderBy(..) | Operator::Limit { .. } => true,
+        Operator::Project(input, _) | Operator::Filter(input, _) => is_cut(input),
+        _ => false,
+    }
+}
+
+/// Keys of what is shown, each once; literals and digests, which no result of a job shows, have no order.
+fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, TableError> {
+    let mut keys: Vec<SortKey> = vec![];
+    for expr in shown {
+        let is_known = keys.iter().any(|key| key.expr == expr) || expr.columns().is_empty();
+        if !is_known && expr.check(relation.schema())?.ty.is_ordered() {
+            keys.push(SortKey { expr, descending: false, nulls_first: false });
+        }
+    }
+    Ok(keys)
+}
