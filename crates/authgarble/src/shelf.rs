@@ -27,13 +27,15 @@ const NAME: usize = 32;
 #[derive(Debug, Error)]
 pub enum ShelfError {
     /// The file was read, and its triples were used before.
-    #[error("{path}: this preprocessing was used before, and may not be used again; preprocess anew")]
+    #[error("{path}: this preprocessing was used before, and may not be used again; delete that file")]
     Used {
         /// The file.
         path: PathBuf,
     },
     /// The file is none of this party's stocks, or was changed.
-    #[error("{path}: this is no preprocessing under this key, or it was changed; name another file or key")]
+    #[error(
+        "{path}: this is no preprocessing under this key, or it was changed; delete that file, or put back the private key under which it was made"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -2,8 +2,9 @@
 
 use crate::{error::Error, out};
 use clap::Args;
-use hushwire_job::InputPlace;
+use hushwire_job::{InputPlace, open_input};
 use std::{
+    fmt::Display,
     fs::{self, DirBuilder, File, Permissions},
     io::{self, Read},
     os::unix::fs::{DirBuilderExt, PermissionsExt},
@@ -50,6 +51,37 @@ pub(crate) fn stream() -> Result<InputPlace, Error> {
     let read = io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
     Ok(InputPlace::Memory(Arc::new(bytes)))
+}
+
+/// A file that another process reads as well: what comes by standard input is kept in memory.
+pub(crate) fn input(path: &Path) -> Result<InputPlace, Error> {
+    if is_stream(path) { stream() } else { Ok(InputPlace::File(path.to_owned())) }
+}
+
+/// The text of a file, or of standard input.
+pub(crate) fn text(path: &Path) -> Result<String, Error> {
+    open_input(path).and_then(io::read_to_string).map_err(|e| Error::io("read", path, &e))
+}
+
+/// Protects a file that the run reads; standard input needs none.
+pub(crate) fn reads(run: &mut RunFiles, role: impl Into<String>, path: &Path) {
+    if !is_stream(path) {
+        run.reads(role, path);
+    }
+}
+
+/// Refuses one stream for two files; `all` are options and what they name, `stream` is "standard input" or "standard output".
+pub(crate) fn one_stream<'a, N: Display>(
+    stream: &str,
+    all: impl IntoIterator<Item = (N, Option<&'a Path>)>,
+) -> Result<(), Error> {
+    let mut streams = all.into_iter().filter(|(_, path)| path.is_some_and(is_stream));
+    match (streams.next(), streams.next()) {
+        (Some((one, _)), Some((other, _))) => {
+            Err(Error::Usage(format!("{one} and {other} are both {stream}; give one of them a file")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A place for what another process writes and standard output gets, removed when this is dropped.

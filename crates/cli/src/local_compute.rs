@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     files::RunFiles,
     log,
-    member_cmd::{announce, has_aes},
+    member_cmd::{announce, has_aes, other_kind},
     options::{Between, Common},
     places::ValueArgs,
     progress,
@@ -105,13 +105,7 @@ impl LocalComputeArgs {
         let mut job = if self.file.extension().is_some_and(|end| end == "toml") {
             match Job::read(&self.file)? {
                 Job::Compute(job) => job,
-                _ => {
-                    let what = format!(
-                        "{} is no computation's job; run it with `hushwire local run`",
-                        self.file.display()
-                    );
-                    return Err(Error::Usage(what));
-                }
+                other => return Err(other_kind(&self.file, &other)),
             }
         } else {
             ComputeJob::new(protocol.unwrap_or(Protocol::Rep3), ComputationSource::File(self.file.clone()))

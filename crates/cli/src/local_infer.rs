@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    files::RunFiles,
+    files::{self, Passing, RunFiles, is_stream, one_stream, reads},
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, of_nn, planned},
@@ -16,8 +16,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Member, OutputPlace, Protocol,
-    Task, network_of, read_array,
+    ComputationSource, InferJob, InferTask, Inferred, Job, Linear, Member, OutputPlace, Protocol, Task,
+    array_in, network_in,
 };
 use hushwire_nn::{Array, Labels, Network, Secure};
 use hushwire_wire::Shape;
@@ -51,19 +51,19 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalInferArgs {
-    /// The model's ONNX file
+    /// The model's ONNX file; - is standard input
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// The input's NumPy file: one input or several along the first axis
+    /// The input's NumPy file, or -: one input or several along the first axis
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
-    /// The NumPy file of the output, which appears when it is whole
+    /// The NumPy file of the output, which appears when it is whole; - is standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Inputs that the model's owner has, as a NumPy file: the numbers' scales come from them
+    /// Inputs that the model's owner has, as a NumPy file, or -: the numbers' scales come from them
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
-    /// Names of classes, one a line
+    /// The file of the classes' names, one a line, or -
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// The protocol: rep3, three parties between owner and client, or two, the owner and the client alone
@@ -72,7 +72,7 @@ pub(crate) struct LocalInferArgs {
     /// Linear layers of protocol two: he, under encryption, or ot
     #[arg(long, value_name = "KIND")]
     linear: Option<Linear>,
-    /// The extension of oblivious transfer of protocol two: a fast link takes softspoken2, a slow one ferret_b11 [default: softspoken4]
+    /// The extension of oblivious transfer of protocol two: a fast link takes softspoken2, a slow one ferret-b11 [default: softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
     ot: Option<hushwire_ot::Protocol>,
     #[command(flatten)]
@@ -101,8 +101,11 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
-    let lengths = read_array(&args.input)?.lengths;
-    let network = network_of(&args.model, Some(&lengths))?;
+    streams(args)?;
+    let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
+    let calibration = args.calibrate.as_deref().map(files::input).transpose()?;
+    let lengths = array_in(&input)?.lengths;
+    let network = network_in(&model, Some(&lengths))?;
     let secure = planned(&network, &args.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
@@ -122,23 +125,32 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     }
     let labels = labels(args.labels.as_deref())?;
     let mut run = RunFiles::new(args.common.replace.force);
-    run.reads("the model".to_owned(), &args.model);
-    run.reads("the input".to_owned(), &args.input);
-    if let Some(path) = &args.output {
+    for (role, path) in [
+        ("the model", Some(&args.model)),
+        ("the input", Some(&args.input)),
+        ("the calibration inputs", args.calibrate.as_ref()),
+        ("the labels", args.labels.as_ref()),
+    ] {
+        path.into_iter().for_each(|path| reads(&mut run, role, path));
+    }
+    let passing =
+        args.output.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
+    let output = passing.as_ref().map(Passing::file).or_else(|| args.output.clone());
+    if let (Some(path), None) = (&args.output, &passing) {
         run.check("with --output", path, "the output of a network")?;
     }
     let json = args.common.json_file(&mut run, "local infer")?;
     let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
-    local = local.bring(job.owner.clone(), "model", InputPlace::File(args.model.clone()));
-    if let Some(path) = &args.calibrate {
-        local = local.bring(job.owner.clone(), "calibration", InputPlace::File(path.clone()));
+    local = local.bring(job.owner.clone(), "model", model);
+    if let Some(place) = calibration {
+        local = local.bring(job.owner.clone(), "calibration", place);
     } else {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
     }
-    local = local.bring(job.client.clone(), "input", InputPlace::File(args.input.clone()));
-    if let Some(path) = &args.output {
-        local = local.keep(job.client.clone(), "output", OutputPlace::File(path.clone()));
+    local = local.bring(job.client.clone(), "input", input);
+    if let Some(path) = output {
+        local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
     }
     drop((secure, lengths));
     let bar = progress::bar(0, "layers");
@@ -175,12 +187,32 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         clients,
     };
     log::note!("{}", report.for_people().trim_end());
+    if let Some(passing) = passing {
+        let told = passing.show();
+        deliver(None, &report, json, args.common.json.as_deref())?;
+        return told;
+    }
     if let Some(path) = &args.output {
         log::note!("the output is in {}", path.display());
     }
     let printed = args.output.is_none() || !labels_given(args);
     let printed = printed.then(|| top(&learnt, &labels)).transpose()?.unwrap_or_default();
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
+}
+
+/// Standard input and output are one file each.
+fn streams(args: &LocalInferArgs) -> Result<(), Error> {
+    let [calibrate, labels] = [args.calibrate.as_deref(), args.labels.as_deref()];
+    let [model, input] = [&args.model, &args.input].map(|path| Some(path.as_path()));
+    let ins = [("--model", model), ("--input", input), ("--calibrate", calibrate), ("--labels", labels)];
+    one_stream("standard input", ins)?;
+    let outs = [("--output", args.output.as_deref()), ("--json", args.common.json.as_deref())];
+    one_stream("standard output", outs)?;
+    if labels.is_some() && args.output.as_deref().is_some_and(is_stream) {
+        let what = "--output and the classes of --labels are both standard output; give --output a file";
+        return Err(Error::Usage(what.into()));
+    }
+    Ok(())
 }
 
 fn labels_given(args: &LocalInferArgs) -> bool {
@@ -196,8 +228,7 @@ fn layer_at(network: &Network, done: u64, of: u64) -> String {
 
 fn labels(path: Option<&Path>) -> Result<Labels, Error> {
     let Some(path) = path else { return Ok(Labels::default()) };
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, &e))?;
-    Ok(Labels::parse(&text))
+    Ok(Labels::parse(&files::text(path)?))
 }
 
 /// The likeliest classes of every input, or nothing where the output is no list for each.

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    files::RunFiles,
+    files::{self, Passing, RunFiles, is_stream, one_stream, reads},
     log,
     member_cmd::has_aes,
     options::{Between, Common},
@@ -16,7 +16,7 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
     Answer, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, Task,
-    check_format, count, infer,
+    check_format, count, declaration, infer,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -45,7 +45,8 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalQueryArgs {
-    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so), and who brings it
+    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so; - is CSV on standard input), and who
+    /// brings it
     #[arg(long = "table", value_name = "NAME=FILE@OWNER", required = true)]
     tables: Vec<String>,
     /// The key of a table: columns of which no two rows have the same values
@@ -57,13 +58,14 @@ pub(crate) struct LocalQueryArgs {
     /// The query
     #[arg(long, value_name = "QUERY", required_unless_present = "sql_file", conflicts_with = "sql_file")]
     sql: Option<String>,
-    /// The file with the query
+    /// The file with the query; - is standard input
     #[arg(long, value_name = "FILE")]
     sql_file: Option<PathBuf>,
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
-    /// The file of the result, CSV or Parquet by its name, which appears when it is whole [default: standard output, as a table for people]
+    /// The file of the result, CSV or Parquet by its name, which appears when it is whole; - is standard output, as CSV [default: standard
+    /// output, as a table for people]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The public number of rows of each part: none for its own, 2^k for the next power of two, or a number
@@ -103,19 +105,32 @@ fn member(option: &str, name: &str) -> Result<Member, Error> {
 struct Given {
     table: String,
     path: PathBuf,
+    place: InputPlace,
     owner: Member,
+}
+
+/// A part's table, file and owner.
+fn part(text: &str) -> Result<(&str, &Path, Member), Error> {
+    let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
+    let (table, rest) = text.split_once('=').ok_or_else(form)?;
+    let (path, owner) = rest.rsplit_once('@').ok_or_else(form)?;
+    Ok((table, Path::new(path), member("--table", owner)?))
 }
 
 impl LocalQueryArgs {
     fn given(&self) -> Result<Vec<Given>, Error> {
-        let part = |text: &String| {
-            let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
-            let (table, rest) = text.split_once('=').ok_or_else(form)?;
-            let (path, owner) = rest.rsplit_once('@').ok_or_else(form)?;
-            let owner = member("--table", owner)?;
-            Ok(Given { table: table.to_owned(), path: PathBuf::from(path), owner })
-        };
-        self.tables.iter().map(part).collect()
+        let parts = self.tables.iter().map(|text| part(text)).collect::<Result<Vec<_>, Error>>()?;
+        let files = [("--sql-file", self.sql_file.as_deref()), ("--schema", self.schema.as_deref())];
+        let files = files.map(|(option, path)| (option.to_owned(), path));
+        let tables = parts.iter().map(|(table, path, _)| (format!("--table {table}"), Some(*path)));
+        one_stream("standard input", files.into_iter().chain(tables))?;
+        let outs = [("--out", self.out.as_deref()), ("--json", self.common.json.as_deref())];
+        one_stream("standard output", outs)?;
+        let given = parts.into_iter().map(|(table, path, owner)| {
+            let place = files::input(path)?;
+            Ok(Given { table: table.to_owned(), path: path.to_owned(), place, owner })
+        });
+        given.collect()
     }
 
     /// The tables, whose types and row counts are those of the files.
@@ -130,7 +145,7 @@ impl LocalQueryArgs {
         let mut tables = vec![];
         for name in names {
             let parts: Vec<&Given> = given.iter().filter(|part| part.table == name).collect();
-            let files: Vec<&Path> = parts.iter().map(|part| part.path.as_path()).collect();
+            let files: Vec<&InputPlace> = parts.iter().map(|part| &part.place).collect();
             let known = declared.iter().find(|table| table.name == name);
             let (columns, counts) = match known {
                 Some(table) => {
@@ -138,7 +153,7 @@ impl LocalQueryArgs {
                 }
                 None => {
                     let (columns, counts) = infer(&files)?;
-                    (columns.iter().map(ToString::to_string).collect(), counts)
+                    (columns.iter().map(declaration).collect(), counts)
                 }
             };
             let part = |(part, rows): (&&Given, &u64)| {
@@ -164,7 +179,7 @@ impl LocalQueryArgs {
     fn job(&self, given: &[Given]) -> Result<QueryJob, Error> {
         let sql = match (&self.sql, &self.sql_file) {
             (Some(sql), _) => sql.clone(),
-            (None, Some(path)) => std::fs::read_to_string(path).map_err(|e| Error::io("read", path, &e))?,
+            (None, Some(path)) => files::text(path)?,
             (None, None) => return Err(Error::Usage("write the query with --sql".into())),
         };
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
@@ -188,9 +203,14 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     }
     let mut run = RunFiles::new(args.common.replace.force);
     for part in &given {
-        run.reads(format!("a part of table {}", part.table), &part.path);
+        reads(&mut run, format!("a part of table {}", part.table), &part.path);
     }
-    if let Some(path) = &args.out {
+    for (role, path) in [("the query", &args.sql_file), ("the schema", &args.schema)] {
+        path.iter().for_each(|path| reads(&mut run, role, path));
+    }
+    let passing = args.out.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
+    let out = passing.as_ref().map(Passing::file).or_else(|| args.out.clone());
+    if let (Some(path), None) = (&args.out, &passing) {
         run.check("with --out", path, "the result of a query")?;
     }
     let json = args.common.json_file(&mut run, "local query")?;
@@ -198,10 +218,10 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     local = local.force(args.common.replace.force);
     let read: Vec<&str> = task.query().tables().iter().map(|table| table.name.as_str()).collect();
     for part in given.iter().filter(|part| read.contains(&part.table.as_str())) {
-        local = local.bring(part.owner.clone(), &part.table, InputPlace::File(part.path.clone()));
+        local = local.bring(part.owner.clone(), &part.table, part.place.clone());
     }
     for (i, who) in job.to.iter().enumerate() {
-        let place = match &args.out {
+        let place = match &out {
             Some(path) if i == 0 => OutputPlace::Csv(path.clone()),
             Some(_) => OutputPlace::Discard,
             None => OutputPlace::Show,
@@ -233,6 +253,11 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let price = task.price(has_aes(backend))?;
     let (bytes, time) = (size::show(price.bytes_sent), progress::duration(price.seconds(shape)));
     log::note!("predicted: {} rounds, {bytes} from the party that sends most, {time}", price.rounds);
+    if let Some(passing) = passing {
+        let told = passing.show();
+        deliver(None, &report, json, args.common.json.as_deref())?;
+        return told;
+    }
     if let Some(path) = &args.out {
         log::note!("the result is in {}", path.display());
     }

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     files::{Passing, RunFiles, is_stream, stream},
     log,
-    member_cmd::{announce, has_aes, progress, unknown_kind},
+    member_cmd::{announce, has_aes, other_kind, progress},
     run_args::RunArgs,
     run_report::{self, OfMember, RunReport, split},
     supervisor::{OfProcess, run_all},
@@ -105,29 +105,7 @@ fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
     let mut job = match (&args.job, &args.circuit) {
         (Some(path), _) => match Job::read(path)? {
             Job::Circuit(job) => job,
-            Job::Psi(_) => {
-                return Err(Error::Usage(format!(
-                    "{} is an intersection's job; run it with `hushwire local psi --a A.csv --b B.csv …`, or rehearse it \
-                     with `hushwire local files`",
-                    path.display()
-                )));
-            }
-            Job::Compute(_) => {
-                return Err(Error::Usage(format!(
-                    "{} is a computation's job; run it with `hushwire local compute {} --in …`, or rehearse it with \
-                     `hushwire local files`",
-                    path.display(),
-                    path.display()
-                )));
-            }
-            Job::AesCtr(_) => {
-                return Err(Error::Usage(format!(
-                    "{} is an encryption's job; run it with `hushwire local aes-ctr --in FILE`, or rehearse it with \
-                     `hushwire local files`",
-                    path.display()
-                )));
-            }
-            _ => return Err(unknown_kind()),
+            other => return Err(other_kind(path, &other)),
         },
         (None, Some(text)) => {
             let source = CircuitSource::guess(text);

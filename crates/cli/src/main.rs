@@ -140,12 +140,18 @@ fn started_by_us() -> Option<Command> {
     Some(Command::Member { index: index.parse().ok()?, name: args.next()? })
 }
 
-/// A bug in one thread ends the process, so that no other thread waits for it.
+/// The exit code of a process that a bug has ended.
+const PANICKED: i32 = 101;
+
+/// A bug in one thread ends the process, so that no other thread waits for it. A decoder that gives up on a file is none.
 fn end_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
+        if hushwire_job::panic_is_caught() {
+            return;
+        }
         report(info);
-        std::process::exit(101);
+        std::process::exit(PANICKED);
     }));
 }
 

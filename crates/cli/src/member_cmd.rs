@@ -18,7 +18,7 @@ use hushwire_job::{
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
-use std::{sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 use tracing::{debug, trace};
 
 /// A network between hosts of which nothing is known, as people call it.
@@ -103,6 +103,25 @@ pub(crate) fn unknown_kind() -> Error {
     };
     let how = format!("cargo build --release -p hushwire-cli --features {features}");
     Error::Usage(format!("this hushwire was built without {words}: build it with `{how}`"))
+}
+
+/// A job of another kind than a command runs.
+pub(crate) fn other_kind(path: &Path, job: &Job) -> Error {
+    let path = path.display();
+    let (what, run) = match job {
+        Job::Circuit(_) => ("a circuit's", format!("`hushwire local run {path}`")),
+        Job::AesCtr(_) => ("an encryption's", "`hushwire local aes-ctr --in FILE`".to_owned()),
+        Job::Psi(_) => ("an intersection's", "`hushwire local psi --a A.csv --b B.csv …`".to_owned()),
+        Job::Compute(_) => ("a computation's", format!("`hushwire local compute {path} --in …`")),
+        Job::Query(_) => ("a query's", "`hushwire local query --table NAME=FILE@OWNER --sql …`".to_owned()),
+        Job::Infer(_) => {
+            ("an inference's", "`hushwire local infer --model MODEL.onnx --input INPUT.npy`".to_owned())
+        }
+        _ => return unknown_kind(),
+    };
+    Error::Usage(format!(
+        "{path} is {what} job; run it with {run}, or rehearse it with `hushwire local files`"
+    ))
 }
 
 /// A file that somebody passed on must not turn off all protection unasked.

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    files::{NewFile, Replace, RunFiles},
+    files::{NewFile, Replace, RunFiles, is_stream, one_stream, reads},
     out,
 };
 use clap::{Args, Subcommand};
@@ -55,7 +55,7 @@ enum ModelCommand {
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NumbersArgs {
     /// Bits of every number, 16 to 64; 32 and 64 are fastest
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(16..=64))]
     bits: u8,
     /// Fractional bits of inputs and outputs [default: about a third]
     #[arg(long, value_name = "N")]
@@ -101,7 +101,7 @@ struct CheckArgs {
 struct PlanArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// The file of the network
+    /// The file of the network; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -112,7 +112,7 @@ struct PlanArgs {
 struct MakeArgs {
     /// The network's name: squeezenet, squeezenet-cifar, resnet50 or densenet121
     name: String,
-    /// The ONNX file
+    /// The ONNX file; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// A NumPy file of a random input
@@ -154,23 +154,40 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
         ModelCommand::Plan(args) => {
             let network = network_of(&args.one.model, args.one.shape.as_deref())?;
             let secure = planned(&network, &args.one.numbers)?;
-            write(&args.replace, &args.out, "a network", secure.computation().to_string().as_bytes())
+            let mut run = RunFiles::new(args.replace.force);
+            reads(&mut run, "the model", &args.one.model);
+            let out = output(&mut run, "with --out", &args.out, "a network")?;
+            write(out, secure.computation().to_string().as_bytes())
         }
         ModelCommand::Make(args) => {
             let made = zoo::make(&args.name, args.seed).map_err(|e| Error::Usage(e.to_string()))?;
-            write(&args.replace, &args.out, "a made model", &made.to_bytes())?;
-            let Some(path) = &args.sample else { return Ok(()) };
+            let outs = [("--out", Some(args.out.as_path())), ("--sample", args.sample.as_deref())];
+            one_stream("standard output", outs)?;
+            let mut run = RunFiles::new(args.replace.force);
+            let out = output(&mut run, "with --out", &args.out, "a made model")?;
+            // Its name is looked at before the first file is written.
+            let sample = args.sample.as_deref();
+            let sample = sample.map(|path| output(&mut run, "with --sample", path, "a sample input"));
+            let sample = sample.transpose()?;
+            write(out, &made.to_bytes())?;
+            let Some(to) = sample else { return Ok(()) };
             let network = Network::new(made, None).map_err(|e| of_nn(&e))?;
             let sample = zoo::sample(&network.layers[network.inputs[0].1].lengths, args.seed);
-            write(&args.replace, path, "a sample input", &npy::write(&sample))
+            write(to, &npy::write(&sample))
         }
     }
 }
 
-fn write(replace: &Replace, path: &Path, what: &str, bytes: &[u8]) -> Result<(), Error> {
-    let mut run = RunFiles::new(replace.force);
-    let file: NewFile = run.create("with --out", path, what, 0o644)?;
-    Ok(file.write(bytes)?)
+/// Starts an output; none is standard output.
+fn output(run: &mut RunFiles, option: &str, path: &Path, what: &str) -> Result<Option<NewFile>, Error> {
+    Ok((!is_stream(path)).then(|| run.create(option, path, what, 0o644)).transpose()?)
+}
+
+fn write(to: Option<NewFile>, bytes: &[u8]) -> Result<(), Error> {
+    match to {
+        Some(file) => Ok(file.write(bytes)?),
+        None => out::text(bytes),
+    }
 }
 
 fn info(network: &Network) -> String {
@@ -195,6 +212,9 @@ fn info(network: &Network) -> String {
 }
 
 fn check(args: &CheckArgs) -> Result<(), Error> {
+    let [input, calibrate] = [args.input.as_deref(), args.calibrate.as_deref()];
+    let ins = [("the model", Some(args.model.as_path())), ("--input", input), ("--calibrate", calibrate)];
+    one_stream("standard input", ins)?;
     let given = args.input.as_deref().map(read_array).transpose()?;
     let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
     let network = Network::new(model(&args.model)?, lengths).map_err(|e| of_nn(&e))?;

@@ -6,7 +6,7 @@ mod secret;
 
 use crate::{
     error::Error,
-    files::{Replace, RunFiles, is_stream},
+    files::{Replace, RunFiles, is_stream, reads, unnamed},
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
@@ -79,7 +79,7 @@ enum OprfCommand {
 /// The keys of a file.
 #[derive(Args)]
 struct KeyArgs {
-    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet
+    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of publish, - is CSV by standard input
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The column with the keys; given several times, the columns that make a key together
@@ -97,7 +97,7 @@ struct PublishArgs {
     /// The file of the secret key, made if it is not there; whoever has it can try out keys on the list
     #[arg(long, value_name = "FILE")]
     secret: PathBuf,
-    /// The file to write the list to
+    /// The file to write the list to; - is standard output
     #[arg(long, value_name = "LIST")]
     out: PathBuf,
     /// The threads that compute [default: as many as there are processors]
@@ -177,7 +177,11 @@ impl KeyArgs {
     fn read(&self) -> Result<(Set<[u8; 32]>, String), Error> {
         let spec = self.spec()?;
         let forms: Vec<_> = spec.columns().iter().map(|column| column.normal.agreed()).collect();
-        let keys = Keys::read(&self.input, &spec).map_err(of_file)?;
+        let keys = match is_stream(&self.input) {
+            true => Keys::from_csv(&self.input, std::io::stdin().lock(), &spec),
+            false => Keys::read(&self.input, &spec),
+        };
+        let keys = keys.map_err(of_file)?;
         let LeftOut { empty, malformed, .. } = keys.left_out();
         if empty + malformed > 0 {
             log::note!("{} of {} rows have no key", empty + malformed, keys.rows());
@@ -198,13 +202,14 @@ fn of_file(e: PsiError) -> Error {
 
 fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     let mut files = RunFiles::new(args.replace.force);
-    files.reads("the set", &args.keys.input);
+    reads(&mut files, "the set", &args.keys.input);
     let there = args.secret.exists();
     if there {
         files.reads("the secret key", &args.secret);
     }
     let job = format!("list of {}", crate::files::absolute(&args.keys.input));
-    let out = files.create("with --out", &args.out, &job, 0o644)?;
+    let stream = is_stream(&args.out);
+    let out = if stream { unnamed()? } else { files.create("with --out", &args.out, &job, 0o644)? };
     let (set, forms) = args.keys.read()?;
     let secret = match there {
         true => Secret::read(&args.secret)?,
@@ -238,9 +243,14 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
         ),
         PublishError::Thread => Error::internal("publishing", "a thread ended"),
     })?;
+    let seconds = begun.elapsed().as_secs_f64();
+    if stream {
+        out::file(&out)?;
+        log::note!("{} keys published in {seconds:.1} s", items.len());
+        return Ok(());
+    }
     out.commit()?;
     let bytes = fs::metadata(&args.out).map_or(0, |meta| meta.len());
-    let seconds = begun.elapsed().as_secs_f64();
     log::note!(
         "{} keys published in {seconds:.1} s: {} in {}",
         items.len(),
@@ -314,6 +324,12 @@ fn one(
 }
 
 fn query(args: &QueryArgs) -> Result<(), Error> {
+    for (option, path) in [("--in", &args.keys.input), ("--list", &args.list)] {
+        if is_stream(path) {
+            let what = format!("{option} -: a query reads it more than once; name a file");
+            return Err(Error::Usage(what));
+        }
+    }
     let list = List::open(&args.list).map_err(of_file)?;
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the keys", &args.keys.input);

@@ -170,6 +170,10 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     if SIDES.iter().all(|side| is_stream(args.file(*side))) {
         return Err(Error::Usage("--a and --b are both standard input; give one of them a file".into()));
     }
+    if args.out_b.as_deref().is_some_and(is_stream) {
+        let what = "--out-b -: standard output is for the result of --out; name a file";
+        return Err(Error::Usage(what.into()));
+    }
     let mut files = RunFiles::new(args.common.replace.force);
     for (side, role) in SIDES.into_iter().zip(["party A's file", "party B's file"]) {
         if !is_stream(args.file(side)) {

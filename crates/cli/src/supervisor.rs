@@ -1,6 +1,7 @@
 //! The processes of a local run: started, heard, and ended together.
 
 use crate::{
+    PANICKED,
     control::{self, Ended, FromMember, Ready, ToMember},
     error::Error,
     log,
@@ -216,14 +217,7 @@ impl Supervisor {
             return error;
         }
         if let Some((party, status)) = self.ended.iter().find(|(party, _)| silent(*party)) {
-            let cause = match status.signal() {
-                Some(signal) => format!("its process was killed by signal {signal}"),
-                None => format!("its process ended without a report, with {status}"),
-            };
-            let remedy = "nothing was written; see the system's log for who killed it (out of memory?) and start again";
-            return JobError::new(Kind::Network, self.phase, cause, remedy)
-                .of(&self.parties[*party].who)
-                .into();
+            return gone(self.phase, *status).of(&self.parties[*party].who).into();
         }
         if let Some((_, e)) = self.reports.iter().find(|(_, e)| !e.consequence) {
             return e.clone().into();
@@ -237,6 +231,21 @@ impl Supervisor {
             (None, None) => Error::internal("running the parties", "all of them ended"),
         }
     }
+}
+
+/// The error of a process that went without a word.
+fn gone(phase: &str, status: ExitStatus) -> JobError {
+    let cause = match (status.signal(), status.code()) {
+        (_, Some(PANICKED)) => {
+            let remedy = "please report this with the command line and what stands above";
+            return JobError::new(Kind::Internal, phase, "a bug ended its process", remedy);
+        }
+        (Some(signal), _) => format!("its process was killed by signal {signal}"),
+        _ => format!("its process ended without a report, with {status}"),
+    };
+    let remedy =
+        "nothing was written; see the system's log for who killed it (out of memory?) and start again";
+    JobError::new(Kind::Network, phase, cause, remedy)
 }
 
 impl Drop for Supervisor {
@@ -319,4 +328,22 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody is sent to the system's log for a bug of ours.
+    #[test]
+    fn a_bug_is_told_apart_from_a_kill() {
+        let bug = gone("the run", ExitStatus::from_raw(PANICKED << 8));
+        assert_eq!(bug.kind, Kind::Internal);
+        assert!(bug.to_string().contains("please report this"), "{bug}");
+        for status in [9, 3 << 8] {
+            let killed = gone("the run", ExitStatus::from_raw(status));
+            assert_eq!(killed.kind, Kind::Network);
+            assert!(killed.to_string().contains("who killed it"), "{killed}");
+        }
+    }
 }

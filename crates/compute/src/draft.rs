@@ -253,7 +253,7 @@ impl Draft {
         unknown.map_or(Ok(()), |name| {
             Err(ComputeError::ty(
                 format!("{name} in {ty} is no symbol"),
-                format!("write `symbol {name}` before"),
+                format!("write `symbols {name}` before"),
             ))
         })
     }

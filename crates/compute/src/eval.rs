@@ -489,7 +489,10 @@ fn gather(of: &Tensor, places: &Tensor, lengths: &[usize]) -> Result<Tensor, Com
         .map(|i| {
             known(i).ok_or_else(|| ComputeError::Input {
                 input: "places of a gather".into(),
-                cause: format!("place {i} is none of the {n} rows"),
+                cause: match places.number(i) {
+                    Some(place) => format!("place {place} is none of the {n} rows"),
+                    None => format!("element {i} is no number, and so none of the {n} rows"),
+                },
                 remedy: "count rows from 0".into(),
             })
         })

@@ -51,6 +51,16 @@ mod two_party;
 mod two_party_engine;
 mod value;
 
+/// Whether a panic of this thread would now be caught and become an error that names a file: for hooks that end the process.
+#[must_use]
+pub fn panic_is_caught() -> bool {
+    #[cfg(feature = "parquet")]
+    let caught = hushwire_parquet::is_decoding();
+    #[cfg(not(feature = "parquet"))]
+    let caught = false;
+    caught
+}
+
 pub use agreement::{Agreement, Field};
 pub use circuit::Outputs;
 pub use compute::{
@@ -61,7 +71,7 @@ pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
-pub use infer::{InferPart, InferTask, Inferred, model, network_of, read_array, sizes};
+pub use infer::{InferPart, InferTask, Inferred, array_in, model, network_in, network_of, read_array, sizes};
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;
 pub use member::Member;
@@ -74,7 +84,7 @@ pub use private_file::read_private_key;
 pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask};
 #[cfg(feature = "sql")]
-pub use query::{Answer, Pad, QueryPart, QueryTask, check_format, count, infer};
+pub use query::{Answer, Pad, QueryPart, QueryTask, check_format, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input};

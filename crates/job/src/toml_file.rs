@@ -212,7 +212,13 @@ impl<'a> Value<'a> {
         parse: impl FnOnce(&str) -> Result<T, E>,
         remedy: &str,
     ) -> Result<T, JobError> {
-        parse(self.text()?).map_err(|e| self.error(format!("cannot be used: {e}"), remedy))
+        parse(self.text()?).map_err(|e| {
+            let text = e.to_string();
+            // One way out is enough, and the near one is the better.
+            let near = text.rsplit_once("; ").filter(|(_, near)| near.starts_with("did you mean "));
+            let (cause, remedy) = near.unwrap_or((&text, remedy));
+            self.error(format!("cannot be used: {cause}"), remedy)
+        })
     }
 
     /// A path, relative to the file.

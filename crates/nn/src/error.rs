@@ -43,7 +43,12 @@ impl fmt::Display for NnError {
 
 impl std::error::Error for NnError {}
 
-/// A name from a file as messages show it: short, and without control characters.
+/// A name from a file as messages show it: short, and without characters that steer a terminal or turn text around.
 pub(crate) fn shown(name: &str) -> String {
-    name.chars().take(64).flat_map(char::escape_default).collect()
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let one = |c: char| if steers(c) { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().take(64).map(one).collect()
 }

@@ -62,6 +62,10 @@ mod tests {
             |row: &[Likely]| row.iter().map(|l| (l.class, l.label.clone().unwrap())).collect::<Vec<_>>();
         assert_eq!(names(&top[0]), [(1, "dog".into()), (0, "cat".into())]);
         assert_eq!(names(&top[1]), [(2, "fish".into()), (1, "dog".into())]);
+        let odd = Labels::parse("Käfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3).unwrap();
+        let names = names(&odd[0]);
+        let all = ["Käfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
+        assert!(names.iter().all(|(class, label)| all[*class] == *label), "{names:?}");
         assert_eq!(Labels::default().top(&output, 1).unwrap()[1][0].class, 2);
         let refused = Labels::parse("cat").top(&output, 1).unwrap_err().to_string();
         assert!(refused.contains("1 for 3 classes"), "{refused}");

@@ -25,7 +25,10 @@ impl Said {
         let refuse = |cause: String| NnError::new(place, cause, "see the model's export");
         let numbers = self.size.iter().chain(&self.strides).chain(&self.dilations);
         if numbers.clone().any(|n| !(1..=MOST).contains(n)) || self.pads.iter().any(|n| *n > MOST) {
-            return Err(refuse(format!("its windows make no sense: {self:?}")));
+            let Said { size, strides, pads, dilations, .. } = self;
+            return Err(refuse(format!(
+                "windows of {size:?} with strides {strides:?}, pads {pads:?} and dilations {dilations:?} make no sense"
+            )));
         }
         let (mut pads, mut count) = (self.pads, [0; 2]);
         for k in 0..2 {

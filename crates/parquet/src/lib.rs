@@ -47,7 +47,7 @@ mod write;
 
 pub use copy::Copied;
 pub use kind::{Column, Kind};
-pub use rows::{Record, Rows};
+pub use rows::{Record, Rows, is_decoding};
 pub use write::{Field, Writer, write};
 
 use std::path::{Path, PathBuf};

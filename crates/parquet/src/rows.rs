@@ -12,6 +12,7 @@ use parquet::{
     file::reader::{FileReader, SerializedFileReader},
 };
 use std::{
+    cell::Cell,
     fs::File,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -174,11 +175,24 @@ pub struct Rows {
     record: Record,
 }
 
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is within the decoder: a panic is caught then, and becomes an error. Hooks that end the process look at it.
+#[must_use]
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
 /// A decoder's words about a file, or that it gave up.
 pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, ParquetError> {
     let remedy = "write it anew from its source, or save the table as CSV";
     // A decoder that runs into an assertion has found a broken file.
-    match catch_unwind(AssertUnwindSafe(work)) {
+    let before = DECODING.replace(true);
+    let ended = catch_unwind(AssertUnwindSafe(work));
+    DECODING.set(before);
+    match ended {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Decoder::External(e))) => match e.downcast::<io::Error>() {
             Ok(e) => Err(ParquetError::new(path, e.to_string(), "see the system's log about that file")),

@@ -1,4 +1,4 @@
-use crate::{Column, Copied, Field, Kind, Rows, write};
+use crate::{Column, Copied, Field, Kind, Rows, is_decoding, write};
 use std::{fs, path::Path};
 
 fn kinds() -> Vec<Column> {
@@ -259,6 +259,25 @@ fn nested_columns_are_copied_too() {
         let marked: Vec<_> = whole.iter().filter(|(id, _)| flags[*id as usize]).cloned().collect();
         assert_eq!(shown(&out), marked);
     }
+}
+
+/// A hook that ends the process at a panic leaves those of the decoder alone, and no other.
+#[test]
+fn hooks_see_when_the_decoder_works() {
+    let path = Path::new("file");
+    assert!(!is_decoding());
+    let within = crate::rows::guarded(path, || {
+        Ok((is_decoding(), crate::rows::guarded(path, || Ok(())), is_decoding()))
+    });
+    assert!(matches!(within, Ok((true, Ok(()), true))));
+    assert!(!is_decoding());
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/broken.parquet");
+    let read = Rows::open(&file).and_then(|mut rows| {
+        while rows.read()?.is_some() {}
+        Ok(())
+    });
+    assert!(read.expect_err("broken").cause.contains("its decoder gave up"));
+    assert!(!is_decoding());
 }
 
 /// As `broken_files_are_errors_that_name_them`, of copies.

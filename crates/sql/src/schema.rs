@@ -33,21 +33,49 @@ pub fn parse_type(text: &str) -> Option<ColumnType> {
     ty.is_valid().then_some(ty)
 }
 
-/// The column of a declaration, as `person INTEGER NOT NULL` and as columns are shown; without NOT NULL it may be NULL.
+/// The declaration of a column, which [`column`] reads: its name is between quotes where it would not be one word.
+#[must_use]
+pub fn declaration(column: &Column) -> String {
+    let name = &column.name;
+    if !name.is_empty() && !name.starts_with('"') && !name.contains(char::is_whitespace) {
+        return column.to_string();
+    }
+    let quoted = Column { name: format!("\"{}\"", name.replace('"', "\"\"")), ..column.clone() };
+    quoted.to_string()
+}
+
+/// A declaration's name, and what is behind it. Between quotes a name may have blanks, and a quote where two stand.
+fn named(text: &str) -> Option<(String, &str)> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (name, rest) = text.split_once(char::is_whitespace)?;
+        return Some((name.to_owned(), rest));
+    };
+    let (mut name, mut rest) = (String::new(), quoted);
+    loop {
+        let (part, behind) = rest.split_once('"')?;
+        name.push_str(part);
+        match behind.strip_prefix('"') {
+            Some(more) => (rest, name) = (more, name + "\""),
+            None => return behind.starts_with(char::is_whitespace).then_some((name, behind)),
+        }
+    }
+}
+
+/// The column of a declaration, as `person INTEGER NOT NULL`, `"first name" VARCHAR(9)` and as columns are shown; without NOT NULL it
+/// may be NULL.
 ///
 /// # Errors
 /// It is no name and type.
 pub fn column(text: &str) -> Result<Column, SqlError> {
     let wrong = || {
-        let remedy =
-            "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"";
+        let remedy = "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"; quote a name with blanks";
         SqlError::new(format!("{text:?} declares no column"), remedy)
     };
-    let (name, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(wrong)?;
+    let (name, rest) = named(text.trim()).ok_or_else(wrong)?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let not_null = matches!(&words[..], [.., not, null] if not.eq_ignore_ascii_case("not") && null.eq_ignore_ascii_case("null"));
     let ty = if not_null { words[..words.len() - 2].join(" ") } else { words.join(" ") };
-    let made = Column::new(name, parse_type(&ty).ok_or_else(wrong)?);
+    let made = Column::new(&name, parse_type(&ty).ok_or_else(wrong)?);
     Ok(if not_null { made } else { made.nullable() })
 }
 
@@ -102,7 +130,8 @@ impl Inferred {
             return Ok(());
         }
         let bytes = u16::try_from(field.len()).ok().filter(|n| *n <= MAX_TEXT).ok_or_else(|| {
-            SqlError::new(format!("a field has {} bytes", field.len()), format!("shorten it to {MAX_TEXT}"))
+            let remedy = format!("shorten it to {MAX_TEXT}, or declare the column DIGEST in a schema");
+            SqlError::new(format!("a field has {} bytes", field.len()), remedy)
         })?;
         (self.any, self.bytes) = (true, self.bytes.max(bytes));
         self.candidates.retain(|ty| match ty {

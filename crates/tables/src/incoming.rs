@@ -66,9 +66,13 @@ impl<'t> Incoming<'t> {
         TableError::Rows { table: self.table.name.clone(), cause, remedy: remedy.to_owned() }
     }
 
-    fn counted(&self, rows: usize) -> TableError {
-        let cause = format!("part {} has {rows} rows where {} were agreed", self.part, self.rows);
-        self.refuse(cause, "bring as many, or agree on a padded table")
+    fn too_many(&self) -> TableError {
+        let cause = format!("part {} has more rows than the {} that were agreed", self.part, self.rows);
+        let padded = "bring fewer, or agree on more";
+        self.refuse(
+            cause,
+            if self.table.padded { padded } else { "bring as many, or agree on a padded table" },
+        )
     }
 
     /// Takes the next rows.
@@ -77,7 +81,7 @@ impl<'t> Incoming<'t> {
     /// More rows than were agreed; values of another type, or outside the range that their column promises.
     pub fn take(&mut self, rows: &[Row]) -> Result<(), TableError> {
         if self.taken + rows.len() > self.rows {
-            return Err(self.counted(self.taken + rows.len()));
+            return Err(self.too_many());
         }
         let columns = self.table.schema.columns();
         for (i, row) in (self.taken..).zip(rows) {
@@ -127,7 +131,8 @@ impl<'t> Incoming<'t> {
     /// Fewer rows than were agreed, of a table that is not padded.
     pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, TableError> {
         if !self.table.padded && self.taken < self.rows {
-            return Err(self.counted(self.taken));
+            let cause = format!("part {} has {} rows where {} were agreed", self.part, self.taken, self.rows);
+            return Err(self.refuse(cause, "bring as many, or agree on a padded table"));
         }
         self.put(self.rows - self.taken, |_, _| &Value::Null, false);
         let flags = self.columns.iter_mut().filter_map(|column| column.nulls.take()).chain(self.valid.take());

@@ -131,6 +131,11 @@ fn files_that_were_confused_are_told_apart() {
     let place = Place::new();
     place.put("job.toml", JOB.as_bytes());
     place.put("aes.toml", b"kind = \"aes-ctr\"\nowner = \"client:alice\"\n");
+    place.put(
+        "query.toml",
+        b"sql = \"SELECT a FROM t\"\nto = [\"client:x\"]\n[[tables]]\nname = \"t\"\ncolumns = [\"a INTEGER\"]\nparts = [\"client:y 1\"]\n",
+    );
+    place.put("infer.toml", b"network = \"n.hwc\"\nowner = \"client:x\"\nclient = \"client:y\"\n");
     let made = place.ran("local files job.toml --dir r");
     assert_eq!(made.code, Some(0), "{}", made.err);
     place.put("alice.toml", b"name = \"alice\"\nkey = \"a.pem\"\n[[peers]]\nindex = 0\n");
@@ -145,6 +150,10 @@ fn files_that_were_confused_are_told_apart() {
         ("party job.toml --config alice.toml", 4, ["this is a client's file", "hushwire client"]),
         ("client job.toml --config r/party1.toml", 4, ["this is a party's file", "hushwire party"]),
         ("local run aes.toml", 2, ["an encryption's job", "hushwire local aes-ctr"]),
+        ("local run query.toml", 2, ["a query's job", "hushwire local query"]),
+        ("local run infer.toml", 2, ["an inference's job", "hushwire local infer"]),
+        ("local compute query.toml", 2, ["a query's job", "hushwire local query"]),
+        ("local compute job.toml", 2, ["a circuit's job", "hushwire local run job.toml"]),
         ("keys pin 127.0.0.1", 4, ["no such file", "an address has a port"]),
     ] {
         let ran = place.ran(args);

@@ -113,4 +113,71 @@ fn what_cannot_run_is_named() {
     bad(&place, "model info cut.onnx", 4, &["cut.onnx"]);
     bad(&place, "model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
     bad(&place, &format!("{INFER} --output x.npy"), 5, &["x.npy"]);
+    bad(&place, "model info m.onnx --bits 15", 2, &["--bits", "15"]);
+    let mut w = zoo::Writer::new("bare", 3, &[1, 4]);
+    let x = w.relu("input");
+    place.put("bare.onnx", &w.finish(&x).to_bytes());
+    place.put("four.npy", &npy::write(&zoo::sample(&[1, 4], 5)));
+    bad(
+        &place,
+        "local infer --model bare.onnx --input four.npy",
+        2,
+        &["no weights", "the client compute it alone"],
+    );
+}
+
+/// Not even with `--force`.
+#[test]
+fn nothing_that_is_read_is_written() {
+    let (place, _) = place();
+    place.put("cal.npy", &place.get("x.npy"));
+    for (file, args) in [
+        ("m.onnx", "model plan m.onnx --out m.onnx".to_owned()),
+        ("labels.txt", format!("{INFER} --labels labels.txt --output labels.txt")),
+        ("cal.npy", format!("{INFER} --calibrate cal.npy --output ./cal.npy")),
+    ] {
+        let before = place.get(file);
+        bad(&place, &format!("{args} --force"), 5, &[file, "which this run uses"]);
+        assert_eq!(place.get(file), before, "{args}");
+    }
+    for force in ["", "--force"] {
+        let args = format!("model make squeezenet-cifar --out y --sample y {force}");
+        bad(&place, &args, 5, &["with --sample", "that would overwrite the output named with --out"]);
+        assert!(!place.at("y").exists());
+    }
+}
+
+#[test]
+fn networks_and_arrays_go_through_pipes() {
+    let (place, _) = place();
+    good(&place, &format!("{INFER} --output y.npy --calibrate x.npy"));
+    let expected = place.get("y.npy");
+    let [model, array] = ["m.onnx", "x.npy"].map(|file| place.get(file));
+    for (args, input) in [
+        ("--model - --input x.npy --calibrate x.npy", &model),
+        ("--model m.onnx --input - --calibrate x.npy", &array),
+        ("--model m.onnx --input x.npy --calibrate -", &array),
+    ] {
+        let (code, out, err) =
+            place.through(&format!("local infer --transport unix --output - {args}"), input);
+        assert!(code == Some(0) && out == expected, "{args}: {err}");
+    }
+    let (code, out, err) = place.through(&format!("{INFER} --labels -"), b"ant\nbee\ncat\ndog\neel\nfox\n");
+    let out = String::from_utf8_lossy(&out);
+    // The five likeliest of six.
+    let labels = ["ant", "bee", "cat", "dog", "eel", "fox"].iter().filter(|label| out.contains(**label));
+    assert!(code == Some(0) && labels.count() == 5, "{out}: {err}");
+    good(&place, "model plan m.onnx --out network.hwc");
+    let (code, network, err) = place.through("model plan - --out -", &model);
+    assert!(code == Some(0) && network == place.get("network.hwc"), "{err}");
+    for args in [
+        "local infer --model - --input -",
+        "model check - --input -",
+        "model make squeezenet-cifar --out - --sample -",
+        &format!("{INFER} --output - --json -"),
+        &format!("{INFER} --output - --labels labels.txt"),
+    ] {
+        bad(&place, args, 2, &["both standard", "a file"]);
+    }
+    assert!(!place.at("-").exists());
 }

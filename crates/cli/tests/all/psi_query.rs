@@ -114,6 +114,14 @@ fn keys_stay_private_and_lists_fit_them() {
     let ran =
         world.place.ran("psi publish --in all.csv --key email --secret other.key --out all.key --force");
     assert!(ran.code == Some(5) && ran.err.contains("a private key"), "{}", ran.err);
+    // A list as it is written where it has a name, of what comes by a pipe.
+    let published = "psi publish --in - --key email --normalise email --secret all.key --out -";
+    let (code, list, err) = world.place.through(published, &world.place.get("all.csv"));
+    assert!(code == Some(0) && list.len() == world.place.get("all.list").len(), "{err}");
+    let ran = world.place.ran(
+        "psi query --in - --key email --list all.list --connect 127.0.0.1:9 --identity asker.pem --pin none",
+    );
+    assert!(ran.code == Some(2) && ran.err.contains("--in -"), "{}", ran.err);
     let open = std::fs::set_permissions(world.place.at("all.key"), Permissions::from_mode(0o644));
     open.unwrap_or_else(|e| panic!("{e}"));
     let ran = world.place.ran(&format!("{PUBLISH} --force"));

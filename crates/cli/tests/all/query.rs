@@ -108,6 +108,16 @@ fn a_plan_is_explained_and_mistakes_are_named() {
     for (sql, more, code, words) in [
         ("SELECT town FROM people", "", 2, "the query, line 1, column 8: no column is called town"),
         ("SELECT city FROM people", "--pad 2", 2, "a.csv has 5 rows, which are more"),
+        ("SELECT city FROM people", "--to bob --to bob", 2, "bob is to learn the result twice"),
+        ("SELECT city FROM people", "--out query.sql --force", 5, "the query, which this run uses"),
+        (
+            "SELECT city FROM people",
+            "--table t=-@bob --table u=-@bob",
+            2,
+            "--table t and --table u are both standard input",
+        ),
+        ("SELECT city FROM people", "--out - --json -", 2, "--out and --json are both standard output"),
+        ("SELECT city FROM people", "--key people=nobody", 2, "nobody"),
         ("SELECT city FROM people", "--key salaries=wage", 2, "its key names no column of it: wage"),
         (
             "SELECT id, city FROM people",
@@ -120,6 +130,35 @@ fn a_plan_is_explained_and_mistakes_are_named() {
         assert_eq!(ran.code, Some(code), "{sql}: {}", ran.err);
         assert!(ran.err.contains(words), "{sql}: no {words:?} in {}", ran.err);
     }
+}
+
+/// Names of columns are not words alone, and are asked for between quotes.
+#[test]
+fn tables_queries_and_results_go_through_pipes() {
+    let place = Place::new();
+    let sql = b"SELECT \"first name\", n FROM t WHERE n > 1";
+    let csv = "first name,n,\"a \"\"quoted\"\" one\"\nAnn,1,x\nBob,2,\n".as_bytes();
+    place.put("query.sql", sql);
+    place.put("t.csv", csv);
+    let run = "local query --transport unix --out -";
+    let wanted = b"first name,n\nBob,2\n";
+    for (args, input) in
+        [("--table t=-@bob --sql-file query.sql", csv), ("--table t=t.csv@bob --sql-file -", sql)]
+    {
+        let (code, out, err) = place.through(&format!("{run} {args}"), input);
+        assert!(code == Some(0) && out == wanted, "{args}: {}: {err}", String::from_utf8_lossy(&out));
+    }
+    let (code, _, err) =
+        place.through(&format!("{run} --table t=-@bob --sql-file query.sql"), b"n\n1\n\"2\n");
+    assert!(code == Some(4) && err.contains("table on standard input, line 3"), "{err}");
+    place.put("t.csv", format!("n\n1\n{}\n", "long".repeat(20_000)).as_bytes());
+    let ran = place.ran(&format!("{run} --table t=t.csv@bob --sql-file query.sql"));
+    assert!(
+        ran.code == Some(4) && ran.err.contains("t.csv, line 3: column n: a field has 80000 bytes"),
+        "{}",
+        ran.err
+    );
+    assert!(!place.at("-").exists());
 }
 
 /// Strings of any length that are compared alone: digests join and count like the strings, and are never shown.
@@ -201,6 +240,13 @@ fn parquet_goes_in_and_comes_out() {
         .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
     assert_eq!(bad.code, Some(4), "{}", bad.err);
     assert!(bad.err.contains("bad.parquet: it is no good Parquet"), "{}", bad.err);
+    // One at which the decoder gives up is no bug of ours.
+    place.put("bad.parquet", include_bytes!("../../../parquet/tests/vectors/broken.parquet"));
+    let bad = place
+        .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
+    assert_eq!(bad.code, Some(4), "{}", bad.err);
+    assert!(bad.err.contains("bad.parquet: it is no good Parquet: its decoder gave up"), "{}", bad.err);
+    assert!(!bad.err.contains("panicked"), "{}", bad.err);
     assert!(!place.names().contains(&"none.csv".to_owned()));
 }
 

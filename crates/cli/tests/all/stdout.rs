@@ -3,7 +3,7 @@
 use crate::common::{self, Place, Ran};
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read},
     process::Stdio,
 };
 
@@ -119,17 +119,7 @@ fn errors_are_json_where_json_was_asked_for() {
 fn data_goes_through_pipes() {
     let place = place();
     let text = common::bytes(100_000, 7);
-    let through = |args: &str, input: &[u8]| {
-        let mut command = place.hushwire(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"));
-        if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read it says so.
-            let _ = stdin.write_all(input);
-        }
-        let ended = child.wait_with_output().unwrap_or_else(|e| panic!("{args}: {e}"));
-        (ended.status.code(), ended.stdout, String::from_utf8_lossy(&ended.stderr).into_owned())
-    };
+    let through = |args: &str, input: &[u8]| place.through(args, input);
     let (code, sealed, err) = through("local aes-ctr --transport shm --in - --key-shares k", &text);
     assert!(code == Some(0) && sealed.len() == text.len() && sealed != text, "{err}");
     let args = "local aes-ctr --transport shm --decrypt --in - --out - --key-shares k";

@@ -66,7 +66,7 @@ fn mistakes_name_operands_place_and_remedy() {
             "input w: u65536 from ann",
             "line 8, column 10: `u65536` is no type; types are bool, i1 to i128, u1 to u128, fixed(bits, fraction) and bits(n)",
         ),
-        ("input w: u8[k] from ann", "line 8, column 7: k in u8[k] is no symbol; write `symbol k` before"),
+        ("input w: u8[k] from ann", "line 8, column 7: k in u8[k] is no symbol; write `symbols k` before"),
         ("z = price $ 2", "line 8, column 11: `$` stands for nothing here; comments begin with #"),
         ("z = 1 < 2 < 3", "line 8, column 11: `<` stands here; the end of the line is expected"),
         ("z = price", "line 1, column 1: computation c has no output; say who learns what"),

@@ -85,8 +85,16 @@ pub fn model(path: &Path) -> Result<Model, JobError> {
 /// # Errors
 /// The file cannot be read, or is no model of operators that are supported.
 pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, JobError> {
-    let place = InputPlace::File(path.to_owned());
-    Network::new(model(path)?, input).map_err(|e| of_file(&place, &e))
+    network_in(&InputPlace::File(path.to_owned()), input)
+}
+
+/// As [`network_of`], of a model at an input's place.
+///
+/// # Errors
+/// As [`network_of`].
+pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, JobError> {
+    let model = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, &e))?;
+    Network::new(model, input).map_err(|e| of_file(place, &e))
 }
 
 /// An array's file.
@@ -94,7 +102,15 @@ pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, JobEr
 /// # Errors
 /// The file cannot be read, or is no array of numbers.
 pub fn read_array(path: &Path) -> Result<Array, JobError> {
-    array("an array", &InputPlace::File(path.to_owned()))
+    array_in(&InputPlace::File(path.to_owned()))
+}
+
+/// As [`read_array`], of an array at an input's place.
+///
+/// # Errors
+/// As [`read_array`].
+pub fn array_in(place: &InputPlace) -> Result<Array, JobError> {
+    array("an array", place)
 }
 
 fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {

@@ -50,6 +50,12 @@ impl InferTask {
             compute.linear = Some(job.linear.unwrap_or(Linear::He));
         }
         let compute = ComputeTask::of(&compute, computation)?;
+        if !compute.agreement().members().contains(&job.owner) {
+            let cause =
+                "the network has no weights, so that its owner has nothing to bring and takes no part";
+            let remedy = "let the client compute it alone: there is nothing to hide from it";
+            return Err(JobError::usage("planning the job", cause, remedy));
+        }
         Ok(InferTask { job: job.clone(), numbers, compute })
     }
 

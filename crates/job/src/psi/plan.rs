@@ -167,8 +167,14 @@ impl PsiTask {
             _ => {}
         }
         for index in 0..2 {
-            job.key(index)
-                .map_err(|cause| wrong(cause, "give one form for all columns of the key, or one for each"))?;
+            job.key(index).map_err(|cause| {
+                let forms = job.forms.len() > 1 && job.forms.len() != job.columns[usize::from(index)].len();
+                let remedy = match forms {
+                    true => "give one form for all columns of the key, or one for each",
+                    false => "name one column or more, each once",
+                };
+                wrong(cause, remedy)
+            })?;
         }
         if job.columns[0].len() != job.columns[1].len() {
             let [a, b] = job.columns.each_ref().map(Vec::len);

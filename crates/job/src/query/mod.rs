@@ -22,6 +22,8 @@ mod source;
 
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
+pub use hushwire_sql::schema::declaration;
+#[cfg(feature = "sql")]
 pub use part::QueryPart;
 #[cfg(feature = "sql")]
 pub use plan::{Answer, QueryTask};

@@ -12,6 +12,7 @@ use crate::{
     suggest,
 };
 use hushwire_compute::Tensor;
+use hushwire_tables::TableError;
 use std::{collections::BTreeMap, io::Write, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -27,6 +28,15 @@ pub struct QueryPart {
     /// Whether the rows go back to the caller.
     shows: bool,
     rows: Option<Vec<Vec<Option<String>>>>,
+}
+
+/// The error of rows that are not what was agreed on, with their file.
+fn of_file(e: TableError, place: &InputPlace) -> JobError {
+    let e = of_tables(e);
+    match place.path() {
+        Some(path) => JobError { step: format!("{}, {}", e.step, path.display()), ..e },
+        None => e,
+    }
 }
 
 impl QueryPart {
@@ -51,9 +61,10 @@ impl QueryPart {
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
                 JobError::usage("reading tables", format!("{me} has no rows of table {}", table.name), remedy)
             })?;
+            let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_tables)?;
-            read(table, place, &task.digest_key(), |rows| incoming.take(rows).map_err(of_tables))?;
-            inputs.extend(incoming.finish().map_err(of_tables)?);
+            read(table, place, &task.digest_key(), |rows| incoming.take(rows).map_err(taken))?;
+            inputs.extend(incoming.finish().map_err(taken)?);
         }
         let memory = |records| InputPlace::Memory(Arc::new(Zeroizing::new(records)));
         config.inputs = inputs.into_iter().map(|(name, records)| (name, memory(records))).collect();

@@ -109,6 +109,14 @@ impl QueryTask {
             return Err(JobError::usage("the query", cause, remedy));
         }
         let to: Vec<String> = job.to.iter().map(name_of).collect();
+        if let Some((_, twice)) = to.iter().enumerate().find(|(at, name)| to[..*at].contains(name)) {
+            let cause = format!("{twice} is to learn the result twice");
+            return Err(JobError::usage("planning the job", cause, "name each member once"));
+        }
+        if to.is_empty() {
+            let remedy = "name somebody, as in to = [\"client:analyst\"]";
+            return Err(JobError::usage("planning the job", "nobody is to learn the result", remedy));
+        }
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         let plan = if job.tag_joins { Query::by_tags } else { Query::new };
         let query = plan("query", &relation, &to).map_err(of_tables)?;

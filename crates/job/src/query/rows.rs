@@ -1,6 +1,6 @@
 //! Rows from files, and as files.
 
-use super::{plan::of_sql, source::Source};
+use super::source::Source;
 use crate::{InputPlace, JobError, Kind};
 use hushwire_sql::{
     cell,
@@ -10,7 +10,10 @@ use hushwire_tables::{
     algebra::{Column, ColumnType, Schema, Table, Value},
     plain::Row,
 };
-use std::{collections::HashSet, path::Path, str::FromStr};
+use std::{collections::HashSet, str::FromStr};
+
+/// The name in messages of a table that is no file.
+const STREAM: &str = "on standard input";
 
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,13 +139,14 @@ fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 32] {
 ///
 /// # Errors
 /// A file cannot be read, or the files name other columns.
-pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
+pub fn infer(files: &[&InputPlace]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
-    for path in files {
-        let mut file = Source::file(path)?;
+    for place in files {
+        let mut file = Source::open(STREAM, place)?;
+        let path = file.path().to_owned();
         let header = file.names();
         if header.is_empty() {
-            return Err(JobError::file("read", path, "it is empty", "its first line must name the columns"));
+            return Err(JobError::file("read", &path, "it is empty", "its first line must name the columns"));
         }
         if names.is_empty() {
             seen = vec![Inferred::default(); header.len()];
@@ -160,7 +164,11 @@ pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
             for (at, inferred) in seen.iter_mut().enumerate() {
                 match record.get(at) {
                     Some(text) if !text.is_empty() || record.empty_is_null() => {
-                        inferred.see(&String::from_utf8_lossy(text)).map_err(|e| of_sql(&e))?;
+                        inferred.see(&String::from_utf8_lossy(text)).map_err(|e| {
+                            let step = format!("cannot read {}, {}", path.display(), record.place());
+                            let cause = format!("column {}: {}", names[at], e.cause());
+                            JobError::new(Kind::File, step, cause, e.remedy())
+                        })?;
                     }
                     Some(_) => {}
                     None => inferred.null(),
@@ -176,8 +184,8 @@ pub fn infer(files: &[&Path]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn count(path: &Path) -> Result<u64, JobError> {
-    let mut file = Source::file(path)?;
+pub fn count(place: &InputPlace) -> Result<u64, JobError> {
+    let mut file = Source::open(STREAM, place)?;
     file.choose([].into_iter())?;
     let mut rows = 0;
     while file.read()?.is_some() {

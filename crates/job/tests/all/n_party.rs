@@ -285,7 +285,7 @@ fn preprocessing_that_is_put_back_is_refused() {
     let ends = kept.run(&kept.world.prepared, &[0, 1, 2]);
     let errors: Vec<_> = ends.into_iter().map(|end| end.expect_err("no outputs").to_string()).collect();
     assert!(
-        errors.iter().any(|e| e.contains("was used before") && e.contains("preprocess anew")),
+        errors.iter().any(|e| e.contains("was used before") && e.contains("delete that file")),
         "{errors:?}"
     );
 }

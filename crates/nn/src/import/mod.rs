@@ -193,7 +193,10 @@ impl Import {
         }
         let Some(given) = given else {
             let length = |(axis, dim): (usize, &Dim)| match dim {
-                Dim::Known(n) => Ok(*n as usize),
+                Dim::Known(n) => usize::try_from(*n as i64).map_err(|_| {
+                    let cause = format!("its length along axis {axis} is {}", *n as i64);
+                    NnError::new(&place, cause, "export the model with lengths that are no less than 1")
+                }),
                 // One image, where the model leaves open how many.
                 Dim::Named(_) if axis == 0 => Ok(1),
                 Dim::Named(name) => {
@@ -216,7 +219,7 @@ impl Import {
             let said: Vec<String> = said
                 .iter()
                 .map(|dim| match dim {
-                    Dim::Known(n) => n.to_string(),
+                    Dim::Known(n) => (*n as i64).to_string(),
                     Dim::Named(name) => shown(name),
                 })
                 .collect();

@@ -1,5 +1,5 @@
-use crate::schema::{Inferred, column, parse_type};
-use hushwire_tables::algebra::ColumnType;
+use crate::schema::{Inferred, column, declaration, parse_type};
+use hushwire_tables::algebra::{Column, ColumnType};
 
 #[test]
 fn declarations_are_read_as_they_are_written() {
@@ -39,6 +39,21 @@ fn declarations_are_read_as_they_are_written() {
         assert!(column(wrong).is_err(), "{wrong}");
     }
     assert_eq!(parse_type("decimal(5)"), Some(ColumnType::Decimal { precision: 5, scale: 0 }));
+}
+
+/// Whatever a file calls its columns.
+#[test]
+fn names_of_more_than_a_word_are_quoted() {
+    for name in ["n", "it's", "first name", "", " ", "\"", "\"a\"", "a \"b\" c", "x\ty NOT NULL", "a,b"] {
+        for made in [Column::new(name, ColumnType::Date), Column::new(name, ColumnType::Date).nullable()] {
+            assert_eq!(column(&declaration(&made)), Ok(made), "{name:?}");
+        }
+    }
+    assert_eq!(declaration(&Column::new("n", ColumnType::Date)), "n DATE NOT NULL");
+    assert_eq!(declaration(&Column::new("a b", ColumnType::Date)), "\"a b\" DATE NOT NULL");
+    for wrong in ["\"a b DATE", "\"a b\"DATE", "\"a b\"", "a b DATE", "\"\"\" DATE"] {
+        assert!(column(wrong).is_err(), "{wrong}");
+    }
 }
 
 #[test]

@@ -41,8 +41,10 @@ impl Relation {
             return Err(TableError::ty(cause, "name who brings it, and how many rows"));
         };
         for at in table.unique.iter().flatten() {
-            if table.schema.columns().get(*at).is_none_or(|column| column.nullable) {
-                let cause = format!("table {}: column {at} cannot be unique", table.name);
+            let column = table.schema.columns().get(*at);
+            if column.is_none_or(|column| column.nullable) {
+                let which = column.map_or_else(|| at.to_string(), |column| column.name.clone());
+                let cause = format!("table {}: column {which} cannot be unique", table.name);
                 return Err(TableError::ty(cause, "columns of a key are there, and NOT NULL"));
             }
         }

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -66,6 +67,19 @@ impl Place {
         command.current_dir(self.0.path()).args(args.split_whitespace());
         command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND").env("XDG_STATE_HOME", self.1.path());
         command
+    }
+
+    /// Runs `hushwire` with these arguments and this standard input: its exit code, standard output and error.
+    pub(crate) fn through(&self, args: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+        let mut command = self.hushwire(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"));
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read it says so.
+            let _ = stdin.write_all(input);
+        }
+        let ended = child.wait_with_output().unwrap_or_else(|e| panic!("{args}: {e}"));
+        (ended.status.code(), ended.stdout, String::from_utf8_lossy(&ended.stderr).into_owned())
     }
 
     /// Runs `hushwire` with these arguments.
