@@ -56,8 +56,18 @@ enum Error {
 impl Error {
     fn code(&self) -> u8 {
         match self {
-            Self::Failed(BenchError::Output(_) | BenchError::File { .. }) => 4,
+            Self::Failed(BenchError::Output(_) | BenchError::File { .. } | BenchError::NotAReport { .. }) => {
+                4
+            }
             Self::Failed(BenchError::Taken { .. }) => 5,
+            Self::Failed(
+                BenchError::SelectionForm(_)
+                | BenchError::UnknownKey { .. }
+                | BenchError::UnknownValue { .. }
+                | BenchError::NoRow(_)
+                | BenchError::EmptySet(_)
+                | BenchError::NothingToPlot(_),
+            ) => 2,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
         }

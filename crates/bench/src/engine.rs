@@ -121,8 +121,9 @@ pub fn run_with(
     below: impl FnOnce(&Report) -> String,
 ) -> Result<Report> {
     let begin = Instant::now();
-    let cases = options.select(cases)?;
+    let (cases, note) = options.chosen(cases)?;
     let mut reporter = Reporter::new(Report::new(bench), options);
+    note.map_or(Ok(()), |note| reporter.say(&note))?;
     let ran = run_chosen(&mut reporter, cases, options, begin);
     // Rows measured before a failure are worth keeping.
     let finished = reporter.finish_with(below);
@@ -136,7 +137,8 @@ pub fn run_with(
 /// short; it never drops them.
 pub fn run_cases(reporter: &mut Reporter, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<()> {
     let begin = Instant::now();
-    let cases = options.select(cases)?;
+    let (cases, note) = options.chosen(cases)?;
+    note.map_or(Ok(()), |note| reporter.say(&note))?;
     run_chosen(reporter, cases, options, begin)
 }
 

@@ -9,7 +9,8 @@
 //! afterwards. Between two (`protocol` = `two`) owner and client bring theirs; `linear` is `he`, under encryption, or `ot`, and `ot` the extension; keys
 //! and base OTs are part of a run. Every output is compared with floating point: one that is far from it fails the run. Metric `time` in ms from the
 //! first party's start to the last one's end, connecting not included; of single layers between two, the time of that operation at the owner.
-//! The limit is what the bytes of all parties take on the link. [`table9`] and [`table7`] are the VASA paper's.
+//! Metric `throughput` in multiplications of the network, or of a layer without any in its elements, per second; its limit is what the bytes of
+//! all parties take on the link, and without a link there is none. [`table9`] and [`table7`] are the VASA paper's.
 
 mod grid;
 mod pair;
@@ -26,7 +27,7 @@ use hushwire_wire::Shape;
 use std::time::Duration;
 
 use crate::{
-    BenchOptions, Bound, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,
     link::{self, Link},
     net::Transport,
     timing::{peak_memory_bytes, reset_peak_memory},
@@ -128,18 +129,13 @@ fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend) -> Result<Vec
     };
     let peak = peak_memory_bytes();
     let name = format!("the bytes of {} {} over", point.network, point.op);
-    let unit = Unit::per_second("run");
-    let least = ctx.bound(&format!("a run of {} {}", point.network, point.op), unit.clone(), |_| Ok(1e9))?;
-    let bound: Bound =
-        link::tightened(ctx, least, (taken.as_ref(), point.net), &name, &unit, (flows, busier))?;
+    let (units, unit) = (parties.work().units, Unit::per_second(parties.work().unit));
+    let bound = link::of_links(ctx, (taken.as_ref(), point.net), &name, &unit, (flows, busier / units))?;
     let of = |figures: Vec<f64>| Measurement::of(&figures).ok_or("nothing was timed");
     let times = of(seconds.iter().map(|s| 1e3 * s).collect())?;
-    let rates = of(seconds.iter().map(|s| 1.0 / s).collect())?;
-    let median = rates.median;
+    let rates = of(seconds.iter().map(|s| units / s).collect())?;
     let time = Row::new("time", Unit::MS, times).rounds(rounds).bytes_per_unit(all);
     let time = peak.into_iter().fold(time, Row::peak_memory_bytes);
-    let rate = Row::new("throughput", unit, rates).rounds(rounds).bytes_per_unit(all).bound(&bound);
-    let work = parties.work();
-    let done = work.units * median;
-    Ok(vec![time, rate.with(work.unit, done.round())])
+    let rate = Row::new("throughput", unit, rates).rounds(rounds).bytes_per_unit(all / units);
+    Ok(vec![time, bound.iter().fold(rate, Row::bound)])
 }

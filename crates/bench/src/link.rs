@@ -150,20 +150,32 @@ impl Taken {
 /// at once, and the modelled network's. `name` says what goes over them.
 pub(crate) fn tightened(
     ctx: &mut Context<'_>,
-    mut least: Bound,
+    least: Bound,
+    links: (Option<&Taken>, Shape),
+    name: &str,
+    unit: &Unit,
+    moved: (f64, f64),
+) -> Result<Bound, BoxError> {
+    let other = of_links(ctx, links, name, unit, moved)?;
+    Ok(other.into_iter().fold(least, |least, other| least.tighter(other, unit)))
+}
+
+/// The bound that binds first of these links alone; none where bytes go over no link.
+pub(crate) fn of_links(
+    ctx: &mut Context<'_>,
     (taken, net): (Option<&Taken>, Shape),
     name: &str,
     unit: &Unit,
     (flows, bytes): (f64, f64),
-) -> Result<Bound, BoxError> {
+) -> Result<Option<Bound>, BoxError> {
+    let mut all = vec![];
     if let Some(taken) = taken {
-        least = least.tighter(taken.bound(ctx, name, unit, |rate| rate / (flows * bytes))?, unit);
+        all.push(taken.bound(ctx, name, unit, |rate| rate / (flows * bytes))?);
     }
     if let Some(rate) = net.bits_per_second {
-        let line = ctx.bound(&format!("{name} {net}"), unit.clone(), |_| Ok(count(rate) / 8.0 / bytes))?;
-        least = least.tighter(line, unit);
+        all.push(ctx.bound(&format!("{name} {net}"), unit.clone(), |_| Ok(count(rate) / 8.0 / bytes))?);
     }
-    Ok(least)
+    Ok(all.into_iter().reduce(|a, b| a.tighter(b, unit)))
 }
 
 /// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's name; longer messages than

@@ -69,6 +69,11 @@ impl Reporter {
         &mut self.report
     }
 
+    /// Prints a remark above the table.
+    pub(crate) fn say(&mut self, remark: &str) -> Result<()> {
+        Ok(writeln!(self.out, "{remark}\n")?)
+    }
+
     /// Prints the table's head for these cases, and tries whether the JSON file
     /// can be written before time is spent on measuring.
     pub fn begin<'a>(&mut self, cases: impl Iterator<Item = (&'a str, &'a Params)>) -> Result<()> {

@@ -69,12 +69,31 @@ impl BenchOptions {
         Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known })
     }
 
-    /// The cases that these options ask for: the grid filtered by `only`, or
-    /// else the whole grid, the quick set or the core set.
+    /// The cases that these options ask for: the grid filtered by `only`, of
+    /// which `quick` keeps those of its set, or else the whole grid, the quick
+    /// set or the core set.
     pub fn select<'a>(&self, cases: Vec<Case<'a>>) -> Result<Vec<Case<'a>>> {
+        self.chosen(cases).map(|(cases, _)| cases)
+    }
+
+    /// The same, and a remark where they are others than one would expect.
+    pub(crate) fn chosen<'a>(&self, cases: Vec<Case<'a>>) -> Result<(Vec<Case<'a>>, Option<String>)> {
         same_keys(&cases)?;
         if !self.only.is_empty() {
-            return filter(cases, &self.only);
+            let mut cases = filter(cases, &self.only)?;
+            if !self.quick {
+                return Ok((cases, None));
+            }
+            let note = if cases.iter().any(|case| case.quick) {
+                cases.retain(|case| case.quick);
+                None
+            } else {
+                // Grids count up.
+                cases.truncate(1);
+                let asked = asked(&self.only);
+                Some(format!("No row of the quick set has {asked}: this is the first one of the whole grid."))
+            };
+            return Ok((cases, note));
         }
         let (set, chosen): (_, fn(&Case<'_>) -> bool) = match (self.quick, self.all) {
             (true, _) => ("quick", |case| case.quick),
@@ -82,7 +101,7 @@ impl BenchOptions {
             (false, false) => ("core", |case| case.core),
         };
         let cases: Vec<_> = cases.into_iter().filter(chosen).collect();
-        if cases.is_empty() { Err(Error::EmptySet(set)) } else { Ok(cases) }
+        if cases.is_empty() { Err(Error::EmptySet(set)) } else { Ok((cases, None)) }
     }
 }
 
@@ -147,10 +166,13 @@ fn filter<'a>(cases: Vec<Case<'a>>, only: &[Selection]) -> Result<Vec<Case<'a>>>
     };
     let chosen: Vec<_> = cases.into_iter().filter(wanted).collect();
     if chosen.is_empty() {
-        let asked: Vec<_> = only.iter().map(|s| format!("{}={}", s.key, s.value)).collect();
-        return Err(Error::NoRow(asked.join(",")));
+        return Err(Error::NoRow(asked(only)));
     }
     Ok(chosen)
+}
+
+fn asked(only: &[Selection]) -> String {
+    only.iter().map(|s| format!("{}={}", s.key, s.value)).collect::<Vec<_>>().join(",")
 }
 
 /// Refuses a key or a value that no case has, and says which there are.

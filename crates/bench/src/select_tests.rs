@@ -43,6 +43,20 @@ fn sets() {
     assert_eq!(chosen(&["--all"]).len(), 12);
 }
 
+/// The quick set stays one beside values, and is never the whole grid instead.
+#[test]
+fn quick_rows_of_values() {
+    assert_eq!(
+        chosen(&["--quick", "--only", "tier=portable"]),
+        ["encrypt tier=portable blocks=1", "decrypt tier=portable blocks=1"]
+    );
+    let options = options(&["--quick", "--only", "tier=portable,blocks=1000,blocks=1000000"]);
+    let (rows, note) = options.chosen(cases()).unwrap();
+    let rows: Vec<_> = rows.iter().map(|case| format!("{} {}", case.name, case.params)).collect();
+    assert_eq!(rows, ["encrypt tier=portable blocks=1000"]);
+    assert!(note.unwrap().contains("has tier=portable,blocks=1000,blocks=1000000"));
+}
+
 #[test]
 fn values_are_alternatives_and_keys_are_conditions() {
     let rows = chosen(&["--only", "tier=portable,blocks=1,blocks=1_000", "--only", "case=decrypt"]);

@@ -29,6 +29,10 @@ fn errors_name_their_cause_in_either_form() {
     assert!(code == Some(4) && text.starts_with("error: ") && text.contains("no.json"), "{text}");
     let (code, text) = bench(&["plot", "no.json", "--out", "no.svg", "--log-format", "json"]);
     assert!(code == Some(4) && text.starts_with('{') && text.contains("no.json"), "{text}");
+    let (code, text) = bench(&["aes", "--only", "foo=1"]);
+    assert!(code == Some(2) && text.contains("no row has a key `foo`"), "{text}");
+    let (code, text) = bench(&["plot", "Cargo.toml", "--out", "no.svg"]);
+    assert!(code == Some(4) && text.contains("is not a bench report"), "{text}");
     let (code, text) = bench(&["aes", "--aes-backend", "abacus"]);
     assert!(code == Some(2) && text.contains("abacus"), "{text}");
 }

@@ -49,7 +49,7 @@ pub(super) fn of(
     taken: Option<&Taken>,
 ) -> Result<Bound, BoxError> {
     let spent = run.phase(point.phase);
-    let at = format!("{} of {}", point.phase.name(), point.run_name());
+    let at = point.params().to_string();
     // Where there are fewer cores than parties, they share them.
     let working = match (point.phase, point.variant) {
         (Phase::Online, _) | (Phase::Dependent, Form::HalfGates) => 1,

@@ -40,6 +40,34 @@ fn layers_are_what_they_are_in_floating_point() {
     }
 }
 
+/// Rates are of multiplications or elements, and nothing is measured against a limit that no link sets.
+#[test]
+fn throughput_is_of_the_work() {
+    let elements = 56.0 * 56.0 * 64.0;
+    for (op, unit, units) in [("conv", "MAC/s", elements * 64.0 * 9.0), ("relu", "element/s", elements)] {
+        let op_is = format!("op={op}");
+        let row = [
+            "network=layer",
+            &op_is,
+            "protocol=rep3",
+            "transport=inproc",
+            "net=none",
+            "threads=1",
+            "ring=32",
+        ];
+        let options = crate::trial::options(&row);
+        let (ran, report, _) =
+            crate::trial::run("infer", cases(&options, Backend::best(), None), &options, |_| String::new());
+        assert!(ran.is_ok(), "{ran:?}");
+        let row = |metric: &str| report.rows.iter().find(|row| row.metric == metric).unwrap();
+        let (rate, time) = (row("throughput"), row("time"));
+        assert_eq!(rate.unit.as_str(), unit);
+        let share = rate.median * time.median / 1e3 / units;
+        assert!((0.5..2.0).contains(&share), "{op}: {} a second in {} ms", rate.median, time.median);
+        assert_eq!(rate.limit, None, "{op}");
+    }
+}
+
 /// The paper's means are those of its figures, but for those that it leaves out.
 #[test]
 fn means_of_the_papers_figures() {

@@ -32,7 +32,7 @@ pub(super) struct Work {
     pub(super) computation: Computation,
     pub(super) inputs: BTreeMap<String, Tensor>,
     expected: Array,
-    /// Units of work of a run, and what they are per second in reports.
+    /// Units of work of a run, and their name.
     pub(super) units: f64,
     pub(super) unit: &'static str,
 }
@@ -101,8 +101,8 @@ impl Work {
         let computation = secure.computation().clone();
         let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
         let (units, unit) = match products {
-            0 => (count(expected.data.len() as u64), "elements_a_second"),
-            products => (count(products), "macs_a_second"),
+            0 => (count(expected.data.len() as u64), "element"),
+            products => (count(products), "MAC"),
         };
         Ok(Self { computation, inputs, expected, units, unit })
     }
