@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod algebra;
+mod ascii;
 mod error;
 mod explain;
 mod incoming;

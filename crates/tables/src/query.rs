@@ -3,6 +3,7 @@
 use crate::{
     TableError,
     algebra::{ColumnType, Relation, Schema, Table, Value},
+    ascii::{Places, cut},
     incoming::Incoming,
     lower::{
         Lower, Note,
@@ -51,6 +52,8 @@ pub struct Query {
     sorts: usize,
     order: Order,
     tags: bool,
+    /// Columns of which SUBSTRING takes bytes.
+    cut: Places,
 }
 
 /// The way of a query.
@@ -142,9 +145,9 @@ impl Query {
         };
         let sorts = computation.nodes().iter().filter(is_sort).count();
         let schema = relation.schema().clone();
-        let order = order(relation);
+        let (order, cut) = (order(relation), cut(relation));
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
-        let query = Query { computation, tables, schema, nulls, promises, notes, sorts, order, tags };
+        let query = Query { computation, tables, schema, nulls, promises, notes, sorts, order, tags, cut };
         Ok((query, tells_more))
     }
 
@@ -164,6 +167,13 @@ impl Query {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The places of a table's columns whose strings are to be ASCII, since the query takes bytes of them: of a character that has several it
+    /// would take a part.
+    #[must_use]
+    pub fn ascii(&self, table: &str) -> Vec<usize> {
+        self.cut.iter().filter(|(name, _)| name == table).map(|(_, at)| *at).collect()
     }
 
     /// Promises that it stands on; whether each of them holds is opened to those who learn the result.

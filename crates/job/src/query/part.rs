@@ -63,7 +63,8 @@ impl QueryPart {
             })?;
             let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_tables)?;
-            read(table, place, &task.digest_key(), |rows| incoming.take(rows).map_err(taken))?;
+            let ascii = query.ascii(&table.name);
+            read(table, place, &task.digest_key(), &ascii, |rows| incoming.take(rows).map_err(taken))?;
             inputs.extend(incoming.finish().map_err(taken)?);
         }
         let memory = |records| InputPlace::Memory(Arc::new(Zeroizing::new(records)));

@@ -63,6 +63,8 @@ const PIECE: usize = 1 << 12;
 /// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at a time: no more of the file is in memory.
 /// Empty fields of CSV are NULL where a column may be. Digests are under `key`.
 ///
+/// The columns in the places `ascii` hold no other characters.
+///
 /// Of keys a digest of 256 bits is kept, by which a row that repeats one is found.
 ///
 /// # Errors
@@ -71,6 +73,7 @@ pub(super) fn read(
     table: &Table,
     place: &InputPlace,
     key: &[u8; 32],
+    ascii: &[usize],
     mut take: impl FnMut(&[Row]) -> Result<(), JobError>,
 ) -> Result<(), JobError> {
     let mut file = Source::open(&table.name, place)?;
@@ -97,6 +100,16 @@ pub(super) fn read(
             let text = std::str::from_utf8(text).map_err(|_| {
                 wrong(format!("column {} is not UTF-8", column.name), "save the file as UTF-8")
             })?;
+            if ascii.contains(&at) && !text.is_ascii() {
+                let cause = format!(
+                    "column {} has characters that are not ASCII, and the query takes SUBSTRING of it, which counts bytes",
+                    column.name
+                );
+                return Err(wrong(
+                    cause,
+                    "ask by LIKE, whose _ is a character, or bring the part as a column of its own",
+                ));
+            }
             if let ColumnType::Digest { bits } = column.ty {
                 return Ok(digest(key, text, bits));
             }
@@ -266,7 +279,7 @@ mod tests {
         let unique = vec![vec![0, 1], vec![1]];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique };
         let (mut all, mut lengths) = (vec![], vec![]);
-        read(&table, &place, &[0; 32], |rows| {
+        read(&table, &place, &[0; 32], &[], |rows| {
             lengths.push(rows.len());
             all.extend_from_slice(rows);
             Ok(())
@@ -283,6 +296,21 @@ mod tests {
             assert_eq!(*row, [Value::Text(text), Value::Number(i as i128)]);
         }
         assert_eq!(pieces(0..0).unwrap().0, Vec::<Row>::new());
+    }
+
+    #[test]
+    fn strings_that_are_cut_by_bytes_are_ascii() {
+        let place =
+            InputPlace::Memory(Arc::new(Zeroizing::new("a,b\n\u{fc},u\nu,\u{fc}\n".as_bytes().to_vec())));
+        let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
+        let parts = vec![Part { owner: "a".into(), rows: 2 }];
+        let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
+        let read = |ascii: &[usize]| read(&table, &place, &[0; 32], ascii, |_| Ok(()));
+        assert!(read(&[]).is_ok());
+        for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
+            let error = read(&[at]).unwrap_err();
+            assert!(error.cause.contains(column) && error.step.contains(line), "{error}");
+        }
     }
 
     #[test]

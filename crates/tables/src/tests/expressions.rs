@@ -243,3 +243,36 @@ fn decimals_that_would_wrap_are_refused() {
     let narrow = |at| column(at).cast(ColumnType::Decimal { precision: 18, scale: 2 });
     assert!(product(narrow(0), narrow(0)).is_ok());
 }
+
+/// Whichever way a column comes to a SUBSTRING, its owner knows that it does.
+#[test]
+fn columns_that_are_cut_by_bytes_are_known() {
+    let mut data = Data::default();
+    let columns = || ["a", "b", "c"].map(|name| Column::new(name, ColumnType::Varchar(8))).to_vec();
+    let mut table = |name: &str| data.table(&mut Dice(1), name, columns(), 3);
+    let (t, u) = (table("t"), table("u"));
+    let part = |at| Expr::Substring { of: Box::new(column(at)), from: 1, length: 2 };
+    let cut = |relation: &Relation| {
+        let query = Query::new("q", relation, &["analyst"]).unwrap();
+        (query.ascii("t"), query.ascii("u"))
+    };
+    assert_eq!(cut(&t), (vec![], vec![]));
+    assert_eq!(cut(&t.project(named([part(1)])).unwrap()), (vec![1], vec![]));
+    let turned = t.select(&[2, 0]).unwrap();
+    assert_eq!(cut(&turned.filter(part(0).equals(part(0))).unwrap()), (vec![2], vec![]));
+    let most = Aggregate::new("most", Function::Max, column(1));
+    let grouped = t.aggregate(named([column(2)]), vec![most], 0, None).unwrap();
+    assert_eq!(cut(&grouped.project(named([part(1), column(0)])).unwrap()), (vec![1], vec![]));
+    let joined = t.join(&u, JoinKind::Inner, vec![(column(0), part(1))], None, Some(9)).unwrap();
+    assert_eq!(cut(&joined), (vec![], vec![1]));
+    assert_eq!(cut(&joined.project(named([part(5)])).unwrap()), (vec![], vec![1, 2]));
+    let both = t.set(SetOperation::Union, true, &u).unwrap();
+    assert_eq!(
+        cut(&both.order_by(vec![SortKey { expr: part(2), descending: false, nulls_first: false }]).unwrap()),
+        (vec![2], vec![2])
+    );
+    let lag = vec![("lag".to_owned(), WindowFunction::Lag(column(1), 1))];
+    let window = Window { partition: vec![part(0)], order: vec![], functions: lag };
+    let window = t.window(window).unwrap();
+    assert_eq!(cut(&window.project(named([part(3)])).unwrap()), (vec![0, 1], vec![]));
+}

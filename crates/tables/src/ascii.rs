@@ -1,0 +1,107 @@
+//! Columns of tables of whose strings a relation takes bytes.
+
+use crate::algebra::{Expr, Operator, Relation, WindowFunction};
+use std::collections::BTreeSet;
+
+/// Columns: their table's name, and their place in it.
+pub(crate) type Places = BTreeSet<(String, usize)>;
+
+/// The columns of tables of which SUBSTRING takes bytes, and would take parts of characters that have several.
+pub(crate) fn cut(relation: &Relation) -> Places {
+    let mut found = Places::new();
+    walk(relation, &mut found);
+    found
+}
+
+fn walk(relation: &Relation, found: &mut Places) {
+    match relation.operator() {
+        Operator::Project(input, columns) => columns.iter().for_each(|(_, e)| substrings(input, e, found)),
+        Operator::Filter(input, condition) => substrings(input, condition, found),
+        Operator::Join { left, right, on, residual, .. } => {
+            for (a, b) in on {
+                substrings(left, a, found);
+                substrings(right, b, found);
+            }
+            let width = left.schema().columns().len();
+            for (of, at) in residual.iter().flat_map(cut_columns).map(|at| match at.checked_sub(width) {
+                Some(at) => (right, at),
+                None => (left, at),
+            }) {
+                origins(of, at, found);
+            }
+        }
+        Operator::Aggregate { input, keys, aggregates, .. } => {
+            let arguments = aggregates.iter().filter_map(|a| a.argument.as_ref());
+            keys.iter().map(|(_, e)| e).chain(arguments).for_each(|e| substrings(input, e, found));
+        }
+        Operator::OrderBy(input, keys) => keys.iter().for_each(|key| substrings(input, &key.expr, found)),
+        Operator::Window(input, window) => {
+            let order = window.order.iter().map(|key| &key.expr);
+            let arguments = window.functions.iter().filter_map(|(_, function)| argument(function));
+            window.partition.iter().chain(order).chain(arguments).for_each(|e| substrings(input, e, found));
+        }
+        Operator::Scan(_)
+        | Operator::Values(_)
+        | Operator::Cross(..)
+        | Operator::Distinct(_)
+        | Operator::Limit { .. }
+        | Operator::Set { .. } => {}
+    }
+    relation.inputs().into_iter().for_each(|input| walk(input, found));
+}
+
+fn argument(function: &WindowFunction) -> Option<&Expr> {
+    match function {
+        WindowFunction::RunningSum(e, _) | WindowFunction::Lag(e, _) | WindowFunction::Lead(e, _) => Some(e),
+        WindowFunction::RowNumber | WindowFunction::Rank => None,
+    }
+}
+
+/// The columns that stand in a SUBSTRING.
+fn cut_columns(expr: &Expr) -> Vec<usize> {
+    match expr {
+        Expr::Substring { of, .. } => of.columns(),
+        _ => expr.operands().into_iter().flat_map(cut_columns).collect(),
+    }
+}
+
+fn substrings(input: &Relation, expr: &Expr, found: &mut Places) {
+    cut_columns(expr).into_iter().for_each(|at| origins(input, at, found));
+}
+
+/// The columns of tables that a column's values are from.
+fn origins(relation: &Relation, at: usize, found: &mut Places) {
+    let width = |of: &Relation| of.schema().columns().len();
+    let of_expr = |input: &Relation, e: &Expr, found: &mut Places| {
+        e.columns().into_iter().for_each(|at| origins(input, at, found));
+    };
+    match relation.operator() {
+        Operator::Scan(table) => {
+            found.insert((table.name.clone(), at));
+        }
+        Operator::Values(_) => {}
+        Operator::Project(input, columns) => of_expr(input, &columns[at].1, found),
+        Operator::Filter(input, _)
+        | Operator::OrderBy(input, _)
+        | Operator::Limit { input, .. }
+        | Operator::Distinct(input) => origins(input, at, found),
+        Operator::Join { left, right, .. } | Operator::Cross(left, right) => {
+            match at.checked_sub(width(left)) {
+                Some(at) => origins(right, at, found),
+                None => origins(left, at, found),
+            }
+        }
+        Operator::Aggregate { input, keys, aggregates, .. } => match at.checked_sub(keys.len()) {
+            Some(at) => aggregates[at].argument.iter().for_each(|e| of_expr(input, e, found)),
+            None => of_expr(input, &keys[at].1, found),
+        },
+        Operator::Set { left, right, .. } => {
+            origins(left, at, found);
+            origins(right, at, found);
+        }
+        Operator::Window(input, window) => match at.checked_sub(width(input)) {
+            Some(at) => argument(&window.functions[at].1).into_iter().for_each(|e| of_expr(input, e, found)),
+            None => origins(input, at, found),
+        },
+    }
+}
