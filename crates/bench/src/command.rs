@@ -60,7 +60,8 @@ impl Error {
                 4
             }
             Self::Failed(BenchError::Taken { .. }) => 5,
-            Self::Failed(
+            Self::Usage(_)
+            | Self::Failed(
                 BenchError::SelectionForm(_)
                 | BenchError::UnknownKey { .. }
                 | BenchError::UnknownValue { .. }
@@ -69,7 +70,6 @@ impl Error {
                 | BenchError::NothingToPlot(_),
             ) => 2,
             Self::Failed(_) => 1,
-            Self::Usage(_) => 2,
         }
     }
 }
