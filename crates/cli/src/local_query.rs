@@ -77,7 +77,7 @@ pub(crate) struct LocalQueryArgs {
     /// Most pairs of a join neither of whose sides is unique by its keys
     #[arg(long, value_name = "ROWS")]
     join_bound: Option<u64>,
-    /// Join by tags of keys where one side's are unique: faster, and the parties learn how many rows of either side have one key
+    /// Join by tags of keys where one side's are unique: faster, and parties 1 and 2 learn how many rows of either side have one key
     #[arg(long)]
     tag_join: bool,
     /// Show the plan, its price and what each member learns, and run nothing
@@ -287,7 +287,7 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
             "nothing of rows or of the result"
         };
         let tags = match member {
-            Member::Party(_) if task.query().shows_tags() => " but how often keys of joins by tags repeat",
+            Member::Party(1 | 2) if task.query().shows_tags() => " but how often keys of joins by tags repeat",
             _ => "",
         };
         line(format!("{member} learns {learns}{tags}"));

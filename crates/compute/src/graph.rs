@@ -282,7 +282,7 @@ impl Op {
                 Some("opens comparisons of rows that were shuffled: a random order, whatever the rows are")
             }
             Op::Meet { .. } => Some(
-                "opens names of keys, new in every run, in a random order: how many rows of each side have one key, and which counts go together",
+                "opens to parties 1 and 2 names of keys, new in every run, in a random order: how many rows of each side have one key, and which counts go together",
             ),
             Op::Compact { .. } => Some("opens a random permutation, whatever the flags are"),
             _ => None,

@@ -188,7 +188,7 @@ impl Query {
         self.sorts
     }
 
-    /// Whether a join goes by tags, which show the three parties how often keys repeat.
+    /// Whether a join goes by tags, which show parties 1 and 2 how often keys repeat.
     #[must_use]
     pub fn shows_tags(&self) -> bool {
         self.tags
@@ -286,7 +286,7 @@ impl Query {
         let _ =
             writeln!(out, "\nall learn the query, its columns' types and ranges, and the row counts above");
         if self.tags {
-            let words = "the three parties learn of each join by tags how many rows of either side have one key, and which of these numbers go together, but no key";
+            let words = "parties 1 and 2 learn of each join by tags how many rows of either side have one key, and which of these numbers go together, but no key";
             let _ = writeln!(out, "{words}");
         }
         for promise in &self.promises {

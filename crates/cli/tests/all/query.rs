@@ -69,7 +69,7 @@ fn predictions_stand_beside_what_a_run_took() {
         good(&place, "SELECT city, salary FROM salaries JOIN people ON person = id", "--tag-join --explain")
             .out;
     for words in [
-        "by tags, which show the three parties how many rows of either side have one key",
+        "by tags, which show parties 1 and 2 how many rows of either side have one key",
         "learns nothing of rows or of the result but how often keys of joins by tags repeat",
     ] {
         assert!(plan.contains(words), "no {words:?} in {plan}");

@@ -71,7 +71,7 @@ fn rows_of_a_key_meet_the_first_side_first() {
     let c: Computation = text.parse().unwrap();
     assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
     assert_eq!(Computation::from_bytes(&c.to_bytes()).unwrap(), c);
-    assert!(c.explain().contains("`meet` opens names of keys"), "{}", c.explain());
+    assert!(c.explain().contains("`meet` opens to parties 1 and 2 names of keys"), "{}", c.explain());
     let wrong = text.replace("first=2", "first=7").parse::<Computation>().unwrap_err().to_string();
     assert!(wrong.contains("`meet` of 6 rows, 7 of which are the first side"), "{wrong}");
     check(&c, &[("x".to_owned(), x)].into()).unwrap();

@@ -30,7 +30,7 @@ pub struct QueryJob {
     pub min_group: u64,
     /// Most pairs of a join neither of whose sides is unique by its keys.
     pub join_bound: Option<u64>,
-    /// Whether joins with a unique side go by tags of keys, which show the parties how often keys repeat.
+    /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often keys repeat.
     pub tag_joins: bool,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,

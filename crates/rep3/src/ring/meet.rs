@@ -7,11 +7,12 @@
 //! shares, and the tags opened, beside the side of each row. Keys of more than 128 bits are chained as CBC-MAC has it, all of one length.
 //!
 //! ```text
-//! keys, sides ─► shuffle ─► AES under a random shared key ─► open tags and sides ─► order by (tag, side)
+//! keys, sides ─► shuffle ─► AES under a random shared key ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
 //! ```
 //!
 //! **Security.** Semi-honest, one party. Unlike a sort it shows something: of every key, under a name that says nothing, how many rows of
 //! either side have it; a simulator that is told these numbers draws everything else. One shuffle and one AES key serve one run.
+//! Parties 1 and 2 alone learn it: they move rows by the order, and party 0 has no use for it.
 //! Different keys of up to 128 bits have different tags; of longer ones two of n have the same with a chance below n² / 2^128.
 //! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every 2^18 rows and 128 bits, one opening.
 
@@ -40,6 +41,8 @@ const ROWS: usize = 1 << 18;
 const SBOX: Sbox = Sbox::Tower;
 /// 32-bit words of a block.
 const WORDS: usize = 4;
+/// The parties that learn tags and sides.
+const LEARNS: [bool; 3] = [false, true, true];
 
 enum Step {
     Shuffle(Permute<Xor<u32>>),
@@ -192,21 +195,20 @@ impl Meet {
         self.step = Step::Encrypt(Box::new(AesBlocks::new(SBOX, cx, keys, &input, ws)));
     }
 
-    /// Opens tags and sides to all.
+    /// Opens tags and sides to the two parties of the last stage, who move rows by them.
     fn open(&mut self) {
         let mut shares = std::mem::replace(&mut self.tags, none());
         let sides = self.columns.pop().expect("the sides are the last");
         shares.own.extend(sides.own.iter().flat_map(|word| word.to_le_bytes()));
         shares.next.extend(sides.next.iter().flat_map(|word| word.to_le_bytes()));
         self.columns.clear();
-        let all = Output { learns: [true; 3], bytes: shares.own.len(), addition: Addition::Xor };
-        self.step = Step::Open(self.batch.reveal(&[all], &shares));
+        let two = Output { learns: LEARNS, bytes: shares.own.len(), addition: Addition::Xor };
+        self.step = Step::Open(self.batch.reveal(&[two], &shares));
     }
 
     /// The order by tag, then side.
     fn hear(&mut self, opened: &[u8]) {
-        // Party 0 has no use for it.
-        if self.batch.role().index() == 0 {
+        if !LEARNS[self.batch.role().index()] {
             return;
         }
         let (tags, sides) = opened.split_at(16 * self.rows);
@@ -314,9 +316,11 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize) -> Cost {
     }
     let shuffle = permute_cost(role, false, 4 * rows * (keys.div_ceil(32) + 1));
     let expansion = expansion_cost(KeySize::Aes128, SBOX, 1);
+    // A party says what its right neighbour lacks.
+    let opened = if LEARNS[role.right().index()] { 20 * rows as u64 } else { 0 };
     let mut cost = Cost {
         rounds: shuffle.rounds + expansion.rounds + 1,
-        bytes_sent: shuffle.bytes_sent + expansion.bytes_sent + 20 * rows as u64,
+        bytes_sent: shuffle.bytes_sent + expansion.bytes_sent + opened,
     };
     for from in (0..rows).step_by(ROWS) {
         let one = aes_cost(KeySize::Aes128, SBOX, ROWS.min(rows - from));

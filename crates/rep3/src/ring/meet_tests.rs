@@ -8,6 +8,42 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_wire::drive::Lockstep;
 use std::collections::BTreeMap;
 
+/// A meeting, and what this party learns of tags and sides.
+struct Overheard(Meet, Vec<u8>);
+
+impl Machine for Overheard {
+    type Error = NetError;
+
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.0.round(slot)
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
+        self.0.write(slot, out)
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
+        if !matches!(self.0.step, Step::Open(_)) {
+            return self.0.read(messages);
+        }
+        let Step::Open(mut reveal) = std::mem::replace(&mut self.0.step, Step::Done) else { unreachable!() };
+        reveal.read(&one(messages, 1)?)?;
+        self.1 = reveal.finish().to_vec();
+        self.0.hear(&self.1);
+        Ok(())
+    }
+    fn upcoming(&self) -> Option<Round> {
+        self.0.upcoming()
+    }
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
+        self.0.turn(messages, out)
+    }
+    fn cost(&self) -> Option<Cost> {
+        self.0.cost()
+    }
+}
+
 /// The order that comes out, what was opened, and what each party sent in how many rounds.
 fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec<u8>, [Cost; 3]) {
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
@@ -17,21 +53,26 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
         let keys: Vec<_> = shared.iter_mut().map(|key| Arc::new(key.next().unwrap())).collect();
         Meet::new(party.next_batch().unwrap(), rows, &keys, first).unwrap()
     };
-    let mut machines: Vec<Meet> = parties().iter_mut().map(machine).collect();
+    let machines = parties().iter_mut().map(machine).collect::<Vec<Meet>>();
+    let mut machines: Vec<Overheard> = machines.into_iter().map(|meet| Overheard(meet, vec![])).collect();
     let declared: Vec<Cost> = machines.iter().map(|machine| machine.cost().unwrap()).collect();
-    let (mut opened, mut spent) = (vec![0; 20 * rows], [Cost::default(); 3]);
+    let mut spent = [Cost::default(); 3];
     Lockstep::new()
         .run_edited(&mut machines, |place, message| {
             spent[place.party].bytes_sent += message.len() as u64;
             spent[place.party].rounds = place.round as u64 + 1;
-            if place.slot == 1 && place.round >= 2 && !message.is_empty() {
-                crate::xor_into(&mut opened, message);
+            if place.slot == 1 && place.round >= 2 {
+                // Only what parties 1 and 2 lack is said.
+                assert_eq!(message.is_empty(), place.party == 2 || spent[place.party].rounds < declared[0].rounds);
             }
         })
         .unwrap();
     assert_eq!(spent.to_vec(), declared, "{rows} rows of {} keys", keys.len());
-    let orders: Vec<_> = machines.into_iter().map(Meet::finish).collect();
-    (row_order([0, 1, 2].map(|p: usize| &*orders[p])), opened, spent)
+    let (meets, heard): (Vec<Meet>, Vec<_>) = machines.into_iter().map(|Overheard(m, heard)| (m, heard)).unzip();
+    assert!(heard[0].is_empty(), "party 0 learns nothing");
+    assert_eq!((&heard[1], heard[1].len()), (&heard[2], if rows > 1 { 20 * rows } else { 0 }));
+    let orders: Vec<_> = meets.into_iter().map(Meet::finish).collect();
+    (row_order([0, 1, 2].map(|p: usize| &*orders[p])), heard[1].clone(), spent)
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl<'b> Lower<'b> {
         let (rows, all) = ([r.rows, l.rows], l.rows + r.rows);
         let meeting = if self.tags {
             self.note(format!(
-                "joins {all} rows of both sides by tags, which show the three parties how many rows of either side have one key"
+                "joins {all} rows of both sides by tags, which show parties 1 and 2 how many rows of either side have one key"
             ));
             let live = [(r, &r_keys), (l, &l_keys)].map(|(rows, keys)| keys.present(rows.valid));
             Meeting::by_tags(self.b, &r_keys, &l_keys, rows, live)

@@ -2,7 +2,7 @@
 
 use super::*;
 use hushwire_aes::Backend;
-use hushwire_compute::Computation;
+use hushwire_compute::{Computation, Op, back_end};
 use hushwire_prg::{Prg, Seed};
 use hushwire_testkit::{Transport, party, run_three};
 use hushwire_three::{
@@ -131,6 +131,27 @@ fn joins_by_tags_give_the_same_rows() {
     assert!(joined_rows > 20, "{joined_rows} rows were joined");
 }
 
+/// The keys of the rows that meet, in the open, and whether they are of the second side.
+fn met(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> Vec<(Vec<u128>, bool)> {
+    let mut values: Vec<Tensor> = vec![];
+    for node in c.nodes() {
+        let operands: Vec<&Tensor> = node.arguments.iter().map(|v| &values[v.0 as usize]).collect();
+        match &node.op {
+            Op::Meet { first } => {
+                let key = |row| operands.iter().map(|key| key.get(row)).collect();
+                return (0..operands[0].len()).map(|row| (key(row), row as u64 >= *first)).collect();
+            }
+            Op::Input(name) => values.push(inputs[name].clone()),
+            Op::Constant(tensor) => values.push(tensor.clone()),
+            op => {
+                let lengths = node.ty.shape.lengths().unwrap();
+                values.push(back_end::apply(op, &operands, node.ty.scalar, &lengths).unwrap());
+            }
+        }
+    }
+    panic!("nothing meets")
+}
+
 /// Padding, NULLs and what a filter leaves out look like keys that occur once.
 #[test]
 fn tags_tell_only_of_rows_that_are_there() {
@@ -154,16 +175,15 @@ fn tags_tell_only_of_rows_that_are_there() {
     let query = Query::by_tags("q", &joined, &["analyst"]).unwrap();
     let (outputs, sent) = overheard(query.computation(), &data.inputs(&query));
     assert_eq!(query.rows(&outputs).unwrap().len(), 2);
-    // A tag of sixteen bytes and a side of four for each of twelve rows; shares of them add up to what is opened.
-    let opened = sent.iter().map(|sent| {
-        let all: Vec<_> = sent.iter().filter(|(_, message)| message.len() == 240).collect();
-        let [(_, opened)] = all[..] else { panic!("{} messages of that length", all.len()) };
-        opened.clone()
-    });
-    let opened = opened.reduce(|a, b| a.iter().zip(b).map(|(a, b)| a ^ b).collect()).unwrap();
-    let mut counts = BTreeMap::<&[u8], [u32; 2]>::new();
-    for (tag, side) in opened[..192].chunks(16).zip(opened[192..].chunks(4)) {
-        counts.entry(tag).or_default()[usize::from(side[0])] += 1;
+    // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 says its share to party 1, and that one to party 2.
+    for (party, sent) in sent.iter().enumerate() {
+        let to: Vec<u8> = sent.iter().filter(|(_, message)| message.len() == 240).map(|(to, _)| *to).collect();
+        assert_eq!(to, [vec![1], vec![2], vec![]][party], "party {party}");
+    }
+    // Tags are equal where keys are.
+    let mut counts = BTreeMap::<Vec<u128>, [u32; 2]>::new();
+    for (key, second) in met(query.computation(), &data.inputs(&query)) {
+        counts.entry(key).or_default()[usize::from(second)] += 1;
     }
     let mut counts: Vec<[u32; 2]> = counts.into_values().collect();
     counts.sort_unstable();
@@ -239,9 +259,7 @@ fn lengths_of_messages_tell_nothing() {
     let (first, second) = (data(1, 0), data(20, 2));
     let mut different = 0;
     let mut tagged = 0;
-    for (relation, by_tags) in
-        operators().into_iter().flat_map(|relation| [(relation.clone(), false), (relation, true)])
-    {
+    for (relation, by_tags) in operators().into_iter().flat_map(|relation| [(relation.clone(), false), (relation, true)]) {
         let plan = if by_tags { Query::by_tags } else { Query::new };
         let query = plan("q", &relation, &["analyst"]).unwrap();
         if by_tags && !query.shows_tags() {
