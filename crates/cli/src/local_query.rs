@@ -228,11 +228,14 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
         };
         local = local.keep(who.clone(), "result", place);
     }
-    let bar = progress::bar(0, "steps");
+    let bar = progress::bar(0, "operators");
+    // Planned a second time only where somebody looks.
+    let course = if bar.is_hidden() { vec![] } else { task.course()? };
     let phases = ["reading the files", "the query"];
     let ended = run_all(local, &Job::Query(job.clone()), Member::to_string, phases, &bar, |done, of| {
         bar.set_length(of);
         bar.set_position(done);
+        bar.set_message(operator_at(&course, done));
     })?;
     bar.finish_and_clear();
     let mut learnt = Answer::default();
@@ -265,6 +268,12 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     deliver(printed, &report, json, args.common.json.as_deref())
 }
 
+/// The operator that is under way when so many steps are done.
+fn operator_at(course: &[(u64, String)], done: u64) -> String {
+    let begun = course.partition_point(|(begins, _)| *begins <= done);
+    course.get(begun.saturating_sub(1)).map_or(String::new(), |(_, operator)| progress::cut(operator))
+}
+
 /// The plan, its price over three networks, and who learns what.
 fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
     let mut text = task.query().explain(None);
@@ -287,7 +296,9 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
             "nothing of rows or of the result"
         };
         let tags = match member {
-            Member::Party(1 | 2) if task.query().shows_tags() => " but how often keys of joins by tags repeat",
+            Member::Party(1 | 2) if task.query().shows_tags() => {
+                " but how often keys of joins by tags repeat"
+            }
             _ => "",
         };
         line(format!("{member} learns {learns}{tags}"));

@@ -29,13 +29,25 @@ pub(crate) fn bar(count: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
+/// LOCAL: columns of a message in a line.
+const MESSAGE: usize = 32;
+
+/// A message as it fits into a line: cut, and without what a terminal would obey.
+pub(crate) fn cut(message: &str) -> String {
+    let shown = message.chars().map(|c| if c.is_control() { '?' } else { c });
+    if message.chars().count() <= MESSAGE {
+        return shown.collect();
+    }
+    shown.take(MESSAGE - 1).chain(['…']).collect()
+}
+
 /// As much as fits into a terminal of `width` columns.
 fn style(width: u16, what: &'static str) -> ProgressStyle {
     let template = match what {
         _ if width < SHORT => "{percent}% {left}",
         _ if width < LONG => "{wide_bar} {percent:>3}% {rate} {left}",
-        // The message says which layer is under way.
-        "layers" => "{wide_bar} {human_pos}/{human_len} steps, {msg}, {left} left",
+        // The message says which layer, or which operator, is under way.
+        "layers" | "operators" => "{wide_bar} {human_pos}/{human_len} steps, {msg}, {left} left",
         "bytes" => "{wide_bar} {bytes}/{total_bytes}, {rate}, {left} left",
         _ => "{wide_bar} {human_pos}/{human_len} {what}, {rate}, {left} left",
     };
@@ -201,6 +213,7 @@ mod tests {
         let target = ProgressDrawTarget::term_like(Box::new(Screen(width, lines.clone())));
         let bar = ProgressBar::with_draw_target(Some(987_654_321_987), target).with_style(style(width, what));
         bar.set_position(876_543_210_987);
+        bar.set_message(cut("left join on person = id, salary > 1000"));
         bar.force_draw();
         let lines = lines.lock().unwrap_or_else(|e| panic!("{e}"));
         // Blanks wipe what was there before.
@@ -212,11 +225,13 @@ mod tests {
     #[test]
     fn a_line_is_never_wider_than_the_terminal() {
         for width in [12, 20, 39, 40, 60, 80, 89, 90, 120, 200] {
-            for what in ["instances", "ANDs", "OTs", "bytes"] {
+            for what in ["instances", "ANDs", "OTs", "bytes", "operators"] {
                 let (longest, line) = drawn(width, what);
                 assert!((1..=usize::from(width)).contains(&longest), "{width}: {line:?}");
             }
         }
+        assert!(drawn(120, "operators").1.contains("left join on person = id, salar…"));
+        assert_eq!(cut("a\x1b[2Jb"), "a?[2Jb");
         assert!(drawn(120, "ANDs").1.contains("876,543,210,987/987,654,321,987 ANDs"));
     }
 

@@ -53,6 +53,18 @@ impl Builder {
         Val { builder: self, value: self.add(step) }
     }
 
+    /// Nodes so far; 0 once a mistake was made.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.draft.borrow().as_ref().map_or(0, |draft| draft.so_far().nodes().len())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// One who brings inputs or learns outputs.
     pub fn member(&self, name: &str) -> Member {
         self.add(|d| d.member(name)).unwrap_or(Member(0))

@@ -25,6 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Cut<O> {
     shared: Computation,
     brought: Vec<(O, Value)>,
+    /// Of each node of the rest, the value that it is.
+    origins: Vec<Value>,
 }
 
 /// Those who can compute a value in the open.
@@ -90,6 +92,9 @@ impl Computation {
             draft.member(member)?;
         }
         let (mut brought, mut values) = (vec![], vec![None; self.nodes().len()]);
+        let mut origins = vec![];
+        // What became a node that was there before is told as that one.
+        let mut made = |draft: &Draft, value: Value| origins.resize(draft.so_far().nodes().len(), value);
         let mut names: BTreeSet<String> = self.inputs().map(|(name, _)| name.to_owned()).collect();
         for (value, known) in cutting.wanted() {
             let Known::One(owner) = known else { continue };
@@ -105,6 +110,7 @@ impl Computation {
             let name = self.brought_name(value, &mut names);
             let ty = Type::new(scalar, shape, visibility);
             values[value.0 as usize] = Some(draft.input_within(&name, ty, promised)?);
+            made(&draft, value);
             brought.push((owner.clone(), value));
         }
         for (value, known) in cutting.wanted() {
@@ -116,12 +122,13 @@ impl Computation {
             let reads = if *known == Known::All { &[][..] } else { &self.node(value).arguments };
             let reads = reads.iter().map(|v| values[v.0 as usize].expect("what is read is wanted"));
             values[value.0 as usize] = Some(draft.push(op, reads.collect())?);
+            made(&draft, value);
         }
         for output in self.outputs() {
             let value = values[output.value.0 as usize].expect("outputs are wanted");
             draft.output(&output.name, value, output.to.clone())?;
         }
-        Ok(Cut { shared: draft.finish()?, brought })
+        Ok(Cut { shared: draft.finish()?, brought, origins })
     }
 
     /// A name for what an owner brings, which no input of the computation has.
@@ -149,6 +156,12 @@ impl<O: PartialEq> Cut<O> {
     #[must_use]
     pub fn brought(&self) -> &[(O, Value)] {
         &self.brought
+    }
+
+    /// Of each node of the rest, the value of the whole computation that it is: who follows a run finds where it is by them.
+    #[must_use]
+    pub fn origins(&self) -> &[Value] {
+        &self.origins
     }
 
     /// Computes in the open what one owner brings to the rest, in order. `inputs` has that owner's inputs and the public ones.

@@ -6,7 +6,7 @@ use crate::{
     ascii::{Places, cut},
     incoming::Incoming,
     lower::{
-        Lower, Note,
+        Finished, Lower, Note,
         cell::{Cell, scalar, value, zero},
     },
     plain::{Row, broken},
@@ -49,6 +49,8 @@ pub struct Query {
     nulls: Vec<bool>,
     promises: Vec<String>,
     notes: Vec<Note>,
+    /// Of each node, the line of the operator that it is of; those of the result come behind.
+    lines: Vec<u32>,
     sorts: usize,
     order: Order,
     tags: bool,
@@ -109,13 +111,13 @@ impl Query {
     fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, bool), TableError> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
-        let (tables, promises, notes, nulls, tells_more) = {
+        let (tables, notes, lines, promises, nulls, tells_more) = {
             let mut lower = Lower::new(&b);
             lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
             let tells_more = rows.tells_more();
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
-            let (tables, promises, notes) = lower.finish();
+            let Finished { tables, promises, notes, lines } = lower.finish();
             let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
             let rows = match held {
                 Some(held) => rows.clone().kept(held.broadcast(Shape::vector(rows.rows))),
@@ -136,7 +138,7 @@ impl Query {
                 b.output(&format!("promise{k}"), *holds, &to);
             }
             let promises = promises.into_iter().map(|(promise, _)| promise).collect();
-            (tables, promises, notes, nulls, tells_more)
+            (tables, notes, lines, promises, nulls, tells_more)
         };
         let computation = b.finish()?;
         let is_sort = |node: &&Node| {
@@ -147,7 +149,8 @@ impl Query {
         let schema = relation.schema().clone();
         let (order, cut) = (order(relation), cut(relation));
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
-        let query = Query { computation, tables, schema, nulls, promises, notes, sorts, order, tags, cut };
+        let query =
+            Query { computation, tables, schema, nulls, promises, notes, lines, sorts, order, tags, cut };
         Ok((query, tells_more))
     }
 
@@ -155,6 +158,13 @@ impl Query {
     #[must_use]
     pub fn computation(&self) -> &Computation {
         &self.computation
+    }
+
+    /// The operator that a node of the computation is of, in words; `the result` for what makes the result of the last one.
+    #[must_use]
+    pub fn operator_of(&self, node: hushwire_compute::Value) -> &str {
+        let line = self.lines.get(node.0 as usize).and_then(|line| self.notes.get(*line as usize));
+        line.map_or("the result", |note| &note.operator)
     }
 
     /// The tables that it reads, each once.

@@ -44,6 +44,15 @@ impl Size {
         }
     }
 
+    /// Bits of an element.
+    pub(crate) fn width(self) -> u64 {
+        match self {
+            Size::Known(width, _) | Size::Bits(width, _) => width as u64,
+            Size::Words(ring, _) => ring.bits() as u64,
+            Size::Order(_) => 64,
+        }
+    }
+
     /// Bytes at one party: both shares, or all that it keeps of an order.
     pub(crate) fn bytes(self) -> u64 {
         match self {

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod cost;
+mod course;
 mod cut;
 mod doors;
 mod error;
@@ -44,6 +45,7 @@ mod window_tests;
 mod windows;
 
 pub use cost::PlanCost;
+pub use course::Leg;
 pub use cut::Cut;
 pub use doors::Door;
 pub use error::ThreeError;

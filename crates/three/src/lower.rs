@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
                 Entry::Vacant(place) => *place.insert(slot),
             };
         }
-        self.steps.push(Step { prim, reads });
+        self.steps.push(Step { prim, reads, node: self.forms.len() });
         slot
     }
 

@@ -24,6 +24,9 @@ use hushwire_wire::{
 };
 use std::sync::Arc;
 
+/// AGREEMENT: rows of a meeting that are encrypted at a time, at most, however far parties are.
+pub(crate) const MEETING: usize = 1 << 18;
+
 /// A step under way, or a piece of one.
 pub(crate) trait Ready: Machine<Error = NetError> + Send {
     fn finish(self: Box<Self>) -> Result<Form, ThreeError>;
@@ -76,7 +79,7 @@ pub(crate) fn begin<'p>(
         }
         Prim::Meet { rows, first } => {
             let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
-            let machine = Meet::new(batch, *rows, &keys, *first)?;
+            let machine = Meet::new(batch, *rows, &keys, *first)?.pieces_of(few.min(MEETING));
             ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
         }
         Prim::ToBits(width) => {

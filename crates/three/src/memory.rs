@@ -4,6 +4,7 @@ use crate::{
     Cut, Plan,
     cost::Size,
     cut::Extent,
+    machines::MEETING,
     plan::{Prim, Slot, Step},
 };
 use hushwire_circuit::Program;
@@ -132,8 +133,8 @@ fn work(prim: &Prim, reads: &[Size], made: Size) -> u64 {
         Prim::Flat(program, _) => 24 * (read + made) + slots(program, 1),
         Prim::Truncate { .. } => 40 * read,
         Prim::ToBits(_) | Prim::Less { .. } | Prim::LessBounded | Prim::Equal => 16 * read,
-        // Of a row its tag, twice, beside its place; and the encryption of some rows at a time.
-        Prim::Meet { rows, .. } => 4 * read + 96 * *rows as u64 + 256 * (*rows).min(1 << 18) as u64,
+        // Of a row its tag, twice, beside its place; and the encryption of some rows at a time, of most where parties are far.
+        Prim::Meet { rows, .. } => 4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64,
         Prim::Sort { .. } | Prim::Compact { .. } | Prim::FromPlaces => 16 * (read + made),
         Prim::ToWords(_) | Prim::Inject(_) | Prim::Choose | Prim::Permute { .. } | Prim::Places { .. } => {
             12 * (read + made)

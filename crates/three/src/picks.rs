@@ -7,7 +7,7 @@
 //!
 //! Bits of a run are moved a word at a time.
 
-use hushwire_block::bits::{put_range, xor_range};
+use hushwire_block::bits::xor_range;
 
 /// Places that follow each other in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,7 +207,7 @@ impl Placed {
                 })
             }),
         }
-        put_range(moved, len, out, at);
+        or_range(moved, len, out, at);
     }
 
     /// The value of element `i` of the run, and the place in it.
@@ -217,6 +217,34 @@ impl Placed {
                 (of, from.wrapping_add_signed(step.wrapping_mul(i as isize)))
             }
             Placed::Turns { of, from, .. } => (of[i % 2], from[i % 2] + i / 2),
+        }
+    }
+}
+
+/// The first `len` bits of `from` to bits `at` and on, which are 0; `from` is changed past them.
+fn or_range(from: &mut [u8], len: usize, out: &mut [u8], at: usize) {
+    if let Some(last) = from.get_mut(len / 8) {
+        *last &= !(0xff << (len % 8));
+    }
+    let (first, shift) = (at / 8, at % 8);
+    let out = &mut out[first..(at + len).div_ceil(8)];
+    if shift == 0 {
+        out.copy_from_slice(&from[..out.len()]);
+        return;
+    }
+    let mut carry = u64::from(out[0]);
+    for (i, from) in from[..len.div_ceil(8)].chunks(8).enumerate() {
+        let mut bytes = [0; 8];
+        bytes[..from.len()].copy_from_slice(from);
+        let word = u64::from_le_bytes(bytes);
+        let to = &mut out[8 * i..];
+        let whole = (word << shift | carry).to_le_bytes();
+        let bytes = to.len().min(8);
+        to[..bytes].copy_from_slice(&whole[..bytes]);
+        carry = word >> (64 - shift);
+        // Of the last word there may be bits left.
+        if let (8, Some(byte)) = (from.len(), to.get_mut(8)) {
+            *byte = carry as u8;
         }
     }
 }

@@ -124,6 +124,8 @@ pub(crate) enum Prim {
 pub(crate) struct Step {
     pub(crate) prim: Prim,
     pub(crate) reads: Vec<Slot>,
+    /// The computation's node that it is of.
+    pub(crate) node: usize,
 }
 
 impl Step {

@@ -83,8 +83,11 @@ pub(crate) fn stacked(parts: &[Bits], width: usize) -> Result<Bits, ShareError> 
     let rows = parts[0].rows();
     let bytes = width * plane_bytes(rows);
     let of = |share: fn(&Shares) -> &[u8]| {
-        let mut all: Vec<u8> = parts.iter().flat_map(|bits| share(bits.shares()).to_vec()).collect();
-        all.truncate(bytes);
+        let mut all = pool::room(bytes);
+        parts.iter().for_each(|bits| {
+            let planes = share(bits.shares());
+            all.extend_from_slice(&planes[..planes.len().min(bytes - all.len())]);
+        });
         all
     };
     Bits::new(width, rows, Rep3 { own: of(|s| &s.own), next: of(|s| &s.next) })

@@ -9,7 +9,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{
-    Computation, ComputeError, Tensor, evaluate,
+    Computation, ComputeError, Op, Tensor, evaluate,
     test_support::{computation, inputs},
 };
 use hushwire_prg::{Prg, Seed};
@@ -19,7 +19,11 @@ use hushwire_wire::{
     Channel, Cost, SessionId,
     drive::{Lockstep, Machine, Place},
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+    time::Duration,
+};
 
 type Values = BTreeMap<String, Tensor>;
 
@@ -275,6 +279,28 @@ fn results_and_bytes_are_the_same_for_every_cut() {
         let far = Cut::new(2, Duration::from_secs(1));
         assert_eq!(one(Backend::best(), far), whole);
     }
+}
+
+/// A run tells of the steps that its course names, each beside the operation that is under way.
+#[test]
+fn the_course_of_a_run_is_known_beforehand() {
+    let c = text(
+        "input x: u32[300] from m\ninput y: u32[300] from m\np = x * y\nb = p < y\nz = select(b, p, x)\n\
+         o = order(z, x)\nw = permute(z, o)\noutput e = w == y to m\noutput f = count(b) to m",
+    );
+    let heard = Mutex::new(BTreeSet::new());
+    let hears = |done, all| heard.lock().unwrap().insert((done, all)) || done <= all;
+    let ran = over_channels(&c, &given(&c, 0), Cut::new(2, Duration::ZERO), hears);
+    assert!(ran.iter().all(Result::is_ok));
+    let (plan, heard) = (Plan::new(&c).unwrap(), heard.into_inner().unwrap());
+    let all = plan.steps.len();
+    let legs: Vec<(usize, usize)> =
+        plan.course().iter().map(|leg| (leg.done, all)).chain([(all, all)]).collect();
+    assert_eq!(heard.into_iter().collect::<Vec<_>>(), legs);
+    let ops: Vec<&Op> = plan.course().iter().map(|leg| &c.node(leg.node).op).collect();
+    let place = |is: fn(&Op) -> bool| ops.iter().position(|op| is(op)).unwrap_or_else(|| panic!("{ops:?}"));
+    let sorts = place(|op| matches!(op, Op::Order { .. }));
+    assert!(place(|op| *op == Op::Mul) < sorts && sorts < place(|op| *op == Op::Permute), "{ops:?}");
 }
 
 #[test]

@@ -39,6 +39,13 @@ fn through(c: &Computation, given: &Values, numbers: bool) -> (Cut<u16>, Values)
         let mine = brought.iter().filter(|(of, _)| **of == owner);
         all.extend(mine.map(|(_, (name, _))| (*name).to_owned()).zip(values));
     }
+    assert_eq!(cut.origins().len(), cut.shared().nodes().len());
+    let nodes = cut.shared().nodes().iter().zip(cut.origins());
+    let inputs = nodes.filter(|(node, _)| matches!(node.op, Op::Input(_))).map(|(_, of)| *of);
+    assert!(
+        inputs.eq(cut.brought().iter().map(|(_, value)| *value)),
+        "inputs of the rest are the values brought"
+    );
     let found = evaluate(cut.shared(), &all).unwrap_or_else(|e| panic!("{e}\n{c}\n{}", cut.shared()));
     (cut, found)
 }

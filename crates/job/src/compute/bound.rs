@@ -9,7 +9,7 @@ use super::{
 use crate::{Chosen, Forecast, JobError, Member, Protocol, n_party, plan::between_two};
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
-use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, circuits};
+use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
 use hushwire_rep3::Addition;
 use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
@@ -176,6 +176,17 @@ impl Bound {
     #[must_use]
     pub fn rest(&self) -> &Computation {
         self.cut.shared()
+    }
+
+    /// The course of a run in steps: how many are done when each wave begins, and the node of the computation that is then under way; nothing
+    /// where parties run it as a circuit.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, JobError> {
+        let Form::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
+        let of = |node: Value| self.cut.origins()[node.0 as usize];
+        Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
     }
 
     /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it does alone happens here.

@@ -13,7 +13,7 @@ use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 4;
+const PLAN_VERSION: u32 = 5;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]

@@ -183,6 +183,22 @@ impl QueryTask {
         self.compute.bound(&BTreeMap::new())
     }
 
+    /// The operators of a run in turn, in words, each with the steps that are done when it comes to be under way.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+        let legs = self.bound()?.course(self.compute.chosen())?;
+        let mut course: Vec<(u64, String)> = vec![];
+        for (done, node) in legs {
+            let operator = self.query.operator_of(node);
+            if course.last().is_none_or(|(_, last)| last != operator) {
+                course.push((done, operator.to_owned()));
+            }
+        }
+        Ok(course)
+    }
+
     /// The forecast of a run.
     ///
     /// # Errors

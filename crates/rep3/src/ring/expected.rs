@@ -1,7 +1,12 @@
 //! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a random permutation, so that one such
 //! permutation tells it nearly.
 
-use super::{keys::string_bits, permute::permute_cost, ranking::Ranking, sort::narrow_rounds};
+use super::{
+    keys::string_bits,
+    permute::permute_cost,
+    ranking::{Ranking, bit_of},
+    sort::narrow_rounds,
+};
 use crate::Role;
 use hushwire_wire::Cost;
 
@@ -52,10 +57,12 @@ fn levels(rows: usize) -> Vec<usize> {
         }
         levels.push(pairs.len());
         let mut answers = vec![0; pairs.len().div_ceil(8)];
-        for (i, [a, b]) in pairs.iter().enumerate() {
-            answers[i / 8] |= u8::from(ranks[*a as usize] < ranks[*b as usize]) << (i % 8);
+        for (i, pair) in pairs.iter().enumerate() {
+            let [a, b] = pair.map(|place| ranks[ranking.order()[place as usize] as usize]);
+            let bit = bit_of(i, pairs.len());
+            answers[bit / 8] |= u8::from(a < b) << (bit % 8);
         }
-        ranking.hear(&answers);
+        ranking.hear(&answers, pairs.len(), |_, _| ());
     }
 }
 

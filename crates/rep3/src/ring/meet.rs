@@ -14,7 +14,8 @@
 //! either side have it; a simulator that is told these numbers draws everything else. One shuffle and one AES key serve one run.
 //! Parties 1 and 2 alone learn it: they move rows by the order, and party 0 has no use for it.
 //! Different keys of up to 128 bits have different tags; of longer ones two of n have the same with a chance below n² / 2^128.
-//! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every 2^18 rows and 128 bits, one opening.
+//! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every piece of rows and 128 bits, one opening. How
+//! many rows are a piece is a parameter ([`Meet::pieces_of`]): few of them stay in the caches, and many take fewer rounds.
 
 use super::{
     column::{Bits, Column},
@@ -35,8 +36,8 @@ use hushwire_wire::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: rows that are encrypted at a time.
-const ROWS: usize = 1 << 18;
+/// AGREEMENT: rows that are encrypted at a time, at most, unless more are said.
+const ROWS: usize = 1 << 14;
 /// AGREEMENT: the S-box of fewest bits among those of few rounds.
 const SBOX: Sbox = Sbox::Tower;
 /// 32-bit words of a block.
@@ -59,6 +60,7 @@ pub struct Meet {
     batch: Batch,
     fresh: Fresh,
     rows: usize,
+    piece: usize,
     width: usize,
     step: Step,
     /// Words of the keys in shuffled order, and the sides behind them.
@@ -113,6 +115,7 @@ impl Meet {
             batch,
             fresh,
             rows,
+            piece: ROWS,
             width,
             step,
             columns: vec![],
@@ -123,6 +126,14 @@ impl Meet {
             block: 0,
             order: (0..rows as u32).collect(),
         })
+    }
+
+    /// Encrypts so many rows at a time, at least one: more where a round takes longer, 2^14 unless said. AGREEMENT: parties that say different
+    /// numbers fail at the first piece, whose messages differ in length.
+    #[must_use]
+    pub fn pieces_of(mut self, rows: usize) -> Meet {
+        self.piece = rows.max(1);
+        self
     }
 
     /// The order, after the run.
@@ -171,7 +182,7 @@ impl Meet {
     /// Begins the next block of the rows under way.
     fn encrypt(&mut self) {
         let from = self.tags.own.len() / 16;
-        let rows = from..self.rows.min(from + ROWS);
+        let rows = from..self.rows.min(from.saturating_add(self.piece));
         let keys = self.columns.len() - 1;
         let words =
             &self.columns[..keys][(self.block * WORDS).min(keys)..(self.block * WORDS + WORDS).min(keys)];
@@ -212,15 +223,11 @@ impl Meet {
             return;
         }
         let (tags, sides) = opened.split_at(16 * self.rows);
-        let tag = |block: &[u8]| u128::from_le_bytes(block.try_into().expect("sixteen bytes"));
-        let mut named: Vec<(u128, u32)> = tags
-            .chunks_exact(16)
-            .zip(sides.chunks_exact(4))
-            .zip(0u32..)
-            .map(|((block, side), row)| (tag(block), u32::from(side[0] & 1) << 31 | row))
-            .collect();
-        named.sort_unstable();
-        self.order = named.into_iter().map(|(_, row)| row & !(1 << 31)).collect();
+        let named = tags.as_chunks().0.iter().zip(sides.as_chunks().0).zip(0..self.rows as u32);
+        let named = named.map(|((tag, [side, ..]), row): ((&[u8; 16], &[u8; 4]), u32)| {
+            (u128::from_le_bytes(*tag), u32::from(side & 1) << 31 | row)
+        });
+        self.order = in_order(named);
     }
 
     /// Runs a step; lost if it fails.
@@ -235,6 +242,24 @@ impl Meet {
 
 fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
+}
+
+/// Rows by tag, then side. Tags are as good as random, so that their upper bits part them evenly: what is left to sort lies in the first
+/// cache.
+fn in_order(named: impl ExactSizeIterator<Item = (u128, u32)> + Clone) -> Vec<u32> {
+    let bits = (named.len() / 64).max(1).ilog2().min(16);
+    let part = |tag: u128| if bits == 0 { 0 } else { (tag >> (128 - bits)) as usize };
+    let mut ends = vec![0usize; (1 << bits) + 1];
+    named.clone().for_each(|(tag, _)| ends[part(tag) + 1] += 1);
+    (1..ends.len()).for_each(|i| ends[i] += ends[i - 1]);
+    let (starts, mut all) = (ends.clone(), vec![(0, 0); named.len()]);
+    for (tag, row) in named {
+        let end = &mut ends[part(tag)];
+        all[*end] = (tag, row);
+        *end += 1;
+    }
+    starts.windows(2).for_each(|part| all[part[0]..part[1]].sort_unstable());
+    all.into_iter().map(|(_, row)| row & !(1 << 31)).collect()
 }
 
 /// Blocks of a key of so many bits; an empty one has one, too.
@@ -304,13 +329,13 @@ impl Machine for Meet {
     }
 
     fn cost(&self) -> Option<Cost> {
-        Some(meet_cost(self.batch.role(), self.rows, self.width))
+        Some(meet_cost(self.batch.role(), self.rows, self.width, self.piece))
     }
 }
 
-/// The cost for a party of bringing so many rows together by keys of so many bits in all.
+/// The cost for a party of bringing so many rows together by keys of so many bits in all, of which `piece` are encrypted at a time.
 #[must_use]
-pub fn meet_cost(role: Role, rows: usize, keys: usize) -> Cost {
+pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
     if rows < 2 {
         return Cost::default();
     }
@@ -322,10 +347,12 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize) -> Cost {
         rounds: shuffle.rounds + expansion.rounds + 1,
         bytes_sent: shuffle.bytes_sent + expansion.bytes_sent + opened,
     };
-    for from in (0..rows).step_by(ROWS) {
-        let one = aes_cost(KeySize::Aes128, SBOX, ROWS.min(rows - from));
-        cost.rounds += one.rounds * blocks(keys) as u64;
-        cost.bytes_sent += one.bytes_sent * blocks(keys) as u64;
+    let piece = piece.clamp(1, rows);
+    for (pieces, rows) in [(rows / piece, piece), (usize::from(rows % piece > 0), rows % piece)] {
+        let one = aes_cost(KeySize::Aes128, SBOX, rows);
+        let count = (pieces * blocks(keys)) as u64;
+        cost.rounds += one.rounds * count;
+        cost.bytes_sent += one.bytes_sent * count;
     }
     cost
 }

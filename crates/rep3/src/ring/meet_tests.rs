@@ -51,7 +51,9 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
         keys.iter().map(|(width, key)| share_bits(prg, *width, key).into_iter()).collect();
     let machine = |party: &mut crate::Party| {
         let keys: Vec<_> = shared.iter_mut().map(|key| Arc::new(key.next().unwrap())).collect();
-        Meet::new(party.next_batch().unwrap(), rows, &keys, first).unwrap()
+        // Pieces of one row, of some, which end within the rows, and of all.
+        let piece = [1, 7, 256, usize::MAX][rows % 4];
+        Meet::new(party.next_batch().unwrap(), rows, &keys, first).unwrap().pieces_of(piece)
     };
     let machines = parties().iter_mut().map(machine).collect::<Vec<Meet>>();
     let mut machines: Vec<Overheard> = machines.into_iter().map(|meet| Overheard(meet, vec![])).collect();
@@ -63,12 +65,16 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
             spent[place.party].rounds = place.round as u64 + 1;
             if place.slot == 1 && place.round >= 2 {
                 // Only what parties 1 and 2 lack is said.
-                assert_eq!(message.is_empty(), place.party == 2 || spent[place.party].rounds < declared[0].rounds);
+                assert_eq!(
+                    message.is_empty(),
+                    place.party == 2 || spent[place.party].rounds < declared[0].rounds
+                );
             }
         })
         .unwrap();
     assert_eq!(spent.to_vec(), declared, "{rows} rows of {} keys", keys.len());
-    let (meets, heard): (Vec<Meet>, Vec<_>) = machines.into_iter().map(|Overheard(m, heard)| (m, heard)).unzip();
+    let (meets, heard): (Vec<Meet>, Vec<_>) =
+        machines.into_iter().map(|Overheard(m, heard)| (m, heard)).unzip();
     assert!(heard[0].is_empty(), "party 0 learns nothing");
     assert_eq!((&heard[1], heard[1].len()), (&heard[2], if rows > 1 { 20 * rows } else { 0 }));
     let orders: Vec<_> = meets.into_iter().map(Meet::finish).collect();
@@ -78,7 +84,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
 #[test]
 fn equal_keys_come_together_the_first_side_first() {
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
-    for rows in [0, 1, 2, 3, 9, 70, 1000] {
+    for rows in [0, 1, 2, 3, 9, 70, 1002] {
         // Of few values, in one word, in two that end within a block, and in two blocks.
         for widths in [&[3][..], &[40, 1, 24], &[64, 64, 2]] {
             let mut column = |width: &usize| {

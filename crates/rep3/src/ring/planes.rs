@@ -23,6 +23,64 @@ const ROW: usize = 64;
 /// Rows of a tile.
 const ROWS: usize = 128;
 
+/// Words of 32 bits of a tile.
+pub(super) const TILE: usize = ROWS * ROW / 4;
+
+/// Tiles of words of 32 bits, filled by whoever has the words, and one turned; they hold shares.
+pub(super) struct Tiles {
+    words: Vec<Wiped<Vec<u8>>>,
+    turned: Wiped<Vec<u8>>,
+}
+
+impl Tiles {
+    /// So many.
+    pub(super) fn new(tiles: usize) -> Tiles {
+        let tile = || Wiped::new(vec![0; ROWS * ROW]);
+        Tiles { words: (0..tiles).map(|_| tile()).collect(), turned: tile() }
+    }
+
+    /// The words of all tiles, in the order in which they are written: the turned ones of 16 neighbours are 128 bits apart.
+    pub(super) fn words(&mut self) -> impl Iterator<Item = &mut [[u8; 4]]> {
+        self.words.iter_mut().map(|tile| tile.as_chunks_mut().0)
+    }
+
+    /// The place of word `i` of `words` in its tile: one that is not full has bits in the words' order, behind which are zeros.
+    pub(super) fn place(i: usize, words: usize) -> usize {
+        if words == TILE { i } else { i % ROWS * (ROW / 4) + i / ROWS }
+    }
+
+    /// Turns the tile of this number: bit b of its `words` words to bytes `at` and on of plane b, as many as they take, for planes of `height`
+    /// bytes.
+    pub(super) fn turn(
+        &mut self,
+        backend: Backend,
+        tile: usize,
+        planes: &mut [u8],
+        height: usize,
+        at: usize,
+        words: usize,
+    ) {
+        transpose::bits_with(
+            backend.tier(),
+            backend.gfni(),
+            &self.words[tile],
+            ROWS,
+            8 * ROW,
+            &mut self.turned,
+        );
+        let turned: &[[u8; 16]] = self.turned.as_chunks().0;
+        for (b, plane) in planes.chunks_exact_mut(height).enumerate() {
+            let rows = turned[b..].iter().step_by(32);
+            for (piece, row) in plane[at..at + plane_bytes(words)].chunks_mut(16).zip(rows) {
+                match <&mut [u8; 16]>::try_from(&mut *piece) {
+                    Ok(piece) => *piece = *row,
+                    Err(_) => piece.copy_from_slice(&row[..piece.len()]),
+                }
+            }
+        }
+    }
+}
+
 /// A tile before and after it is turned; it holds shares.
 struct Tile([Wiped<Vec<u8>>; 2]);
 

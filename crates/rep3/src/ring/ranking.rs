@@ -9,9 +9,20 @@
 //!
 //! Sample sort (W. D. Frazer, A. C. McKellar, "Samplesort", J. ACM 1970), all segments side by side; with a sample of one row it is
 //! quicksort. Rows must come in uniformly random order, so that the first of a segment are a random sample of it.
+//!
+//! Pairs name places, not rows: whoever compares keeps rows in their places, told of each move, so that rows of a segment lie together and
+//! most of what a level compares is read in order.
 
-/// The pair of rows that is compared: whether the first is less.
+use super::planes::TILE;
+
+/// The places whose rows are compared: whether that in the first is less.
 pub(super) type Pair = [u32; 2];
+
+/// AGREEMENT: the bit, among those of `pairs` pairs, that has the answer of pair `i`. Whole tiles have them as they are turned.
+pub(super) fn bit_of(i: usize, pairs: usize) -> usize {
+    let (tile, at) = (i / TILE, i % TILE);
+    if (tile + 1) * TILE > pairs { i } else { tile * TILE + at % 16 * (TILE / 16) + at / 16 }
+}
 
 /// Where a segment stands.
 #[derive(Clone, Copy)]
@@ -50,9 +61,14 @@ impl Segment {
     }
 }
 
-/// AGREEMENT: rows of a segment's sample. About half the square root: the pairs of it are an eighth of the rows.
+/// AGREEMENT: rows of a segment's sample. About the square root, which up to 600 rows takes the fewest comparisons on average: the pairs of it
+/// are half of the rows at most.
 fn sample_of(rows: usize) -> usize {
-    if rows <= 3 { rows } else { (1 << rows.ilog2().div_ceil(2).saturating_sub(1).max(1)) - 1 }
+    match rows {
+        0..=3 => rows,
+        4 => 1,
+        _ => (1 << (rows.ilog2() / 2).max(2)) - 1,
+    }
 }
 
 /// Rows on their way to their order.
@@ -62,7 +78,16 @@ pub(super) struct Ranking {
     /// For the row at each place, where it is in its segment's tree, or how many rows of the sample are less.
     nodes: Vec<u32>,
     segments: Vec<Segment>,
-    spare: (Vec<u32>, Vec<Segment>, Vec<usize>),
+    spare: Spare,
+}
+
+/// Memory that is kept from level to level.
+#[derive(Default)]
+struct Spare {
+    rows: Vec<u32>,
+    order: Vec<u32>,
+    segments: Vec<Segment>,
+    ends: Vec<usize>,
 }
 
 impl Ranking {
@@ -76,32 +101,34 @@ impl Ranking {
     pub(super) fn ask(&self, pairs: &mut Vec<Pair>) {
         pairs.clear();
         for segment in &self.segments {
-            let rows = &self.rows[segment.start..][..segment.rows];
-            let (sample, others) = rows.split_at(segment.sample);
+            let start = segment.start as u32;
             match segment.stage {
                 Stage::Sample => {
-                    for (i, second) in sample.iter().enumerate() {
-                        pairs.extend(sample[..i].iter().map(|first| [*first, *second]));
+                    for second in 0..segment.sample as u32 {
+                        pairs.extend((0..second).map(|first| [start + first, start + second]));
                     }
                 }
                 Stage::Search(level) => {
-                    let nodes = &self.nodes[segment.start + segment.sample..][..others.len()];
-                    let pivot = |node: &u32| sample[segment.pivot(level, *node)];
-                    pairs.extend(others.iter().zip(nodes).map(|(row, node)| [*row, pivot(node)]));
+                    let first = start + segment.sample as u32;
+                    let nodes = &self.nodes[first as usize..segment.start + segment.rows];
+                    let pivot = |node: &u32| start + segment.pivot(level, *node) as u32;
+                    pairs.extend((first..).zip(nodes).map(|(row, node)| [row, pivot(node)]));
                 }
             }
         }
     }
 
-    /// Takes the answers, a bit a pair, in the order in which they were asked.
-    pub(super) fn hear(&mut self, answers: &[u8]) {
+    /// Takes the answers to `pairs` pairs, a bit each ([`bit_of`]). `moved` hears of rows that go to other places: the first place, and for it
+    /// and those behind it where their rows have been, counted from it.
+    pub(super) fn hear(&mut self, answers: &[u8], pairs: usize, mut moved: impl FnMut(usize, &[u32])) {
         let mut at = 0;
         let mut next = || {
+            let bit = bit_of(at, pairs);
             at += 1;
-            u32::from(answers[(at - 1) / 8] >> ((at - 1) % 8) & 1)
+            u32::from(answers[bit / 8] >> (bit % 8) & 1)
         };
         let segments = std::mem::take(&mut self.segments);
-        let mut after = std::mem::take(&mut self.spare.1);
+        let mut after = std::mem::take(&mut self.spare.segments);
         for mut segment in segments.iter().copied() {
             let nodes = &mut self.nodes[segment.start..][..segment.rows];
             match segment.stage {
@@ -115,6 +142,7 @@ impl Ranking {
                         }
                     }
                     self.place_sample(segment);
+                    moved(segment.start, &self.spare.order);
                     segment.stage = Stage::Search(0);
                     if segment.sample < segment.rows {
                         after.push(segment);
@@ -129,23 +157,26 @@ impl Ranking {
                         after.push(segment);
                     } else {
                         self.split(segment, &mut after);
+                        moved(segment.start, &self.spare.order);
                     }
                 }
             }
         }
-        self.spare.1 = segments;
-        self.spare.1.clear();
+        self.spare.segments = segments;
+        self.spare.segments.clear();
         self.segments = after;
     }
 
     /// The sample in order, and all others at the root.
     fn place_sample(&mut self, segment: Segment) {
         let (rows, nodes) = (&mut self.rows[segment.start..], &mut self.nodes[segment.start..]);
-        let copy = &mut self.spare.0;
+        let Spare { rows: copy, order, .. } = &mut self.spare;
         copy.clear();
         copy.extend_from_slice(&rows[..segment.sample]);
-        for (row, rank) in copy.iter().zip(&*nodes) {
+        order.resize(segment.sample, 0);
+        for ((row, i), rank) in copy.iter().zip(0..).zip(&*nodes) {
             rows[*rank as usize] = *row;
+            order[*rank as usize] = i;
         }
         nodes[..segment.rows].fill(0);
     }
@@ -154,9 +185,10 @@ impl Ranking {
     fn split(&mut self, segment: Segment, after: &mut Vec<Segment>) {
         let rows = &mut self.rows[segment.start..][..segment.rows];
         let nodes = &mut self.nodes[segment.start..][..segment.rows];
-        let (copy, ends) = (&mut self.spare.0, &mut self.spare.2);
+        let Spare { rows: copy, order, ends, .. } = &mut self.spare;
         copy.clear();
         copy.extend_from_slice(rows);
+        order.resize(segment.rows, 0);
         ends.clear();
         ends.resize(segment.sample + 1, 0);
         for node in &nodes[segment.sample..] {
@@ -171,18 +203,20 @@ impl Ranking {
             start += count;
             if i < segment.sample {
                 rows[start] = copy[i];
+                order[start] = i as u32;
                 start += 1;
             }
         }
-        for (row, node) in copy[segment.sample..].iter().zip(&nodes[segment.sample..]) {
+        for (i, node) in (segment.sample..).zip(&nodes[segment.sample..]) {
             let place = &mut ends[*node as usize];
-            rows[*place] = *row;
+            rows[*place] = copy[i];
+            order[*place] = i as u32;
             *place += 1;
         }
         nodes.fill(0);
     }
 
-    /// The row that comes first, second and so on, when nothing is asked any more.
+    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
     pub(super) fn order(&self) -> &[u32] {
         &self.rows
     }
@@ -223,6 +257,7 @@ pub(super) mod tests {
     fn rank(ranks: &[u32]) -> (Vec<u32>, usize, usize) {
         let mut ranking = Ranking::new(ranks.len() as u32);
         let (mut pairs, mut levels, mut asked) = (vec![], 0, 0);
+        let mut there: Vec<u32> = (0..ranks.len() as u32).collect();
         loop {
             ranking.ask(&mut pairs);
             if pairs.is_empty() {
@@ -231,10 +266,16 @@ pub(super) mod tests {
             levels += 1;
             asked += pairs.len();
             let mut answers = vec![0; pairs.len().div_ceil(8)];
-            for (i, [a, b]) in pairs.iter().enumerate() {
-                answers[i / 8] |= u8::from(ranks[*a as usize] < ranks[*b as usize]) << (i % 8);
+            for (i, pair) in pairs.iter().enumerate() {
+                let [a, b] = pair.map(|place| ranks[ranking.order()[place as usize] as usize]);
+                let bit = bit_of(i, pairs.len());
+                answers[bit / 8] |= u8::from(a < b) << (bit % 8);
             }
-            ranking.hear(&answers);
+            ranking.hear(&answers, pairs.len(), |start, from| {
+                let before = there[start..][..from.len()].to_vec();
+                from.iter().zip(&mut there[start..]).for_each(|(from, to)| *to = before[*from as usize]);
+            });
+            assert!(there == ranking.order(), "who hears of moves knows the row in each place");
         }
     }
 

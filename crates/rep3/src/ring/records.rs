@@ -1,18 +1,33 @@
 //! Shares of rows that are compared, a row's words together, so that taking a row is one miss of the cache.
 
-use super::{column::Column, ranking::Pair};
-use crate::pool::Scratch;
+use super::{
+    column::Column,
+    planes::{TILE, Tiles},
+    ranking::Pair,
+};
+use crate::pool::{self, Scratch};
+use hushwire_aes::Backend;
+use hushwire_circuit::planes::plane_bytes;
 
 /// LOCAL: columns whose words lie together: half a cache line.
 pub(super) const MOST: usize = 4;
-
-/// Of every column, both shares of one side of all pairs.
-pub(super) type Gathered = [[Scratch<u32>; 2]; MOST];
 
 /// Both shares of a few columns, row by row.
 pub(super) struct Records {
     columns: usize,
     words: Scratch<[u32; 2]>,
+}
+
+/// The call, for as many columns as there are.
+macro_rules! of_columns {
+    ($self:ident.$call:ident($($argument:expr),*)) => {
+        match $self.columns {
+            1 => $self.$call::<1>($($argument),*),
+            2 => $self.$call::<2>($($argument),*),
+            3 => $self.$call::<3>($($argument),*),
+            _ => $self.$call::<MOST>($($argument),*),
+        }
+    };
 }
 
 impl Records {
@@ -26,30 +41,68 @@ impl Records {
         Records { columns: columns.len(), words }
     }
 
-    /// The words of one side of every pair.
-    pub(super) fn gather(&self, pairs: &[Pair], side: usize, out: &mut Gathered) {
-        for words in out.iter_mut().take(self.columns).flatten() {
-            words.set_len(pairs.len());
-        }
-        match self.columns {
-            1 => self.gather_of::<1>(pairs, side, out),
-            2 => self.gather_of::<2>(pairs, side, out),
-            3 => self.gather_of::<3>(pairs, side, out),
-            _ => self.gather_of::<MOST>(pairs, side, out),
+    /// Tiles for the words of one side of a tile of pairs.
+    pub(super) fn tiles() -> Tiles {
+        Tiles::new(2 * MOST)
+    }
+
+    /// Rows from `start` on in another order: where each has been, counted from there.
+    pub(super) fn reorder(&mut self, start: usize, from: &[u32], spare: &mut Scratch<[u32; 2]>) {
+        of_columns!(self.reordered(start, from, spare));
+    }
+
+    fn reordered<const N: usize>(&mut self, start: usize, from: &[u32], spare: &mut Scratch<[u32; 2]>) {
+        let rows = &mut self.words[start * N..(start + from.len()) * N];
+        let room = rows.len().max(spare.len());
+        pool::set_len(spare, room);
+        spare[..rows.len()].copy_from_slice(rows);
+        let spare = spare.as_chunks::<N>().0;
+        for (row, from) in rows.as_chunks_mut::<N>().0.iter_mut().zip(from) {
+            *row = spare[*from as usize];
         }
     }
 
-    fn gather_of<const N: usize>(&self, pairs: &[Pair], side: usize, out: &mut Gathered) {
-        let records = self.words.as_chunks::<N>().0;
-        let mut columns = out.iter_mut();
-        let mut out: [[&mut [u32]; 2]; N] = std::array::from_fn(|_| {
-            let [own, next] = columns.next().expect("as many buffers as columns");
-            [&mut own[..pairs.len()], &mut next[..pairs.len()]]
-        });
-        for (i, pair) in pairs.iter().enumerate() {
-            for (out, word) in out.iter_mut().zip(&records[pair[side] as usize]) {
-                [out[0][i], out[1][i]] = *word;
+    /// The planes of both shares of one side of every pair, whose bits are where [`bit_of`](super::ranking::bit_of) says.
+    pub(super) fn planes(
+        &self,
+        backend: Backend,
+        pairs: &[Pair],
+        side: usize,
+        planes: [&mut [u8]; 2],
+        tiles: &mut Tiles,
+    ) {
+        let height = plane_bytes(pairs.len());
+        let [mut own, mut next] = planes.map(|share| share.chunks_mut(32 * height).collect::<Vec<_>>());
+        for (t, pairs) in pairs.chunks(TILE).enumerate() {
+            of_columns!(self.fill(pairs, side, tiles));
+            for (c, planes) in own.iter_mut().zip(&mut next).enumerate() {
+                for (share, planes) in [planes.0, planes.1].into_iter().enumerate() {
+                    tiles.turn(backend, 2 * c + share, planes, height, t * TILE / 8, pairs.len());
+                }
             }
+        }
+    }
+
+    fn fill<const N: usize>(&self, pairs: &[Pair], side: usize, tiles: &mut Tiles) {
+        let records = self.words.as_chunks::<N>().0;
+        let mut words = tiles.words();
+        let mut words: [[&mut [[u8; 4]]; 2]; N] = std::array::from_fn(|_| {
+            std::array::from_fn(|_| &mut words.next().expect("two tiles a column")[..TILE])
+        });
+        // What a tile that is not full had before is another pair's.
+        if pairs.len() < TILE {
+            words.iter_mut().flatten().for_each(|words| words.fill([0; 4]));
+        }
+        let mut put = |at: usize, pair: &Pair| {
+            for (words, word) in words.iter_mut().zip(&records[pair[side] as usize]) {
+                words[0][at] = word[0].to_le_bytes();
+                words[1][at] = word[1].to_le_bytes();
+            }
+        };
+        if pairs.len() == TILE {
+            pairs.iter().enumerate().for_each(|(i, pair)| put(i, pair));
+        } else {
+            pairs.iter().enumerate().for_each(|(i, pair)| put(Tiles::place(i, pairs.len()), pair));
         }
     }
 }

@@ -24,9 +24,9 @@ use super::{
     keys::{SortKey, string_bits, strings},
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
-    planes::to_planes,
+    planes::Tiles,
     ranking::{Pair, Ranking, most_comparisons, most_levels, most_pairs},
-    records::{Gathered, MOST, Records},
+    records::{MOST, Records},
 };
 use crate::{
     Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Reveal, Role, ShareError, Shares,
@@ -67,10 +67,11 @@ pub struct Sort {
     columns: Vec<Records>,
     pairs: Vec<Pair>,
     /// Memory of the comparisons, kept from level to level.
-    gathered: Gathered,
+    tiles: Tiles,
+    spare: pool::Scratch<[u32; 2]>,
     sides: [Shares; 2],
-    /// The rows whose strings `sides[0]` has.
-    first: Vec<u32>,
+    /// Whether rows have moved since `sides[0]` was taken.
+    moved: bool,
     below: Shares,
     ws: CircuitWorkspace,
 }
@@ -94,9 +95,10 @@ impl Sort {
             step,
             columns: vec![],
             pairs: vec![],
-            gathered: Default::default(),
+            tiles: Records::tiles(),
+            spare: pool::Scratch::new(vec![]),
             sides: [0; 2].map(|_: u8| none()),
-            first: vec![],
+            moved: true,
             below: none(),
             ws: CircuitWorkspace::default(),
         })
@@ -138,7 +140,12 @@ impl Sort {
                     self.open();
                 }
                 Step::Open(reveal) => {
-                    self.ranking.hear(&reveal.finish());
+                    let Sort { ranking, columns, spare, moved, pairs, .. } = self;
+                    *moved = false;
+                    ranking.hear(&reveal.finish(), pairs.len(), |start, from| {
+                        *moved = true;
+                        columns.iter_mut().for_each(|records| records.reorder(start, from, spare));
+                    });
                     self.compare();
                 }
                 Step::Done | Step::Lost => return,
@@ -153,11 +160,7 @@ impl Sort {
             return;
         }
         // The rows of a segment that search stay as they are while they go down the tree of its sample.
-        let stays = self.first.len() == self.pairs.len()
-            && self.first.iter().zip(&self.pairs).all(|(row, pair)| *row == pair[0]);
-        if !stays {
-            self.first.clear();
-            self.first.extend(self.pairs.iter().map(|pair| pair[0]));
+        if self.moved {
             self.gather(0);
         }
         self.gather(1);
@@ -188,12 +191,7 @@ impl Sort {
         pool::set_len(next, self.width * height);
         let planes = own.chunks_mut(MOST * 32 * height).zip(next.chunks_mut(MOST * 32 * height));
         for (records, (planes, planes_next)) in self.columns.iter().zip(planes) {
-            records.gather(&self.pairs, side, &mut self.gathered);
-            let planes = planes.chunks_mut(32 * height).zip(planes_next.chunks_mut(32 * height));
-            for ([words, words_next], (planes, planes_next)) in self.gathered.iter().zip(planes) {
-                to_planes(backend, words, planes);
-                to_planes(backend, words_next, planes_next);
-            }
+            records.planes(backend, &self.pairs, side, [planes, planes_next], &mut self.tiles);
         }
     }
 

@@ -54,10 +54,21 @@ pub(crate) struct Lower<'b> {
     done: Vec<(Relation, Rows<'b>)>,
     promises: Vec<(String, Val<'b>)>,
     notes: Vec<Note>,
+    /// Of each node so far, the line of its operator, and the line of the one under way.
+    lines: Vec<u32>,
+    line: usize,
     depth: usize,
     ids: u32,
     /// Whether joins with a unique side go by tags of keys.
     pub(crate) tags: bool,
+}
+
+/// The parts of a query beside its computation.
+pub(crate) struct Finished<'b> {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) promises: Vec<(String, Val<'b>)>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) lines: Vec<u32>,
 }
 
 /// The names of a table's inputs: of its table, part and column.
@@ -82,6 +93,8 @@ impl<'b> Lower<'b> {
             done: vec![],
             promises: vec![],
             notes: vec![],
+            lines: vec![],
+            line: 0,
             depth: 0,
             ids: 0,
             tags: false,
@@ -92,9 +105,15 @@ impl<'b> Lower<'b> {
         *self.members.entry(name.to_owned()).or_insert_with(|| self.b.member(name))
     }
 
-    /// Tables, promises and lines, once all is lowered.
-    pub(crate) fn finish(self) -> (Vec<Table>, Vec<(String, Val<'b>)>, Vec<Note>) {
-        (self.tables.into_iter().map(|(table, _)| table).collect(), self.promises, self.notes)
+    /// Tables, promises, lines, and each node's line, once all is lowered.
+    pub(crate) fn finish(self) -> Finished<'b> {
+        let tables = self.tables.into_iter().map(|(table, _)| table).collect();
+        Finished { tables, promises: self.promises, notes: self.notes, lines: self.lines }
+    }
+
+    /// Nodes since the last call are of the operator of this line.
+    fn are_of(&mut self, line: usize) {
+        self.lines.resize(self.b.len(), line as u32);
     }
 
     /// Rows of a relation, in any order; `wants` is one that would be used.
@@ -107,9 +126,13 @@ impl<'b> Lower<'b> {
         let at = self.notes.len();
         let operator = crate::explain::operator(relation);
         self.notes.push(Note { depth: self.depth, operator, rows: 0, remarks: vec![] });
+        let above = std::mem::replace(&mut self.line, at);
+        self.are_of(above);
         self.depth += 1;
         let mut rows = self.operator(relation, wants);
         self.depth -= 1;
+        self.are_of(at);
+        self.line = above;
         if !crate::settle::keeps_order(relation) {
             rows.asked.clear();
         }

@@ -177,7 +177,8 @@ fn tags_tell_only_of_rows_that_are_there() {
     assert_eq!(query.rows(&outputs).unwrap().len(), 2);
     // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 says its share to party 1, and that one to party 2.
     for (party, sent) in sent.iter().enumerate() {
-        let to: Vec<u8> = sent.iter().filter(|(_, message)| message.len() == 240).map(|(to, _)| *to).collect();
+        let to: Vec<u8> =
+            sent.iter().filter(|(_, message)| message.len() == 240).map(|(to, _)| *to).collect();
         assert_eq!(to, [vec![1], vec![2], vec![]][party], "party {party}");
     }
     // Tags are equal where keys are.
@@ -259,7 +260,9 @@ fn lengths_of_messages_tell_nothing() {
     let (first, second) = (data(1, 0), data(20, 2));
     let mut different = 0;
     let mut tagged = 0;
-    for (relation, by_tags) in operators().into_iter().flat_map(|relation| [(relation.clone(), false), (relation, true)]) {
+    for (relation, by_tags) in
+        operators().into_iter().flat_map(|relation| [(relation.clone(), false), (relation, true)])
+    {
         let plan = if by_tags { Query::by_tags } else { Query::new };
         let query = plan("q", &relation, &["analyst"]).unwrap();
         if by_tags && !query.shows_tags() {
