@@ -348,7 +348,7 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
         bytes_sent: shuffle.bytes_sent + expansion.bytes_sent + opened,
     };
     let piece = piece.clamp(1, rows);
-    for (pieces, rows) in [(rows / piece, piece), (usize::from(rows % piece > 0), rows % piece)] {
+    for (pieces, rows) in [(rows / piece, piece), (usize::from(!rows.is_multiple_of(piece)), rows % piece)] {
         let one = aes_cost(KeySize::Aes128, SBOX, rows);
         let count = (pieces * blocks(keys)) as u64;
         cost.rounds += one.rounds * count;
