@@ -362,7 +362,7 @@ fn files_and_plans_that_make_no_sense_are_refused() {
         ("reveal = \"size\"\ncolumns = [\"a\"]", ["line 3", "both files"]),
         ("reveal = \"size\"\ncolumn = \"a\"\ncolumns = [\"a\", \"b\"]", ["line 4", "keep one"]),
         ("reveal = \"size\"\nkey = []", ["line 3", "is empty"]),
-        ("reveal = \"size\"\nkey = [\"a\", \" a\"]", ["the column a twice", "one form"]),
+        ("reveal = \"size\"\nkey = [\"a\", \" a\"]", ["the column a twice", "each once"]),
         ("reveal = \"size\"\nkeys = [[\"a\", \"b\"], \"c\"]", ["2 columns in party 0's", "as many for both"]),
         ("reveal = \"size\"\nkey = \"a\"\nnormalise = \"upper\"", ["line 4", "\"upper\" is none of exact"]),
         (

@@ -19,7 +19,9 @@ pub(crate) use keys::Facts;
 pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
-use hushwire_tables::algebra::{Aggregate, Column, Expr, Schema, SetOperation, WindowFunction};
+use hushwire_tables::algebra::{
+    Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, WindowFunction,
+};
 use std::collections::BTreeSet;
 
 /// The number of a column.
@@ -33,9 +35,11 @@ pub(crate) type Ids = BTreeSet<Id>;
 pub(crate) struct Columns(pub(crate) Schema);
 
 impl Columns {
-    /// A number for a new column.
+    /// A number for a new column. Of these, types and NULLs count alone: ranges depend on rows, and are judged where relations are made. A decimal has
+    /// the least here, so that none is refused for what its digits could hold.
     pub(crate) fn add(&mut self, column: Column) -> Id {
-        self.0.0.push(column);
+        let range = matches!(column.ty, ColumnType::Decimal { .. }).then_some(Range { low: 0, high: 0 });
+        self.0.0.push(Column { range, ..column });
         self.0.0.len() - 1
     }
 
