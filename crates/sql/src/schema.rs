@@ -33,7 +33,7 @@ pub fn parse_type(text: &str) -> Option<ColumnType> {
     ty.is_valid().then_some(ty)
 }
 
-/// The declaration of a column, which [`column`] reads: its name is between quotes where it would not be one word.
+/// The declaration of a column, which [`column()`] reads: its name is between quotes where it would not be one word.
 #[must_use]
 pub fn declaration(column: &Column) -> String {
     let name = &column.name;
