@@ -146,7 +146,7 @@ impl<W: Write + Send> Writer<W> {
     /// Writes so many rows, whose fields are asked for by row and column, each once.
     ///
     /// # Errors
-    /// As [`write`].
+    /// As [`write()`].
     pub fn group<'a>(
         &mut self,
         rows: usize,
