@@ -316,7 +316,7 @@ mod tests {
         names.filter(|name| name.to_string_lossy().ends_with(".part")).count()
     }
 
-    /// What is being written stays; what a crash left goes.
+    /// Parts that somebody writes stay; those that a crash left go.
     #[test]
     fn only_parts_that_nobody_writes_are_removed() {
         let all = tempfile::tempdir().expect("a directory");

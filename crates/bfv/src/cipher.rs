@@ -112,7 +112,7 @@ impl Ground {
         self.set.kept(self.ring)
     }
 
-    /// What ⌊q m / t⌉ is 1 / t of modulo every prime: q m less its centred rest is divided by t, where q is 0.
+    /// The multiples of 1 / t that ⌊q m / t⌉ is modulo every prime: q m less its centred rest is divided by t, where q is 0.
     fn rests(&self, m: impl Iterator<Item = u64>) -> Zeroizing<Vec<i64>> {
         let shift = 64 - self.ring;
         let rest = |m: u64| -((self.q.wrapping_mul(m) << shift).cast_signed() >> shift);

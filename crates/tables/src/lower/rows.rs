@@ -73,7 +73,7 @@ impl<'b> Rows<'b> {
         self.valid.unwrap_or_else(|| truth(self.b, true).broadcast(Shape::vector(self.rows)))
     }
 
-    /// What the order tells, where columns in the same places have other numbers.
+    /// The columns that the order tells, where those in the same places have other numbers.
     pub(crate) fn told_by(&self, columns: &[Cell<'b>]) -> Vec<u32> {
         let place = |id: &u32| self.columns.iter().position(|cell| cell.id == *id && *id != LOST);
         self.told.iter().map(|id| place(id).map_or(LOST, |at| columns[at].id)).collect()

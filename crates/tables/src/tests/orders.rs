@@ -254,7 +254,7 @@ fn the_order_of_a_result_tells_nothing_of_keys_that_it_does_not_show() {
     }
 }
 
-/// What shows its keys is in their order already.
+/// A result that shows its keys is in their order already.
 #[test]
 fn results_that_show_their_keys_are_not_sorted_again() {
     let keys = ["ann", "bob", "cyd", "dan"].map(Value::text);

@@ -276,7 +276,7 @@ fn costs_are_as_documented() {
     documented::<u64>();
 }
 
-/// What stands past the last row of planes, such as rows of somebody else, does not reach those to whom x_0 is opened.
+/// Bits past the last row of planes, such as rows of somebody else, do not reach those to whom x_0 is opened.
 #[test]
 fn numbers_from_bits_open_nothing_past_the_last_row() {
     for rows in [1, 4, 13] {
